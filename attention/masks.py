@@ -1,0 +1,74 @@
+"""Which keys a query may look at: additive masks, 0 where it may and ``-inf`` where it may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+MaskName = Literal["none", "causal", "padding"]
+MASK_NAMES: tuple[MaskName, ...] = get_args(MaskName)
+
+# How many [PAD] tokens the padding mask appends: enough to be seen as a block, few enough to leave the sentence large.
+N_PADDING = 3
+
+
+def none(n_tokens: int) -> Float[Array, "T T"]:
+    """Let every token look at every token."""
+    return np.zeros((n_tokens, n_tokens), np.float32)
+
+
+def causal(n_tokens: int) -> Float[Array, "T T"]:
+    """Hide from each token all tokens after it, as a decoder must (Vaswani et al. 2017, section 3.2.3)."""
+    later = np.triu(np.ones((n_tokens, n_tokens), bool), k=1)
+    return painted(later)
+
+
+def padding(is_padding: Sequence[bool]) -> Float[Array, "T T"]:
+    """Hide the tokens that only fill a batch up to equal length: their columns are ``-inf``."""
+    hidden = np.asarray(is_padding, bool)
+    return painted(np.broadcast_to(hidden, (hidden.size, hidden.size)))
+
+
+def painted(hidden: Bool[Array, "Q K"]) -> Float[Array, "Q K"]:
+    """Hide exactly the marked cells."""
+    return np.where(hidden, np.float32(-np.inf), np.float32(0))
+
+
+def n_padding(mask: MaskName | Array | None) -> int:
+    """Return how many [PAD] tokens a model appends before it runs with this mask."""
+    return N_PADDING if isinstance(mask, str) and mask == "padding" else 0
+
+
+def build(mask: MaskName | Array | None, n_tokens: int) -> Float[Array, "Q K"] | None:
+    """Return the additive mask over ``n_tokens`` tokens (padding included), or None if nothing is hidden.
+
+    Raises:
+        ValueError: an unknown name, an array of the wrong shape, or one with NaN or ``+inf`` in it.
+    """
+    if mask is None or (isinstance(mask, str) and mask == "none"):
+        return None
+    if isinstance(mask, str):
+        if mask == "causal":
+            return causal(n_tokens)
+        if mask == "padding":
+            return padding([position >= n_tokens - N_PADDING for position in range(n_tokens)])
+        raise ValueError(f"mask must be one of {', '.join(MASK_NAMES)} or an array, got {mask!r}")
+    if mask.shape != (n_tokens, n_tokens):
+        raise ValueError(
+            f"mask must have shape {(n_tokens, n_tokens)} for {n_tokens} tokens, got {mask.shape}"
+        )
+    if np.isnan(mask).any() or np.isposinf(mask).any():
+        raise ValueError("mask must hold finite numbers and -inf only, got NaN or +inf")
+    return mask.astype(np.float32)
+
+
+def is_causal(mask: Float[Array, "*H Q K"] | None) -> bool:
+    """Tell whether the mask hides every later token from every token (and there is a later one)."""
+    if mask is None or mask.shape[-1] < 2 or mask.shape[-1] != mask.shape[-2]:
+        return False
+    later = np.triu_indices(mask.shape[-1], k=1)
+    return bool(np.isneginf(mask[..., later[0], later[1]]).all())

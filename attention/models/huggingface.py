@@ -1,0 +1,182 @@
+"""Any transformers model as a model of the catalogue: run once, recorded, turned into a trace."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+# Everything is read from disk; without this, a missing file would wait 23 seconds for a hub.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import numpy as np
+import torch
+import transformers
+from numpy import ndarray as Array
+from tokenizers import Encoding, Tokenizer
+from transformers import AutoModel, AutoTokenizer
+
+from attention import masks
+from attention.masks import MaskName
+from attention.models.recorder import ATTENTION_NAME, AttentionCall, recording
+from attention.text import clean
+from attention.trace import Cut, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
+
+__all__ = ["HuggingFaceModel"]
+
+
+class HuggingFaceModel:
+    """A BERT-like encoder, read from a local folder in ``from_pretrained`` layout."""
+
+    def __init__(self, info: ModelInfo, folder: Path) -> None:
+        """Load tokenizer and weights, in float32, for inference only."""
+        transformers.utils.logging.disable_progress_bar()
+        self._info = info
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self._pad_id: int = tokenizer.pad_token_id
+        self._special_ids = frozenset(tokenizer.all_special_ids)
+        self._unknown_id: int | None = tokenizer.unk_token_id
+        # The Rust tokenizer is used as it is: with truncation and padding switched off once, encoding
+        # changes nothing in it, so threads can share it.
+        self._tokenizer: Tokenizer = tokenizer.backend_tokenizer
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._model: Any = AutoModel.from_pretrained(
+            folder, local_files_only=True, attn_implementation=ATTENTION_NAME, dtype=torch.float32
+        ).eval()
+        self._projections = tuple(_bert_projections(layer) for layer in self._model.encoder.layer)
+
+    @property
+    def info(self) -> ModelInfo:
+        """What the model is."""
+        return self._info
+
+    @torch.inference_mode()
+    def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
+        """Run the model once on the text and record it; see ``Model.trace``."""
+        text = clean(text)
+        if not text:
+            raise ValueError("There is no text to look at: type at least one word.")
+        encoding, cut = self._encode(text, None if pair is None else clean(pair))
+        ids = encoding.ids + [self._pad_id] * masks.n_padding(mask)
+        segments = encoding.type_ids + [0] * masks.n_padding(mask)
+        additive = masks.build(mask, len(ids))
+
+        with recording() as calls:
+            result = self._model(
+                input_ids=torch.tensor([ids]),
+                token_type_ids=torch.tensor([segments]),
+                attention_mask=None if additive is None else torch.from_numpy(additive)[None, None],
+                output_hidden_states=True,
+            )
+        hidden_states = tuple(state[0].numpy() for state in result.hidden_states)
+        return Trace(
+            text=text,
+            tokens=self._tokens(encoding, text, pair, masks.n_padding(mask)),
+            layers=tuple(
+                _layer_trace(call, inputs, projections)
+                for call, inputs, projections in zip(calls, hidden_states, self._projections, strict=False)
+            ),
+            info=self._info,
+            embeddings=self._embeddings(ids, segments),
+            hidden_states=hidden_states,
+            cut=cut,
+        )
+
+    def _encode(self, text: str, pair: str | None) -> tuple[Encoding, Cut | None]:
+        """Encode; if the model cannot take so many tokens, encode what is left after cutting the text."""
+        encoding = self._tokenizer.encode(text, pair)
+        total = len(encoding.ids)
+        if total <= self._info.max_tokens:
+            return encoding, None
+        if pair is not None:
+            raise ValueError(
+                f"The two texts have {total} tokens together, and {self._info.name} takes "
+                f"{self._info.max_tokens}: shorten one of them."
+            )
+        # One place is kept for the special token at the end.
+        last_kept = self._info.max_tokens - 2
+        end = encoding.offsets[last_kept][1]
+        encoding = self._tokenizer.encode(text[:end])
+        while len(encoding.ids) > self._info.max_tokens:
+            end -= 1
+            encoding = self._tokenizer.encode(text[:end])
+        last_word = text[:end].rsplit(maxsplit=1)[-1]
+        return encoding, Cut(kept=len(encoding.ids), total=total, last_word=last_word)
+
+    def _tokens(self, encoding: Encoding, text: str, pair: str | None, n_padding: int) -> tuple[Token, ...]:
+        texts = (text, "" if pair is None else clean(pair))
+        words: dict[tuple[int, int], int] = {}
+        tokens = []
+        for position, token_id in enumerate(encoding.ids):
+            start, end = encoding.offsets[position]
+            word_id, segment = encoding.word_ids[position], encoding.type_ids[position]
+            typed = texts[segment][start:end] if word_id is not None else ""
+            word = None if word_id is None else words.setdefault((segment, word_id), len(words))
+            is_special = word is None or (token_id in self._special_ids and token_id != self._unknown_id)
+            tokens.append(
+                Token(
+                    encoding.tokens[position],
+                    typed,
+                    word,
+                    position,
+                    token_id,
+                    is_special,
+                    segment,
+                    start=None if word is None else start,
+                )
+            )
+        pad_text = self._tokenizer.id_to_token(self._pad_id) or ""
+        tokens += [
+            Token(pad_text, "", None, len(tokens) + i, self._pad_id, is_special=True, is_padding=True)
+            for i in range(n_padding)
+        ]
+        return tuple(tokens)
+
+    def _embeddings(self, ids: list[int], segments: list[int]) -> Embeddings:
+        parts = self._model.embeddings
+        return Embeddings(
+            words=parts.word_embeddings.weight[ids].numpy(),
+            positions=parts.position_embeddings.weight[: len(ids)].numpy(),
+            segments=parts.token_type_embeddings.weight[segments].numpy(),
+        )
+
+
+def _layer_trace(call: AttentionCall, inputs: Array, projections: Projections) -> LayerTrace:
+    mask = None if call.mask is None else _shared_mask(call.mask[0].numpy())
+    return LayerTrace(
+        inputs=inputs,
+        queries=call.query[0].numpy(),
+        keys=call.key[0].numpy(),
+        values=call.value[0].numpy(),
+        mask=mask,
+        scale=float(call.scaling),
+        # SDPA's forward returns (batch, queries, heads, width).
+        model_output=call.output[0].transpose(0, 1).numpy(),
+        kind="masked self" if masks.is_causal(mask) else "self",
+        projections=projections,
+    )
+
+
+def _shared_mask(mask: Array) -> Array:
+    """Drop the head axis where all heads share one mask, and write the library's lowest number as ``-inf``."""
+    mask = mask[0] if mask.shape[0] == 1 else mask
+    lowest = np.finfo(mask.dtype).min
+    return np.where(mask <= lowest, np.array(-np.inf, mask.dtype), mask)
+
+
+def _bert_projections(layer: Any) -> Projections:
+    attention = layer.attention
+    W_Q, b_Q = _linear(attention.self.query)
+    W_K, b_K = _linear(attention.self.key)
+    W_V, b_V = _linear(attention.self.value)
+    W_O, b_O = _linear(attention.output.dense)
+    return Projections(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
+
+
+def _linear(module: torch.nn.Linear) -> tuple[Array, Array]:
+    """Return a linear layer's weight as (in, out) and its bias, as read-only views of the model's own memory."""
+    weight, bias = module.weight.detach().numpy().T, module.bias.detach().numpy()
+    weight.setflags(write=False)
+    bias.setflags(write=False)
+    return weight, bias

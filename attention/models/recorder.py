@@ -1,0 +1,75 @@
+"""An attention function for transformers that notes exactly what a model used, and changes nothing.
+
+transformers lets a caller register an attention function by name. Ours calls the library's own SDPA
+forward and notes query, key, value, mask, scaling and output: the tensors after any rotary embedding
+and before key/value heads are repeated. Where it notes to is a ``ContextVar``, so threads never see
+each other's calls, and a model run outside ``recording()`` is not recorded at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+__all__ = ["ATTENTION_NAME", "AttentionCall", "recording"]
+
+ATTENTION_NAME = "recorded_sdpa"
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionCall:
+    """One call of the attention function: the tensors as the model passed them, batch axis included."""
+
+    module: torch.nn.Module
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: torch.Tensor | None
+    scaling: float
+    output: torch.Tensor
+
+
+_calls: ContextVar[list[AttentionCall] | None] = ContextVar("attention_calls", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[list[AttentionCall]]:
+    """Collect the attention calls that this thread makes inside the block, in order."""
+    calls: list[AttentionCall] = []
+    token = _calls.set(calls)
+    try:
+        yield calls
+    finally:
+        _calls.reset(token)
+
+
+def _recorded_sdpa(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    output, weights = ALL_ATTENTION_FUNCTIONS["sdpa"](
+        module, query, key, value, attention_mask, scaling=scaling, **kwargs
+    )
+    calls = _calls.get()
+    if calls is not None:
+        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+        calls.append(AttentionCall(module, query, key, value, attention_mask, scale, output))
+    return output, weights
+
+
+AttentionInterface.register(ATTENTION_NAME, _recorded_sdpa)
+# eager_mask makes every mask explicit (also the causal one, which SDPA would otherwise imply).
+AttentionMaskInterface.register(ATTENTION_NAME, eager_mask)

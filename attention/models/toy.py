@@ -1,0 +1,455 @@
+"""The toy: a model with one attention layer whose every weight is written by hand below.
+
+**What a word is.** Each word is 16 numbers, and each has a name. The first ten say what kind of word
+it is, and come from ``assets/toy_lexicon.tsv`` or, for words that are not in it, from their ending:
+
+    determiner, pronoun, noun, verb, adjective, adverb, preposition, conjunction: the part of speech,
+        1 if the word is one, between 0 and 1 if it is one in part (the *was* of *was becoming*: 0.5)
+    living: 1 for people and animals
+    symbol: 1 for punctuation marks, digits and emoji
+
+The last six say where it stands: sine and cosine of a fast, a middle and a slow wave. Two
+positions' waves, multiplied and added up, give ``cos(frequency · distance)``, so that a head can
+choose distances by the strengths that it gives to the three waves.
+
+**What the heads do.** All is linear: a query column says which features ask, the key column of the
+same number says which features answer, and the strengths multiply.
+
+    head 1, near by: the three waves alone, with strengths that make the score highest at a distance
+        of one token, to the left or to the right; it does not know the words
+    head 2, matching meaning: adjectives ask for nouns, nouns for adjectives, verbs for nouns (best
+        for living ones) and so on; and, the words being equal, the nearer one
+    head 3, reaching far: the waves with their signs turned round, so that the score grows with the
+        distance; and nouns rather than small words
+
+**What comes out.** Each head passes on features of the words that it looked at, and W_O adds a part
+of each to the feature of the same name: after the layer, *creature* is a noun with something of an
+adjective about it. There is no normalisation and no feed-forward layer, so
+``hidden state = inputs + output``.
+
+No number depends on a sentence, and none on a word except through its features. The toy knows no
+grammar and no world: it cannot know that *it* is the animal because it was tired.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+from numpy.typing import ArrayLike
+
+from attention import masks, steps
+from attention.masks import MaskName
+from attention.positions import waves
+from attention.text import clean
+from attention.trace import Cut, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
+
+__all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "read_lexicon", "split_words"]
+
+N_HEADS = 3
+D_HEAD = 8
+MAX_TOKENS = 64
+PAD = "[PAD]"
+UNKNOWN_ID = -1  # the token_id of what has no row in the lexicon
+
+WORD_FEATURES = (
+    "determiner", "pronoun", "noun", "verb", "adjective",
+    "adverb", "preposition", "conjunction", "living", "symbol",
+)  # fmt: skip
+POSITION_FEATURES = ("sin fast", "cos fast", "sin middle", "cos middle", "sin slow", "cos slow")
+FEATURES = (*WORD_FEATURES, *POSITION_FEATURES)
+
+# Tokens per turn of each wave. Vaswani's frequencies (1 radian per token and slower) do not serve
+# here: with three waves only, head 1 needs one that almost changes sign from token to token, to
+# tell a neighbour from the word itself. The slowest does not come round again within MAX_TOKENS.
+# With a slowest wave of 100, the other two leave head 1 the widest gap between the score of a
+# neighbour and the score at every other distance, among the round numbers that were tried.
+WAVELENGTHS = (2.25, 14.0, 100.0)
+
+# ------------------------------------------------------------------------------------- the weights
+# Per head, eight columns: the number in a column is how strongly a feature is written to that
+# dimension of the head's queries, keys or values.
+
+Column = Mapping[str, float]
+
+NEAR_BY_QUERIES: tuple[Column, ...] = (
+    {"sin fast": -5},
+    {"cos fast": -5},
+    {"sin middle": 3},
+    {"cos middle": 3},
+    {"sin slow": 5},
+    {"cos slow": 5},
+    {},
+    {},
+)
+NEAR_BY_KEYS: tuple[Column, ...] = (
+    {"sin fast": 2},
+    {"cos fast": 2},
+    {"sin middle": 2},
+    {"cos middle": 2},
+    {"sin slow": 2},
+    {"cos slow": 2},
+    {},
+    {},
+)
+# Sine and cosine mix a little, which turns the middle wave about half a token onwards: of two nouns
+# equally near, determiner, adjective and preposition take the one that follows, as in English.
+MEANING_QUERIES: tuple[Column, ...] = (
+    {"determiner": 4, "pronoun": 4, "verb": 4, "adjective": 4, "preposition": 4, "conjunction": 1},
+    {"noun": 4},
+    {"noun": 2, "pronoun": 4, "adverb": 4, "conjunction": 3, "symbol": 2},
+    {"pronoun": 6, "verb": 2, "preposition": -1},
+    {"sin middle": 2, "cos middle": 0.4},
+    {"cos middle": 2, "sin middle": -0.4},
+    {"sin slow": 8},
+    {"cos slow": 8},
+)
+MEANING_KEYS: tuple[Column, ...] = (
+    {"noun": 3, "pronoun": 2},  # answers those who ask for a noun
+    {"adjective": 3, "determiner": 1},  # ... for an adjective
+    {"verb": 3, "adjective": 1},  # ... for a verb
+    {"living": 2, "pronoun": -2},  # ... for somebody, and not for another pronoun
+    {"sin middle": 2},
+    {"cos middle": 2},
+    {"sin slow": 4},
+    {"cos slow": 4},
+)
+FAR_QUERIES: tuple[Column, ...] = (
+    {"sin middle": -3},
+    {"cos middle": -3},
+    {"sin slow": -5},
+    {"cos slow": -5},
+    {},
+    {},
+    {},
+    {},
+)
+FAR_KEYS: tuple[Column, ...] = (
+    {"sin middle": 2},
+    {"cos middle": 2},
+    {"sin slow": 2},
+    {"cos slow": 2},
+    {"noun": 2, "verb": 1, "adjective": 1, "pronoun": 1},
+    {},
+    {},
+    {},
+)
+
+# Every word asks for the fifth dimension of head 3, whatever it is: a bias, not a feature.
+FAR_QUERY_BIAS = (0, 0, 0, 0, 4, 0, 0, 0)
+
+# What each head passes on, one feature per dimension of its values ...
+NEAR_BY_VALUES = WORD_FEATURES[:8]
+MEANING_VALUES = ("determiner", "pronoun", "noun", "verb", "adjective", "adverb", "living", "symbol")
+FAR_VALUES = ("pronoun", "noun", "verb", "adjective", "adverb", "preposition", "living", "symbol")
+# ... and how much of it W_O adds to the feature of the same name.
+NEAR_BY_OUTPUT, MEANING_OUTPUT, FAR_OUTPUT = 0.2, 0.5, 0.3
+
+
+def _read_only(numbers: ArrayLike) -> Array:
+    array = np.array(numbers, np.float32, order="C")
+    array.setflags(write=False)
+    return array
+
+
+def _matrix(columns: Iterable[Column]) -> Float[Array, "M N"]:
+    """Write columns of strengths as a matrix with one row per feature."""
+    columns = tuple(columns)
+    return _read_only([[column.get(feature, 0) for column in columns] for feature in FEATURES])
+
+
+def _copies(features: Iterable[str], strength: float) -> tuple[Column, ...]:
+    """Return one column per feature, which holds that feature and nothing else."""
+    return tuple({feature: strength} for feature in features)
+
+
+_Q_BIAS = _read_only((0,) * (2 * D_HEAD) + FAR_QUERY_BIAS)
+PROJECTIONS = Projections(
+    W_Q=_matrix((*NEAR_BY_QUERIES, *MEANING_QUERIES, *FAR_QUERIES)),
+    W_K=_matrix((*NEAR_BY_KEYS, *MEANING_KEYS, *FAR_KEYS)),
+    W_V=_matrix((*_copies(NEAR_BY_VALUES, 1), *_copies(MEANING_VALUES, 1), *_copies(FAR_VALUES, 1))),
+    # W_O goes the other way, from the heads' dimensions to the features: hence the transpose.
+    W_O=_read_only(
+        _matrix(
+            (
+                *_copies(NEAR_BY_VALUES, NEAR_BY_OUTPUT),
+                *_copies(MEANING_VALUES, MEANING_OUTPUT),
+                *_copies(FAR_VALUES, FAR_OUTPUT),
+            )
+        ).T
+    ),
+    b_Q=_Q_BIAS,
+)
+
+TOY_INFO = ModelInfo(
+    model_id="toy",
+    name="Toy",
+    architecture="hand-written, one attention layer",
+    n_layers=1,
+    n_heads=N_HEADS,
+    n_key_value_heads=N_HEADS,
+    d_model=len(FEATURES),
+    d_head=D_HEAD,
+    max_tokens=MAX_TOKENS,
+    # The projections; the features of words are read from a table and follow from endings.
+    n_parameters=sum(
+        weights.size for weights in (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V, PROJECTIONS.W_O, _Q_BIAS)
+    ),
+    licence="MIT",
+    source="this project: attention/models/toy.py",
+    summary="A model small enough to print whole: every weight was written by hand, and every number has a name.",
+    default_layer=0,
+    default_head=1,
+    head_names=("near by", "matching meaning", "reaching far"),
+    feature_names=FEATURES,
+)
+
+# --------------------------------------------------------------------------------------- the words
+
+LEXICON_PATH = Path(__file__).parents[2] / "assets" / "toy_lexicon.tsv"
+
+# For words that the lexicon lacks; the first ending that fits decides, so longer ones come first.
+ENDINGS = (
+    ("tion", "noun"), ("sion", "noun"), ("ness", "noun"), ("ment", "noun"), ("ship", "noun"), ("hood", "noun"),
+    ("ance", "noun"), ("ence", "noun"), ("ism", "noun"), ("ist", "noun living"), ("ity", "noun"), ("eed", "noun"),
+    ("ogy", "noun"), ("phy", "noun"),
+    ("able", "adjective"), ("ible", "adjective"), ("less", "adjective"), ("ous", "adjective"),
+    ("ful", "adjective"), ("ish", "adjective"), ("ive", "adjective"), ("ic", "adjective"), ("al", "adjective"),
+    ("ise", "verb"), ("ize", "verb"), ("ify", "verb"), ("ing", "verb"), ("ed", "verb"),
+    ("ly", "adverb"),
+    ("y", "adjective"),
+)  # fmt: skip
+PLURAL_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"))
+# What an apostrophe leaves of a small word; the other side says what the whole is: cat's, l'Afrique.
+SHORTENED_AFTER = frozenset({"s", "d", "m", "re", "ve", "ll"})
+SHORTENED_BEFORE = frozenset({"c", "d", "j", "l", "m", "n", "qu", "s", "t"})
+
+# Text in any script is cut by kinds of characters, one letter each: letter, digit, mark, format,
+# joiner, apostrophe, point or comma, regional indicator, Chinese character, symbol, blank.
+_KIND_OF_CHARACTER = {
+    "'": "A",
+    "’": "A",
+    ".": "P",
+    ",": "P",
+    "\u200d": "J",  # the zero-width joiner holds emoji together
+    "\u200b": " ",  # the zero-width space parts words
+    **dict.fromkeys(map(chr, range(0x1F1E6, 0x1F200)), "R"),
+    **dict.fromkeys(map(chr, range(0x1F3FB, 0x1F400)), "M"),  # skin tones change the emoji before them
+}
+_KIND_OF_CATEGORY = {"L": "L", "M": "M", "N": "D", "Z": " ", "Cf": "F"}  # of Unicode; all others are symbols
+_WORD = re.compile(
+    r"""
+      [LD][LDMFJ]*(?:AL[LDMFJ]*|(?<=D)PD[LDMFJ]*)*  # cat, didn't, 12, 3.14, 1,000, 3rd
+    | C[MFJ]*                                       # Chinese has no spaces: each character by itself
+    | RR                                            # a flag is two regional indicators
+    | S[MFJ]*(?:(?<=J)S[MFJ]*)*                     # a punctuation mark, or an emoji with all that is joined to it
+    | [APRM][MFJ]*                                  # what is left, by itself
+    """,
+    re.VERBOSE,
+)
+
+
+def split_words(text: str) -> list[str]:
+    """Cut a text into words, numbers, punctuation marks and emoji, as typed, for any script."""
+    kinds = "".join(map(_kind, text))
+    return [text[match.start() : match.end()] for match in _WORD.finditer(kinds)]
+
+
+def _kind(character: str) -> str:
+    if character in _KIND_OF_CHARACTER:
+        return _KIND_OF_CHARACTER[character]
+    category = unicodedata.category(character)
+    if category == "Lo" and unicodedata.name(character, "").startswith("CJK "):
+        return "C"
+    return _KIND_OF_CATEGORY.get(category, _KIND_OF_CATEGORY.get(category[0], "S"))
+
+
+def read_lexicon(path: Path = LEXICON_PATH) -> dict[str, Array]:
+    """Read the table of words; each word's features are a vector of the ten WORD_FEATURES."""
+    rows = path.read_text(encoding="utf-8").splitlines()[1:]  # the first row names the columns
+    words_and_features = (row.split("\t") for row in rows)
+    return {word: _vector(features) for word, features in words_and_features}
+
+
+def describe(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
+    """Return any word's features: from the lexicon, or else from what it is made of.
+
+    Numbers, signs and emoji are told by their characters; ``cat's`` by ``cat``, ``l'Afrique`` by
+    ``afrique``; every other word by its ending.
+    """
+    word = _as_in_lexicon(word)
+    if word in lexicon:
+        return lexicon[word]
+    if not any(character.isalpha() for character in word):
+        return _describe_symbol(word)
+    before, _, after = word.partition("'")
+    if before in SHORTENED_BEFORE:
+        return _describe_whole(after, lexicon)
+    if after in SHORTENED_AFTER:
+        return _describe_whole(before, lexicon)
+    return _describe_whole(word, lexicon)
+
+
+def _as_in_lexicon(word: str) -> str:
+    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+
+
+def _describe_symbol(word: str) -> Float[Array, " 10"]:
+    categories = {unicodedata.category(character) for character in word}
+    if any(category.startswith("N") for category in categories):
+        return _vector("symbol determiner")  # a number counts, as in "3 cats"
+    # So: emoji, which stand for things.
+    return _vector("symbol noun=0.5" if "So" in categories else "symbol")
+
+
+def _describe_whole(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
+    """Describe a word by itself, its singular or its ending; if nothing is known of it, as a noun."""
+    if word in lexicon:
+        return lexicon[word]
+    for plural, singular in PLURAL_ENDINGS:
+        stem = word.removesuffix(plural) + singular
+        if word.endswith(plural) and stem in lexicon:
+            return lexicon[stem]
+    for ending, features in ENDINGS:
+        stem = word.removesuffix(ending)
+        # A stem of one letter, or without a vowel, is none: red, king, string.
+        if stem != word and len(stem) > 1 and re.search("[aeiouy]", stem):
+            return _vector(features)
+    return _vector("noun")
+
+
+def _vector(features: str) -> Float[Array, " 10"]:
+    """Read features as they are written in the lexicon: ``noun living``, or ``verb=0.5`` for a part."""
+    strengths = dict.fromkeys(WORD_FEATURES, 0.0)
+    for feature in features.split():
+        name, _, strength = feature.partition("=")
+        if name not in strengths:
+            raise ValueError(f"a feature must be one of {', '.join(WORD_FEATURES)}, got {name!r}")
+        strengths[name] = float(strength or 1)
+    return _read_only(list(strengths.values()))
+
+
+# --------------------------------------------------------------------------------------- the model
+
+
+class ToyModel:
+    """The hand-written model; ``positions=False`` leaves the positions out, so that it cannot know any order."""
+
+    def __init__(self, *, positions: bool = True) -> None:
+        """Read the lexicon."""
+        self._has_positions = positions
+        lexicon = read_lexicon()
+        self._lexicon = MappingProxyType(lexicon)
+        self._ids = MappingProxyType({word: index for index, word in enumerate(lexicon)})
+
+    @property
+    def info(self) -> ModelInfo:
+        """What the model is."""
+        return TOY_INFO
+
+    def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
+        """Run the model once on the text and record it; see ``Model.trace``."""
+        if pair is not None:
+            raise ValueError("The toy takes one text, not two.")
+        text = clean(text)
+        typed = split_words(text)
+        if not typed:
+            raise ValueError("There is no text to look at: type at least one word.")
+        kept, cut = _cut(typed)
+        tokens = self._tokens(kept, masks.n_padding(mask))
+        additive = masks.build(mask, len(tokens))
+
+        word_vectors, position_vectors = self._word_vectors(tokens), self._position_vectors(len(tokens))
+        inputs = word_vectors + position_vectors
+        head_outputs = _model_output(inputs, additive)  # float64, (H, T, D)
+        output = steps.output_projection(steps.join_heads(head_outputs), PROJECTIONS.W_O.astype(np.float64))
+        return Trace(
+            text=text,
+            tokens=tokens,
+            layers=(_layer_trace(inputs, additive, head_outputs.astype(np.float32)),),
+            info=TOY_INFO,
+            embeddings=Embeddings(words=word_vectors, positions=position_vectors),
+            hidden_states=(inputs, (inputs + output).astype(np.float32)),
+            cut=cut,
+        )
+
+    def _tokens(self, typed: Sequence[str], n_padding: int) -> tuple[Token, ...]:
+        words = [
+            Token(word.lower(), word, position, position, self._ids.get(_as_in_lexicon(word), UNKNOWN_ID))
+            for position, word in enumerate(typed)
+        ]
+        padding = [
+            Token(PAD, "", None, position, UNKNOWN_ID, is_special=True)
+            for position in range(len(words), len(words) + n_padding)
+        ]
+        return (*words, *padding)
+
+    def _word_vectors(self, tokens: Sequence[Token]) -> Float[Array, "T M"]:
+        vectors = np.zeros((len(tokens), len(FEATURES)), np.float32)
+        for token in tokens:
+            if not token.is_special:
+                vectors[token.position, : len(WORD_FEATURES)] = describe(token.typed, self._lexicon)
+        return vectors
+
+    def _position_vectors(self, n_tokens: int) -> Float[Array, "T M"]:
+        vectors = np.zeros((n_tokens, len(FEATURES)), np.float32)
+        if self._has_positions:
+            frequencies = [2 * math.pi / wavelength for wavelength in WAVELENGTHS]
+            vectors[:, len(WORD_FEATURES) :] = waves(n_tokens, frequencies)
+        return vectors
+
+
+def _cut(typed: list[str]) -> tuple[list[str], Cut | None]:
+    if len(typed) <= MAX_TOKENS:
+        return typed, None
+    kept = typed[:MAX_TOKENS]
+    return kept, Cut(kept=len(kept), total=len(typed), last_word=kept[-1])
+
+
+def _layer_trace(inputs: Array, mask: Array | None, model_output: Array) -> LayerTrace:
+    queries, keys, values = (
+        np.ascontiguousarray(steps.split_heads(steps.project(inputs, weight, bias), N_HEADS))  # (H, T, D)
+        for weight, bias in ((PROJECTIONS.W_Q, _Q_BIAS), (PROJECTIONS.W_K, None), (PROJECTIONS.W_V, None))
+    )
+    return LayerTrace(
+        inputs=inputs,
+        queries=queries,
+        keys=keys,
+        values=values,
+        mask=mask,
+        scale=1 / math.sqrt(D_HEAD),
+        model_output=model_output,
+        kind="masked self" if masks.is_causal(mask) else "self",
+        projections=PROJECTIONS,
+    )
+
+
+def _model_output(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> Float[Array, "H T D"]:
+    """Compute the heads' outputs as the model's own result, head by head and word by word, in float64.
+
+    On purpose this does not go through ``attention.steps``: it is the other side of
+    ``Trace.check()``, which would compare a computation with itself if it did.
+    """
+    n_tokens = len(inputs)
+    mask = masks.none(n_tokens) if mask is None else mask
+    exact = inputs.astype(np.float64)
+    outputs = np.zeros((N_HEADS, n_tokens, D_HEAD))
+    for head in range(N_HEADS):
+        columns = slice(head * D_HEAD, (head + 1) * D_HEAD)
+        queries = np.einsum("tm,md->td", exact, PROJECTIONS.W_Q[:, columns]) + _Q_BIAS[columns]
+        keys = np.einsum("tm,md->td", exact, PROJECTIONS.W_K[:, columns])
+        values = np.einsum("tm,md->td", exact, PROJECTIONS.W_V[:, columns])
+        for position in range(n_tokens):
+            visible = np.flatnonzero(mask[position] > -np.inf)
+            if visible.size:  # a word that may look at nothing keeps an output of 0
+                scores = keys[visible] @ queries[position] / math.sqrt(D_HEAD) + mask[position, visible]
+                likelihoods = np.exp(scores - scores.max())
+                outputs[head, position] = likelihoods @ values[visible] / likelihoods.sum()
+    return outputs

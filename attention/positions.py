@@ -1,0 +1,73 @@
+"""How a model is told the order of the words: waves that are added, or a rotation of queries and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+__all__ = ["rotary", "sinusoidal", "waves"]
+
+
+def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array, "T M"]:
+    r"""Return the vectors that are added to the word vectors, one per position.
+
+    .. math:: PE_{p,2i} = \sin(p / base^{2i/width}), \quad PE_{p,2i+1} = \cos(p / base^{2i/width})
+
+    (Vaswani et al. 2017, "Attention Is All You Need", section 3.5.)
+
+    Args:
+        n_tokens: how many positions p, counted from 0.
+        width: d_model, an even number: every wave takes a sine and a cosine.
+        base: how much slower the slowest wave is than the fastest, as the paper's 10,000.
+
+    Raises:
+        ValueError: the width is odd or negative.
+    """
+    return waves(n_tokens, _frequencies(width, base))
+
+
+def waves(n_tokens: int, frequencies: Sequence[float] | Float[Array, " N"]) -> Float[Array, "T 2*N"]:
+    """Return sine and cosine, side by side, of every frequency (radians per token) at every position from 0.
+
+    The dot product of two positions' waves is ``Σ cos(frequency · distance)``: it knows how far
+    apart they are, not where they stand.
+    """
+    # float64, so that a rounding error of the angle does not grow with the position.
+    angles = np.outer(np.arange(n_tokens, dtype=np.float64), np.asarray(frequencies, np.float64))
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (T, N, 2)
+    return pairs.reshape(n_tokens, 2 * angles.shape[1]).astype(np.float32)
+
+
+def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*H T D"]:
+    r"""Turn every query or key by angles that grow with its position, so that q·k depends on the distance.
+
+    .. math:: x'_i = x_i \cos p\theta_i - x_{i+D/2} \sin p\theta_i, \quad
+              x'_{i+D/2} = x_{i+D/2} \cos p\theta_i + x_i \sin p\theta_i, \quad \theta_i = base^{-2i/D}
+
+    (Su et al. 2021, "RoFormer", section 3.2.2. The paper turns neighbouring numbers together; this is
+    the order of Llama, where number i turns together with number i + D/2.)
+
+    Args:
+        x: queries or keys, positions p counted from 0 along the last axis but one.
+        base: how much slower the slowest turn is than the fastest.
+
+    Raises:
+        ValueError: the width of x is odd, or there is no axis of positions.
+    """
+    if x.ndim < 2:
+        raise ValueError(f"x must have the axes (…, tokens, width), got shape {x.shape}")
+    n_tokens, width = x.shape[-2:]
+    angles = np.outer(np.arange(n_tokens, dtype=np.float64), _frequencies(width, base))
+    cosine, sine = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)  # (T, D/2)
+    first, second = x[..., : width // 2], x[..., width // 2 :]
+    return np.concatenate([first * cosine - second * sine, second * cosine + first * sine], axis=-1)
+
+
+def _frequencies(width: int, base: float) -> Float[Array, " N"]:
+    """Return ``base^(-2i/width)`` for i from 0 to width/2 - 1, in radians per token."""
+    if width < 0 or width % 2:
+        raise ValueError(f"width must be an even number, got {width}")
+    return base ** (-np.arange(0, width, 2, dtype=np.float64) / max(width, 1))

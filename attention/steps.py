@@ -1,0 +1,206 @@
+r"""The equation of attention, one function per step.
+
+.. math:: \mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) V
+
+(Vaswani et al. 2017, "Attention Is All You Need", section 3.2.) This is the only place in the
+project that knows it: what a learner reads here is what computed the numbers that they see.
+
+Axis letters: ``H`` query heads, ``G`` key/value heads, ``Q`` query positions, ``K`` key positions,
+``D`` d_head, ``Dv`` the width of a value vector, ``M`` d_model, ``T`` tokens.
+All functions keep the floating-point type that they are given.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+__all__ = [
+    "HeadSteps",
+    "attend",
+    "join_heads",
+    "mask_scores",
+    "output_projection",
+    "project",
+    "scale_scores",
+    "score",
+    "softmax",
+    "split_heads",
+    "weighted_sum",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadSteps:
+    """Every intermediate array of attention, for all heads (as shapes say) or, without ``H``, for one."""
+
+    queries: Float[Array, "*H Q D"]
+    keys: Float[Array, "*H K D"]
+    values: Float[Array, "*H K Dv"]
+    scores: Float[Array, "*H Q K"]
+    scaled_scores: Float[Array, "*H Q K"]
+    mask: Float[Array, "*H Q K"]
+    masked_scores: Float[Array, "*H Q K"]
+    weights: Float[Array, "*H Q K"]
+    head_outputs: Float[Array, "*H Q Dv"]
+
+    def head(self, head: int) -> Self:
+        """Return the steps of one head, counted from 0, as views without the head axis."""
+        return type(self)(*(getattr(self, field.name)[head] for field in fields(self)))
+
+
+def project(
+    inputs: Float[Array, "T M"],
+    weight: Float[Array, "M N"],
+    bias: Float[Array, " N"] | None = None,
+) -> Float[Array, "T N"]:
+    """Map every token's vector to a query, a key or a value: ``X W + b``.
+
+    Raises:
+        ValueError: the inner sizes differ.
+    """
+    if inputs.shape[-1] != weight.shape[0]:
+        raise ValueError(
+            f"weight must have shape ({inputs.shape[-1]}, N) to follow inputs, got {weight.shape}"
+        )
+    projected = inputs @ weight
+    return projected if bias is None else projected + bias
+
+
+def split_heads(joined: Float[Array, "T H*D"], n_heads: int) -> Float[Array, "H T D"]:
+    """Cut every token's vector into ``n_heads`` equal parts, one per head.
+
+    Raises:
+        ValueError: the width is not a multiple of ``n_heads``.
+    """
+    n_tokens, width = joined.shape
+    if width % n_heads:
+        raise ValueError(f"width must be a multiple of {n_heads} heads, got {width}")
+    return joined.reshape(n_tokens, n_heads, width // n_heads).swapaxes(0, 1)
+
+
+def score(queries: Float[Array, "H Q D"], keys: Float[Array, "H K D"]) -> Float[Array, "H Q K"]:
+    """Compare every query with every key by their dot product: ``S = Q Kᵀ``."""
+    return queries @ keys.swapaxes(-1, -2)
+
+
+def scale_scores(scores: Float[Array, "H Q K"], scale: float) -> Float[Array, "H Q K"]:
+    """Multiply the scores by ``scale``, which is ``1/√d_k`` unless a model says otherwise.
+
+    If the parts of q and k are independent with variance 1, then q·k has variance d_k; dividing by
+    √d_k brings it back to 1 (Vaswani et al. 2017, section 3.2.1, footnote 4).
+    """
+    return scores * scores.dtype.type(scale)
+
+
+def mask_scores(scaled_scores: Float[Array, "H Q K"], mask: Float[Array, "H Q K"]) -> Float[Array, "H Q K"]:
+    """Add the mask: 0 where a query may look, ``-inf`` where it may not."""
+    return scaled_scores + mask
+
+
+def softmax(scores: Float[Array, "*axes K"]) -> Float[Array, "*axes K"]:
+    """Turn each row of scores into weights that are positive and sum to 1: ``exp(s) / Σ exp(s)``.
+
+    The row's maximum is subtracted first, which changes nothing but keeps ``exp`` in range. A row
+    in which every key is masked (all ``-inf``) gives weights of 0, never NaN.
+    """
+    highest = scores.max(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - np.where(np.isneginf(highest), 0, highest))
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return exponentials / np.where(total == 0, 1, total)
+
+
+def weighted_sum(weights: Float[Array, "H Q K"], values: Float[Array, "H K Dv"]) -> Float[Array, "H Q Dv"]:
+    """Add up the value vectors, each times its weight: ``O = A V``."""
+    return weights @ values
+
+
+def join_heads(head_outputs: Float[Array, "H Q Dv"]) -> Float[Array, "Q H*Dv"]:
+    """Lay the heads' outputs side by side, head 1 first: ``Concat(head₁, …, head_H)``."""
+    n_heads, n_queries, width = head_outputs.shape
+    return head_outputs.swapaxes(0, 1).reshape(n_queries, n_heads * width)
+
+
+def output_projection(
+    joined: Float[Array, "Q H*Dv"],
+    weight: Float[Array, "H*Dv M"],
+    bias: Float[Array, " M"] | None = None,
+) -> Float[Array, "Q M"]:
+    """Mix the heads back into d_model numbers, the change ΔE of each token's vector: ``C W_O + b_O``."""
+    return project(joined, weight, bias)
+
+
+def attend(
+    queries: Float[Array, "H Q D"],
+    keys: Float[Array, "G K D"],
+    values: Float[Array, "G K Dv"],
+    *,
+    mask: Float[Array, "*H_Q_K"] | None = None,
+    scale: float | None = None,
+) -> HeadSteps:
+    """Run all steps, from the scores to the heads' outputs, and keep each one.
+
+    With fewer key/value heads than query heads (grouped-query attention, Ainslie et al. 2023), each
+    group of ``H / G`` consecutive query heads shares one key/value head; the keys and values that
+    come back are repeated, so that every array has ``H`` heads.
+
+    Args:
+        queries: shape (H, Q, D).
+        keys: shape (G, K, D), where H is a multiple of G.
+        values: shape (G, K, Dv).
+        mask: additive, 0 or ``-inf`` (or a position bias), broadcastable to (H, Q, K); None masks nothing.
+        scale: factor of the scores; ``1/√D`` if None.
+
+    Raises:
+        ValueError: shapes that do not fit together, with what came and what was wanted.
+    """
+    _check_shapes(queries, keys, values)
+    n_heads, n_queries, d_head = queries.shape
+    group_size = n_heads // keys.shape[0]
+    keys, values = (array.repeat(group_size, axis=0) if group_size > 1 else array for array in (keys, values))
+    full_mask = _broadcast_mask(mask, (n_heads, n_queries, keys.shape[1]), queries.dtype)
+
+    scores = score(queries, keys)
+    scaled_scores = scale_scores(scores, 1 / math.sqrt(d_head) if scale is None else scale)
+    masked_scores = mask_scores(scaled_scores, full_mask)
+    weights = softmax(masked_scores)
+    head_outputs = weighted_sum(weights, values)
+    return HeadSteps(
+        queries, keys, values, scores, scaled_scores, full_mask, masked_scores, weights, head_outputs
+    )
+
+
+def _check_shapes(queries: Array, keys: Array, values: Array) -> None:
+    for name, array in (("queries", queries), ("keys", keys), ("values", values)):
+        if array.ndim != 3:
+            raise ValueError(f"{name} must have 3 axes (heads, tokens, width), got shape {array.shape}")
+    if keys.shape[2] != queries.shape[2]:
+        raise ValueError(f"keys must have width {queries.shape[2]}, as the queries have, got {keys.shape[2]}")
+    if values.shape[:2] != keys.shape[:2]:
+        raise ValueError(
+            f"values must have {keys.shape[0]} heads and {keys.shape[1]} tokens, as the keys have, "
+            f"got {values.shape[0]} and {values.shape[1]}"
+        )
+    if not keys.shape[0] or queries.shape[0] % keys.shape[0]:
+        raise ValueError(
+            f"the number of query heads must be a multiple of the number of key/value heads, "
+            f"got {queries.shape[0]} and {keys.shape[0]}"
+        )
+    if not keys.shape[1] or not keys.shape[2]:
+        raise ValueError(f"keys must have at least one token and one dimension, got shape {keys.shape}")
+
+
+def _broadcast_mask(mask: Array | None, shape: tuple[int, int, int], dtype: np.dtype[np.floating]) -> Array:
+    if mask is None:
+        return np.broadcast_to(np.zeros((), dtype), shape)
+    try:
+        return np.broadcast_to(mask.astype(dtype, copy=False), shape)
+    except ValueError:
+        raise ValueError(
+            f"mask must be broadcastable to {shape} (heads, queries, keys), got {mask.shape}"
+        ) from None

@@ -1,0 +1,193 @@
+"""What was recorded while a model ran, and what follows from it.
+
+A trace keeps causes (queries, keys, values, mask, scale) and derives effects (scores, weights,
+outputs) when they are asked for, so its memory grows with the number of tokens, not with its
+square. It also keeps the attention output that the model itself produced: the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention import steps
+from attention.steps import HeadSteps
+
+__all__ = ["Cut", "Embeddings", "HeadSteps", "LayerTrace", "ModelInfo", "Projections", "Token", "Trace"]
+
+AttentionKind = Literal["self", "cross", "masked self"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What a model is: its sizes, its limit, and where it comes from. Layers and heads count from 0."""
+
+    model_id: str
+    name: str
+    architecture: str
+    n_layers: int
+    n_heads: int
+    n_key_value_heads: int
+    d_model: int
+    d_head: int
+    max_tokens: int
+    n_parameters: int
+    licence: str
+    source: str
+    summary: str
+    default_layer: int = 0
+    default_head: int = 0
+    head_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: as the model has it, as it was typed and where, and its word (None if special)."""
+
+    text: str
+    typed: str
+    word: int | None
+    position: int
+    token_id: int
+    is_special: bool = False
+    segment: int = 0
+    start: int | None = None
+    is_padding: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a text was cut because the model takes no more: tokens kept, tokens there were, last word kept."""
+
+    kept: int
+    total: int
+    last_word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """The weights that make Q, K and V out of a layer's input and mix the heads' outputs; shared with the model."""
+
+    W_Q: Float[Array, "M H*D"]
+    W_K: Float[Array, "M G*D"]
+    W_V: Float[Array, "M G*Dv"]
+    W_O: Float[Array, "H*Dv M"]
+    b_Q: Float[Array, " H*D"] | None = None
+    b_K: Float[Array, " G*D"] | None = None
+    b_V: Float[Array, " G*Dv"] | None = None
+    b_O: Float[Array, " M"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """The parts that were added up, token by token, before the first layer; a part the model lacks is None."""
+
+    words: Float[Array, "T M"]
+    positions: Float[Array, "T M"] | None = None
+    segments: Float[Array, "T M"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTrace:
+    """The causes of one layer's attention, and the output that the model itself produced."""
+
+    inputs: Float[Array, "Q M"] | None
+    queries: Float[Array, "H Q D"]
+    keys: Float[Array, "G K D"]
+    values: Float[Array, "G K Dv"]
+    mask: Float[Array, "*H Q K"] | None
+    scale: float
+    model_output: Float[Array, "H Q Dv"]
+    kind: AttentionKind = "self"
+    projections: Projections | None = None
+
+    def steps(self) -> HeadSteps:
+        """Derive every step of every head."""
+        return steps.attend(self.queries, self.keys, self.values, mask=self.mask, scale=self.scale)
+
+    def head(self, head: int) -> HeadSteps:
+        """Derive every step of one head, counted from 0.
+
+        Raises:
+            IndexError: there is no such head.
+        """
+        n_heads = self.queries.shape[0]
+        if not 0 <= head < n_heads:
+            raise IndexError(f"head must be between 0 and {n_heads - 1}, got {head}")
+        group = head // (n_heads // self.keys.shape[0])
+        mask = self.mask if self.mask is None or self.mask.ndim < 3 else self._mask_of(head)
+        one_head = steps.attend(
+            self.queries[head : head + 1],
+            self.keys[group : group + 1],
+            self.values[group : group + 1],
+            mask=mask,
+            scale=self.scale,
+        )
+        return one_head.head(0)
+
+    def _mask_of(self, head: int) -> Float[Array, "1 Q K"]:
+        assert self.mask is not None
+        return self.mask if self.mask.shape[0] == 1 else self.mask[head : head + 1]
+
+    def joined(self) -> Float[Array, "Q H*Dv"]:
+        """Return all heads' derived outputs side by side."""
+        return steps.join_heads(self.steps().head_outputs)
+
+    def output(self) -> Float[Array, "Q M"]:
+        """Derive what the layer adds to each token's vector: the joined heads times W_O.
+
+        Raises:
+            ValueError: the model's output projection is not known.
+        """
+        if self.projections is None:
+            raise ValueError("the projections of this architecture are not known, so W_O cannot be applied")
+        return steps.output_projection(self.joined(), self.projections.W_O, self.projections.b_O)
+
+    def check(self) -> float:
+        """Return the largest absolute difference between our heads' outputs and the model's own."""
+        return float(np.abs(self.steps().head_outputs - self.model_output).max())
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One run of one model on one text."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    layers: tuple[LayerTrace, ...]
+    info: ModelInfo
+    embeddings: Embeddings | None = None
+    hidden_states: tuple[Float[Array, "T M"], ...] = field(default=())
+    cut: Cut | None = None
+
+    def __post_init__(self) -> None:
+        """Make every array read-only: sessions share traces."""
+        for array in self._arrays():
+            array.setflags(write=False)
+
+    def check(self) -> float:
+        """Return the largest difference between ours and the model's own outputs, over all layers and heads."""
+        return max(layer.check() for layer in self.layers)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the trace's own arrays take; the model's weights are shared and not counted."""
+        owners = {id(owner): owner.nbytes for owner in map(_owner, self._arrays())}
+        return sum(owners.values())
+
+    def _arrays(self) -> list[Array]:
+        records = [self.embeddings, *self.layers]
+        values = [getattr(record, f.name) for record in records if record is not None for f in fields(record)]
+        return [value for value in (*values, *self.hidden_states) if isinstance(value, np.ndarray)]
+
+
+def _owner(array: Array) -> Array:
+    """Return the array whose memory a view looks at."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
