@@ -172,7 +172,7 @@ class Trace:
 
     def check(self) -> float:
         """Return the largest difference between ours and the model's own outputs, over all layers and heads."""
-        return max(layer.check() for layer in self.layers)
+        return float(np.max([layer.check() for layer in self.layers]))
 
     @property
     def nbytes(self) -> int:

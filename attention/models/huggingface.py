@@ -57,9 +57,10 @@ class HuggingFaceModel:
         text = clean(text)
         if not text:
             raise ValueError("There is no text to look at: type at least one word.")
-        encoding, cut = self._encode(text, None if pair is None else clean(pair))
-        ids = encoding.ids + [self._pad_id] * masks.n_padding(mask)
-        segments = encoding.type_ids + [0] * masks.n_padding(mask)
+        n_padding = masks.n_padding(mask)
+        encoding, cut = self._encode(text, None if pair is None else clean(pair), self._info.max_tokens - n_padding)
+        ids = encoding.ids + [self._pad_id] * n_padding
+        segments = encoding.type_ids + [0] * n_padding
         additive = masks.build(mask, len(ids))
 
         with recording() as calls:
@@ -72,7 +73,7 @@ class HuggingFaceModel:
         hidden_states = tuple(state[0].numpy() for state in result.hidden_states)
         return Trace(
             text=text,
-            tokens=self._tokens(encoding, text, pair, masks.n_padding(mask)),
+            tokens=self._tokens(encoding, text, pair, n_padding),
             layers=tuple(
                 _layer_trace(call, inputs, projections)
                 for call, inputs, projections in zip(calls, hidden_states, self._projections, strict=False)
@@ -83,22 +84,22 @@ class HuggingFaceModel:
             cut=cut,
         )
 
-    def _encode(self, text: str, pair: str | None) -> tuple[Encoding, Cut | None]:
+    def _encode(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:
         """Encode; if the model cannot take so many tokens, encode what is left after cutting the text."""
         encoding = self._tokenizer.encode(text, pair)
         total = len(encoding.ids)
-        if total <= self._info.max_tokens:
+        if total <= limit:
             return encoding, None
         if pair is not None:
             raise ValueError(
                 f"The two texts have {total} tokens together, and {self._info.name} takes "
-                f"{self._info.max_tokens}: shorten one of them."
+                f"{limit}: shorten one of them."
             )
         # One place is kept for the special token at the end.
-        last_kept = self._info.max_tokens - 2
+        last_kept = limit - 2
         end = encoding.offsets[last_kept][1]
         encoding = self._tokenizer.encode(text[:end])
-        while len(encoding.ids) > self._info.max_tokens:
+        while len(encoding.ids) > limit:
             end -= 1
             encoding = self._tokenizer.encode(text[:end])
         last_word = text[:end].rsplit(maxsplit=1)[-1]

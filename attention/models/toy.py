@@ -258,8 +258,13 @@ _WORD = re.compile(
 
 def split_words(text: str) -> list[str]:
     """Cut a text into words, numbers, punctuation marks and emoji, as typed, for any script."""
+    return [text[start:end] for start, end in _spans(text)]
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Return where each word begins and ends."""
     kinds = "".join(map(_kind, text))
-    return [text[match.start() : match.end()] for match in _WORD.finditer(kinds)]
+    return [match.span() for match in _WORD.finditer(kinds)]
 
 
 def _kind(character: str) -> str:
@@ -359,11 +364,13 @@ class ToyModel:
         if pair is not None:
             raise ValueError("The toy takes one text, not two.")
         text = clean(text)
-        typed = split_words(text)
-        if not typed:
+        spans = _spans(text)
+        if not spans:
             raise ValueError("There is no text to look at: type at least one word.")
-        kept, cut = _cut(typed)
-        tokens = self._tokens(kept, masks.n_padding(mask))
+        n_padding = masks.n_padding(mask)
+        kept = spans[: MAX_TOKENS - n_padding]
+        cut = Cut(len(kept), len(spans), text[slice(*kept[-1])]) if len(kept) < len(spans) else None
+        tokens = self._tokens(text, kept, n_padding)
         additive = masks.build(mask, len(tokens))
 
         word_vectors, position_vectors = self._word_vectors(tokens), self._position_vectors(len(tokens))
@@ -380,13 +387,14 @@ class ToyModel:
             cut=cut,
         )
 
-    def _tokens(self, typed: Sequence[str], n_padding: int) -> tuple[Token, ...]:
-        words = [
-            Token(word.lower(), word, position, position, self._ids.get(_as_in_lexicon(word), UNKNOWN_ID))
-            for position, word in enumerate(typed)
-        ]
+    def _tokens(self, text: str, spans: Sequence[tuple[int, int]], n_padding: int) -> tuple[Token, ...]:
+        words = []
+        for position, (start, end) in enumerate(spans):
+            word = text[start:end]
+            token_id = self._ids.get(_as_in_lexicon(word), UNKNOWN_ID)
+            words.append(Token(word.lower(), word, position, position, token_id, start=start))
         padding = [
-            Token(PAD, "", None, position, UNKNOWN_ID, is_special=True)
+            Token(PAD, "", None, position, UNKNOWN_ID, is_special=True, is_padding=True)
             for position in range(len(words), len(words) + n_padding)
         ]
         return (*words, *padding)
@@ -404,13 +412,6 @@ class ToyModel:
             frequencies = [2 * math.pi / wavelength for wavelength in WAVELENGTHS]
             vectors[:, len(WORD_FEATURES) :] = waves(n_tokens, frequencies)
         return vectors
-
-
-def _cut(typed: list[str]) -> tuple[list[str], Cut | None]:
-    if len(typed) <= MAX_TOKENS:
-        return typed, None
-    kept = typed[:MAX_TOKENS]
-    return kept, Cut(kept=len(kept), total=len(typed), last_word=kept[-1])
 
 
 def _layer_trace(inputs: Array, mask: Array | None, model_output: Array) -> LayerTrace:

@@ -1,0 +1,5 @@
+"""The front door: what this is, a live first heatmap, and the way in."""
+
+from attention.ui import front
+
+front.show()

@@ -1,0 +1,86 @@
+// Python puts this file in front of every component's own script.
+
+/**
+ * What Streamlit calls a component with.
+ * @typedef {object} Mount
+ * @property {any} data what Python passed
+ * @property {ShadowRoot} parentElement where to draw
+ * @property {(event: string, value: any) => void} setTriggerValue sends one event to Python
+ */
+
+/**
+ * Make an HTML element. Text is always text: nothing in it is interpreted.
+ * @param {string} tag
+ * @param {string} [className]
+ * @param {string} [text]
+ */
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+/** Set an attribute, or remove it where the value is null; what is there already is left alone. */
+function setAttribute(element, name, value) {
+  if (value === null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+/** What a person can see of a label: white space alone would look like nothing at all. */
+function visible(label) {
+  return label.trim() === "" ? "␣" : label;
+}
+
+/** @param {string} base64 little-endian float32 numbers */
+function decodeNumbers(base64) {
+  const bytes = Uint8Array.fromBase64?.(base64) ?? Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+/**
+ * Remember something for each place on the page. Streamlit calls a component again on new data and on
+ * a new theme, and one script serves all components of a kind, so that neither variables of a call nor
+ * of the script will do.
+ * @template {{run?: number}} S
+ * @param {(parent: ShadowRoot) => S} create
+ */
+function remembering(create) {
+  const states = new WeakMap();
+  return (/** @type {ShadowRoot} */ parent) => {
+    if (!states.has(parent)) states.set(parent, create(parent));
+    const state = states.get(parent);
+    state.run = (state.run ?? 0) + 1;
+    return state;
+  };
+}
+
+/**
+ * The clean-up to hand back to Streamlit. It also calls the clean-up of a call that a newer one has
+ * overtaken, when the component still lives: that one must do nothing.
+ */
+function whenGone(state, clean) {
+  const { run } = state;
+  return () => {
+    if (state.run === run) clean();
+  };
+}
+
+let presses = 0;
+
+/**
+ * Send one event to Python. Events that come fast travel together, and then Python is called for each
+ * of them but sees only the last: the number tells it which it has answered already.
+ */
+function send(setTriggerValue, event, value) {
+  presses += 1;
+  setTriggerValue(event, { value, press: presses });
+}
+
+/** Call `act` for the button under a click that carries a `data-index`. */
+function onChosen(root, act) {
+  root.onclick = (event) => {
+    const button = event.target.closest("[data-index]");
+    if (button) act(Number(button.dataset.index));
+  };
+}

@@ -1,0 +1,64 @@
+// All heads of a layer, each as a small picture of its weights and a button.
+
+/**
+ * @typedef {object} Head what attention.figures.heads.HeadThumb.payload() gives
+ * @property {string} label
+ * @property {string} description
+ * @property {string} values little-endian float32 in base64, row by row
+ * @property {number} rows
+ * @property {number} columns
+ *
+ * @typedef {object} HeadGridData
+ * @property {string} label of the whole
+ * @property {Head[]} heads
+ * @property {number} current
+ */
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root heads");
+  root.setAttribute("role", "group");
+  parent.append(root);
+  return { root, buttons: [] };
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const state = stateOf(parentElement);
+  const theme = readTheme(state.root);
+  setAttribute(state.root, "aria-label", data.label);
+  while (state.buttons.length < data.heads.length) addButton(state);
+  state.buttons.splice(data.heads.length).forEach((button) => button.remove());
+  data.heads.forEach((head, index) => dress(state.buttons[index], head, index === data.current, theme));
+  onChosen(state.root, (index) => {
+    state.buttons.forEach((button, other) => setAttribute(button, "aria-pressed", other === index));
+    send(setTriggerValue, "choose", index);
+  });
+}
+
+/** Buttons stay while their pictures change, and with them the focus and a press that has begun. */
+function addButton(state) {
+  const button = make("button", "head");
+  button.type = "button";
+  button.dataset.index = String(state.buttons.length);
+  button.append(make("span", "thumb"), make("bdi", "name"));
+  state.buttons.push(button);
+  state.root.append(button);
+}
+
+/** @param {Head} head */
+function dress(button, head, isCurrent, theme) {
+  const [thumb, name] = button.children;
+  name.textContent = visible(head.label);
+  setAttribute(button, "aria-pressed", isCurrent);
+  setAttribute(button, "aria-label", [head.label, head.description].filter(Boolean).join(": "));
+  setAttribute(button, "title", head.description || null);
+  const id = `${theme.id} ${head.rows} ${head.values}`;
+  if (button.drawn === id) return;
+  button.drawn = id;
+  const numbers = decodeNumbers(head.values);
+  const canvas = paintPixels(numbers, head.rows, head.columns, scaleOf(theme, "weights"), 1);
+  canvas.className = Math.max(head.rows, head.columns) > 96 ? "" : "pixels";
+  // A canvas is as wide as its columns are many; the style makes it as wide as the button.
+  canvas.style.aspectRatio = `${head.columns} / ${head.rows}`;
+  thumb.replaceChildren(canvas);
+}

@@ -1,0 +1,667 @@
+// One matrix: its numbers as coloured cells, its words at the sides, and what each cell says.
+
+/**
+ * @typedef {[number, number]} Place a row and a column, counted from 0
+ *
+ * @typedef {object} MatrixData what attention.figures.matrix.Matrix.payload() gives, and `selectable`
+ * @property {string} name
+ * @property {string} title
+ * @property {"query" | "key" | "value" | "plain"} titleRole
+ * @property {string} shape
+ * @property {string} range
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {string} rowAxis
+ * @property {string} columnAxis
+ * @property {"query" | "key" | "value" | "plain"} rowRole
+ * @property {"query" | "key" | "value" | "plain"} columnRole
+ * @property {string} values little-endian float32 in base64, row by row; -Infinity is masked
+ * @property {"weights" | "signed"} palette
+ * @property {number} limit the number that gets the full colour
+ * @property {number | null} focusRow
+ * @property {number | null} focusColumn
+ * @property {Place | null} selected
+ * @property {number | null} blockWidth so many columns belong together
+ * @property {boolean} hasTotalRow
+ * @property {boolean} showNumbers
+ * @property {string} alt
+ * @property {boolean} selectable
+ *
+ * @typedef {object} Layout everything in CSS pixels
+ * @property {boolean} isImage one picture instead of an element for each cell
+ * @property {number} left of the cells
+ * @property {number} top of the cells
+ * @property {number} pitchX from one column to the next
+ * @property {number} pitchY from one row to the next
+ * @property {number} gap between two cells
+ * @property {number} totalGap above the row of totals
+ * @property {number} width
+ * @property {number} height
+ * @property {number} labelSize
+ * @property {"flat" | "slanted" | "upright"} columnStyle
+ * @property {number} labelWidth at most so much of a label is shown
+ * @property {{size: number, write: (value: number) => string} | null} numbers how they fit, or null
+ */
+
+const MAX_CELLS = 1200; // as elements; more of them would be slow to draw
+const MAX_PITCH = 56;
+const MIN_PITCH = 22; // of a cell with a number: below it the picture scrolls instead
+const SCROLLING_PITCH = 34;
+const MAX_HEIGHT = 640;
+const MAX_NUMBERED_HEIGHT = 760; // numbers need room
+const EDGE = 4; // room for the outlines
+const TOTAL_GAP = 9;
+const SLANT = 38;
+const MINUS = "\u2212";
+const SVG = "http://www.w3.org/2000/svg";
+
+const stateOf = remembering(build);
+
+/** @param {Mount} mount */
+export default function (mount) {
+  const state = stateOf(mount.parentElement);
+  state.trigger = mount.setTriggerValue;
+  take(state, mount.data);
+  state.observer.observe(state.root);
+  draw(state);
+  // Labels measured before the page's own font is there are measured again.
+  if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
+  return whenGone(state, () => state.observer.disconnect());
+}
+
+/** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */
+function build(parent) {
+  const root = make("div", "root matrix");
+  const title = make("div", "title");
+  const scroller = make("div", "scroller");
+  const picture = make("div", "picture");
+  const readout = make("div", "readout");
+  const caption = make("div", "caption");
+  picture.tabIndex = 0;
+  picture.setAttribute("role", "application");
+  readout.setAttribute("role", "status");
+  scroller.append(picture);
+  root.append(title, scroller, readout, caption);
+  parent.append(root);
+  const state = { root, title, scroller, picture, readout, caption, active: null, hovered: null };
+  state.observer = new ResizeObserver(() => {
+    if (root.clientWidth !== state.drawnWidth) draw(state);
+  });
+  listen(state);
+  return state;
+}
+
+/** Take new data; a matrix of the same shape keeps the active cell. */
+function take(state, given) {
+  const before = state.data;
+  const data = state.given === given ? before : { ...given, ...marksInside(given) };
+  state.given = given;
+  if (data !== before) state.hovered = null;
+  if (before && before.values !== data.values) state.cellsId = null;
+  if (!before || before.values !== data.values) state.numbers = decodeNumbers(data.values);
+  if (!before || before.shape !== data.shape) state.active = null;
+  if (data !== before) state.selected = data.selected;
+  state.data = data;
+}
+
+/** A mark may come from a link to another sentence: one that lies outside is left out. */
+function marksInside({ rows, columns, focusRow, focusColumn, selected }) {
+  const inside = (index, count) => (index !== null && index >= 0 && index < count ? index : null);
+  const place = [inside(selected?.[0] ?? null, rows.length), inside(selected?.[1] ?? null, columns.length)];
+  return {
+    focusRow: inside(focusRow, rows.length),
+    focusColumn: inside(focusColumn, columns.length),
+    selected: place.includes(null) ? null : place,
+  };
+}
+
+function draw(state) {
+  const { root, data } = state;
+  const width = root.clientWidth;
+  if (!width) return; // in a closed tab: the observer calls when it opens
+  state.drawnWidth = width;
+  state.theme = readTheme(root);
+  state.font = getComputedStyle(root).fontFamily;
+  state.layout = layOut(state, width);
+  writeFrame(state);
+  drawCells(state);
+  drawMarks(state);
+  slideLabels(state);
+  setAttribute(state.picture, "aria-label", describe(data));
+}
+
+function describe({ alt, selectable }) {
+  return `${alt} Arrow keys move from cell to cell${selectable ? ", Enter chooses one" : ""}.`;
+}
+
+// ---- Layout ------------------------------------------------------------------------------------
+
+/** @returns {Layout} */
+function layOut(state, width) {
+  const { data } = state;
+  const rows = data.rows.length;
+  const columns = data.columns.length;
+  const isImage = rows * columns > MAX_CELLS;
+  const labelWidth = width < 480 ? 84 : 116;
+  const labelSize = width < 480 ? 13 : 15;
+  const measure = measurer(state, `600 ${labelSize}px`, labelWidth);
+  const left = EDGE + 8 + widest(data.rows, measure);
+  const widestColumn = widest(data.columns, measure);
+  const columnStyle = (pitch) => styleOfColumns(data.columns, pitch);
+  const overhang = (pitch) =>
+    columnStyle(pitch) === "slanted" ? Math.max(0, widestColumn * cosine(SLANT) - pitch / 2 + 6) : 0;
+
+  let pitchX = (width - left - EDGE) / columns;
+  pitchX = Math.min(MAX_PITCH, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, MAX_PITCH))) / columns);
+  if (!isImage && data.showNumbers && pitchX < MIN_PITCH) pitchX = SCROLLING_PITCH;
+  let pitchY = rowPitch(data, pitchX, isImage);
+  if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, pitchY); // a square matrix has square cells
+  [pitchX, pitchY] = [snap(pitchX), snap(pitchY)];
+
+  const style = columnStyle(pitchX);
+  const top = EDGE + headHeight(style, widestColumn, labelSize);
+  const totalGap = data.hasTotalRow ? TOTAL_GAP : 0;
+  const gap = isImage ? 0 : pitchX >= 12 ? 2 : 1;
+  const layout = { isImage, left, top, pitchX, pitchY, gap, totalGap, labelSize, labelWidth, columnStyle: style };
+  layout.width = Math.ceil(left + columns * pitchX + Math.max(EDGE, overhang(pitchX)));
+  layout.height = Math.ceil(top + rows * pitchY + totalGap + EDGE);
+  layout.numbers = data.showNumbers && !isImage ? fitNumbers(state, pitchX - gap - 4, pitchY - gap - 4) : null;
+  return layout;
+}
+
+/** As high as wide, but high enough to read the labels of a few rows, and not higher than a screen. */
+function rowPitch(data, pitchX, isImage) {
+  const rows = data.rows.length;
+  const readableRow = rows <= 16 ? 26 : rows <= 40 ? 15 : 0;
+  const isNumbered = data.showNumbers && !isImage;
+  const lowest = isNumbered ? Math.max(readableRow, MIN_PITCH) : readableRow;
+  return Math.max(lowest, Math.min(pitchX, (isNumbered ? MAX_NUMBERED_HEIGHT : MAX_HEIGHT) / rows));
+}
+
+/** Whole pixels of the screen look even; cells of a few pixels cannot afford the loss. */
+function snap(pitch) {
+  const ratio = window.devicePixelRatio || 1;
+  return pitch * ratio >= 4 ? Math.floor(pitch * ratio) / ratio : pitch;
+}
+
+function styleOfColumns(labels, pitch) {
+  if (labels.every((label) => /^\d{1,4}$/.test(label))) return "flat";
+  return pitch >= 24 ? "slanted" : "upright";
+}
+
+function headHeight(style, widestColumn, labelSize) {
+  if (style === "flat") return labelSize + 9;
+  const tilt = style === "slanted" ? SLANT : 90;
+  return widestColumn * sine(tilt) + labelSize * cosine(tilt) + 9;
+}
+
+const sine = (degrees) => Math.sin((degrees * Math.PI) / 180);
+const cosine = (degrees) => Math.cos((degrees * Math.PI) / 180);
+
+/** The most exact way to write the numbers that fits into every cell, or null. */
+function fitNumbers(state, room, height) {
+  const { data, numbers, font } = state;
+  const ways = data.palette === "weights" ? WEIGHT_WAYS : SIGNED_WAYS;
+  const context = pen();
+  const fitting = ways.find(({ size, write }) => {
+    if (size > height) return false;
+    context.font = `${size}px ${font}`;
+    return numbers.every((value) => context.measureText(write(value)).width <= room);
+  });
+  return fitting ?? null;
+}
+
+/** Write a number with a true minus sign; zero has none. */
+function fixed(value, decimals) {
+  if (value === -Infinity) return `${MINUS}∞`;
+  const text = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(text) !== 0 ? MINUS + text : text;
+}
+
+/** The short way to write a number between 0 and 1: .04 */
+function bare(value) {
+  return value < 0.995 ? fixed(value, 2).replace(/^0/, "") : fixed(value, 1);
+}
+
+const ways = (sizes, write) => sizes.map((size) => ({ size, write }));
+const WEIGHT_WAYS = [
+  ...ways([14, 13, 12], (value) => fixed(value, 2)),
+  ...ways([13, 12, 11, 10], bare),
+];
+const SIGNED_WAYS = [
+  ...ways([14, 13, 12], (value) => fixed(value, 2)),
+  ...ways([13, 12, 11, 10], (value) => fixed(value, 1)),
+];
+
+// ---- Labels ------------------------------------------------------------------------------------
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** @returns {(label: string) => {text: string, width: number}} shortens to what fits, and remembers */
+function measurer(state, style, limit) {
+  const id = `${style} ${state.font} ${limit}`;
+  if (state.measureId !== id) {
+    state.measureId = id;
+    state.fitted = new Map();
+  }
+  const { fitted, font } = state;
+  return (label) => {
+    if (!fitted.has(label)) {
+      const context = pen();
+      context.font = `${style} ${font}`;
+      fitted.set(label, shorten(context, visible(label), limit));
+    }
+    return fitted.get(label);
+  };
+}
+
+/** Cut a label to 14 letters and to the width there is; emoji and accents are never cut in two. */
+function shorten(context, label, limit) {
+  const width = (text) => context.measureText(text).width;
+  let text = label;
+  if (label.length > 6) {
+    const letters = Array.from(graphemes.segment(label.slice(0, 200)), ({ segment }) => segment);
+    let kept = Math.min(letters.length, 14);
+    const cut = () => (kept < letters.length ? `${letters.slice(0, kept - 1).join("")}…` : label);
+    while (kept > 2 && width(cut()) > limit) kept -= 1;
+    text = cut();
+  }
+  return { text, width: Math.min(limit, width(text)) };
+}
+
+function widest(labels, measure) {
+  return labels.reduce((most, label) => Math.max(most, measure(label).width), 0);
+}
+
+/**
+ * Which labels have room: every n-th, and always those that are pointed at.
+ * @param {number} count
+ * @param {number} pitch
+ * @param {number} room that one label takes
+ * @param {number[]} pointedAt
+ */
+function shownLabels(count, pitch, room, pointedAt) {
+  let every = 1;
+  while (every * pitch < room) every *= 2;
+  const near = (index) => pointedAt.some((other) => other !== index && Math.abs(other - index) * pitch < room);
+  const regular = [];
+  for (let index = 0; index < count; index += every) {
+    if (!pointedAt.includes(index) && !near(index)) regular.push(index);
+  }
+  return regular.concat(pointedAt);
+}
+
+// ---- Drawing -----------------------------------------------------------------------------------
+
+function svg(tag, attributes, text) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+const xOf = (layout, column) => layout.left + column * layout.pitchX;
+const yOf = (state, row) =>
+  state.layout.top + row * state.layout.pitchY + (isTotal(state.data, row) ? state.layout.totalGap : 0);
+const isTotal = (data, row) => data.hasTotalRow && row === data.rows.length - 1;
+const valueAt = (state, [row, column]) => state.numbers[row * state.data.columns.length + column];
+
+/** The words around the picture. */
+function writeFrame(state) {
+  const { data, layout, title, caption } = state;
+  const name = make("bdi", `name ${data.titleRole}`, data.title);
+  title.style.maxWidth = `${Math.max(layout.width, 280)}px`;
+  title.replaceChildren(name, make("span", "shape", data.shape), legend(state));
+  const range = make("span", "range", data.range);
+  caption.replaceChildren(`rows: ${data.rowAxis} · columns: ${data.columnAxis} · `, range);
+}
+
+/** What the colours mean: a small strip with the numbers at its ends. */
+function legend({ data, theme }) {
+  const { fills } = scaleOf(theme, data.palette);
+  const strip = make("span", "strip");
+  const stops = Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * (fills.length - 1))]);
+  strip.style.background = `linear-gradient(to right, ${stops.join()})`;
+  const ends = data.palette === "weights" ? ["0", "1"] : [-data.limit, data.limit].map((end) => fixed(end, 1));
+  const element = make("span", "legend");
+  element.setAttribute("aria-hidden", "true");
+  element.append(make("span", "", ends[0]), strip, make("span", "", ends[1]));
+  return element;
+}
+
+/**
+ * Draw the cells, unless they are there already: what a person is just pressing must not go away
+ * because an answer to the press before has arrived.
+ */
+function drawCells(state) {
+  const { data, layout, theme, picture } = state;
+  const id = JSON.stringify([data.palette, data.limit, theme.id, data.shape, data.hasTotalRow, layout]);
+  if (state.cellsId === id) return;
+  state.cellsId = id;
+  const drawing = svg("svg", { width: layout.width, height: layout.height, "aria-hidden": "true" });
+  drawing.append(hatching());
+  drawing.append(layout.isImage ? cellsAsImage(state) : cellsAsElements(state));
+  state.marks = svg("g", { class: "marks" });
+  state.pointer = svg("rect", { class: "pointer", rx: 3, visibility: "hidden" });
+  state.activeMark = svg("rect", { class: "active", rx: 4, visibility: "hidden" });
+  state.rowLabels = svg("g", { class: "labels" });
+  drawing.append(state.marks, state.rowLabels, state.pointer, state.activeMark);
+  picture.replaceChildren(drawing);
+  state.drawing = drawing;
+}
+
+function hatching() {
+  const pattern = svg("pattern", {
+    ...{ id: "hatch", width: 5, height: 5 },
+    ...{ patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+  });
+  pattern.append(svg("rect", { class: "hatch-ground", width: 5, height: 5 }));
+  pattern.append(svg("rect", { class: "hatch-line", width: 1.2, height: 5 }));
+  const definitions = svg("defs", {});
+  definitions.append(pattern);
+  return definitions;
+}
+
+function cellsAsElements(state) {
+  const { data, layout } = state;
+  const group = svg("g", { class: "cells", "font-size": layout.numbers?.size ?? 10 });
+  data.rows.forEach((_, row) => {
+    data.columns.forEach((_, column) => group.append(...cell(state, row, column)));
+  });
+  return group;
+}
+
+function cell(state, row, column) {
+  const { data, layout, theme } = state;
+  const { pitchX, pitchY, gap } = layout;
+  const value = valueAt(state, [row, column]);
+  const scale = scaleOf(theme, data.palette);
+  const step = scale.index(value, data.limit);
+  const isMasked = !Number.isFinite(value);
+  const [x, y] = [xOf(layout, column), yOf(state, row)];
+  const box = svg("rect", {
+    ...{ x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: pitchX < 12 ? 1 : 3 },
+    ...{ fill: isMasked ? "url(#hatch)" : scale.fills[step], "data-row": row, "data-column": column },
+  });
+  if (!layout.numbers) return [box];
+  const ink = isMasked ? theme.ink : scale.inks[step];
+  const middle = { x: x + pitchX / 2, y: y + pitchY / 2, fill: ink };
+  return [box, svg("text", middle, layout.numbers.write(value))];
+}
+
+/** One pixel a cell, made large: as fast for 512 × 512 as for 8 × 384. */
+function cellsAsImage(state) {
+  const { data, layout, theme, numbers } = state;
+  const columns = data.columns.length;
+  const body = data.rows.length - (data.hasTotalRow ? 1 : 0);
+  const group = svg("g", { class: "cells" });
+  for (const [from, to] of [[0, body], [body, data.rows.length]]) {
+    if (from === to) continue;
+    const part = numbers.subarray(from * columns, to * columns);
+    const canvas = paintPixels(part, to - from, columns, scaleOf(theme, data.palette), data.limit);
+    const box = {
+      ...{ x: layout.left, y: yOf(state, from) },
+      ...{ width: columns * layout.pitchX, height: (to - from) * layout.pitchY },
+    };
+    if (!part.every(Number.isFinite)) group.append(svg("rect", { ...box, fill: "url(#hatch)" }));
+    const isShrunk = Math.min(layout.pitchX, layout.pitchY) * devicePixelRatio < 1;
+    group.append(svg("image", {
+      ...{ ...box, href: canvas.toDataURL(), preserveAspectRatio: "none" },
+      // Shrunk without smoothing, whole rows would be left out.
+      ...{ class: isShrunk ? "" : "pixels" },
+    }));
+    group.append(svg("rect", { ...box, class: "frame" }));
+  }
+  return group;
+}
+
+/** Labels, separators and outlines: what changes when another cell is selected. */
+function drawMarks(state) {
+  const { data, marks, rowLabels } = state;
+  const pointedAt = (focus, axis) => {
+    const places = [focus, state.selected?.[axis], isKeyed(state) ? state.active?.[axis] : null];
+    return [...new Set(places.filter((index) => index !== null && index !== undefined))];
+  };
+  const rows = pointedAt(data.focusRow, 0);
+  if (data.hasTotalRow && !rows.includes(data.rows.length - 1)) rows.push(data.rows.length - 1);
+  marks.replaceChildren(...columnLabels(state, pointedAt(data.focusColumn, 1)), ...separators(state), ...outlines(state));
+  rowLabels.replaceChildren(...labelsOfRows(state, rows));
+  showActive(state);
+  writeReadout(state);
+}
+
+function columnLabels(state, pointedAt) {
+  const { data, layout } = state;
+  const measure = measurer(state, `600 ${layout.labelSize}px`, layout.labelWidth);
+  const isFlat = layout.columnStyle === "flat";
+  const room = isFlat ? widest(data.columns, measure) + 8 : layout.labelSize + 1;
+  return shownLabels(data.columns.length, layout.pitchX, room, pointedAt).map((column) => {
+    const middle = xOf(layout, column) + layout.pitchX / 2;
+    const y = layout.top - 7;
+    const isBold = pointedAt.includes(column);
+    if (isFlat) {
+      return label(state, data.columns[column], data.columnRole, isBold, { x: middle, y, "text-anchor": "middle" });
+    }
+    const isSlanted = layout.columnStyle === "slanted";
+    const x = middle + (isSlanted ? -2 : layout.labelSize * 0.34);
+    const transform = `translate(${x} ${y}) rotate(${isSlanted ? -SLANT : -90})`;
+    return label(state, data.columns[column], data.columnRole, isBold, { transform });
+  });
+}
+
+function labelsOfRows(state, pointedAt) {
+  const { data, layout } = state;
+  const ground = svg("rect", { class: "ground", width: layout.left - 1, height: layout.height });
+  const rows = shownLabels(data.rows.length, layout.pitchY, layout.labelSize, pointedAt);
+  const labels = rows.map((row) => {
+    const y = yOf(state, row) + layout.pitchY / 2;
+    const place = { x: layout.left - 8, y, "text-anchor": "end", "dominant-baseline": "central" };
+    return label(state, data.rows[row], data.rowRole, pointedAt.includes(row), place);
+  });
+  return [ground, ...labels];
+}
+
+function label(state, whole, role, isBold, place) {
+  const { layout } = state;
+  const { text } = measurer(state, `600 ${layout.labelSize}px`, layout.labelWidth)(whole);
+  const element = svg("text", {
+    ...{ ...place, class: `label ${role}${isBold ? " bold" : ""}`, "font-size": layout.labelSize },
+  }, text);
+  if (text !== whole) element.append(svg("title", {}, whole));
+  return element;
+}
+
+function separators(state) {
+  const { data, layout } = state;
+  const bottom = yOf(state, data.rows.length - 1) + layout.pitchY;
+  const lines = [];
+  for (let column = data.blockWidth ?? Infinity; column < data.columns.length; column += data.blockWidth) {
+    const x = xOf(layout, column);
+    lines.push(svg("line", { class: "separator", x1: x, x2: x, y1: layout.top, y2: bottom }));
+  }
+  if (data.hasTotalRow) {
+    const y = yOf(state, data.rows.length - 1) - layout.totalGap / 2;
+    const right = xOf(layout, data.columns.length);
+    lines.push(svg("line", { class: "separator", x1: layout.left, x2: right, y1: y, y2: y }));
+  }
+  return lines;
+}
+
+function outlines(state) {
+  const { data, selected } = state;
+  const [rows, columns] = [data.rows.length, data.columns.length];
+  const marks = [];
+  if (data.focusRow !== null) marks.push(outline(state, [data.focusRow, 0], [data.focusRow, columns - 1], `focus ${data.rowRole}`, 1.5));
+  if (data.focusColumn !== null) marks.push(outline(state, [0, data.focusColumn], [rows - 1, data.focusColumn], `focus thin ${data.columnRole}`, 1.5));
+  if (isInside(data, selected)) marks.push(outline(state, selected, selected, "selected", 0));
+  return marks;
+}
+
+/** A rectangle around some cells, so much outside of them. */
+function outline(state, from, to, className, outside) {
+  return svg("rect", { ...boxOf(state, from, to, outside), class: `outline ${className}`, rx: 4 });
+}
+
+function boxOf(state, [fromRow, fromColumn], [toRow, toColumn], outside) {
+  const { layout } = state;
+  const [x, y] = [xOf(layout, fromColumn), yOf(state, fromRow)];
+  const width = xOf(layout, toColumn + 1) - x;
+  const height = yOf(state, toRow) + layout.pitchY - y;
+  // Cells of a pixel or two would vanish inside their own outline.
+  const [growX, growY] = [width, height].map((size) => outside + Math.max(0, (6 - size) / 2));
+  return { x: x - growX, y: y - growY, width: width + 2 * growX, height: height + 2 * growY };
+}
+
+const isInside = (data, place) =>
+  place !== null && place !== undefined && place[0] < data.rows.length && place[1] < data.columns.length;
+
+// ---- What a cell says --------------------------------------------------------------------------
+
+/** A number with four digits that mean something: 10.80, 0.0004213. */
+function exact(value) {
+  if (value === -Infinity) return `${MINUS}∞ (masked)`;
+  if (!Number.isFinite(value)) return "not a number";
+  if (value === 0) return "0";
+  return value.toPrecision(4).replaceAll("-", MINUS);
+}
+
+function writeReadout(state) {
+  const { data, readout } = state;
+  const place = state.hovered ?? (isFocused(state) ? state.active : null) ?? state.selected;
+  const isHint = !isInside(data, place);
+  readout.classList.toggle("hint", isHint);
+  if (isHint) {
+    readout.replaceChildren("Point at a cell to read its number.");
+    return;
+  }
+  const [row, column] = [data.rows[place[0]], data.columns[place[1]]];
+  const isBetweenWords = data.rowRole !== "plain" && data.columnRole !== "plain";
+  readout.title = `${row} ${column}`;
+  readout.replaceChildren(
+    make("bdi", data.rowRole, visible(row)),
+    isBetweenWords ? " → " : " · ",
+    make("bdi", data.columnRole, visible(column)),
+    ": ",
+    make("b", "", exact(valueAt(state, place))),
+  );
+}
+
+function showPointer(state) {
+  const isShown = isInside(state.data, state.hovered);
+  setAttribute(state.pointer, "visibility", isShown ? "visible" : "hidden");
+  if (isShown) move(state.pointer, boxOf(state, state.hovered, state.hovered, 0));
+}
+
+function showActive(state) {
+  const isShown = isKeyed(state) && isInside(state.data, state.active);
+  setAttribute(state.activeMark, "visibility", isShown ? "visible" : "hidden");
+  if (isShown) move(state.activeMark, boxOf(state, state.active, state.active, 1.5));
+}
+
+function move(mark, box) {
+  for (const [name, value] of Object.entries(box)) mark.setAttribute(name, value);
+}
+
+const isFocused = ({ picture }) => picture.matches(":focus");
+const isKeyed = ({ picture }) => picture.matches(":focus-visible");
+
+// ---- Pointer and keyboard ----------------------------------------------------------------------
+
+function listen(state) {
+  const { picture, scroller } = state;
+  picture.onpointermove = (event) => hover(state, placeUnder(state, event));
+  picture.onpointerleave = () => hover(state, null);
+  picture.onclick = (event) => {
+    const place = placeUnder(state, event);
+    if (place === null) return;
+    state.active = place;
+    select(state, place);
+  };
+  picture.onkeydown = (event) => press(state, event);
+  picture.onfocus = () => {
+    state.active ??= state.selected ?? [state.data.focusRow ?? 0, state.data.focusColumn ?? 0];
+    drawMarks(state);
+  };
+  picture.onblur = () => drawMarks(state);
+  scroller.onscroll = () => slideLabels(state);
+}
+
+/** @returns {Place | null} */
+function placeUnder(state, event) {
+  const { data, layout, drawing } = state;
+  const box = drawing.getBoundingClientRect();
+  const column = Math.floor((event.clientX - box.left - layout.left) / layout.pitchX);
+  const y = event.clientY - box.top;
+  const last = data.rows.length - 1;
+  const isOnTotal = data.hasTotalRow && y >= yOf(state, last);
+  const row = isOnTotal ? last : Math.floor((y - layout.top) / layout.pitchY);
+  const isOnCell = row >= 0 && column >= 0 && y < yOf(state, row) + layout.pitchY;
+  return isOnCell && isInside(data, [row, column]) ? [row, column] : null;
+}
+
+function hover(state, place) {
+  if (String(place) === String(state.hovered)) return;
+  state.hovered = place;
+  showPointer(state);
+  writeReadout(state);
+}
+
+/** Mark the cell at once, and tell Python. */
+function select(state, place) {
+  const { data } = state;
+  if (data.selectable) {
+    state.selected = place;
+    send(state.trigger, "select", { matrix: data.name, row: place[0], column: place[1] });
+  }
+  drawMarks(state);
+}
+
+function press(state, event) {
+  if (event.altKey || event.metaKey) return;
+  const { data } = state;
+  const [row, column] = state.active ?? [0, 0];
+  const isChoice = event.key === "Enter" || event.key === " ";
+  const target = isChoice ? [row, column] : destination(event, row, column, data.rows.length - 1, data.columns.length - 1);
+  if (target === null) return;
+  // The same arrows mean the step before and the next elsewhere on the page.
+  event.preventDefault();
+  event.stopPropagation();
+  state.hovered = null;
+  showPointer(state);
+  state.active = target;
+  if (isChoice && !event.repeat) return select(state, target);
+  drawMarks(state);
+  reveal(state);
+}
+
+/** Where a key leads, as in an ARIA grid; null if it is none of ours. */
+function destination(event, row, column, lastRow, lastColumn) {
+  const page = 10;
+  switch (event.key) {
+    case "ArrowLeft": return [row, Math.max(0, column - 1)];
+    case "ArrowRight": return [row, Math.min(lastColumn, column + 1)];
+    case "ArrowUp": return [Math.max(0, row - 1), column];
+    case "ArrowDown": return [Math.min(lastRow, row + 1), column];
+    case "Home": return [event.ctrlKey ? 0 : row, 0];
+    case "End": return [event.ctrlKey ? lastRow : row, lastColumn];
+    case "PageUp": return [Math.max(0, row - page), column];
+    case "PageDown": return [Math.min(lastRow, row + page), column];
+    default: return null;
+  }
+}
+
+// ---- Scrolling sideways ------------------------------------------------------------------------
+
+/** The labels of the rows stay in sight. */
+function slideLabels({ scroller, rowLabels }) {
+  rowLabels.setAttribute("transform", `translate(${scroller.scrollLeft} 0)`);
+  // What has slid under them is covered; before that, an outline may reach a little to the left.
+  rowLabels.firstChild.setAttribute("visibility", scroller.scrollLeft > 0 ? "visible" : "hidden");
+}
+
+function reveal({ scroller, layout, active }) {
+  const x = xOf(layout, active[1]);
+  const [from, to] = [scroller.scrollLeft + layout.left, scroller.scrollLeft + scroller.clientWidth];
+  if (x < from) scroller.scrollLeft -= from - x;
+  else if (x + layout.pitchX + EDGE > to) scroller.scrollLeft += x + layout.pitchX + EDGE - to;
+}

@@ -1,0 +1,104 @@
+// The sentence as the model reads it: one chip for each token, the pieces of a word held together.
+
+/**
+ * @typedef {object} Chip
+ * @property {string} text
+ * @property {number} position
+ * @property {number} id
+ * @property {"word" | "special" | "padding"} kind
+ * @property {number} group tokens of one word have the same
+ * @property {string} title
+ *
+ * @typedef {object} TokensData
+ * @property {string} label of the whole
+ * @property {Chip[]} chips
+ * @property {number | null} focus a position
+ * @property {boolean} selectable
+ */
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root tokens");
+  parent.append(root);
+  const state = { root, buttons: [], reached: 0 };
+  root.onkeydown = (event) => press(state, event);
+  root.addEventListener("focusin", (event) => reach(state, state.buttons.indexOf(event.target)));
+  return state;
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const state = stateOf(parentElement);
+  // A toolbar is one stop for the Tab key, however long the sentence.
+  setAttribute(state.root, "role", data.selectable ? "toolbar" : "group");
+  setAttribute(state.root, "aria-label", data.label);
+  const drawn = JSON.stringify([data.chips, data.selectable]);
+  if (state.drawn !== drawn) rebuild(state, data);
+  state.drawn = drawn;
+  mark(state, data.chips.findIndex((chip) => chip.position === data.focus), data.selectable);
+  onChosen(state.root, (index) => {
+    if (!data.selectable) return;
+    mark(state, index);
+    send(setTriggerValue, "choose", data.chips[index].position);
+  });
+}
+
+function rebuild(state, data) {
+  const hadFocus = state.root.contains(state.root.getRootNode().activeElement);
+  state.buttons = data.chips.map((each, index) => chip(each, index, data.selectable));
+  state.root.replaceChildren(...groups(data.chips, state.buttons));
+  state.reached = Math.min(state.reached, data.chips.length - 1);
+  if (hadFocus) state.buttons[state.reached]?.focus({ preventScroll: true });
+}
+
+/** @param {Chip} data */
+function chip(data, index, isSelectable) {
+  const button = make(isSelectable ? "button" : "span", `chip ${data.kind}`);
+  button.title = data.title;
+  button.dataset.index = String(index);
+  if (isSelectable) {
+    button.type = "button";
+    button.setAttribute("aria-label", data.title);
+  }
+  const numbers = make("span", "numbers");
+  numbers.append(make("span", "position", String(data.position)), make("span", "id", String(data.id)));
+  button.append(make("bdi", "text", visible(data.text)), numbers);
+  return button;
+}
+
+/** Put the chips of one word into one group. */
+function groups(chips, buttons) {
+  const made = [];
+  chips.forEach(({ group }, index) => {
+    if (index === 0 || group !== chips[index - 1].group) made.push(make("span", "word"));
+    made.at(-1).append(buttons[index]);
+  });
+  return made;
+}
+
+/** Show which token is in focus; the Tab key comes in there. */
+function mark(state, focus, isSelectable = true) {
+  state.buttons.forEach((button, index) => {
+    button.classList.toggle("focused", index === focus);
+    if (isSelectable) setAttribute(button, "aria-pressed", index === focus);
+  });
+  if (!isSelectable) return;
+  const hasKeyboard = state.root.contains(state.root.getRootNode().activeElement);
+  reach(state, !hasKeyboard && focus >= 0 ? focus : state.reached);
+}
+
+function reach(state, index) {
+  if (index < 0) return;
+  state.reached = index;
+  state.buttons.forEach((button, other) => (button.tabIndex = other === index ? 0 : -1));
+}
+
+function press(state, event) {
+  const last = state.buttons.length - 1;
+  const { reached } = state;
+  const places = { ArrowLeft: reached - 1, ArrowRight: reached + 1, Home: 0, End: last };
+  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
+  // The same arrows mean the step before and the next elsewhere on the page.
+  event.preventDefault();
+  event.stopPropagation();
+  state.buttons[Math.min(last, Math.max(0, places[event.key]))]?.focus();
+}

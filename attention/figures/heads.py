@@ -1,0 +1,50 @@
+"""A head as the plain data of the head grid: a small picture of its weights."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+__all__ = ["HeadThumb"]
+
+# A small picture is about so many pixels wide: more numbers than that could not be seen, only sent.
+MAX_SIDE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class HeadThumb:
+    """One head to choose: its weights, its name, and in a few words what it does."""
+
+    label: str
+    weights: Float[Array, "Q K"]
+    description: str = ""
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        small = shrink(self.weights)
+        return {
+            "label": self.label,
+            "description": self.description,
+            "values": base64.b64encode(np.ascontiguousarray(small, "<f4").tobytes()).decode("ascii"),
+            "rows": small.shape[0],
+            "columns": small.shape[1],
+        }
+
+
+def shrink(weights: Float[Array, "Q K"], side: int = MAX_SIDE) -> Float[Array, "q k"]:
+    """Return the largest weight of each block, so that a thin line of a long text is still seen.
+
+    >>> shrink(np.array([[0.1, 0.9, 0.0], [0.2, 0.3, 0.4]]), side=2)
+    array([[0.9, 0. ],
+           [0.3, 0.4]])
+    """
+    for axis, size in enumerate(weights.shape):
+        block = -(-size // side)
+        if block > 1:
+            weights = np.maximum.reduceat(weights, np.arange(0, size, block), axis=axis)
+    return weights

@@ -1,0 +1,114 @@
+"""A matrix as the plain data of the matrix component: what it holds, and how it wants to be drawn."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.figures.format import number
+
+__all__ = ["Cell", "Matrix", "Palette", "Role"]
+
+# Which colour the labels of an axis take: the same as in the formula.
+Role = Literal["query", "key", "value", "plain"]
+# "weights": one hue from 0 to 1. "signed": two hues around 0.
+Palette = Literal["weights", "signed"]
+
+# Above this many columns or rows, numbers no longer fit into the cells and are shown on hover.
+MAX_LABELLED = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of one matrix of a step, rows and columns counted from 0."""
+
+    matrix: str
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks."""
+
+    name: str
+    title: str
+    values: Float[Array, "R C"]
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    row_axis: str
+    column_axis: str
+    palette: Palette
+    alt: str
+    row_role: Role = "plain"
+    column_role: Role = "plain"
+    title_role: Role = "plain"
+    limit: float | None = None
+    focus_row: int | None = None
+    focus_column: int | None = None
+    selected: tuple[int, int] | None = None
+    block_width: int | None = None
+    has_total_row: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse labels that do not match the numbers.
+
+        Raises:
+            ValueError: with the shape that the labels make and the shape that came.
+        """
+        wanted = (len(self.row_labels), len(self.column_labels))
+        if self.values.shape != wanted:
+            raise ValueError(f"values must have shape {wanted} to match the labels, got {self.values.shape}")
+
+    @property
+    def shape_text(self) -> str:
+        """Return the shape as a learner reads it: rows × columns."""
+        return f"{self.values.shape[0]}×{self.values.shape[1]}"
+
+    @property
+    def range_text(self) -> str:
+        """Return the smallest and the largest number that is not masked."""
+        finite = self.values[np.isfinite(self.values)]
+        return f"{number(finite.min())} … {number(finite.max())}" if finite.size else "all masked"
+
+    @property
+    def colour_limit(self) -> float:
+        """Return the number that gets the full colour: 1 for weights, else the largest magnitude (or ``limit``)."""
+        if self.palette == "weights":
+            return 1.0
+        if self.limit is not None:
+            return self.limit
+        finite = np.abs(self.values[np.isfinite(self.values)])
+        return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        numbers = np.ascontiguousarray(self.values, "<f4").tobytes()
+        return {
+            "name": self.name,
+            "title": self.title,
+            "titleRole": self.title_role,
+            "shape": self.shape_text,
+            "range": self.range_text,
+            "rows": list(self.row_labels),
+            "columns": list(self.column_labels),
+            "rowAxis": self.row_axis,
+            "columnAxis": self.column_axis,
+            "rowRole": self.row_role,
+            "columnRole": self.column_role,
+            "values": base64.b64encode(numbers).decode("ascii"),
+            "palette": self.palette,
+            "limit": self.colour_limit,
+            "focusRow": self.focus_row,
+            "focusColumn": self.focus_column,
+            "selected": None if self.selected is None else list(self.selected),
+            "blockWidth": self.block_width,
+            "hasTotalRow": self.has_total_row,
+            "showNumbers": max(self.values.shape) <= MAX_LABELLED,
+            "alt": self.alt,
+        }

@@ -1,0 +1,110 @@
+"""The nine steps, in order, and the formula of each with its active part in colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attention.figures import colours
+
+__all__ = ["STEPS", "STEP_KEYS", "Step", "step_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: its key in links, its short name, its heading, and its formula in LaTeX."""
+
+    key: str
+    name: str
+    heading: str
+    formula: str
+
+
+def _in(colour: str, latex: str) -> str:
+    return rf"\textcolor{{{colour}}}{{{latex}}}"
+
+
+def _grey(latex: str) -> str:
+    return _in(colours.INACTIVE, latex)
+
+
+_Q, _K, _V = _in(colours.QUERY, "Q"), _in(colours.KEY, "K"), _in(colours.VALUE, "V")
+_KT = _in(colours.KEY, r"K^{\top}")
+_X = "X"
+
+
+def _attention(scores: str, scale: str, mask: str, softmax: str, value: str) -> str:
+    opened, closed = (
+        (r"\big(", r"\big)") if softmax != _grey(r"\mathrm{softmax}") else (_grey(r"\big("), _grey(r"\big)"))
+    )
+    return rf"{softmax}{opened} {scores} \, {scale} \, {mask} {closed} \, {value}"
+
+
+_GREY_SCORES = _grey(r"QK^{\top}")
+_GREY_SCALE = _grey(r"/ \sqrt{d_k}")
+_GREY_MASK = _grey("+ M")
+_GREY_SOFTMAX = _grey(r"\mathrm{softmax}")
+_GREY_VALUE = _grey("V")
+
+STEPS = (
+    Step("tokens", "Tokens", "Cut the sentence into tokens", r"\text{sentence} \to t_1, t_2, \dots, t_n"),
+    Step(
+        "embed",
+        "Embed",
+        "Give every token a vector",
+        rf"{_X} = E_{{\text{{word}}}} + E_{{\text{{position}}}}",
+    ),
+    Step(
+        "qkv",
+        "Q · K · V",
+        "Ask, offer, carry",
+        rf"{_Q} = {_X}{_in(colours.QUERY, 'W_Q')} \quad {_K} = {_X}{_in(colours.KEY, 'W_K')} \quad "
+        rf"{_V} = {_X}{_in(colours.VALUE, 'W_V')}",
+    ),
+    Step(
+        "scores",
+        "Scores",
+        "Compare every query with every key",
+        _attention(_Q + _KT, _GREY_SCALE, _GREY_MASK, _GREY_SOFTMAX, _GREY_VALUE),
+    ),
+    Step(
+        "scale",
+        "Scale",
+        "Make the scores smaller",
+        _attention(_GREY_SCORES, r"/ \sqrt{d_k}", _GREY_MASK, _GREY_SOFTMAX, _GREY_VALUE),
+    ),
+    Step(
+        "mask",
+        "Mask",
+        "Hide what may not be seen",
+        _attention(_GREY_SCORES, _GREY_SCALE, "+ M", _GREY_SOFTMAX, _GREY_VALUE),
+    ),
+    Step(
+        "softmax",
+        "Softmax",
+        "Turn scores into weights",
+        _attention(_GREY_SCORES, _GREY_SCALE, _GREY_MASK, _in(colours.WEIGHT, r"\mathrm{softmax}"), _GREY_VALUE),
+    ),
+    Step(
+        "sum",
+        "Weighted sum",
+        "Add up the values",
+        _attention(_GREY_SCORES, _GREY_SCALE, _GREY_MASK, _GREY_SOFTMAX, _V),
+    ),
+    Step(
+        "heads",
+        "Heads",
+        "Join the heads",
+        r"\Delta E = \mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_H) \, W_O + b_O",
+    ),
+)
+
+STEP_KEYS = tuple(step.key for step in STEPS)
+
+
+def step_of(key: str) -> Step:
+    """Return the step with this key.
+
+    Raises:
+        ValueError: there is no such step.
+    """
+    return STEPS[STEP_KEYS.index(key)]

@@ -1,0 +1,298 @@
+"""How one cell came about: the parts that add up to it, or the sum that it is divided by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.figures.format import number
+from attention.figures.matrix import Cell, Matrix
+from attention.lesson.pictures import matrices
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.scene import Scene
+
+__all__ = ["Detail", "detail", "has_cell", "open_cell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One cell explained: a sentence (HTML), the parts as bars, and, for a softmax, its table."""
+
+    title: str
+    note: str
+    labels: tuple[str, ...]
+    parts: Float[Array, " N"]
+    axis: str
+    columns: dict[str, list[str]] | None = None
+    are_weights: bool = False
+
+    def table(self) -> dict[str, list[str]]:
+        """Return the parts as columns."""
+        if self.columns is not None:
+            return self.columns
+        return {"part": list(self.labels), self.axis: [repr(float(part)) for part in self.parts]}
+
+
+def has_cell(cell: Cell, pictures: tuple[Matrix, ...]) -> bool:
+    """Tell whether the cell is in one of these matrices."""
+    sizes = {picture.name: picture.values.shape for picture in pictures}
+    rows, columns = sizes.get(cell.matrix, (0, 0))
+    return cell.row < rows and cell.column < columns
+
+
+def open_cell(step: str, scene: Scene) -> Scene:
+    """Return the scene with its clicked cell or, where none was clicked, the one most worth a look."""
+    pictures = matrices(step, scene)
+    if not pictures or (scene.cell is not None and has_cell(scene.cell, pictures)):
+        return scene
+    return replace(scene, cell=_most_telling(step, scene, pictures[0]))
+
+
+def detail(scene: Scene) -> Detail | None:
+    """Explain the scene's cell; None at the first step, which has no numbers."""
+    if scene.cell is None:
+        return None
+    return _DETAILS[scene.cell.matrix](scene, scene.cell)
+
+
+def _most_telling(step: str, scene: Scene, picture: Matrix) -> Cell:
+    if step in ("scores", "scale", "mask", "softmax"):
+        return Cell(picture.name, scene.word, int(scene.steps.masked_scores[scene.word].argmax()))
+    row = len(picture.row_labels) - 1 if picture.has_total_row else scene.word
+    return Cell(picture.name, row, int(np.abs(picture.values[row]).argmax()))
+
+
+def _sum_of(title: str, note: str, parts: Array, labels: tuple[str, ...], axis: str) -> Detail:
+    return Detail(title, note, labels, parts, axis)
+
+
+def _largest(parts: Array, labels: tuple[str, ...]) -> str:
+    index = int(np.abs(parts).argmax())
+    return lesson("detail-largest", label=word(labels[index]), value=exact(float(parts[index]), 2))
+
+
+def _input(scene: Scene, cell: Cell) -> Detail:
+    name, parts = word(scene.labels[cell.row]), scene.trace.embeddings
+    dimension = word(scene.dimension_names[cell.column])
+    if parts is None or scene.layer > 0:
+        value = scene.attention.inputs[cell.row]  # type: ignore[index]
+        title = lesson("detail-input", word=name, dimension=dimension, value=fact(float(value[cell.column])))
+        note = lesson("detail-input-deeper", layer=scene.layer + 1, before=scene.layer)
+        return Detail(title, note, scene.dimension_names, value, "the whole vector, dimension by dimension")
+    addends = {"word": parts.words, "position": parts.positions, "segment": parts.segments}
+    known = {label: array[cell.row, cell.column] for label, array in addends.items() if array is not None}
+    value = float(scene.attention.inputs[cell.row, cell.column])  # type: ignore[index]
+    title = lesson("detail-input", word=name, dimension=dimension, value=fact(value))
+    total = float(sum(known.values()))
+    is_plain_sum = abs(total - value) < 1e-5
+    note = lesson("detail-input-sum" if is_plain_sum else "detail-input-norm", sum=exact(total), value=exact(value))
+    return Detail(title, note, tuple(known), np.array(list(known.values())), "the parts that are added")
+
+
+def _word_part(scene: Scene, cell: Cell) -> Detail:
+    parts = scene.trace.embeddings
+    values = parts.words if cell.matrix == "words" else parts.positions  # type: ignore[union-attr]
+    row = values[cell.row]  # type: ignore[index]
+    title = lesson(
+        f"detail-{cell.matrix}",
+        word=word(scene.labels[cell.row]),
+        position=cell.row,
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(row[cell.column])),
+    )
+    return Detail(title, "", scene.dimension_names, row, "the whole vector, dimension by dimension")
+
+
+def _projection(scene: Scene, cell: Cell) -> Detail:
+    layer, symbol = scene.attention, cell.matrix[0]
+    value = float(getattr(scene.steps, cell.matrix)[cell.row, cell.column])
+    name = word(scene.labels[cell.row])
+    title = lesson(f"detail-{cell.matrix}", word=name, dimension=cell.column, value=fact(value))
+    if layer.inputs is None or layer.projections is None:
+        return Detail(title, lesson("detail-no-weights"), (), np.zeros(0), "")
+    # Query heads share key/value heads in groups; the queries have all heads.
+    group = 1 if symbol == "q" else scene.info.n_heads // scene.info.n_key_value_heads
+    column = (scene.head // group) * getattr(scene.steps, cell.matrix).shape[-1] + cell.column
+    weight = getattr(layer.projections, f"W_{symbol.upper()}")[:, column]
+    bias = getattr(layer.projections, f"b_{symbol.upper()}")
+    products = layer.inputs[cell.row] * weight
+    offset = 0.0 if bias is None else float(bias[column])
+    note = lesson(
+        "detail-projection-note",
+        count=products.size,
+        sum=exact(float(products.sum())),
+        bias=exact(offset),
+        total=exact(float(products.sum()) + offset),
+    )
+    note += _largest(products, scene.dimension_names)
+    return Detail(title, note, scene.dimension_names, products, f"x × W_{symbol.upper()}, product by product")
+
+
+def _score(scene: Scene, cell: Cell) -> Detail:
+    query, key = scene.steps.queries[cell.row], scene.steps.keys[cell.column]
+    products = query * key
+    labels = tuple(f"dimension {i}" for i in range(products.size))
+    title = lesson(
+        "detail-scores",
+        query=word(scene.labels[cell.row]),
+        key=word(scene.labels[cell.column]),
+        value=fact(float(scene.steps.scores[cell.row, cell.column])),
+    )
+    note = lesson("detail-scores-note", count=products.size) + _largest(products, labels)
+    return _sum_of(title, note, products, labels, "q × k, dimension by dimension")
+
+
+def _scaled(scene: Scene, cell: Cell) -> Detail:
+    before = float(scene.steps.scores[cell.row, cell.column])
+    after = float(scene.steps.scaled_scores[cell.row, cell.column])
+    title = lesson(
+        "detail-scaled",
+        query=word(scene.labels[cell.row]),
+        key=word(scene.labels[cell.column]),
+        before=fact(before),
+        divisor=exact(1 / scene.attention.scale),
+        value=fact(after),
+    )
+    return Detail(title, "", ("before", "after"), np.array([before, after]), "score")
+
+
+def _masked(scene: Scene, cell: Cell) -> Detail:
+    scaled = float(scene.steps.scaled_scores[cell.row, cell.column])
+    added = float(scene.steps.mask[cell.row, cell.column])
+    names = {"query": word(scene.labels[cell.row]), "key": word(scene.labels[cell.column])}
+    title = lesson(
+        "detail-masked",
+        **names,
+        scaled=fact(scaled),
+        mask=fact(added),
+        value=fact(float(scene.steps.masked_scores[cell.row, cell.column])),
+    )
+    visible = np.isfinite(scene.steps.masked_scores[cell.row])
+    note = lesson(f"detail-masked-{_reason(scene, cell)}", **names, visible=int(visible.sum()), total=visible.size)
+    row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
+    return Detail(title, note, _indexed(scene.labels), row, "what is left of this row")
+
+
+def _reason(scene: Scene, cell: Cell) -> str:
+    """Return why the mask hides a cell, or that it does not."""
+    if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
+        return "visible"
+    if scene.tokens[cell.column].is_padding:
+        return "padding"
+    is_later = scene.attention.kind == "masked self" and cell.column > cell.row
+    return "later" if is_later else "painted"
+
+
+def _weight(scene: Scene, cell: Cell) -> Detail:
+    scores, weights = scene.steps.masked_scores[cell.row], scene.steps.weights[cell.row]
+    highest = float(scores.max())
+    names = {"query": word(scene.labels[cell.row]), "key": word(scene.labels[cell.column])}
+    value = float(weights[cell.column])
+    title = lesson("detail-weights", **names, value=fact(value), percent=f"{100 * value:.1f}")
+    if np.isneginf(highest):
+        note = lesson("detail-weights-masked", **names)
+        return Detail(title, note, _indexed(scene.labels), weights, "the weights of this row", are_weights=True)
+    shifted = scores - highest
+    exponentials = np.exp(shifted)
+    note = lesson(
+        "detail-weights-note",
+        **names,
+        exponential=exact(float(exponentials[cell.column])),
+        total=exact(float(exponentials.sum())),
+        highest=fact(highest),
+        value=exact(value),
+    )
+    columns = {
+        "key": list(_indexed(scene.labels)),
+        "score": [number(float(s)) for s in scores],
+        "− maximum": [number(float(s)) for s in shifted],
+        "exp": [number(float(e), 4) for e in exponentials],
+        "weight": [number(float(w), 4) for w in weights],
+    }
+    return Detail(title, note, _indexed(scene.labels), weights, "the weights of this row", columns, are_weights=True)
+
+
+def _output(scene: Scene, cell: Cell) -> Detail:
+    query = scene.word if cell.matrix == "contributions" else cell.row
+    weights, values = scene.steps.weights[query], scene.steps.values
+    if cell.matrix == "contributions" and cell.row < len(weights):
+        weight, value = float(weights[cell.row]), float(values[cell.row, cell.column])
+        title = lesson(
+            "detail-contribution",
+            query=word(scene.labels[query]),
+            key=word(scene.labels[cell.row]),
+            weight=exact(weight),
+            value=exact(value),
+            dimension=cell.column,
+            product=exact(weight * value),
+        )
+    else:
+        title = lesson(
+            "detail-outputs",
+            query=word(scene.labels[query]),
+            dimension=cell.column,
+            value=fact(float(scene.steps.head_outputs[query, cell.column])),
+        )
+    products = weights * values[:, cell.column]
+    labels = _indexed(scene.labels)
+    note = lesson("detail-outputs-note", count=products.size) + _largest(products, labels)
+    return _sum_of(title, note, products, labels, "weight × value, token by token")
+
+
+def _change(scene: Scene, cell: Cell) -> Detail:
+    projections = scene.attention.projections
+    outputs = scene.all_steps.head_outputs[:, cell.row]
+    weight = projections.W_O[:, cell.column].reshape(outputs.shape)  # type: ignore[union-attr]
+    parts = (outputs * weight).sum(axis=1)
+    labels = tuple(f"head {head + 1}" for head in range(len(parts)))
+    if projections.b_O is not None:  # type: ignore[union-attr]
+        parts = np.append(parts, projections.b_O[cell.column])  # type: ignore[union-attr]
+        labels += ("bias",)
+    title = lesson(
+        "detail-change",
+        word=word(scene.labels[cell.row]),
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(parts.sum())),
+    )
+    return _sum_of(title, _largest(parts, labels), parts, labels, "what each head adds")
+
+
+def _joined(scene: Scene, cell: Cell) -> Detail:
+    head, dimension = divmod(cell.column, scene.steps.values.shape[-1])
+    output = scene.all_steps.head_outputs[head, cell.row]
+    title = lesson(
+        "detail-joined",
+        word=word(scene.labels[cell.row]),
+        head=head + 1,
+        dimension=dimension,
+        value=fact(float(output[dimension])),
+    )
+    labels = tuple(f"dimension {i}" for i in range(output.size))
+    return Detail(title, "", labels, output, f"the output of head {head + 1}")
+
+
+def _indexed(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return labels that differ even where words repeat: ``0 the``, ``4 the``."""
+    return tuple(f"{position} {label}" for position, label in enumerate(labels))
+
+
+_DETAILS: dict[str, Callable[[Scene, Cell], Detail]] = {
+    "inputs": _input,
+    "words": _word_part,
+    "positions": _word_part,
+    "queries": _projection,
+    "keys": _projection,
+    "values": _projection,
+    "scores": _score,
+    "scaled": _scaled,
+    "masked": _masked,
+    "weights": _weight,
+    "contributions": _output,
+    "outputs": _output,
+    "joined": _joined,
+    "change": _change,
+}

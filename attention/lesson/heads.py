@@ -1,0 +1,27 @@
+"""All heads of a layer as small pictures of their weights."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.figures.format import number
+from attention.figures.heads import HeadThumb
+from attention.lesson.scene import Scene
+
+__all__ = ["head_thumbs"]
+
+
+def head_thumbs(scene: Scene) -> list[HeadThumb]:
+    """Return one small picture of weights per head, with a sentence about the word in focus."""
+    weights = scene.all_steps.weights
+    return [_thumb(scene, head, weights[head]) for head in range(len(weights))]
+
+
+def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
+    row = weights[scene.word]
+    best = int(row.argmax())
+    names = scene.info.head_names
+    label = f"Head {head + 1}" + (f": {names[head]}" if names else "")
+    description = f"{label}. {scene.focus.text} looks most at {scene.labels[best]}, {number(float(row[best]))}."
+    return HeadThumb(label, weights, description)

@@ -1,0 +1,166 @@
+"""The matrices that each step shows; the first is the one that the step is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attention.figures.matrix import Matrix, Role
+from attention.lesson.scene import Scene, numbered
+
+__all__ = ["matrices"]
+
+_ASKS, _ASKED = "queries (who asks)", "keys (who is asked)"
+
+
+def matrices(step: str, scene: Scene) -> tuple[Matrix, ...]:
+    """Return what a step shows, empty for the first step, whose picture is the tokens themselves."""
+    return _PICTURES[step](scene) if step in _PICTURES else ()
+
+
+def _embed(scene: Scene) -> tuple[Matrix, ...]:
+    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    pictures = []
+    if inputs is not None:
+        title = f"X: what enters layer {scene.layer + 1}"
+        pictures.append(_vectors(scene, "inputs", title, inputs, scene.dimensions))
+    if parts is not None and scene.layer == 0:
+        pictures.append(_vectors(scene, "words", "Word part", parts.words, scene.dimensions))
+    if parts is not None and parts.positions is not None:
+        pictures.append(_vectors(scene, "positions", "Position part", parts.positions, scene.dimensions))
+    return tuple(pictures)
+
+
+def _qkv(scene: Scene) -> tuple[Matrix, ...]:
+    steps = scene.steps
+    return (
+        _vectors(scene, "queries", "Q = X·W_Q", steps.queries, role="query"),
+        _vectors(scene, "keys", "K = X·W_K", steps.keys, role="key"),
+        _vectors(scene, "values", "V = X·W_V", steps.values, role="value"),
+    )
+
+
+def _scores(scene: Scene) -> tuple[Matrix, ...]:
+    return (_pairs(scene, "scores", "S = Q·Kᵀ", scene.steps.scores),)
+
+
+def _scale(scene: Scene) -> tuple[Matrix, ...]:
+    before, after = scene.steps.scores, scene.steps.scaled_scores
+    # One colour scale for both, so that the eye sees the spread shrink.
+    limit = float(np.abs(before).max()) or 1.0
+    return (
+        _pairs(scene, "scaled", "After: S / √dₖ", after, limit),
+        _pairs(scene, "scores", "Before: S", before, limit),
+    )
+
+
+def _mask(scene: Scene) -> tuple[Matrix, ...]:
+    return (_pairs(scene, "masked", "S / √dₖ + M", scene.steps.masked_scores),)
+
+
+def _softmax(scene: Scene) -> tuple[Matrix, ...]:
+    return (_pairs(scene, "weights", "A = softmax(S / √dₖ + M)", scene.steps.weights, palette="weights"),)
+
+
+def _sum(scene: Scene) -> tuple[Matrix, ...]:
+    steps, word = scene.steps, scene.word
+    products = steps.weights[word][:, None] * steps.values
+    total = steps.head_outputs[word]
+    rows = tuple(f"{weight:.2f} × {label}" for weight, label in zip(steps.weights[word], scene.labels, strict=True))
+    contributions = Matrix(
+        name="contributions",
+        title=f"Weight × value, for {scene.focus.text}",
+        values=np.vstack([products, total]),
+        row_labels=(*rows, "Σ output"),
+        column_labels=numbered(total.size),
+        row_axis="weight × value of each token, and their sum",
+        column_axis="dimensions of the head",
+        palette="signed",
+        alt=f"Weighted value vectors that add up to the output of {scene.focus.text}.",
+        row_role="value",
+        title_role="value",
+        selected=scene.selected("contributions"),
+        has_total_row=True,
+    )
+    outputs = _vectors(scene, "outputs", "O = A·V", steps.head_outputs, role="value")
+    return contributions, outputs
+
+
+def _heads(scene: Scene) -> tuple[Matrix, ...]:
+    layer, joined = scene.attention, scene.attention.joined()
+    width = scene.steps.values.shape[-1]
+    names = tuple(f"{head + 1}.{i}" for head in range(scene.info.n_heads) for i in range(width))
+    concat = _vectors(scene, "joined", "All heads side by side", joined, names, "value", width, "head.dimension")
+    if layer.projections is None:
+        return (concat,)
+    change = _vectors(scene, "change", "ΔE = joined·W_O + b_O", layer.output(), scene.dimensions)
+    return change, concat
+
+
+def _pairs(
+    scene: Scene,
+    name: str,
+    title: str,
+    values: np.ndarray,
+    limit: float | None = None,
+    palette: str = "signed",
+) -> Matrix:
+    return Matrix(
+        name=name,
+        title=title,
+        values=values,
+        row_labels=scene.labels,
+        column_labels=scene.labels,
+        row_axis=_ASKS,
+        column_axis=_ASKED,
+        palette="weights" if palette == "weights" else "signed",
+        alt=f"{title}: {len(scene.labels)} queries by {len(scene.labels)} keys, "
+        f"layer {scene.layer + 1}, head {scene.head + 1}.",
+        row_role="query",
+        column_role="key",
+        limit=limit,
+        focus_row=scene.word,
+        selected=scene.selected(name),
+    )
+
+
+def _vectors(
+    scene: Scene,
+    name: str,
+    title: str,
+    values: np.ndarray,
+    columns: tuple[str, ...] | None = None,
+    role: Role = "plain",
+    block_width: int | None = None,
+    column_axis: str = "dimensions",
+) -> Matrix:
+    names = numbered(values.shape[1]) if columns is None else columns
+    return Matrix(
+        name=name,
+        title=title,
+        values=values,
+        row_labels=scene.labels,
+        column_labels=names,
+        row_axis="tokens",
+        column_axis=column_axis,
+        palette="signed",
+        alt=f"{title}: one vector of {values.shape[1]} numbers for each of {values.shape[0]} tokens.",
+        row_role=role,
+        title_role=role,
+        focus_row=scene.word,
+        selected=scene.selected(name),
+        block_width=block_width,
+    )
+
+
+_PICTURES: dict[str, Callable[[Scene], tuple[Matrix, ...]]] = {
+    "embed": _embed,
+    "qkv": _qkv,
+    "scores": _scores,
+    "scale": _scale,
+    "mask": _mask,
+    "softmax": _softmax,
+    "sum": _sum,
+    "heads": _heads,
+}

@@ -1,0 +1,83 @@
+"""What one pane of the page is about: a trace, a layer, a head, the word in focus and the clicked cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from attention.figures.matrix import Cell
+from attention.trace import HeadSteps, LayerTrace, ModelInfo, Token, Trace
+
+__all__ = ["Scene"]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A place in a trace; layers, heads and words count from 0. What follows from it is derived once."""
+
+    trace: Trace
+    layer: int
+    head: int
+    word: int
+    cell: Cell | None = None
+
+    @property
+    def info(self) -> ModelInfo:
+        """What the model is."""
+        return self.trace.info
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens, special ones and padding among them."""
+        return self.trace.tokens
+
+    @property
+    def attention(self) -> LayerTrace:
+        """The record of this layer."""
+        return self.trace.layers[self.layer]
+
+    @cached_property
+    def steps(self) -> HeadSteps:
+        """Every step of this head."""
+        return self.attention.head(self.head)
+
+    @cached_property
+    def all_steps(self) -> HeadSteps:
+        """Every step of all heads of this layer."""
+        return self.attention.steps()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The tokens as the model has them: names of rows and columns."""
+        return tuple(token.text for token in self.tokens)
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The names of the d_model dimensions: the toy's features, else their numbers."""
+        return self.info.feature_names or numbered(self.info.d_model)
+
+    @property
+    def dimension_names(self) -> tuple[str, ...]:
+        """The same, as a sentence needs them: a number alone says nothing there."""
+        return self.info.feature_names or tuple(f"dimension {name}" for name in self.dimensions)
+
+    @property
+    def focus(self) -> Token:
+        """The word in focus."""
+        return self.tokens[self.word]
+
+    @property
+    def d_head(self) -> int:
+        """The width of a query and a key."""
+        return self.steps.queries.shape[-1]
+
+    def selected(self, matrix: str) -> tuple[int, int] | None:
+        """Return the clicked cell if it is in this matrix."""
+        if self.cell is None or self.cell.matrix != matrix:
+            return None
+        return self.cell.row, self.cell.column
+
+
+def numbered(count: int) -> tuple[str, ...]:
+    """Return the names of dimensions that have none: their numbers, from 0."""
+    return tuple(map(str, range(count)))

@@ -1,0 +1,71 @@
+"""The table behind a picture: the same numbers, to read, to sort and to take away as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from attention.figures.matrix import Matrix
+from attention.lesson.scene import Scene
+
+__all__ = ["matrix_table", "shapes", "to_csv", "token_table"]
+
+
+def token_table(scene: Scene) -> dict[str, list[str]]:
+    """Return the tokens as columns: position, token, as typed, word, id."""
+    return {
+        "position": [str(token.position) for token in scene.tokens],
+        "token": [token.text for token in scene.tokens],
+        "as typed": [token.typed for token in scene.tokens],
+        "word": ["" if token.word is None else str(token.word + 1) for token in scene.tokens],
+        "id": [str(token.token_id) for token in scene.tokens],
+    }
+
+
+def to_csv(columns: dict[str, list[str]]) -> str:
+    """Write columns as CSV; a cell that a spreadsheet would run as a formula gets an apostrophe in front."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(_inert, columns))
+    writer.writerows(zip(*(map(_inert, column) for column in columns.values()), strict=True))
+    return file.getvalue()
+
+
+def matrix_table(matrix: Matrix) -> dict[str, list[str]]:
+    """Return a matrix as columns of text, its full precision kept; the first column names the rows."""
+    rows = [f"{index} {label}" for index, label in enumerate(matrix.row_labels)]
+    table = {"": rows}
+    for index, label in enumerate(matrix.column_labels):
+        name = label if label == str(index) else f"{index} {label}"
+        table[name] = [repr(float(value)) for value in matrix.values[:, index]]
+    return table
+
+
+def shapes(step: str, scene: Scene) -> str:
+    """Return the shapes of a step in one line: ``Q (8×32) · Kᵀ (32×8) → S (8×8)``."""
+    T, D, M = len(scene.tokens), scene.d_head, scene.info.d_model
+    Dv, H = scene.steps.values.shape[-1], scene.info.n_heads
+    return {
+        "tokens": f"text → {T} tokens",
+        "embed": f"{T} tokens → X ({T}×{M})",
+        "qkv": f"X ({T}×{M}) · W_Q ({M}×{D}) → Q ({T}×{D}), and K ({T}×{D}), V ({T}×{Dv}) alike",
+        "scores": f"Q ({T}×{D}) · Kᵀ ({D}×{T}) → S ({T}×{T})",
+        "scale": f"S ({T}×{T}) / √{D} → S ({T}×{T})",
+        "mask": f"S ({T}×{T}) + M ({T}×{T}) → S ({T}×{T})",
+        "softmax": f"S ({T}×{T}) → A ({T}×{T}), each row adding up to 1",
+        "sum": f"A ({T}×{T}) · V ({T}×{Dv}) → O ({T}×{Dv})",
+        "heads": f"{H} heads × ({T}×{Dv}) → joined ({T}×{H * Dv}) · W_O ({H * Dv}×{M}) → ΔE ({T}×{M})",
+    }[step]
+
+
+def _inert(cell: str) -> str:
+    starts_formula = cell[:1] in ("=", "+", "@", "\t") or (cell[:1] == "-" and not _is_number(cell))
+    return f"'{cell}" if starts_formula else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,261 @@
+"""What each step says about this sentence: its own words and numbers, put into the lesson's text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.figures.format import number
+from attention.lesson.course import Step
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.steps import softmax
+from attention.trace import Token
+
+__all__ = ["formula", "tell", "tell_weights"]
+
+# Special tokens that have a sentence of their own, in this order.
+_SPECIAL_LESSONS = {
+    "[CLS]": "tokens-cls",
+    "[SEP]": "tokens-sep",
+    "[MASK]": "tokens-mask-token",
+    "[PAD]": "tokens-pad",
+}
+
+
+def tell(step: str, scene: Scene) -> str:
+    """Return the text of a step as HTML."""
+    return _TELLERS[step](scene)
+
+
+def formula(step: Step, scene: Scene) -> str:
+    """Return the formula of a step in LaTeX; what the vectors are made of depends on the layer and the model."""
+    if step.key != "embed":
+        return step.formula
+    if scene.layer:
+        return rf"X = \text{{output of layer {scene.layer}}}"
+    return (
+        r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}} + E_{\text{segment}})"
+        if _has_norm(scene)
+        else step.formula
+    )
+
+
+def _has_norm(scene: Scene) -> bool:
+    """Tell whether the parts do not simply add up to what enters the layer."""
+    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    if inputs is None or parts is None or parts.positions is None:
+        return False
+    return not np.allclose(parts.words + parts.positions, inputs, atol=1e-5)
+
+
+def _tokens(scene: Scene) -> str:
+    text = lesson(
+        "tokens",
+        model=word(scene.info.name),
+        count=len(scene.tokens),
+        focus=word(scene.focus.text),
+        position=scene.word,
+    )
+    pieces = _pieces(scene)
+    if len(pieces) > 1:
+        typed = "".join(piece.typed for piece in pieces)
+        listed = " + ".join(f"<b>{word(piece.text)}</b>" for piece in pieces)
+        text += lesson("tokens-pieces", word=word(typed), pieces=listed)
+    specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
+    if specials:
+        text += lesson("tokens-special", specials=", ".join(map(word, specials)))
+    text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
+    unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
+    if unknown:
+        text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
+    return text
+
+
+def _pieces(scene: Scene) -> list[Token]:
+    """Return the pieces of the word in focus or, if it is whole, of the first word that was cut."""
+    groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
+    in_focus = [group for group in groups if scene.focus in group and len(group) > 1]
+    return next(iter(in_focus or [group for group in groups if len(group) > 1]), [])
+
+
+def _embed(scene: Scene) -> str:
+    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    if inputs is None:
+        return ""
+    if scene.layer or parts is None or parts.positions is None:
+        cosines = _cosines(inputs, scene.word)
+        nearest = int(cosines.argmax())
+        return lesson(
+            "embed-deeper",
+            layer=scene.layer + 1,
+            before=scene.layer,
+            width=inputs.shape[1],
+            focus=word(scene.focus.text),
+            length=_length(inputs[scene.word]),
+            nearest=word(scene.labels[nearest]),
+            cosine=fact(float(cosines[nearest])),
+        )
+    text = lesson(
+        "embed-first",
+        width=inputs.shape[1],
+        focus=word(scene.focus.text),
+        position=scene.word,
+        word_length=_length(parts.words[scene.word]),
+        position_length=_length(parts.positions[scene.word]),
+        length=_length(inputs[scene.word]),
+    )
+    return text + lesson("embed-norm") if _has_norm(scene) else text
+
+
+def _cosines(vectors: Array, row: int) -> Array:
+    """Return the cosine of one row with every other; its own counts as the lowest."""
+    lengths = np.linalg.norm(vectors, axis=1)
+    products = lengths * lengths[row]
+    cosines = (vectors @ vectors[row]) / np.where(products == 0, 1, products)
+    if len(cosines) > 1:
+        cosines[row] = -np.inf
+    return cosines
+
+
+def _qkv(scene: Scene) -> str:
+    steps = scene.steps
+    return lesson(
+        "qkv",
+        head=scene.head + 1,
+        width=scene.info.d_model,
+        d_head=scene.d_head,
+        focus=word(scene.focus.text),
+        query=_length(steps.queries[scene.word]),
+        key=_length(steps.keys[scene.word]),
+        value=_length(steps.values[scene.word]),
+    )
+
+
+def _scores(scene: Scene) -> str:
+    row = scene.steps.scores[scene.word]
+    best, worst = int(row.argmax()), int(row.argmin())
+    return lesson(
+        "scores",
+        focus=word(scene.focus.text),
+        best=word(scene.labels[best]),
+        best_score=fact(float(row[best])),
+        worst=word(scene.labels[worst]),
+        worst_score=fact(float(row[worst])),
+    )
+
+
+def _scale(scene: Scene) -> str:
+    steps, row = scene.steps, scene.word
+    best = int(steps.scores[row].argmax())
+    return lesson(
+        "scale",
+        focus=word(scene.focus.text),
+        divisor=fact(1 / scene.attention.scale),
+        d_head=scene.d_head,
+        before=fact(float(steps.scores.std())),
+        after=fact(float(steps.scaled_scores.std())),
+        best=word(scene.labels[best]),
+        weight_unscaled=fact(float(softmax(steps.scores[row])[best])),
+        weight_scaled=fact(float(softmax(steps.scaled_scores[row])[best])),
+    )
+
+
+def _mask(scene: Scene) -> str:
+    hidden = np.isneginf(scene.steps.mask)
+    visible = ~hidden[scene.word]
+    name = _mask_lesson(scene, bool(hidden.any()))
+    return lesson(
+        name,
+        focus=word(scene.focus.text),
+        visible=int(visible.sum()),
+        total=visible.size,
+        hidden=int(hidden.sum()),
+    )
+
+
+def _mask_lesson(scene: Scene, hides: bool) -> str:
+    if not hides:
+        return "mask-none" if scene.attention.mask is None else "mask-nothing"
+    if any(token.is_padding for token in scene.tokens):
+        return "mask-padding"
+    return "mask-causal" if scene.attention.kind == "masked self" else "mask-painted"
+
+
+def _softmax(scene: Scene) -> str:
+    return lesson("softmax") + tell_weights(scene)
+
+
+def tell_weights(scene: Scene) -> str:
+    """Return in a sentence where the word in focus looks."""
+    row = scene.steps.weights[scene.word]
+    order = np.argsort(-row, kind="stable")
+    facts = {
+        "focus": word(scene.focus.text),
+        "best": word(scene.labels[order[0]]),
+        "best_weight": fact(float(row[order[0]])),
+    }
+    visible = int(np.isfinite(scene.steps.masked_scores[scene.word]).sum())
+    if visible < 2:
+        return lesson("weights-one" if visible else "weights-none", **facts)
+    return lesson(
+        "weights",
+        second=word(scene.labels[order[1]]),
+        second_weight=fact(float(row[order[1]])),
+        sum=fact(float(row.sum())),
+        **facts,
+    )
+
+
+def _sum(scene: Scene) -> str:
+    weights = scene.steps.weights[scene.word]
+    lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
+    best, largest = int(weights.argmax()), int(lengths.argmax())
+    return lesson(
+        "sum",
+        focus=word(scene.focus.text),
+        share=fact(100 * float(weights[best])),
+        best=word(scene.labels[best]),
+        largest=word(scene.labels[largest]),
+        largest_length=fact(float(lengths[largest])),
+    )
+
+
+def _heads(scene: Scene) -> str:
+    layer, row = scene.attention, scene.word
+    if layer.projections is None:
+        return ""
+    outputs = scene.all_steps.head_outputs[:, row]
+    by_head = layer.projections.W_O.reshape(*outputs.shape, -1)
+    lengths = np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
+    largest = int(lengths.argmax())
+    facts: dict[str, str | int] = {
+        "n_heads": scene.info.n_heads,
+        "focus": word(scene.focus.text),
+        "change": _length(layer.output()[row]),
+        "largest": largest + 1,
+        "largest_length": fact(float(lengths[largest])),
+    }
+    if layer.inputs is None:
+        return lesson("heads-no-inputs", **facts)
+    return lesson("heads", length=_length(layer.inputs[row]), **facts)
+
+
+def _length(vector: Array) -> str:
+    return f"<b>{number(float(np.linalg.norm(vector)))}</b>"
+
+
+_TELLERS: dict[str, Callable[[Scene], str]] = {
+    "tokens": _tokens,
+    "embed": _embed,
+    "qkv": _qkv,
+    "scores": _scores,
+    "scale": _scale,
+    "mask": _mask,
+    "softmax": _softmax,
+    "sum": _sum,
+    "heads": _heads,
+}

@@ -1,0 +1,164 @@
+"""The pictures that a person can touch: the matrix, the heads, the steps and the tokens.
+
+Each is a Streamlit component: a script and a style sheet from ``assets/components``, mounted with
+plain data. A person's choice comes back as an event, once, and calls ``on_…`` before the page runs
+again. What comes from a browser is checked first: a choice that does not exist is no choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeGuard
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from attention.figures import colours
+from attention.figures.heads import HeadThumb
+from attention.figures.matrix import Cell, Matrix
+from attention.trace import Token
+
+__all__ = ["head_grid", "matrix", "stepper", "token_strip"]
+
+_ASSETS = Path(__file__).resolve().parents[2] / "assets" / "components"
+_LETTERS = f":host {{ --query: {colours.QUERY}; --key: {colours.KEY}; --value: {colours.VALUE}; }}"
+
+
+def _read(*names: str) -> str:
+    return "\n".join((_ASSETS / name).read_text("utf-8") for name in names)
+
+
+def _css(name: str) -> str:
+    return f"{_LETTERS}\n{_read('base.css', f'{name}.css')}"
+
+
+_MATRIX = component("attention_matrix", css=_css("matrix"), js=_read("base.js", "colours.js", "matrix.js"))
+_HEADS = component("attention_heads", css=_css("head_grid"), js=_read("base.js", "colours.js", "head_grid.js"))
+_STEPPER = component("attention_stepper", css=_css("stepper"), js=_read("base.js", "stepper.js"))
+_TOKENS = component("attention_tokens", css=_css("tokens"), js=_read("base.js", "tokens.js"))
+
+
+def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None = None) -> None:
+    """Draw a matrix; ``on_select`` is called with the cell that a person clicks, or chooses with Enter."""
+
+    def select(value: object) -> None:
+        cell = _cell(data, value)
+        if on_select is not None and cell is not None:
+            on_select(cell)
+
+    payload = {**data.payload(), "selectable": on_select is not None}
+    _MATRIX(key=key, data=payload, on_select_change=_once(key, "select", select))
+
+
+def head_grid(
+    heads: Sequence[HeadThumb],
+    current: int,
+    *,
+    key: str,
+    on_choose: Callable[[int], None],
+    label: str = "Heads of this layer",
+) -> None:
+    """Draw all heads of a layer as small heatmaps; ``on_choose`` is called with the index of one."""
+
+    def choose(index: object) -> None:
+        if _is_index(index, len(heads)):
+            on_choose(index)
+
+    data = {"label": label, "heads": [head.payload() for head in heads], "current": current}
+    _HEADS(key=key, data=data, on_choose_change=_once(key, "choose", choose))
+
+
+def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choose: Callable[[str], None]) -> None:
+    """Draw the steps, pairs of key and name; ``on_choose`` is called with the key of one.
+
+    The left and right arrow keys of the whole page lead to the step before and to the next.
+    """
+
+    def choose(step: object) -> None:
+        if isinstance(step, str) and step in {known for known, _ in steps}:
+            on_choose(step)
+
+    data = {"steps": [{"key": step, "name": name} for step, name in steps], "current": current}
+    _STEPPER(key=key, data=data, on_choose_change=_once(key, "choose", choose))
+
+
+def token_strip(
+    tokens: Sequence[Token],
+    focus: int | None,
+    *,
+    key: str,
+    on_choose: Callable[[int], None] | None = None,
+    titles: Sequence[str] | None = None,
+    label: str = "Tokens",
+) -> None:
+    """Draw the tokens as chips, the pieces of a word together; ``on_choose`` is called with a position.
+
+    A title says what a token is, to those who point at it and to those who cannot see it.
+    """
+
+    def choose(position: object) -> None:
+        if on_choose is not None and _is_index(position, len(tokens)):
+            on_choose(position)
+
+    titles = [_title(token) for token in tokens] if titles is None else titles
+    chips = [
+        {
+            "text": token.text,
+            "position": token.position,
+            "id": token.token_id,
+            "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
+            "group": group,
+            "title": title,
+        }
+        for token, group, title in zip(tokens, _groups(tokens), titles, strict=True)
+    ]
+    data = {"label": label, "chips": chips, "focus": focus, "selectable": on_choose is not None}
+    _TOKENS(key=key, data=data, on_choose_change=_once(key, "choose", choose))
+
+
+def _once(key: str, name: str, act: Callable[[object], None]) -> Callable[[], None]:
+    """Return a callback that hands the browser's event to ``act``, once.
+
+    Events that come fast travel together. Streamlit then calls back for each of them, but the
+    session state holds only the last; its number says whether it has been answered already.
+    """
+    answered: list[object] = []
+
+    def callback() -> None:
+        state = st.session_state.get(key)
+        event = state.get(name) if isinstance(state, dict) else None
+        if isinstance(event, dict) and event.get("press") not in answered:
+            answered.append(event.get("press"))
+            act(event.get("value"))
+
+    return callback
+
+
+def _cell(data: Matrix, event: object) -> Cell | None:
+    """Return the cell that was clicked, if this matrix is the one that was clicked and has it."""
+    if not isinstance(event, dict) or event.get("matrix") != data.name:
+        return None
+    row, column = event.get("row"), event.get("column")
+    if not (_is_index(row, data.values.shape[0]) and _is_index(column, data.values.shape[1])):
+        return None
+    return Cell(data.name, row, column)
+
+
+def _is_index(value: object, size: int) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < size
+
+
+def _title(token: Token) -> str:
+    kind = "padding, " if token.is_padding else "special token, " if token.is_special else ""
+    return f"{token.text}: {kind}position {token.position}, id {token.token_id}"
+
+
+def _groups(tokens: Sequence[Token]) -> list[int]:
+    """Number the words: pieces of one word, side by side in one segment, get the same number."""
+    groups = [0] if tokens else []
+    for before, token in pairwise(tokens):
+        is_same = token.word is not None and (token.word, token.segment) == (before.word, before.segment)
+        groups.append(groups[-1] + (not is_same))
+    return groups

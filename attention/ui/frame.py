@@ -1,0 +1,215 @@
+"""What every page has in the same place: the sentence, the model, the layer, the head, the mask, the word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+
+from attention.lesson.details import open_cell
+from attention.lesson.proof import Proof
+from attention.lesson.scene import Scene
+from attention.masks import MASK_NAMES
+from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
+from attention.ui import state, text
+from attention.ui.cache import Recorded, model_or_reason, record
+from attention.view import View, default_word, other_model, same_word
+
+__all__ = ["Pane", "begin", "controls", "finish", "open_pane", "open_panes", "place_choice"]
+
+_EXAMPLES = tuple((Path(__file__).resolve().parents[2] / "assets" / "examples.txt").read_text("utf-8").splitlines())
+_PAGES = (("app.py", "What this is"), ("pages/step_by_step.py", "Step by step"))
+_MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One model's place on the page: its scene and proof, or the reason why there is none."""
+
+    info: ModelInfo
+    is_other: bool
+    scene: Scene | None = None
+    proof: Proof | None = None
+    reason: ModelUnavailableError | None = None
+
+    @property
+    def name(self) -> str:
+        """The part of widget keys that tells the panes apart."""
+        return "other" if self.is_other else "main"
+
+
+def begin(title: str) -> View:
+    """Set the page up and draw its head: the way between pages, the sentence, the examples, the notices."""
+    st.set_page_config(page_title=f"{title} · attention step by step", page_icon="🔎", layout="wide")
+    text.styles()
+    view = state.current()
+    with st.container(horizontal=True, gap="medium"):
+        for path, label in _PAGES:
+            st.page_link(path, label=label, query_params=view.to_query())
+    _sentence(view)
+    for sentence in state.notices():
+        text.notice(sentence)
+    return view
+
+
+def open_panes(view: View) -> list[Pane]:
+    """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
+    if not view.text:
+        text.invitation()
+        return []
+    main = open_pane(view, get_info(view.model), is_other=False)
+    if not view.beside:
+        return [main]
+    models = {info.model_id: info for info in list_models()}
+    other = open_pane(view, models[other_model(view.model, models)], is_other=True, main=main.scene)
+    return [main, other]
+
+
+def controls(view: View, panes: list[Pane]) -> None:
+    """Draw the row of choices: model, side by side, mask, word, and layer and head of each pane."""
+    models = {info.model_id: info.name for info in list_models()}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+        st.session_state["model"] = view.model
+        st.segmented_control(
+            "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
+        )
+        st.session_state["beside"] = view.beside
+        st.toggle("Side by side", key="beside", on_change=_set_beside)
+        st.session_state["mask"] = view.mask
+        st.selectbox("Mask", MASK_NAMES, key="mask", help=_MASK_HELP, on_change=_set_mask, width=130)
+        for pane in panes[:1]:
+            _word_choice(pane)
+            if not view.beside:
+                place_choice(pane)
+
+
+def place_choice(pane: Pane) -> None:
+    """Draw the choice of layer and head of one pane."""
+    scene, info = pane.scene, pane.info
+    if scene is None:
+        return
+    for name, count, value in (("layer", info.n_layers, scene.layer), ("head", info.n_heads, scene.head)):
+        key = f"{pane.name}_{name}"
+        st.session_state[key] = value + 1
+        st.selectbox(
+            name.capitalize(),
+            range(1, count + 1),
+            format_func=f"{{}} of {count}".format,
+            key=key,
+            on_change=_set_place,
+            args=(pane.is_other, name),
+            width=110,
+        )
+
+
+def finish(panes: list[Pane]) -> None:
+    """Draw the proof: a line for each model that ran, which stays in sight."""
+    proofs = [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None]
+    if proofs:
+        text.proof_line([proof.sentence(name) for name, proof in proofs], holds=all(p.holds for _, p in proofs))
+
+
+def _sentence(view: View) -> None:
+    st.session_state["text"] = view.text
+    st.text_input(
+        "Sentence", key="text", placeholder="Type a sentence", on_change=_set_text, label_visibility="collapsed"
+    )
+    st.session_state["example"] = view.text if view.text in _EXAMPLES else None
+    st.pills("Examples", _EXAMPLES, key="example", on_change=_set_example, label_visibility="collapsed")
+
+
+def _word_choice(pane: Pane) -> None:
+    scene = pane.scene
+    if scene is None:
+        return
+    st.session_state["word"] = scene.word
+    st.selectbox(
+        "Word",
+        range(len(scene.tokens)),
+        format_func=[f"{position} {label}" for position, label in enumerate(scene.labels)].__getitem__,
+        key="word",
+        on_change=_set_word,
+        width=150,
+    )
+
+
+def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scene | None = None) -> Pane:
+    """Run one model on the sentence; a link that points beside it is answered with a notice."""
+    model = _load(info)
+    if isinstance(model, ModelUnavailableError):
+        return Pane(info, is_other, reason=model)
+    try:
+        recorded = record(model, view.text, view.mask)
+    except ValueError as error:
+        text.notice(str(error))
+        return Pane(info, is_other)
+    tokens = recorded.trace.tokens
+    if is_other:
+        word = default_word(tokens) if main is None else same_word(main.word, main.tokens, tokens)
+    else:
+        word = _word(view, recorded)
+    place = view.other if is_other else view.pane
+    scene = Scene(recorded.trace, *place.layer_and_head(info), word, place.cell)
+    opened = open_cell(view.step, scene)
+    if place.cell is not None and opened.cell != place.cell:
+        text.notice("The link points to a cell that this matrix does not have: another one is explained.")
+    cut = recorded.trace.cut
+    if cut is not None:
+        text.notice(
+            f"{info.name} takes {cut.kept} tokens here, and the text has {cut.total}: "
+            f"it was cut after “{cut.last_word[-40:]}”."
+        )
+    return Pane(info, is_other, opened, recorded.proof)
+
+
+def _load(info: ModelInfo) -> Model | ModelUnavailableError:
+    with st.spinner(f"Loading {info.name}: once, when the server is new …", show_time=True):
+        return model_or_reason(info.model_id)
+
+
+def _word(view: View, recorded: Recorded) -> int:
+    tokens = recorded.trace.tokens
+    if view.word is None:
+        return default_word(tokens)
+    if view.word < len(tokens):
+        return view.word
+    text.notice(f"The link points to word {view.word}, and this sentence has {len(tokens)} tokens, counted from 0.")
+    return default_word(tokens)
+
+
+def _set_text() -> None:
+    state.set_text(st.session_state["text"])
+
+
+def _set_example() -> None:
+    if st.session_state["example"] is not None:
+        state.set_text(st.session_state["example"])
+
+
+def _set_model() -> None:
+    model = st.session_state["model"]
+    state.change(lambda view: view.with_model(model))
+
+
+def _set_beside() -> None:
+    beside = st.session_state["beside"]
+    state.change(lambda view: replace(view, beside=beside))
+
+
+def _set_mask() -> None:
+    mask = st.session_state["mask"]
+    state.change(lambda view: replace(view, mask=mask))
+
+
+def _set_word() -> None:
+    word = st.session_state["word"]
+    state.change(lambda view: view.with_word(word))
+
+
+def _set_place(is_other: bool, name: str) -> None:
+    value = st.session_state[f"{'other' if is_other else 'main'}_{name}"] - 1
+    if name == "layer":
+        state.set_pane(is_other, lambda pane: replace(pane, layer=value))
+    else:
+        state.set_pane(is_other, lambda pane: replace(pane, head=value))

@@ -1,0 +1,54 @@
+"""The front door: one sentence, two models, one heatmap each, and the way in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.lesson.pictures import matrices
+from attention.lesson.prose import lesson
+from attention.lesson.telling import tell_weights
+from attention.models import list_models
+from attention.ui import components, frame, step_view, text
+from attention.ui.frame import Pane
+from attention.view import Pane as Place
+from attention.view import View
+
+__all__ = ["show"]
+
+
+def show() -> None:
+    """Draw the front door; the toy's picture is there at once, BERT's as soon as it is loaded."""
+    view = frame.begin("See attention")
+    st.title("See attention happen", anchor=False)
+    text.prose(lesson("front"))
+    if not view.text:
+        text.invitation()
+        return
+    panes = []
+    for info, column in zip(list_models(), st.columns(2, gap="large"), strict=False):
+        with column:
+            st.subheader(info.name, anchor=False)
+            st.caption(info.summary)
+            at_softmax = replace(view, model=info.model_id, step="softmax", beside=False, word=None, pane=Place())
+            pane = frame.open_pane(at_softmax, info)
+            panes.append(pane)
+            _first_picture(at_softmax, pane)
+    frame.finish(panes)
+
+
+def _first_picture(view: View, pane: Pane) -> None:
+    if pane.scene is None:
+        step_view.unavailable(pane)
+        return
+    place = f"layer {pane.scene.layer + 1}, head {pane.scene.head + 1}"
+    components.matrix(matrices("softmax", pane.scene)[0], key=f"front_{pane.info.model_id}")
+    text.prose(tell_weights(pane.scene))
+    start = replace(view, step="tokens").to_query()
+    with st.container(key=f"way_in_{pane.info.model_id}"):
+        st.page_link(
+            "pages/step_by_step.py",
+            label=f"Step through it with {pane.info.name}, from the first token to {place} ▸",
+            query_params=start,
+        )

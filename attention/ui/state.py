@@ -1,0 +1,62 @@
+"""The view of this session and its link: the one place where either changes.
+
+The link is the truth. A widget never keeps a value of its own: before it is drawn it is given the
+view's, and when a person changes it, the view and the link change. So the back button, a reload and
+a link sent to somebody all lead to the same page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.models import list_models
+from attention.view import Pane, View, text_notice
+
+__all__ = ["change", "current", "notices", "set_pane", "set_text"]
+
+_VIEW, _QUERY, _NOTICES = "view", "query", "notices"
+
+
+def current() -> View:
+    """Return the view: the session's own or, where the link has changed under it, what the link says."""
+    query = st.query_params.to_dict()
+    if _VIEW not in st.session_state or query != st.session_state[_QUERY]:
+        models = {info.model_id: info for info in list_models()}
+        st.session_state[_VIEW], st.session_state[_NOTICES] = View.from_query(query, models)
+        st.session_state[_QUERY] = query
+    view: View = st.session_state[_VIEW]
+    return view
+
+
+def notices() -> list[str]:
+    """Return what is wrong with the link or the text, in plain sentences."""
+    found: list[str] = st.session_state[_NOTICES]
+    return found
+
+
+def change(update: Callable[[View], View], notes: list[str] | None = None) -> None:
+    """Replace the view, and write its link; the browser's back button returns to the one before."""
+    view = update(current())
+    st.session_state[_VIEW], st.session_state[_NOTICES] = view, notes or []
+    st.session_state[_QUERY] = view.to_query()
+    st.query_params.from_dict(st.session_state[_QUERY])
+
+
+def set_text(text: str) -> None:
+    """Take a new sentence; a too long one is cut, and a notice says so."""
+    notice = text_notice(text)
+    change(lambda view: view.with_text(text), [] if notice is None else [notice])
+
+
+def set_pane(is_other: bool, update: Callable[[Pane], Pane], word: int | None = None) -> None:
+    """Change layer, head or cell of the model itself or of the one beside it, and perhaps the word in focus."""
+
+    def update_view(view: View) -> View:
+        pane = update(view.other if is_other else view.pane)
+        view = replace(view, other=pane) if is_other else replace(view, pane=pane)
+        return view if word is None else replace(view, word=word)
+
+    change(update_view)

@@ -1,0 +1,210 @@
+"""One step on the page: formula, words and the opened cell on the left, the picture on the right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.figures.bars import parts_figure, spread_figure
+from attention.figures.matrix import Cell
+from attention.lesson.course import STEP_KEYS, STEPS, Step, step_of
+from attention.lesson.details import Detail, detail
+from attention.lesson.heads import head_thumbs
+from attention.lesson.pictures import matrices
+from attention.lesson.scene import Scene
+from attention.lesson.tables import matrix_table, shapes, to_csv, token_table
+from attention.lesson.telling import formula, tell
+from attention.snippets import Library, snippet
+from attention.ui import components, frame, state, text
+from attention.ui.frame import Pane
+from attention.view import View
+
+__all__ = ["head_grids", "show", "steps_line", "unavailable"]
+
+_PANELS = ("Shapes", "NumPy", "PyTorch", "Table")
+# A table of more columns or rows than this is for a spreadsheet, not for a screen.
+MAX_TABLE = 64
+
+
+def steps_line(view: View) -> None:
+    """Draw where one is among the nine steps, and the way back and on (arrow keys do the same)."""
+    index = STEP_KEYS.index(view.step)
+    with st.container(key="steps_line"):
+        _move("◂ Back", index - 1, "back")
+        components.stepper([(step.key, step.name) for step in STEPS], view.step, key="stepper", on_choose=_go)
+        _move(f"Next: {STEPS[index + 1].name} ▸" if index + 1 < len(STEPS) else "Last step", index + 1, "next")
+
+
+def show(view: View, panes: list[Pane]) -> None:
+    """Draw the step for every pane; two models stand side by side at the same step."""
+    step = step_of(view.step)
+    if len(panes) == 1:
+        with st.container(key="step"):
+            with st.container():
+                _heading(step, panes[0])
+                _words(step, panes[0])
+            with st.container():
+                _picture(view, panes[0])
+            with st.container():
+                _more(step, panes[0])
+        return
+    for pane, column in zip(panes, st.columns(2, gap="large"), strict=False):
+        with column:
+            st.subheader(pane.info.name, anchor=False)
+            with st.container(horizontal=True):
+                frame.place_choice(pane)
+            _heading(step, pane)
+            _picture(view, pane)
+            _words(step, pane)
+            _more(step, pane)
+
+
+def head_grids(view: View, panes: list[Pane]) -> None:
+    """Draw the weights of all heads of the layer, small, from the step on at which heads differ."""
+    if STEP_KEYS.index(view.step) < STEP_KEYS.index("qkv"):
+        return
+    for pane in panes:
+        if pane.scene is not None:
+            _head_grid(pane, pane.scene)
+
+
+def _head_grid(pane: Pane, scene: Scene) -> None:
+    st.subheader(f"{pane.info.name}: all heads of layer {scene.layer + 1}", anchor=False)
+    components.head_grid(
+        head_thumbs(scene),
+        scene.head,
+        key=f"{pane.name}_heads",
+        on_choose=lambda head: state.set_pane(pane.is_other, lambda place: replace(place, head=head)),
+    )
+
+
+def unavailable(pane: Pane) -> None:
+    """Say in a model's place why it is not there, and the command that mends it."""
+    if pane.reason is None:
+        return
+    text.notice(f"{pane.reason} Everything else works without it. To mend it, run this and start the app again:")
+    st.code(pane.reason.remedy, language="bash")
+
+
+def _heading(step: Step, pane: Pane) -> None:
+    number = STEP_KEYS.index(step.key) + 1
+    st.header(f"{number}. {step.heading}", anchor=False)
+    with st.container(key=f"formula_{pane.name}"):
+        st.latex(step.formula if pane.scene is None else formula(step, pane.scene))
+
+
+def _words(step: Step, pane: Pane) -> None:
+    scene = pane.scene
+    if scene is None:
+        return
+    text.prose(tell(step.key, scene))
+
+
+def _more(step: Step, pane: Pane) -> None:
+    """Draw the opened cell, and what is one click away: shapes, code and table."""
+    scene = pane.scene
+    if scene is None:
+        return
+    explained = detail(scene)
+    if explained is not None:
+        _detail(explained, pane)
+    if step.key == "scale":
+        st.plotly_chart(
+            spread_figure(scene.steps.scores, scene.steps.scaled_scores),
+            key=f"{pane.name}_spread",
+            config={"displayModeBar": False},
+            alt="How often which score occurs, before and after scaling: afterwards they are closer to 0.",
+        )
+    _panel(step, pane, scene)
+
+
+def _picture(view: View, pane: Pane) -> None:
+    scene = pane.scene
+    if scene is None:
+        unavailable(pane)
+        return
+    if view.step == STEP_KEYS[0]:
+        components.token_strip(
+            scene.tokens, scene.word, key=f"{pane.name}_tokens", on_choose=lambda word: _focus(pane, word)
+        )
+        return
+    pictures = matrices(view.step, scene)
+    is_row = view.step in ("qkv", "scale", "sum")
+    places = st.columns(len(pictures)) if is_row else [st.container() for _ in pictures]
+    for picture, place in zip(pictures, places, strict=True):
+        with place:
+            components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=lambda cell: _open_cell(pane, cell))
+
+
+def _detail(explained: Detail, pane: Pane) -> None:
+    with st.container(border=True, key=f"{pane.name}_detail"):
+        text.prose(explained.title + explained.note, is_detail=True)
+        if len(explained.parts):
+            st.plotly_chart(
+                parts_figure(explained.labels, explained.parts, explained.axis, explained.are_weights),
+                key=f"{pane.name}_parts",
+                config={"displayModeBar": False},
+                alt=f"Bars: {explained.axis}. The table below has the same numbers.",
+            )
+        with st.expander("These parts as a table"):
+            _table(explained.table(), f"{pane.name}_parts", "parts")
+
+
+def _panel(step: Step, pane: Pane, scene: Scene) -> None:
+    with st.container(border=True, key=f"{pane.name}_more"):
+        chosen = st.segmented_control(
+            "More about this step",
+            _PANELS,
+            default=_PANELS[0],
+            key=f"{pane.name}_panel",
+            required=True,
+            label_visibility="collapsed",
+        )
+        if chosen == "Shapes":
+            text.shapes_line(shapes(step.key, scene))
+        elif chosen == "Table":
+            pictures = matrices(step.key, scene)
+            tables = [(picture.name, matrix_table(picture)) for picture in pictures]
+            for name, columns in tables or [("tokens", token_table(scene))]:
+                _table(columns, f"{pane.name}_{name}", name)
+        else:
+            library: Library = "numpy" if chosen == "NumPy" else "pytorch"
+            st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, scene.word), height=420)
+
+
+def _table(columns: dict[str, list[str]], key: str, name: str) -> None:
+    n_rows = max(map(len, columns.values()))
+    if n_rows <= MAX_TABLE and len(columns) <= MAX_TABLE:
+        st.dataframe(columns, hide_index=True, key=f"{key}_table")
+    else:
+        text.notice(f"{name}: {n_rows} rows and {len(columns) - 1} columns are too many to read here; take the CSV.")
+    st.download_button(
+        f"{name}.csv",
+        data=lambda: to_csv(columns).encode("utf-8-sig"),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"{key}_csv",
+        on_click="ignore",
+    )
+
+
+def _move(label: str, index: int, key: str) -> None:
+    is_possible = 0 <= index < len(STEPS)
+    target = STEPS[index].key if is_possible else ""
+    st.button(label, key=key, disabled=not is_possible, on_click=_go, args=(target,), width="stretch")
+
+
+def _go(step: str) -> None:
+    state.change(lambda view: view.with_step(step))
+
+
+def _focus(pane: Pane, word: int) -> None:
+    if not pane.is_other:
+        state.change(lambda view: view.with_word(word))
+
+
+def _open_cell(pane: Pane, cell: Cell) -> None:
+    """Open a cell; where rows are tokens, its row comes into focus too."""
+    rows_are_words = not pane.is_other and cell.matrix != "contributions"
+    state.set_pane(pane.is_other, lambda place: replace(place, cell=cell), word=cell.row if rows_are_words else None)

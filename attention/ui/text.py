@@ -1,0 +1,87 @@
+"""Text on the page: HTML that is ours, and plain sentences in which nothing is interpreted."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from attention.figures import colours
+
+__all__ = ["invitation", "notice", "proof_line", "prose", "shapes_line", "styles"]
+
+# Words take the colour of their letter in the formula, mixed with the text's own colour so that they
+# reach a contrast of 4.5:1 on the light and on the dark page.
+_STYLES = f"""<style>
+.prose {{ font-size: 1.0625rem; line-height: 1.55; overflow-wrap: anywhere; }}
+.prose p {{ margin: 0 0 0.75rem; }}
+.prose.detail {{ font-size: 0.95rem; }}
+.prose.detail p {{ margin: 0 0 0.35rem; }}
+.prose code {{ font-size: 0.9em; background: color-mix(in srgb, currentColor 8%, transparent);
+  color: inherit; padding: 0.1em 0.3em; border-radius: 0.25em; }}
+.prose .q {{ color: color-mix(in oklab, {colours.QUERY} 65%, currentColor); }}
+.prose .k {{ color: color-mix(in oklab, {colours.KEY} 65%, currentColor); }}
+.prose .v {{ color: color-mix(in oklab, {colours.VALUE} 60%, currentColor); }}
+.prose .w {{ color: color-mix(in oklab, {colours.WEIGHT} 65%, currentColor); }}
+.notice {{ border-left: 4px solid {colours.KEY}; padding: 0.5rem 0.9rem; border-radius: 0.25rem;
+  background: color-mix(in srgb, {colours.KEY} 8%, transparent); overflow-wrap: anywhere; }}
+.shapes {{ font-family: monospace; font-size: 0.95rem; overflow-wrap: anywhere; }}
+.proof-good {{ color: color-mix(in oklab, {colours.VALUE} 55%, currentColor); }}
+.proof-bad {{ color: color-mix(in oklab, #c0262d 70%, currentColor); font-weight: 600; }}
+.st-key-proof {{ position: sticky; bottom: 0; z-index: 5; padding: 0.6rem 0 0.8rem;
+  background: color-mix(in srgb, Canvas 88%, transparent); backdrop-filter: blur(10px);
+  border-top: 1px solid color-mix(in srgb, currentColor 18%, transparent); }}
+.stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1440px; }}
+.stAppHeader {{ background: transparent; pointer-events: none; }}
+.stAppHeader button {{ pointer-events: auto; }}
+.st-key-text input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
+[class*=st-key-formula] {{ overflow-x: auto; overflow-y: hidden; }}
+[class*=st-key-formula] .stMarkdown > div {{ margin: 0; width: auto; }}
+[class*=st-key-formula] .katex-display, [class*=st-key-formula] .katex-display > .katex {{ text-align: left; }}
+[class*=st-key-formula] .katex {{ font-size: 1.5rem; }}
+[class*=st-key-way_in] a {{ border: 1px solid currentColor; padding: 0.45rem 0.9rem; font-weight: 600; }}
+.st-key-step {{ display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 8fr); gap: 0 2.5rem;
+  grid-template-rows: auto 1fr; }}
+.st-key-step > :nth-child(2) {{ grid-column: 2; grid-row: 1 / span 2; }}
+.st-key-steps_line {{ display: grid; grid-template-columns: 7rem minmax(0, 1fr) 12rem; align-items: center; }}
+.st-key-steps_line > * {{ width: 100% !important; }}
+@media (max-width: 800px) {{
+  [class*=st-key-way_in] a {{ border: 1px solid currentColor; padding: 0.45rem 0.9rem; font-weight: 600; }}
+.st-key-step {{ display: flex; }}
+  .st-key-steps_line {{ grid-template-columns: 1fr 1fr; }}
+  .st-key-steps_line > :nth-child(2) {{ order: -1; grid-column: 1 / span 2; }}
+}}
+</style>"""
+
+
+def styles() -> None:
+    """Write the page's style sheet."""
+    st.html(_STYLES)
+
+
+def prose(text: str, *, is_detail: bool = False) -> None:
+    """Show a lesson text, which is HTML and has its facts escaped already."""
+    st.html(f'<div class="prose{" detail" if is_detail else ""}">{text}</div>')
+
+
+def notice(sentence: str) -> None:
+    """Show a plain sentence that says what is wrong and what to do; it is announced, and never interpreted."""
+    st.html(f'<div class="notice" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
+
+
+def invitation() -> None:
+    """Invite a person who has typed nothing to type."""
+    notice("Type a sentence above, or choose one of the examples: attention needs at least one word.")
+
+
+def shapes_line(text: str) -> None:
+    """Show the shapes of a step."""
+    st.html(f'<div class="shapes">{html.escape(text)}</div>')
+
+
+def proof_line(sentences: list[str], *, holds: bool) -> None:
+    """Show the check of our numbers against the model's own, where it never scrolls away."""
+    mark, kind = ("✓", "good") if holds else ("✗", "bad")
+    lines = "".join(f"<div>{mark} {html.escape(sentence)}</div>" for sentence in sentences)
+    with st.container(key="proof"):
+        st.html(f'<div class="proof-{kind}" role="note" aria-label="Proof">{lines}</div>')

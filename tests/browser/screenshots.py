@@ -1,0 +1,53 @@
+"""Take the pictures that README shows, from the running app, so that they stay true."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.chromium import launch_options
+from tests.browser.server import ROOT, serve
+
+FOLDER = ROOT / "assets" / "screenshots"
+STEP_PAGE = "step_by_step?step="
+SHOTS = {
+    "front": ("", 1400, 900, "light"),
+    "scores": (f"{STEP_PAGE}scores&cell=scores-3-6", 1400, 1000, "light"),
+    "softmax-dark": (f"{STEP_PAGE}softmax", 1400, 1000, "dark"),
+    "side-by-side": (f"{STEP_PAGE}softmax&beside=1", 1400, 1100, "light"),
+}
+
+
+def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, scheme: str, whole: bool) -> None:
+    """Open a page, wait until it is drawn, and save what a person sees."""
+    dark = "dark" if scheme == "dark" else "light"
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=dark)
+    page.goto(url)
+    settle(page)
+    page.screenshot(path=path, full_page=whole)
+    page.close()
+
+
+def settle(page) -> None:
+    """Wait until the script has run and nothing is stale."""
+    page.get_by_role("note", name="Proof").or_(page.get_by_role("status").first).first.wait_for(timeout=60_000)
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=60_000)
+
+
+def main() -> None:
+    """Take every picture, or those named on the command line into another folder (``--all FOLDER``)."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, serve(Path(scratch) / "log") as server, sync_playwright() as driver:
+        browser = driver.chromium.launch(**launch_options())
+        for name, (path, width, height, scheme) in SHOTS.items():
+            target = FOLDER / f"{name}.png"
+            shoot(browser, f"{server.url}/{path}", target, width=width, height=height, scheme=scheme, whole=False)
+            print(target)
+        browser.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

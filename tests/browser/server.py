@@ -1,0 +1,76 @@
+"""The real app in a process of its own, on a free port of this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+START_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class AppServer:
+    """A running app: where it is, what process it is, and the file that takes what it prints."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def printed(self) -> str:
+        """Return what the server has printed so far."""
+        return self.log.read_text("utf-8", errors="replace")
+
+
+@contextmanager
+def serve(log: Path, environment: Mapping[str, str] | None = None) -> Iterator[AppServer]:
+    """Start the app, wait until it is healthy, and stop it at the end.
+
+    Raises:
+        RuntimeError: it ended or was not healthy in time; the message has what it printed.
+    """
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += [f"--server.port={port}", "--server.address=127.0.0.1"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **(environment or {})}, stdout=output, stderr=subprocess.STDOUT
+        )
+    server = AppServer(f"http://127.0.0.1:{port}", process, log)
+    try:
+        _wait_until_healthy(server)
+        yield server
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _wait_until_healthy(server: AppServer) -> None:
+    deadline = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < deadline and server.process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            # The only way to learn that a server listens is to ask it again.
+            time.sleep(0.05)
+    raise RuntimeError(f"the app did not start:\n{server.printed()}")
