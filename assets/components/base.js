@@ -5,7 +5,7 @@
  * @typedef {object} Mount
  * @property {any} data what Python passed
  * @property {ShadowRoot} parentElement where to draw
- * @property {(event: string, value: any) => void} setTriggerValue sends one event to Python
+ * @property {(event: string, value: any) => void} setStateValue sends one event to Python
  */
 
 /**
@@ -72,9 +72,9 @@ let presses = 0;
  * Send one event to Python. Events that come fast travel together, and then Python is called for each
  * of them but sees only the last: the number tells it which it has answered already.
  */
-function send(setTriggerValue, event, value) {
+function send(setStateValue, event, value) {
   presses += 1;
-  setTriggerValue(event, { value, press: presses });
+  setStateValue(event, { value, press: presses });
 }
 
 /** Call `act` for the button under a click that carries a `data-index`. */

@@ -22,7 +22,7 @@ const stateOf = remembering((parent) => {
 });
 
 /** @param {Mount} mount */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   const theme = readTheme(state.root);
   setAttribute(state.root, "aria-label", data.label);
@@ -31,7 +31,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   data.heads.forEach((head, index) => dress(state.buttons[index], head, index === data.current, theme));
   onChosen(state.root, (index) => {
     state.buttons.forEach((button, other) => setAttribute(button, "aria-pressed", other === index));
-    send(setTriggerValue, "choose", index);
+    send(setStateValue, "choose", index);
   });
 }
 

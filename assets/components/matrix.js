@@ -60,7 +60,7 @@ const stateOf = remembering(build);
 /** @param {Mount} mount */
 export default function (mount) {
   const state = stateOf(mount.parentElement);
-  state.trigger = mount.setTriggerValue;
+  state.trigger = mount.setStateValue;
   take(state, mount.data);
   state.observer.observe(state.root);
   draw(state);

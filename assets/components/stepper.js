@@ -35,9 +35,9 @@ const stateOf = remembering((parent) => {
 });
 
 /** @param {Mount} mount */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
-  state.trigger = setTriggerValue;
+  state.trigger = setStateValue;
   settle(state, data);
   draw(state);
   onChosen(state.root, (index) => choose(state, index));

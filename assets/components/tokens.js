@@ -26,7 +26,7 @@ const stateOf = remembering((parent) => {
 });
 
 /** @param {Mount} mount */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   // A toolbar is one stop for the Tab key, however long the sentence.
   setAttribute(state.root, "role", data.selectable ? "toolbar" : "group");
@@ -38,7 +38,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   onChosen(state.root, (index) => {
     if (!data.selectable) return;
     mark(state, index);
-    send(setTriggerValue, "choose", data.chips[index].position);
+    send(setStateValue, "choose", data.chips[index].position);
   });
 }
 

@@ -54,11 +54,12 @@ def _has_norm(scene: Scene) -> bool:
 
 def _tokens(scene: Scene) -> str:
     text = lesson(
-        "tokens",
+        "tokens-features" if scene.info.feature_names else "tokens",
         model=word(scene.info.name),
         count=len(scene.tokens),
         focus=word(scene.focus.text),
         position=scene.word,
+        features=_features(scene),
     )
     pieces = _pieces(scene)
     if len(pieces) > 1:
@@ -73,6 +74,15 @@ def _tokens(scene: Scene) -> str:
     if unknown:
         text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
     return text
+
+
+def _features(scene: Scene) -> str:
+    """Return what the model says of the word in focus, where its dimensions have names."""
+    parts = scene.trace.embeddings
+    if parts is None:
+        return ""
+    strengths = zip(scene.info.feature_names, parts.words[scene.word], strict=False)
+    return ", ".join(f"{word(name)} {fact(float(value))}" for name, value in strengths if value) or "none"
 
 
 def _pieces(scene: Scene) -> list[Token]:

@@ -40,14 +40,7 @@ def show(view: View, panes: list[Pane]) -> None:
     """Draw the step for every pane; two models stand side by side at the same step."""
     step = step_of(view.step)
     if len(panes) == 1:
-        with st.container(key="step"):
-            with st.container():
-                _heading(step, panes[0])
-                _words(step, panes[0])
-            with st.container():
-                _picture(view, panes[0])
-            with st.container():
-                _more(step, panes[0])
+        _show_one(view, step, panes[0])
         return
     for pane, column in zip(panes, st.columns(2, gap="large"), strict=False):
         with column:
@@ -57,7 +50,24 @@ def show(view: View, panes: list[Pane]) -> None:
             _heading(step, pane)
             _picture(view, pane)
             _words(step, pane)
-            _more(step, pane)
+            _opened_cell(step, pane)
+            _panel(step, pane)
+
+
+def _show_one(view: View, step: Step, pane: Pane) -> None:
+    """Words and the opened cell on the left, picture and code on the right; all in one column where it is narrow."""
+    with st.container(key="step"):
+        with st.container(key="step_left"):
+            with st.container(key="step_words"):
+                _heading(step, pane)
+                _words(step, pane)
+            with st.container(key="step_detail"):
+                _opened_cell(step, pane)
+        with st.container(key="step_right"):
+            with st.container(key="step_picture"):
+                _picture(view, pane)
+            with st.container(key="step_panel"):
+                _panel(step, pane)
 
 
 def head_grids(view: View, panes: list[Pane]) -> None:
@@ -101,8 +111,8 @@ def _words(step: Step, pane: Pane) -> None:
     text.prose(tell(step.key, scene))
 
 
-def _more(step: Step, pane: Pane) -> None:
-    """Draw the opened cell, and what is one click away: shapes, code and table."""
+def _opened_cell(step: Step, pane: Pane) -> None:
+    """Draw how the opened cell came about, and at the scaling step how far the scores are spread."""
     scene = pane.scene
     if scene is None:
         return
@@ -116,7 +126,6 @@ def _more(step: Step, pane: Pane) -> None:
             config={"displayModeBar": False},
             alt="How often which score occurs, before and after scaling: afterwards they are closer to 0.",
         )
-    _panel(step, pane, scene)
 
 
 def _picture(view: View, pane: Pane) -> None:
@@ -151,7 +160,11 @@ def _detail(explained: Detail, pane: Pane) -> None:
             _table(explained.table(), f"{pane.name}_parts", "parts")
 
 
-def _panel(step: Step, pane: Pane, scene: Scene) -> None:
+def _panel(step: Step, pane: Pane) -> None:
+    """Draw what is one click away: shapes, code and table."""
+    scene = pane.scene
+    if scene is None:
+        return
     with st.container(border=True, key=f"{pane.name}_more"):
         chosen = st.segmented_control(
             "More about this step",
@@ -170,7 +183,7 @@ def _panel(step: Step, pane: Pane, scene: Scene) -> None:
                 _table(columns, f"{pane.name}_{name}", name)
         else:
             library: Library = "numpy" if chosen == "NumPy" else "pytorch"
-            st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, scene.word), height=420)
+            st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, scene.word))
 
 
 def _table(columns: dict[str, list[str]], key: str, name: str) -> None:

@@ -28,7 +28,8 @@ _STYLES = f"""<style>
 .shapes {{ font-family: monospace; font-size: 0.95rem; overflow-wrap: anywhere; }}
 .proof-good {{ color: color-mix(in oklab, {colours.VALUE} 55%, currentColor); }}
 .proof-bad {{ color: color-mix(in oklab, #c0262d 70%, currentColor); font-weight: 600; }}
-.st-key-proof {{ position: sticky; bottom: 0; z-index: 5; padding: 0.6rem 0 0.8rem;
+:has(> .st-key-proof) {{ position: sticky; bottom: 0; z-index: 5; }}
+.st-key-proof {{ padding: 0.6rem 0 0.8rem;
   background: color-mix(in srgb, Canvas 88%, transparent); backdrop-filter: blur(10px);
   border-top: 1px solid color-mix(in srgb, currentColor 18%, transparent); }}
 .stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1440px; }}
@@ -40,17 +41,19 @@ _STYLES = f"""<style>
 [class*=st-key-formula] .katex-display, [class*=st-key-formula] .katex-display > .katex {{ text-align: left; }}
 [class*=st-key-formula] .katex {{ font-size: 1.5rem; }}
 [class*=st-key-way_in] a {{ border: 1px solid currentColor; padding: 0.45rem 0.9rem; font-weight: 600; }}
-.st-key-step {{ display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 8fr); gap: 0 2.5rem;
-  grid-template-rows: auto 1fr; }}
-.st-key-step > :nth-child(2) {{ grid-column: 2; grid-row: 1 / span 2; }}
+.st-key-step {{ display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 8fr); gap: 1rem 2.5rem; }}
 .st-key-steps_line {{ display: grid; grid-template-columns: 7rem minmax(0, 1fr) 12rem; align-items: center; }}
 .st-key-steps_line > * {{ width: 100% !important; }}
 @media (max-width: 800px) {{
   [class*=st-key-way_in] a {{ border: 1px solid currentColor; padding: 0.45rem 0.9rem; font-weight: 600; }}
-.st-key-step {{ display: flex; }}
+  .st-key-step {{ display: flex; }}
+  .st-key-step > *, .st-key-step_left, .st-key-step_right {{ display: contents !important; }}
+  :has(> .st-key-step_detail) {{ order: 1; }}
+  :has(> .st-key-step_panel) {{ order: 2; }}
   .st-key-steps_line {{ grid-template-columns: 1fr 1fr; }}
   .st-key-steps_line > :nth-child(2) {{ order: -1; grid-column: 1 / span 2; }}
 }}
+[data-testid=stButtonGroup] button {{ color: inherit !important; }}
 </style>"""
 
 
