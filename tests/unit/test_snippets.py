@@ -1,0 +1,340 @@
+import io
+import re
+from contextlib import redirect_stdout
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention import steps as equation
+from attention.models import load
+from attention.snippets import LIBRARIES, STEPS, snippet
+from attention.trace import LayerTrace, Projections, Token
+
+MAX_CHARACTERS = 200_000
+MAX_LINES = 30
+HOSTILE = 'He said: "it\'s 5% \\n {x} {} $Q ${K}" \\'
+# Name, text and mask.
+CASES = {
+    "usual": ("The cat sat on the mat", None),
+    "one word": ("cat", None),
+    "quotes, backslashes, braces and dollars": (HOSTILE, None),
+    "emoji and other scripts": ("👩‍💻 says 🙂: naïve 日本 שלום", None),
+    "causal": ("The cat sat on the mat", "causal"),
+    "one word, causal": ("cat", "causal"),
+    "padding": ("The old cat sat", "padding"),
+    "twenty words": (" ".join(["the quick brown fox"] * 5), "causal"),
+}
+# The variable that each step makes.
+RESULTS = {
+    "tokens": "ids",
+    "embed": "X",
+    "qkv": "Q",
+    "scores": "scores",
+    "scale": "scaled_scores",
+    "mask": "masked_scores",
+    "softmax": "weights",
+    "sum": "output",
+    "heads": "delta",
+}
+
+
+@pytest.fixture(scope="module")
+def models(minilm):
+    return {"toy": load("toy"), "minilm-l6": minilm}
+
+
+@pytest.fixture(scope="module")
+def traces(models):
+    """Every case, run once by each model."""
+    return {
+        (model_id, name): model.trace(text, mask=mask)
+        for model_id, model in models.items()
+        for name, (text, mask) in CASES.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def longest(minilm):
+    return minilm.trace("cat mat " * 255, mask="causal")
+
+
+@pytest.fixture(scope="module")
+def toy(traces):
+    return traces["toy", "usual"]
+
+
+def run(code):
+    """Run pasted code in an empty namespace; return its variables and what it printed."""
+    namespace, printed = {}, io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(code, "snippet", "exec"), namespace)
+    return namespace, printed.getvalue().rstrip("\n")
+
+
+def recorded(step, trace, layer, head):
+    """What the trace itself says of a step."""
+    layer_trace, steps = trace.layers[layer], trace.layers[layer].head(head)
+    if step == "tokens":
+        return np.array([token.token_id for token in trace.tokens])
+    if step == "embed":
+        if layer:
+            return layer_trace.inputs
+        parts = trace.embeddings
+        return sum(part for part in (parts.words, parts.positions, parts.segments) if part is not None)
+    if step == "heads":
+        return layer_trace.output()
+    arrays = {
+        "qkv": steps.queries,
+        "scores": steps.scores,
+        "scale": steps.scaled_scores,
+        "mask": steps.masked_scores,
+        "softmax": steps.weights,
+        "sum": steps.head_outputs,
+    }
+    return arrays[step]
+
+
+def check(step, library, trace, layer=0, head=0, word=0):
+    """Run a snippet and compare what it makes, prints and says with the trace; return code and variables."""
+    code = snippet(step, library, trace, layer, head, word)
+    assert len(code) <= MAX_CHARACTERS
+    assert code.count("\n") <= MAX_LINES
+    namespace, printed = run(code)
+    ours = np.asarray(namespace[RESULTS[step]])
+    wanted = recorded(step, trace, layer, head)
+    said = code.splitlines()[-1].split("  # ")[1]
+    if step == "tokens":
+        np.testing.assert_array_equal(ours, wanted)
+        assert printed == said
+        return code, namespace
+
+    if "Here only the row of" in code:
+        wanted = wanted[word : word + 1]
+    if "Here only the first" in code:
+        wanted = wanted[:, : ours.shape[1]]
+    assert ours.dtype == np.float32
+    np.testing.assert_allclose(ours, wanted, rtol=1e-5, atol=1e-5)
+    check_answer(code, printed, said, wanted, word)
+    return code, namespace
+
+
+def check_answer(code, printed, said, wanted, word):
+    row, first, last = re.search(r"\[(\d+), (?:(\d+)|:(\d+))\]", code.splitlines()[-1]).groups()
+    assert int(row) == (word if len(wanted) > 1 else 0)
+    numbers = wanted[int(row), : int(last)] if last else wanted[int(row), int(first) : int(first) + 1]
+    assert said.split(", ")[0] == " ".join(f"{number:.2f}" for number in numbers)
+    # Another order of adding up may round the last digit to the other side.
+    np.testing.assert_allclose([float(x) for x in printed.split()], numbers, rtol=0, atol=0.0051)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
+def test_pasted_code_gives_the_numbers_of_the_page(traces, model_id, name, step, library):
+    trace = traces[model_id, name]
+    info = trace.info
+    for layer, head, word in ((info.default_layer, info.default_head, len(trace.tokens) // 2), (0, 0, 0)):
+        check(step, library, trace, layer, head, word)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("step", STEPS)
+def test_a_pair_of_texts(minilm, step, library):
+    trace = minilm.trace("The cat sat.", "On the mat?")
+    check(step, library, trace, word=len(trace.tokens) - 2)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("step", STEPS)
+def test_the_longest_text_takes_the_row_of_the_focus_word(longest, step, library):
+    assert len(longest.tokens) == 512
+    code, namespace = check(step, library, longest, 5, 6, word=300)
+    if step != "tokens":
+        assert "Here only the row of 'cat'" in code or "Here only the row of 'mat'" in code
+        assert len(namespace[RESULTS[step]]) == 1
+
+
+def test_numbers_are_embedded_without_loss(traces):
+    for model_id, name in traces:
+        trace = traces[model_id, name]
+        wanted = trace.layers[0].head(1)
+        for library in LIBRARIES:
+            for step, variable, array in (("scale", "scores", wanted.scores), ("scores", "K", wanted.keys)):
+                namespace, _ = run(snippet(step, library, trace, 0, 1, 0))
+                np.testing.assert_array_equal(np.asarray(namespace[variable]), array)
+
+
+def test_few_numbers_can_be_read_and_many_are_packed(toy, traces):
+    assert "unpack" not in snippet("scores", "numpy", toy, 0, 1, 2)
+    packed = snippet("scores", "numpy", traces["minilm-l6", "usual"], 5, 6, 3)
+    assert "Q = unpack((8, 32), " in packed
+    assert "scores = Q @ K.T  # (8, 32) @ (32, 8) = (8, 8)\n" in packed
+
+
+def test_the_mask_is_written_as_its_rule(traces):
+    def code(name):
+        return snippet("mask", "numpy", traces["minilm-l6", name], 0, 0, 0)
+
+    assert "mask = np.zeros((8, 8), np.float32)" in code("usual")
+    assert "mask = np.triu(np.full((8, 8), -np.inf, np.float32), k=1)" in code("causal")
+    assert "mask[:, 6:] = -np.inf" in code("padding")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
+def test_a_word_that_may_look_nowhere_gives_0_and_no_warning(models, model_id, library):
+    n_tokens = len(models[model_id].trace("The cat sat").tokens)
+    mask = np.zeros((n_tokens, n_tokens), np.float32)
+    mask[1] = -np.inf
+    mask[2, 0] = -np.inf
+    trace = models[model_id].trace("The cat sat", mask=mask)
+    for step in STEPS:
+        for word in (1, 2):
+            _, namespace = check(step, library, trace, word=word)
+            if step == "softmax":
+                assert (np.asarray(namespace["weights"])[1] == 0).all()
+
+
+def random_layer(*, heads=4, groups=2, tokens=5, width=6, value_width=3, d_model=10, **changes):
+    """A layer of an unusual model: grouped keys and values, narrow values, no biases, a scale of its own."""
+    numbers = np.random.default_rng(0)
+
+    def normal(*shape):
+        return numbers.normal(size=shape).astype(np.float32)
+
+    X = normal(tokens, d_model)
+    parts = Projections(
+        W_Q=normal(d_model, heads * width),
+        W_K=normal(d_model, groups * width),
+        W_V=normal(d_model, groups * value_width),
+        W_O=normal(heads * value_width, d_model),
+    )
+    queries = equation.split_heads(X @ parts.W_Q, heads)
+    keys, values = equation.split_heads(X @ parts.W_K, groups), equation.split_heads(X @ parts.W_V, groups)
+    output = equation.attend(queries, keys, values, scale=0.5).head_outputs
+    layer = LayerTrace(X, queries, keys, values, None, 0.5, output, projections=parts)
+    return replace(layer, **changes)
+
+
+def with_layer(trace, layer):
+    n_tokens = layer.queries.shape[1]
+    tokens = tuple(Token(f"token{i}", f"token{i}", i, i, i) for i in range(n_tokens))
+    return replace(trace, layers=(layer,), tokens=tokens, embeddings=None)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("step", STEPS[2:])
+def test_grouped_keys_no_biases_and_a_scale_of_its_own(toy, step, library):
+    for head in range(4):
+        check(step, library, with_layer(toy, random_layer()), head=head, word=3)
+    # ... and a mask for each head.
+    mask = np.random.default_rng(1).normal(size=(4, 5, 5)).astype(np.float32)
+    check(step, library, with_layer(toy, random_layer(mask=mask)), head=3, word=4)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("step", STEPS[2:])
+def test_a_larger_model_is_cut_and_stays_real(toy, step, library):
+    layer = random_layer(heads=2, groups=1, tokens=600, width=80, value_width=80, d_model=1024)
+    # Long rows of random numbers make scores of thousands; trained models have them near 0.
+    layer = replace(layer, scale=0.001)
+    code = snippet(step, library, with_layer(toy, layer), 0, 1, 500)
+    assert len(code) <= MAX_CHARACTERS
+    namespace, _ = run(code)
+    ours = np.asarray(namespace[RESULTS[step]])
+    wanted = recorded(step, with_layer(toy, layer), 0, 1)[500:501, : ours.shape[1]]
+    np.testing.assert_allclose(ours, wanted, rtol=1e-4, atol=1e-3)
+    assert "too many to paste" in code
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_unknown_weights_leave_what_was_recorded(toy, library):
+    trace = with_layer(toy, random_layer(projections=None))
+    code = snippet("qkv", library, trace, 0, 3, 1)
+    namespace, _ = run(code)
+    wanted = trace.layers[0].head(3)
+    for name, array in (("Q", wanted.queries), ("K", wanted.keys), ("V", wanted.values)):
+        np.testing.assert_array_equal(np.asarray(namespace[name]), array)
+    assert "was not recorded" in code
+
+    code = snippet("heads", library, trace, 0, 3, 1)
+    namespace, printed = run(code)
+    np.testing.assert_allclose(np.asarray(namespace["joined"]), trace.layers[0].joined())
+    assert "the W_O of this model is not known" in code
+    check_answer(code, printed, code.splitlines()[-1].split("  # ")[1], trace.layers[0].joined(), 1)
+
+
+def test_weights_that_do_not_explain_the_record_are_not_claimed_to(toy):
+    layer = random_layer()
+    turned = replace(layer, queries=layer.queries[:, ::-1])
+    code = snippet("qkv", "numpy", with_layer(toy, turned), 0, 0, 0)
+    assert "does more than X @ W + b" in code
+    np.testing.assert_array_equal(run(code)[0]["Q"], turned.head(0).queries)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_unknown_embeddings_leave_what_was_recorded(toy, library):
+    trace = with_layer(toy, random_layer())
+    code = snippet("embed", library, trace, 0, 0, 1)
+    np.testing.assert_array_equal(np.asarray(run(code)[0]["X"]), trace.layers[0].inputs)
+    nothing = with_layer(toy, random_layer(inputs=None))
+    code = snippet("embed", library, nothing, 0, 0, 1)
+    assert "not recorded" in code
+    assert run(code)[1] == ""
+    assert "Q = " in snippet("qkv", library, nothing, 0, 0, 1)
+
+
+def test_what_follows_the_sum_is_said(traces, toy):
+    trace = traces["minilm-l6", "usual"]
+    first = " ".join(f"{number:.2f}" for number in trace.layers[0].inputs[3, :4])
+    assert f"Then LayerNorm makes the input of layer 1 of it: {first} for 'sat'." in snippet(
+        "embed", "numpy", trace, 0, 0, 3
+    )
+    assert "Then" not in snippet("embed", "numpy", toy, 0, 0, 3)
+
+
+def test_the_keys_of_another_text_have_no_names_of_this_one(toy):
+    layer = random_layer()
+    cross = replace(layer, inputs=None, queries=layer.queries[:, :2], model_output=layer.model_output[:, :2])
+    trace = with_layer(toy, replace(cross, kind="cross"))
+    for step in ("scores", "scale", "mask", "softmax"):
+        code, _ = check(step, "numpy", trace, head=1, word=1)
+        assert re.search(r"'token1' · key \d$", code.rstrip())
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("text", ['"""', "'''\\", "a\nimport os", "\u2028b\r", "$Q ${K} $", "{x}", "# hi", "x" * 2000])
+def test_no_token_text_breaks_the_code(toy, text, library):
+    tokens = tuple(replace(token, text=text) for token in toy.tokens)
+    for step in STEPS:
+        code, namespace = check(step, library, replace(toy, tokens=tokens), word=2)
+        if step == "tokens":
+            assert namespace["tokens"] == [text] * len(tokens)
+        else:
+            assert max(map(len, code.splitlines()[-1:])) < 150
+
+
+def test_words_in_pieces_are_put_together(minilm):
+    trace = minilm.trace("unbelievable tokenization")
+    namespace, printed = run(snippet("tokens", "numpy", trace, 0, 0, 1))
+    assert [len(pieces) for pieces in namespace["pieces"].values()] == [1, 2]
+    assert printed == "'unbelievable' 23653 ['unbelievable']"
+    assert run(snippet("tokens", "pytorch", trace, 0, 0, 0))[1] == "'[CLS]' 101 None"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("loss", "numpy", 0, 0, 0), ValueError, "step must be one of tokens, .*, got 'loss'"),
+        (("sum", "jax", 0, 0, 0), ValueError, "library must be one of numpy, pytorch, got 'jax'"),
+        (("sum", "numpy", 1, 0, 0), IndexError, "layer must be between 0 and 0, got 1"),
+        (("sum", "numpy", 0, 3, 0), IndexError, "head must be between 0 and 2, got 3"),
+        (("sum", "numpy", 0, 0, -1), IndexError, "token must be between 0 and 5, got -1"),
+    ],
+)
+def test_what_there_is_not_is_refused(toy, arguments, error, message):
+    step, library, layer, head, word = arguments
+    with pytest.raises(error, match=message):
+        snippet(step, library, toy, layer, head, word)
