@@ -47,7 +47,8 @@ def build(mask: MaskName | Array | None, n_tokens: int) -> Float[Array, "Q K"] |
     """Return the additive mask over ``n_tokens`` tokens (padding included), or None if nothing is hidden.
 
     Raises:
-        ValueError: an unknown name, an array of the wrong shape, or one with NaN or ``+inf`` in it.
+        ValueError: an unknown name, or an array that is not of floats, is of the wrong shape, or
+            holds NaN or ``+inf``.
     """
     if mask is None or (isinstance(mask, str) and mask == "none"):
         return None
@@ -58,12 +59,17 @@ def build(mask: MaskName | Array | None, n_tokens: int) -> Float[Array, "Q K"] |
             return padding([position >= n_tokens - N_PADDING for position in range(n_tokens)])
         raise ValueError(f"mask must be one of {', '.join(MASK_NAMES)} or an array, got {mask!r}")
     if mask.shape != (n_tokens, n_tokens):
-        raise ValueError(
-            f"mask must have shape {(n_tokens, n_tokens)} for {n_tokens} tokens, got {mask.shape}"
-        )
+        raise ValueError(f"mask must have shape {(n_tokens, n_tokens)} for {n_tokens} tokens, got {mask.shape}")
+    if not np.issubdtype(mask.dtype, np.floating):
+        raise ValueError(f"mask must be additive, of floats with 0 and -inf, got {mask.dtype}; see masks.painted")
     if np.isnan(mask).any() or np.isposinf(mask).any():
         raise ValueError("mask must hold finite numbers and -inf only, got NaN or +inf")
-    return mask.astype(np.float32)
+    return hide_lowest(mask.astype(np.float32))
+
+
+def hide_lowest(mask: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
+    """Write a float type's lowest number, which libraries use for "hidden", as ``-inf``."""
+    return np.where(mask <= np.finfo(mask.dtype).min, np.array(-np.inf, mask.dtype), mask)
 
 
 def is_causal(mask: Float[Array, "*H Q K"] | None) -> bool:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import accumulate
+from urllib.parse import quote
 
-# A link must hold the text: browsers and proxies take about 8,000 bytes, and the longest model here
-# takes 512 tokens, which are about 2,500 characters of English.
+# The longest model here takes 512 tokens, which are about 2,500 characters of English ...
 MAX_CHARACTERS = 2500
+# ... and a link must hold the text: browsers and proxies take about 8,000 bytes in all, and a
+# character that is not ASCII takes 6 to 12 of them.
+MAX_LINK_BYTES = 7000
 
 # Marks that turn the direction of everything after them, on this page too.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -22,8 +26,10 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str) -> tuple[str, bool]:
-    """Cut the text to ``MAX_CHARACTERS``; the flag says whether anything was cut."""
-    return text[:MAX_CHARACTERS].rstrip(), len(text) > MAX_CHARACTERS
+    """Cut a cleaned text to what a link has room for; the flag says whether anything was cut."""
+    sizes = accumulate(len(quote(character, safe="")) for character in text[:MAX_CHARACTERS])
+    n_kept = sum(size <= MAX_LINK_BYTES for size in sizes)
+    return text[:n_kept].rstrip(), n_kept < len(text)
 
 
 def _clean_character(character: str) -> str:

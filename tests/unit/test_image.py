@@ -1,0 +1,318 @@
+"""The Dockerfile, without Docker: its style, and its steps replayed in a folder of their own.
+
+The replay cannot show that the base image exists, that the torch index answers, or that Docker
+reads the file as this module does. It shows that the files which the image gets are enough, that
+the packages in it are enough, and that its command serves the app.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+import urllib.error
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+@dataclass(frozen=True)
+class Instruction:
+    name: str
+    rest: str
+
+    @property
+    def words(self) -> list[str]:
+        return json.loads(self.rest) if self.rest.startswith("[") else shlex.split(self.rest)
+
+
+def read_dockerfile() -> list[Instruction]:
+    lines = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if not line.lstrip().startswith("#")]
+    text = re.sub(r"\\\n\s*", " ", "\n".join(lines))
+    return [Instruction(*line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
+
+
+def one(instructions: list[Instruction], name: str) -> Instruction:
+    (found,) = [instruction for instruction in instructions if instruction.name == name]
+    return found
+
+
+def ignore_rules() -> list[tuple[bool, re.Pattern[str]]]:
+    """The lines of .dockerignore: (is it an exception?, what it matches), the last match being the one that counts."""
+    rules = []
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
+        pattern = line.strip()
+        if not pattern or pattern.startswith("#"):
+            continue
+        exception = pattern.startswith("!")
+        parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]*\])", pattern.removeprefix("!").strip("/"))
+        spelt = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+        regex = "".join(
+            spelt.get(part, part if part.startswith("[") and part.endswith("]") else re.escape(part)) for part in parts
+        )
+        # A rule for a folder holds for all that is in it.
+        rules.append((exception, re.compile(rf"{regex}(?:/.*)?")))
+    return rules
+
+
+def build_context() -> list[Path]:
+    """All the files that Docker would be sent, relative to the repository's root."""
+    rules = ignore_rules()
+    context = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in {".git", ".venv"}]
+        for name in files:
+            path = (Path(folder) / name).relative_to(ROOT)
+            verdicts = [exception for exception, pattern in rules if pattern.fullmatch(path.as_posix())]
+            if not verdicts or verdicts[-1]:
+                context.append(path)
+    return context
+
+
+def copy_into(app: Path, instruction: Instruction, context: list[Path]) -> None:
+    *sources, target = instruction.words
+    for source in sources:
+        wanted = [path for path in context if path == Path(source) or path.is_relative_to(source)]
+        assert wanted, f"COPY {source}: the build context has no such thing"
+        for path in wanted:
+            is_file = path == Path(source)
+            to = app / target / (path.name if is_file else path.relative_to(source))
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / path, to)
+
+
+def steps_of(run: Instruction, python: str) -> list[list[str]]:
+    """The commands of a RUN, with this environment's Python; without those that only make sense in an image."""
+    steps = []
+    for step in run.rest.split("&&"):
+        words = shlex.split(step)
+        if words[0] == "useradd":
+            continue
+        assert words[0] == "python", f"this replay does not know how to {words[0]}"
+        if "--extra-index-url" in words:  # where torch comes from is up to this machine's pip
+            at = words.index("--extra-index-url")
+            del words[at : at + 2]
+        steps.append([python, *(word for word in words[1:] if word != "--no-cache-dir")])
+    return steps
+
+
+def run_to_the_end(command: list[str], app: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        command,
+        cwd=app,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}"
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Image:
+    base: Path
+    app: Path
+    python: str
+    environment: dict[str, str]
+    command: list[str]
+
+
+@contextmanager
+def read_only(image: Image) -> Iterator[None]:
+    """Hold that nothing but HOME is written to. (Root, who runs the tests in places, may write anywhere.)"""
+
+    def files() -> dict[Path, float]:
+        roots = [image.app, image.base / "venv"]
+        return {path: path.stat().st_mtime for root in roots for path in root.rglob("*") if path.is_file()}
+
+    before = files()
+    yield
+    after = files()
+    assert {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} == set()
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory) -> Iterator[Image]:
+    """What `docker build` would make, as a folder with its own Python environment, not writable."""
+    base = tmp_path_factory.mktemp("image")
+    app, home = base / "app", base / "tmp"
+    app.mkdir()
+    home.mkdir()
+    venv.create(base / "venv", symlinks=True, with_pip=True)
+    python = str(base / "venv" / "bin" / "python")
+
+    instructions = read_dockerfile()
+    # Of this machine, only where its pip finds packages and what its network asks for.
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("PIP_") or name.lower().endswith(("_proxy", "ssl_cert_file", "ca_bundle"))
+    }
+    environment |= {"PATH": f"{base / 'venv' / 'bin'}:/usr/bin:/bin", "HOME": str(Path.home()), "LANG": "C.UTF-8"}
+    at_run_time = {}
+    for instruction in instructions:
+        match instruction.name:
+            case "ENV":
+                at_run_time |= dict(word.split("=", 1) for word in instruction.words)
+            case "COPY":
+                copy_into(app, instruction, build_context())
+            case "RUN":
+                for step in steps_of(instruction, python):
+                    bytecode = {"PYTHONDONTWRITEBYTECODE": at_run_time["PYTHONDONTWRITEBYTECODE"]}
+                    run_to_the_end(step, app, environment | bytecode)
+
+    for path in app.rglob("*"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    app.chmod(0o555)
+
+    # HOME is /tmp in the image; here it is a folder that stands for it.
+    at_run_time = {name: re.sub(r"^/tmp\b", str(home), value) for name, value in at_run_time.items()}
+    command = one(instructions, "CMD").words
+    assert command[0] == "python"
+    # Nothing of this machine's own settings goes in: no PIP_, no proxy, no PYTHONPATH.
+    environment = {"PATH": environment["PATH"], "LANG": "C.UTF-8"} | at_run_time
+    yield Image(base, app, python, environment, [python, *command[1:]])
+    shutil.rmtree(base, ignore_errors=True)  # more than a gigabyte
+
+
+def test_the_linter_has_no_complaint():
+    hadolint = Path(sys.executable).parent / "hadolint"
+    done = subprocess.run(
+        [hadolint, "--no-color", "Dockerfile"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_it_runs_as_somebody_without_rights():
+    user = one(read_dockerfile(), "USER").rest
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user)
+
+
+def test_it_gets_nothing_that_it_does_not_run_on():
+    tops = {path.parts[0] for path in build_context()}
+    copied = {
+        source.removeprefix("./")
+        for instruction in read_dockerfile()
+        if instruction.name == "COPY"
+        for source in instruction.words[:-1]
+    }
+    assert tops == copied
+    assert not [path for path in build_context() if path.suffix == ".pyc"]
+
+
+def a_free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def health_check(image: Image, port: int) -> list[str]:
+    """The image's own health check, asking another port."""
+    rest = one(read_dockerfile(), "HEALTHCHECK").rest
+    python, *words = json.loads(rest[rest.index("[") :])
+    assert python == "python"
+    return [image.python, *(word.replace(":8501/", f":{port}/") for word in words)]
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float) -> bytes:
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            with DIRECT.open(url, timeout=5) as answer:
+                return answer.read()
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            assert server.poll() is None, "the server has ended"
+            assert time.monotonic() < deadline, f"no answer within {seconds} s"
+            time.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_its_command_serves_the_app(image, tmp_path):
+    port = a_free_port()
+    here = {"--server.address=0.0.0.0": "--server.address=127.0.0.1", "--server.port=8501": f"--server.port={port}"}
+    assert here.keys() <= set(image.command)
+    log = tmp_path / "log"
+    with read_only(image), log.open("wb") as out:
+        server = subprocess.Popen(
+            [here.get(word, word) for word in image.command],
+            cwd=image.app,
+            env=image.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            assert wait_for(f"http://127.0.0.1:{port}/_stcore/health", server, 120) == b"ok"
+            run_to_the_end(health_check(image, port), image.app, image.environment)
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+    assert "Traceback" not in log.read_text()
+    with pytest.raises(AssertionError):
+        run_to_the_end(health_check(image, port), image.app, image.environment)
+
+
+@pytest.mark.slow
+def test_its_pages_run(image):
+    """Every page of the image draws itself, with nothing but what is in the image."""
+    program = """
+        from pathlib import Path
+        from streamlit.testing.v1 import AppTest
+
+        at = AppTest.from_file(str(Path("app.py").resolve()), default_timeout=120).run()
+        assert not at.exception, at.exception
+        print("app.py")
+        for page in sorted(map(str, Path("pages").glob("*.py"))):
+            at.switch_page(page).run()
+            assert not at.exception, (page, at.exception)
+            print(page)
+    """
+    with read_only(image):
+        printed = run_to_the_end([image.python, "-c", textwrap.dedent(program)], image.app, image.environment)
+    assert set(printed.split()) >= {"app.py", *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))}
+
+
+@pytest.mark.slow
+def test_its_model_is_inside_and_checks_itself(image):
+    program = """
+        from attention.models import load
+
+        trace = load("minilm-l6").trace("A small test")
+        assert len(trace.layers) == 6
+        print("largest difference", max(layer.check() for layer in trace.layers))
+    """
+    with read_only(image):
+        printed = run_to_the_end([image.python, "-c", textwrap.dedent(program)], image.app, image.environment)
+    assert float(printed.split()[-1]) < 1e-5
+
+
+@pytest.mark.slow
+def test_everything_in_it_is_compiled_and_nothing_is_written(image):
+    sources = [path for path in image.app.rglob("*.py") if path.stat().st_size]
+    compiled = {path.name.split(".")[0] for path in image.app.rglob("*.pyc")}
+    assert {path.stem for path in sources} <= compiled
+    packages = Path(
+        run_to_the_end(
+            [image.python, "-c", "import streamlit, pathlib; print(pathlib.Path(streamlit.__file__).parent)"],
+            image.app,
+            image.environment,
+        ).strip()
+    )
+    assert list(packages.glob("__pycache__/__init__.*.pyc"))

@@ -1,0 +1,96 @@
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("streamlit", "torch", "transformers")
+FILES = sorted(
+    path.relative_to(ROOT) for pattern in ("*.py", "attention/**/*.py", "pages/**/*.py") for path in ROOT.glob(pattern)
+)
+# What a part of the project may import of the project, where that is limited.
+MAY_IMPORT = {
+    "attention/steps.py": set(),
+    "attention/masks.py": set(),
+    "attention/positions.py": set(),
+    "attention/text.py": set(),
+    "attention/trace.py": {"attention.steps"},
+}
+MUST_NOT_IMPORT = {
+    "attention/patterns.py": {"attention.models", "attention.figures", "attention.ui"},
+    "attention/figures": {"attention.models", "attention.ui"},
+    "attention/models": {"attention.figures", "attention.ui"},
+}
+
+
+def module_name(path):
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(path):
+    """Every module that a file names in an import, at its top or inside a function."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = path.parts[: len(path.parts) - node.level] if node.level else ()
+            base = ".".join([*package, *([node.module] if node.module else [])])
+            # `from attention import masks` names a module, `from attention.masks import build` does not.
+            found |= {f"{base}.{alias.name}" for alias in node.names if is_module(f"{base}.{alias.name}")} or {base}
+    return found
+
+
+def is_module(name):
+    path = ROOT / name.replace(".", "/")
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def within(module, packages):
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_imports_run_one_way(path):
+    imported = {module for module in imports_of(path) if within(module, ["attention"])}
+    for part, allowed in MAY_IMPORT.items():
+        if path.is_relative_to(part):
+            assert imported <= allowed
+    for part, forbidden in MUST_NOT_IMPORT.items():
+        if path.is_relative_to(part):
+            assert not {module for module in imported if within(module, forbidden)}
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_only_the_pages_and_their_ui_import_streamlit(path):
+    if any(path.is_relative_to(part) for part in ("app.py", "pages", "attention/ui")):
+        return
+    assert not {module for module in imports_of(path) if within(module, ["streamlit"])}
+
+
+def brought_in(modules):
+    """Import modules one after the other in a new interpreter; return what heavy libraries each brings in."""
+    script = (
+        "import importlib, sys\n"
+        f"for module in {modules!r}:\n"
+        "    importlib.import_module(module)\n"
+        f"    print(module, *[heavy for heavy in {HEAVY!r} if heavy in sys.modules])\n"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert not process.returncode, process.stderr
+    return {line.split()[0]: line.split()[1:] for line in process.stdout.splitlines()}
+
+
+def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_libraries():
+    needs_torch = ["attention.models.huggingface", "attention.models.recorder"]
+    modules = [module_name(path) for path in FILES if path.parts[0] == "attention"]
+    light = [module for module in modules if not within(module, ["attention.ui", *needs_torch])]
+    assert {"attention.steps", "attention.trace", "attention.models", "attention.models.toy"} <= set(light)
+    # The recorder comes last, to show that the measurement sees what it is to see.
+    found = brought_in([*light, "attention.models.recorder"])
+    assert found.pop("attention.models.recorder") == ["torch", "transformers"]
+    assert {module: heavy for module, heavy in found.items() if heavy} == {}

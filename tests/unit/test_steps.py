@@ -1,0 +1,218 @@
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn.functional import scaled_dot_product_attention
+
+from attention import masks, steps
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(1, 6)
+
+
+@st.composite
+def attention_inputs(draw):
+    """Queries, keys and values in float64, a mask of any kind that broadcasts, and a scale."""
+    rng = np.random.default_rng(draw(seeds))
+    groups, group_size = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    heads, n_queries, n_keys, d_head, d_value = groups * group_size, *(draw(sizes) for _ in range(4))
+    queries = rng.normal(size=(heads, n_queries, d_head))
+    keys = rng.normal(size=(groups, n_keys, d_head))
+    values = rng.normal(size=(groups, n_keys, d_value))
+    match draw(st.sampled_from(["none", "causal", "padding", "painted", "bias"])):
+        case "none":
+            mask = None
+        case "causal":
+            mask = masks.painted(np.triu(np.ones((n_queries, n_keys), bool), k=1))
+        case "padding":
+            mask = masks.painted(np.arange(n_keys) >= draw(st.integers(0, n_keys)))
+        case kind:
+            shape = draw(
+                st.sampled_from([(n_queries, n_keys), (1, n_keys), (heads, n_queries, n_keys), (heads, 1, n_keys)])
+            )
+            mask = masks.painted(rng.random(shape) < draw(st.sampled_from([0.3, 0.8, 1.0])))
+            mask = mask + rng.normal(size=shape) if kind == "bias" else mask
+    scale = draw(st.none() | st.floats(0.01, 10))
+    return queries, keys, values, mask, scale
+
+
+@given(attention_inputs())
+def test_attend_equals_scaled_dot_product_attention(inputs):
+    queries, keys, values, mask, scale = inputs
+    ours = steps.attend(queries, keys, values, mask=mask, scale=scale)
+
+    full_mask = np.zeros(ours.scores.shape) + (0.0 if mask is None else mask)
+    q, k, v, m = (torch.from_numpy(array)[None] for array in (queries, keys, values, full_mask))
+    theirs = scaled_dot_product_attention(q, k, v, attn_mask=m, scale=scale, enable_gqa=True)[0].numpy()
+
+    sees_nothing = np.isneginf(full_mask).all(axis=-1)
+    np.testing.assert_allclose(ours.head_outputs[~sees_nothing], theirs[~sees_nothing], rtol=1e-10, atol=1e-10)
+    assert not ours.head_outputs[sees_nothing].any()
+    assert not ours.weights[sees_nothing].any()
+    np.testing.assert_allclose(ours.weights.sum(axis=-1), ~sees_nothing, atol=1e-12)
+
+
+@given(seeds, st.integers(1, 4), sizes, sizes, sizes)
+def test_the_steps_in_a_row_equal_multihead_attention(seed, heads, d_head, n_queries, n_keys):
+    d_model = heads * d_head
+    generator = torch.Generator().manual_seed(seed)
+    reference = torch.nn.MultiheadAttention(d_model, heads, batch_first=True, dtype=torch.float64).eval()
+    for parameter in reference.parameters():
+        torch.nn.init.normal_(parameter, generator=generator)
+    to_queries, to_keys = (
+        torch.randn(1, n, d_model, dtype=torch.float64, generator=generator) for n in (n_queries, n_keys)
+    )
+    with torch.no_grad():
+        output, weights = reference(to_queries, to_keys, to_keys, average_attn_weights=False)
+
+    in_weights = reference.in_proj_weight.detach().numpy().T
+    in_biases = reference.in_proj_bias.detach().numpy()
+    query_inputs, key_inputs = to_queries[0].numpy(), to_keys[0].numpy()
+    queries, keys, values = (
+        steps.split_heads(steps.project(inputs, weight, bias), heads)
+        for inputs, weight, bias in zip(
+            (query_inputs, key_inputs, key_inputs),
+            np.split(in_weights, 3, axis=1),
+            np.split(in_biases, 3),
+            strict=True,
+        )
+    )
+    ours = steps.attend(queries, keys, values)
+    np.testing.assert_allclose(ours.weights, weights[0].numpy(), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        steps.output_projection(
+            steps.join_heads(ours.head_outputs),
+            reference.out_proj.weight.detach().numpy().T,
+            reference.out_proj.bias.detach().numpy(),
+        ),
+        output[0].numpy(),
+        rtol=1e-10,
+        atol=1e-10,
+    )
+
+
+# Two tokens, d_head 4, so that the scale is 1/2: "a" scores 0 and ln 3, hence e⁰ : e^ln 3 = 1 : 3;
+# "b" scores 0 and 0, hence 1 : 1.
+BY_HAND = {
+    "queries": np.array([[[2 * math.log(3), 0, 0, 0], [0, 0, 5, 0]]]),
+    "keys": np.array([[[0.0, 0, 0, 7], [1, 0, 0, 0]]]),
+    "values": np.array([[[4.0], [8.0]]]),
+}
+
+
+def test_attend_by_hand():
+    found = steps.attend(**BY_HAND)
+    np.testing.assert_allclose(found.scores, [[[0, 2.1972245773], [0, 0]]], atol=1e-9)
+    np.testing.assert_allclose(found.scaled_scores, [[[0, 1.0986122887], [0, 0]]], atol=1e-9)
+    np.testing.assert_allclose(found.weights, [[[1 / 4, 3 / 4], [1 / 2, 1 / 2]]])
+    np.testing.assert_allclose(found.head_outputs, [[[4 / 4 + 3 * 8 / 4], [(4 + 8) / 2]]])
+
+
+def test_attend_by_hand_with_a_causal_mask():
+    found = steps.attend(**BY_HAND, mask=masks.causal(2))
+    np.testing.assert_allclose(found.masked_scores, [[[0, -np.inf], [0, 0]]])
+    np.testing.assert_allclose(found.weights, [[[1, 0], [1 / 2, 1 / 2]]])
+    np.testing.assert_allclose(found.head_outputs, [[[4], [6]]])
+
+
+@given(attention_inputs(), seeds)
+def test_the_order_of_the_keys_only_moves_columns(inputs, seed):
+    queries, keys, values, _, scale = inputs
+    order = np.random.default_rng(seed).permutation(keys.shape[1])
+    before = steps.attend(queries, keys, values, scale=scale)
+    after = steps.attend(queries, keys[:, order], values[:, order], scale=scale)
+    np.testing.assert_allclose(after.weights, before.weights[..., order], atol=1e-12)
+    np.testing.assert_allclose(after.head_outputs, before.head_outputs, atol=1e-12)
+
+
+@given(attention_inputs(), st.floats(-1000, 1000))
+def test_a_constant_added_to_a_row_of_scores_changes_no_weight(inputs, constant):
+    found = steps.attend(*inputs[:3], mask=inputs[3], scale=inputs[4])
+    shifted = found.masked_scores + constant * np.arange(found.scores.shape[1])[:, None]
+    np.testing.assert_allclose(steps.softmax(shifted), found.weights, atol=1e-10)
+
+
+@given(attention_inputs())
+def test_a_scale_near_zero_spreads_the_weights_evenly_over_what_is_not_hidden(inputs):
+    queries, keys, values, mask, _ = inputs
+    hidden = None if mask is None else np.where(np.isneginf(mask), -np.inf, 0)
+    found = steps.attend(queries, keys, values, mask=hidden, scale=1e-13)
+    seen = ~np.isneginf(found.mask)
+    even = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
+    np.testing.assert_allclose(found.weights, even, atol=1e-10)
+
+
+@given(seeds, sizes, sizes)
+def test_causal_gives_later_tokens_no_weight_and_no_say(seed, n_tokens, d_head):
+    rng = np.random.default_rng(seed)
+    queries, keys, values = rng.normal(size=(3, 2, n_tokens, d_head))
+    before = steps.attend(queries, keys, values, mask=masks.causal(n_tokens))
+    assert not np.triu(before.weights, k=1).any()
+    keys[:, -1], values[:, -1] = rng.normal(size=(2, 2, d_head))
+    after = steps.attend(queries, keys, values, mask=masks.causal(n_tokens))
+    np.testing.assert_array_equal(after.head_outputs[:, :-1], before.head_outputs[:, :-1])
+
+
+@given(attention_inputs(), st.data())
+def test_head_is_that_row_of_every_step(inputs, data):
+    found = steps.attend(*inputs[:3], mask=inputs[3], scale=inputs[4])
+    head = data.draw(st.integers(0, found.queries.shape[0] - 1))
+    for field in fields(found):
+        np.testing.assert_array_equal(getattr(found.head(head), field.name), getattr(found, field.name)[head])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_floating_point_type_is_kept(dtype):
+    rng = np.random.default_rng(0)
+    queries, keys, values = rng.normal(size=(3, 2, 4, 3)).astype(dtype)
+    # The mask and the scale are of another type on purpose.
+    found = steps.attend(queries, keys, values, mask=np.zeros((4, 4)), scale=np.float64(0.3))
+    assert {getattr(found, field.name).dtype for field in fields(found)} == {np.dtype(dtype)}
+
+
+@pytest.mark.parametrize("highest", [1e4, -1e4, 1e30])
+def test_huge_scores_do_not_overflow(highest):
+    scores = np.array([[highest, highest - abs(highest) / 2, highest]], np.float32)
+    np.testing.assert_array_equal(steps.softmax(scores), [[0.5, 0, 0.5]])
+
+
+@given(seeds, sizes, sizes, sizes)
+def test_split_heads_gives_each_head_its_columns_and_join_heads_puts_them_back(seed, heads, n_tokens, d_head):
+    joined = np.random.default_rng(seed).normal(size=(n_tokens, heads * d_head))
+    split = steps.split_heads(joined, heads)
+    for head in range(heads):
+        np.testing.assert_array_equal(split[head], joined[:, head * d_head : (head + 1) * d_head])
+    np.testing.assert_array_equal(steps.join_heads(split), joined)
+
+
+def zeros(*shape):
+    return np.zeros(shape)
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "values", "mask", "wanted", "got"),
+    [
+        (zeros(4, 3), zeros(2, 4, 3), zeros(2, 4, 3), None, "queries must have 3 axes", r"\(4, 3\)"),
+        (zeros(2, 4, 3), zeros(2, 4, 5), zeros(2, 4, 3), None, "keys must have width 3", "got 5"),
+        (zeros(2, 4, 3), zeros(2, 4, 3), zeros(2, 7, 3), None, "values must have 2 heads and 4", "got 2 and 7"),
+        (zeros(2, 4, 3), zeros(2, 4, 3), zeros(1, 4, 3), None, "values must have 2 heads and 4", "got 1 and 4"),
+        (zeros(3, 4, 3), zeros(2, 4, 3), zeros(2, 4, 3), None, "must be a multiple", "got 3 and 2"),
+        (zeros(2, 4, 3), zeros(2, 0, 3), zeros(2, 0, 3), None, "at least one token", r"\(2, 0, 3\)"),
+        (zeros(2, 4, 3), zeros(2, 5, 3), zeros(2, 5, 3), zeros(5, 4), r"\(2, 4, 5\)", r"got \(5, 4\)"),
+        (zeros(2, 4, 3), zeros(2, 5, 3), zeros(2, 5, 3), zeros(1, 2, 4, 5), r"\(2, 4, 5\)", r"\(1, 2, 4, 5\)"),
+    ],
+)
+def test_attend_says_what_shape_came_and_what_was_wanted(queries, keys, values, mask, wanted, got):
+    with pytest.raises(ValueError, match=f"{wanted}.*{got}"):
+        steps.attend(queries, keys, values, mask=mask)
+
+
+def test_projecting_says_what_shape_came_and_what_was_wanted():
+    with pytest.raises(ValueError, match=r"must have shape \(3, N\).*got \(4, 2\)"):
+        steps.project(zeros(5, 3), zeros(4, 2))
+    with pytest.raises(ValueError, match="multiple of 4 heads, got 10"):
+        steps.split_heads(zeros(5, 10), 4)

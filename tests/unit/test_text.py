@@ -1,0 +1,54 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention import text
+
+# characters(), unlike text(), draws lone surrogates too.
+anything = st.text(st.characters())
+
+
+@given(anything)
+def test_what_is_cleaned_is_one_trimmed_line_that_can_be_encoded(typed):
+    cleaned = text.clean(typed)
+    cleaned.encode()
+    assert cleaned.splitlines() in ([], [cleaned])
+    assert cleaned == cleaned.strip()
+    assert "  " not in cleaned
+    assert not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in cleaned)
+
+
+@given(anything)
+def test_cleaning_twice_changes_nothing_more(typed):
+    assert text.clean(text.clean(typed)) == text.clean(typed)
+
+
+@given(st.lists(st.text(st.characters(categories=["L", "M", "N", "P", "S"]), min_size=1)))
+def test_words_of_every_script_stay_as_they_are(words):
+    assert text.clean(" ".join(words)) == " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("typed", "cleaned"),
+    [
+        ("  The\tcat\r\nsat\u2028on\u00a0the\x00mat ", "The cat sat on the mat"),
+        ("a\ud800b", "a\ufffdb"),
+        ("👩\u200d👩\u200d👧 ok", "👩\u200d👩\u200d👧 ok"),
+        ("abc\u202edef \u2066 x", "abcdef x"),
+        ("\u202e \x07 \n", ""),
+    ],
+)
+def test_cleaning_by_hand(typed, cleaned):
+    assert text.clean(typed) == cleaned
+
+
+@given(st.integers(0, 10), st.integers(0, 10))
+def test_shortening_says_whether_it_cut(spaces, more):
+    words = "x" * (text.MAX_CHARACTERS - spaces) + " " * spaces + "y" * more
+    shortened, was_cut = text.shorten(words)
+    assert words.startswith(shortened)
+    assert shortened == shortened.rstrip()
+    assert len(shortened) <= text.MAX_CHARACTERS
+    assert was_cut == (more > 0)
