@@ -65,9 +65,7 @@ def project(
         ValueError: the inner sizes differ.
     """
     if inputs.shape[-1] != weight.shape[0]:
-        raise ValueError(
-            f"weight must have shape ({inputs.shape[-1]}, N) to follow inputs, got {weight.shape}"
-        )
+        raise ValueError(f"weight must have shape ({inputs.shape[-1]}, N) to follow inputs, got {weight.shape}")
     projected = inputs @ weight
     return projected if bias is None else projected + bias
 
@@ -170,9 +168,7 @@ def attend(
     masked_scores = mask_scores(scaled_scores, full_mask)
     weights = softmax(masked_scores)
     head_outputs = weighted_sum(weights, values)
-    return HeadSteps(
-        queries, keys, values, scores, scaled_scores, full_mask, masked_scores, weights, head_outputs
-    )
+    return HeadSteps(queries, keys, values, scores, scaled_scores, full_mask, masked_scores, weights, head_outputs)
 
 
 def _check_shapes(queries: Array, keys: Array, values: Array) -> None:
@@ -201,6 +197,4 @@ def _broadcast_mask(mask: Array | None, shape: tuple[int, int, int], dtype: np.d
     try:
         return np.broadcast_to(mask.astype(dtype, copy=False), shape)
     except ValueError:
-        raise ValueError(
-            f"mask must be broadcastable to {shape} (heads, queries, keys), got {mask.shape}"
-        ) from None
+        raise ValueError(f"mask must be broadcastable to {shape} (heads, queries, keys), got {mask.shape}") from None

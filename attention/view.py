@@ -13,7 +13,7 @@ from attention import masks
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
 from attention.masks import MaskName
-from attention.text import MAX_CHARACTERS, clean, shorten
+from attention.text import clean, shorten
 from attention.trace import ModelInfo, Token
 
 __all__ = ["DEFAULT_TEXT", "Pane", "View", "default_word", "other_model", "same_word", "text_notice"]
@@ -120,14 +120,14 @@ def text_notice(text: str) -> str | None:
     if not is_cut:
         return None
     return (
-        f"The text has {len(cleaned):,} characters, and a link has room for {MAX_CHARACTERS:,}: "
+        f"The text has {len(cleaned):,} characters, and a link has room for {len(kept):,} of them: "
         f"it was cut after “…{kept[-20:]}”."
     )
 
 
 def default_word(tokens: tuple[Token, ...]) -> int:
     """Return the position of the word in the middle of the sentence, where there is most to see."""
-    starts = [token.position for token in tokens if not token.is_special and _starts_word(token, tokens)]
+    starts = [token.position for token in tokens if token.word is not None and _starts_word(token, tokens)]
     return starts[(len(starts) - 1) // 2] if starts else 0
 
 

@@ -5,7 +5,7 @@
  * @typedef {object} Mount
  * @property {any} data what Python passed
  * @property {ShadowRoot} parentElement where to draw
- * @property {(event: string, value: any) => void} setStateValue sends one event to Python
+ * @property {(name: string, value: any) => void} setStateValue tells Python
  */
 
 /**
@@ -34,8 +34,15 @@ function visible(label) {
 
 /** @param {string} base64 little-endian float32 numbers */
 function decodeNumbers(base64) {
-  const bytes = Uint8Array.fromBase64?.(base64) ?? Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
+  return new Float32Array((Uint8Array.fromBase64?.(base64) ?? decodeBytes(base64)).buffer);
+}
+
+/** For browsers that cannot do it by themselves yet. */
+function decodeBytes(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /**
@@ -69,12 +76,13 @@ function whenGone(state, clean) {
 let presses = 0;
 
 /**
- * Send one event to Python. Events that come fast travel together, and then Python is called for each
- * of them but sees only the last: the number tells it which it has answered already.
+ * Tell Python what a person has chosen. As state, not as a trigger: a trigger is lost when the next
+ * press, on whichever component, overtakes it on the server, while state travels along with that one.
+ * The number makes the same choice, made again, a new one.
  */
-function send(setStateValue, event, value) {
+function send(setStateValue, name, value) {
   presses += 1;
-  setStateValue(event, { value, press: presses });
+  setStateValue(name, { value, press: presses });
 }
 
 /** Call `act` for the button under a click that carries a `data-index`. */

@@ -49,7 +49,7 @@ const MIN_PITCH = 22; // of a cell with a number: below it the picture scrolls i
 const SCROLLING_PITCH = 34;
 const MAX_HEIGHT = 640;
 const MAX_NUMBERED_HEIGHT = 760; // numbers need room
-const EDGE = 4; // room for the outlines
+const EDGE = 5; // room for the outlines
 const TOTAL_GAP = 9;
 const SLANT = 38;
 const MINUS = "\u2212";
@@ -60,7 +60,7 @@ const stateOf = remembering(build);
 /** @param {Mount} mount */
 export default function (mount) {
   const state = stateOf(mount.parentElement);
-  state.trigger = mount.setStateValue;
+  state.setStateValue = mount.setStateValue;
   take(state, mount.data);
   state.observer.observe(state.root);
   draw(state);
@@ -126,12 +126,12 @@ function draw(state) {
   writeFrame(state);
   drawCells(state);
   drawMarks(state);
-  slideLabels(state);
   setAttribute(state.picture, "aria-label", describe(data));
 }
 
 function describe({ alt, selectable }) {
-  return `${alt} Arrow keys move from cell to cell${selectable ? ", Enter chooses one" : ""}.`;
+  const sentence = alt.replace(/[^.!?]$/, "$&.");
+  return `${sentence} Arrow keys move from cell to cell${selectable ? ", Enter chooses one" : ""}.`;
 }
 
 // ---- Layout ------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ function layOut(state, width) {
   const isImage = rows * columns > MAX_CELLS;
   const labelWidth = width < 480 ? 84 : 116;
   const labelSize = width < 480 ? 13 : 15;
-  const measure = measurer(state, `600 ${labelSize}px`, labelWidth);
+  const measure = measurer(state, `700 ${labelSize}px`, labelWidth);
   const left = EDGE + 8 + widest(data.rows, measure);
   const widestColumn = widest(data.columns, measure);
   const columnStyle = (pitch) => styleOfColumns(data.columns, pitch);
@@ -162,7 +162,7 @@ function layOut(state, width) {
   const top = EDGE + headHeight(style, widestColumn, labelSize);
   const totalGap = data.hasTotalRow ? TOTAL_GAP : 0;
   const gap = isImage ? 0 : pitchX >= 12 ? 2 : 1;
-  const layout = { isImage, left, top, pitchX, pitchY, gap, totalGap, labelSize, labelWidth, columnStyle: style };
+  const layout = { isImage, left, top, pitchX, pitchY, gap, totalGap, columnStyle: style, labelSize, labelWidth };
   layout.width = Math.ceil(left + columns * pitchX + Math.max(EDGE, overhang(pitchX)));
   layout.height = Math.ceil(top + rows * pitchY + totalGap + EDGE);
   layout.numbers = data.showNumbers && !isImage ? fitNumbers(state, pitchX - gap - 4, pitchY - gap - 4) : null;
@@ -343,7 +343,7 @@ function drawCells(state) {
   drawing.append(layout.isImage ? cellsAsImage(state) : cellsAsElements(state));
   state.marks = svg("g", { class: "marks" });
   state.pointer = svg("rect", { class: "pointer", rx: 3, visibility: "hidden" });
-  state.activeMark = svg("rect", { class: "active", rx: 4, visibility: "hidden" });
+  state.activeMark = svg("rect", { class: "active", rx: 6, visibility: "hidden" });
   state.rowLabels = svg("g", { class: "labels" });
   drawing.append(state.marks, state.rowLabels, state.pointer, state.activeMark);
   picture.replaceChildren(drawing);
@@ -424,15 +424,17 @@ function drawMarks(state) {
   };
   const rows = pointedAt(data.focusRow, 0);
   if (data.hasTotalRow && !rows.includes(data.rows.length - 1)) rows.push(data.rows.length - 1);
-  marks.replaceChildren(...columnLabels(state, pointedAt(data.focusColumn, 1)), ...separators(state), ...outlines(state));
+  const labels = columnLabels(state, pointedAt(data.focusColumn, 1));
+  marks.replaceChildren(...labels, ...separators(state), ...outlines(state));
   rowLabels.replaceChildren(...labelsOfRows(state, rows));
+  slideLabels(state);
   showActive(state);
   writeReadout(state);
 }
 
 function columnLabels(state, pointedAt) {
   const { data, layout } = state;
-  const measure = measurer(state, `600 ${layout.labelSize}px`, layout.labelWidth);
+  const measure = measurer(state, `700 ${layout.labelSize}px`, layout.labelWidth);
   const isFlat = layout.columnStyle === "flat";
   const room = isFlat ? widest(data.columns, measure) + 8 : layout.labelSize + 1;
   return shownLabels(data.columns.length, layout.pitchX, room, pointedAt).map((column) => {
@@ -440,7 +442,8 @@ function columnLabels(state, pointedAt) {
     const y = layout.top - 7;
     const isBold = pointedAt.includes(column);
     if (isFlat) {
-      return label(state, data.columns[column], data.columnRole, isBold, { x: middle, y, "text-anchor": "middle" });
+      const place = { x: middle, y, "text-anchor": "middle" };
+      return label(state, data.columns[column], data.columnRole, isBold, place);
     }
     const isSlanted = layout.columnStyle === "slanted";
     const x = middle + (isSlanted ? -2 : layout.labelSize * 0.34);
@@ -451,7 +454,7 @@ function columnLabels(state, pointedAt) {
 
 function labelsOfRows(state, pointedAt) {
   const { data, layout } = state;
-  const ground = svg("rect", { class: "ground", width: layout.left - 1, height: layout.height });
+  const ground = svg("rect", { class: "ground", width: layout.left - 4, height: layout.height });
   const rows = shownLabels(data.rows.length, layout.pitchY, layout.labelSize, pointedAt);
   const labels = rows.map((row) => {
     const y = yOf(state, row) + layout.pitchY / 2;
@@ -463,7 +466,7 @@ function labelsOfRows(state, pointedAt) {
 
 function label(state, whole, role, isBold, place) {
   const { layout } = state;
-  const { text } = measurer(state, `600 ${layout.labelSize}px`, layout.labelWidth)(whole);
+  const { text } = measurer(state, `700 ${layout.labelSize}px`, layout.labelWidth)(whole);
   const element = svg("text", {
     ...{ ...place, class: `label ${role}${isBold ? " bold" : ""}`, "font-size": layout.labelSize },
   }, text);
@@ -489,10 +492,15 @@ function separators(state) {
 
 function outlines(state) {
   const { data, selected } = state;
-  const [rows, columns] = [data.rows.length, data.columns.length];
+  const { focusRow: row, focusColumn: column } = data;
+  const [lastRow, lastColumn] = [data.rows.length - 1, data.columns.length - 1];
   const marks = [];
-  if (data.focusRow !== null) marks.push(outline(state, [data.focusRow, 0], [data.focusRow, columns - 1], `focus ${data.rowRole}`, 1.5));
-  if (data.focusColumn !== null) marks.push(outline(state, [0, data.focusColumn], [rows - 1, data.focusColumn], `focus thin ${data.columnRole}`, 1.5));
+  if (row !== null) {
+    marks.push(outline(state, [row, 0], [row, lastColumn], `focus ${data.rowRole}`, 1.5));
+  }
+  if (column !== null) {
+    marks.push(outline(state, [0, column], [lastRow, column], `focus thin ${data.columnRole}`, 1.5));
+  }
   if (isInside(data, selected)) marks.push(outline(state, selected, selected, "selected", 0));
   return marks;
 }
@@ -555,7 +563,7 @@ function showPointer(state) {
 function showActive(state) {
   const isShown = isKeyed(state) && isInside(state.data, state.active);
   setAttribute(state.activeMark, "visibility", isShown ? "visible" : "hidden");
-  if (isShown) move(state.activeMark, boxOf(state, state.active, state.active, 1.5));
+  if (isShown) move(state.activeMark, boxOf(state, state.active, state.active, 3));
 }
 
 function move(mark, box) {
@@ -611,7 +619,7 @@ function select(state, place) {
   const { data } = state;
   if (data.selectable) {
     state.selected = place;
-    send(state.trigger, "select", { matrix: data.name, row: place[0], column: place[1] });
+    send(state.setStateValue, "select", { matrix: data.name, row: place[0], column: place[1] });
   }
   drawMarks(state);
 }
@@ -621,7 +629,8 @@ function press(state, event) {
   const { data } = state;
   const [row, column] = state.active ?? [0, 0];
   const isChoice = event.key === "Enter" || event.key === " ";
-  const target = isChoice ? [row, column] : destination(event, row, column, data.rows.length - 1, data.columns.length - 1);
+  const last = [data.rows.length - 1, data.columns.length - 1];
+  const target = isChoice ? [row, column] : destination(event, row, column, ...last);
   if (target === null) return;
   // The same arrows mean the step before and the next elsewhere on the page.
   event.preventDefault();
@@ -659,8 +668,12 @@ function slideLabels({ scroller, rowLabels }) {
   rowLabels.firstChild.setAttribute("visibility", scroller.scrollLeft > 0 ? "visible" : "hidden");
 }
 
-function reveal({ scroller, layout, active }) {
+function reveal({ scroller, layout, active, data }) {
   const x = xOf(layout, active[1]);
+  if (active[1] === data.columns.length - 1) {
+    scroller.scrollLeft = scroller.scrollWidth; // its label leans out to the right
+    return;
+  }
   const [from, to] = [scroller.scrollLeft + layout.left, scroller.scrollLeft + scroller.clientWidth];
   if (x < from) scroller.scrollLeft -= from - x;
   else if (x + layout.pitchX + EDGE > to) scroller.scrollLeft += x + layout.pitchX + EDGE - to;

@@ -17,7 +17,7 @@ const USES_ARROWS = [
 ].join();
 
 // How long a step that was asked for is shown while the server has not answered.
-const PATIENCE = 10_000;
+const PATIENCE = 8_000;
 
 // A page has one set of arrow keys: the stepper that was drawn last has them.
 const KEYS = Symbol.for("attention.stepper.keys");
@@ -37,7 +37,7 @@ const stateOf = remembering((parent) => {
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
-  state.trigger = setStateValue;
+  state.setStateValue = setStateValue;
   settle(state, data);
   draw(state);
   onChosen(state.root, (index) => choose(state, index));
@@ -75,7 +75,7 @@ function choose(state, index) {
     draw(state);
   }, PATIENCE);
   draw(state);
-  send(state.trigger, "choose", step.key);
+  send(state.setStateValue, "choose", step.key);
 }
 
 /** Buttons are made once and then changed, so that the focus and a press that has begun stay. */
@@ -117,8 +117,8 @@ function press(state, event) {
   const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
   if (!by || hasModifier || event.repeat || event.defaultPrevented || event.isComposing) return;
   // The composed path, because a component's focus lies hidden in its shadow.
-  const isTaken = event.composedPath().some((target) => target instanceof Element && target.matches(USES_ARROWS));
-  if (isTaken) return;
+  const usesArrows = (target) => target instanceof Element && target.matches(USES_ARROWS);
+  if (event.composedPath().some(usesArrows)) return;
   event.preventDefault();
   choose(state, shown(state) + by);
 }

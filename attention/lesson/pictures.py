@@ -25,10 +25,12 @@ def _embed(scene: Scene) -> tuple[Matrix, ...]:
     if inputs is not None:
         title = f"X: what enters layer {scene.layer + 1}"
         pictures.append(_vectors(scene, "inputs", title, inputs, scene.dimensions))
+    # The parts are added before the first layer; what enters a deeper one is not made of them alone.
+    where = "" if scene.layer == 0 else ", added before layer 1"
     if parts is not None and scene.layer == 0:
         pictures.append(_vectors(scene, "words", "Word part", parts.words, scene.dimensions))
     if parts is not None and parts.positions is not None:
-        pictures.append(_vectors(scene, "positions", "Position part", parts.positions, scene.dimensions))
+        pictures.append(_vectors(scene, "positions", f"Position part{where}", parts.positions, scene.dimensions))
     return tuple(pictures)
 
 

@@ -25,7 +25,8 @@ def token_table(scene: Scene) -> dict[str, list[str]]:
 def to_csv(columns: dict[str, list[str]]) -> str:
     """Write columns as CSV; a cell that a spreadsheet would run as a formula gets an apostrophe in front."""
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
+    # With the standard's line end, the writer also quotes a carriage return inside a cell.
+    writer = csv.writer(file)
     writer.writerow(map(_inert, columns))
     writer.writerows(zip(*(map(_inert, column) for column in columns.values()), strict=True))
     return file.getvalue()
@@ -59,7 +60,7 @@ def shapes(step: str, scene: Scene) -> str:
 
 
 def _inert(cell: str) -> str:
-    starts_formula = cell[:1] in ("=", "+", "@", "\t") or (cell[:1] == "-" and not _is_number(cell))
+    starts_formula = cell[:1] in ("=", "+", "@", "\t", "\r") or (cell[:1] == "-" and not _is_number(cell))
     return f"'{cell}" if starts_formula else cell
 
 

@@ -67,8 +67,10 @@ def _tokens(scene: Scene) -> str:
         listed = " + ".join(f"<b>{word(piece.text)}</b>" for piece in pieces)
         text += lesson("tokens-pieces", word=word(typed), pieces=listed)
     specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
-    if specials:
-        text += lesson("tokens-special", specials=", ".join(map(word, specials)))
+    # One that was typed is special too, but the model did not add it.
+    added = dict.fromkeys(token.text for token in scene.tokens if token.is_special and token.word is None)
+    if added:
+        text += lesson("tokens-special", specials=", ".join(map(word, added)))
     text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:

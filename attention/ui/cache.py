@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import logging
+import sys
+import traceback
 from dataclasses import dataclass
 from threading import Lock
 
@@ -14,10 +17,16 @@ from attention.masks import MaskName
 from attention.models import Model, ModelUnavailableError, load
 from attention.trace import Trace
 
-__all__ = ["Recorded", "model_or_reason", "record"]
+__all__ = ["ModelFailedError", "Recorded", "model_or_reason", "record", "settle"]
+
+_LOGGER = logging.getLogger(__name__)
 
 # A trace of eight words is 0.4 MB, of 512 tokens 27 MB.
 MAX_TRACE_BYTES = 128 * 2**20
+
+
+class ModelFailedError(Exception):
+    """A model failed on a text; the message is for the page and does not hold the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +51,23 @@ class _TraceCache:
         if found is not None:
             return found
         # Two sessions may trace the same text at once; that costs milliseconds, and holding the lock costs more.
-        trace = model.trace(text, mask=mask)
-        made = Recorded(trace, prove(trace))
+        made = _run(model, text, mask)
         with self._lock:
             self._traces[key] = made
         return made
+
+
+def _run(model: Model, text: str, mask: MaskName) -> Recorded:
+    """Run a model and check it; an error is logged without its message, which may quote what was typed."""
+    try:
+        trace = model.trace(text, mask=mask)
+        return Recorded(trace, prove(trace))
+    except ValueError:
+        raise
+    except Exception as error:
+        name, kind = model.info.name, type(error).__name__
+        _LOGGER.error("%s failed with %s:\n%s", name, kind, "".join(traceback.format_tb(error.__traceback__)))
+        raise ModelFailedError(f"{name} failed on this sentence ({kind}). Try another one.") from None
 
 
 def _size(recorded: Recorded) -> int:
@@ -60,21 +81,29 @@ def _traces() -> _TraceCache:
 
 @st.cache_resource(show_spinner=False)
 def model_or_reason(model_id: str) -> Model | ModelUnavailableError:
-    """Load a model once per server; a model that cannot be loaded is remembered with its reason.
-
-    Afterwards all that lives is moved out of the garbage collector's sight: Streamlit collects after
-    every rerun, and walking through torch and transformers each time takes far longer than a rerun.
-    """
+    """Load a model once per server; a model that cannot be loaded is remembered with its reason."""
     try:
-        model = load(model_id)
+        return load(model_id)
     except ModelUnavailableError as reason:
         # Without its traceback, which would keep every frame that it passed through alive.
         return reason.with_traceback(None)
-    gc.collect()
-    gc.freeze()
-    return model
 
 
 def record(model: Model, text: str, mask: MaskName) -> Recorded:
     """Return the trace of a text and its proof, from the cache if they are there."""
     return _traces().get(model, text, mask)
+
+
+def settle() -> None:
+    """Move all that lives out of the garbage collector's sight, if more modules were imported since the last time.
+
+    Streamlit collects after every rerun, and walking through torch, transformers and pandas each time
+    takes far longer than a rerun. What they import, they import when it is first needed.
+    """
+    _freeze(len(sys.modules))
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _freeze(n_modules: int) -> None:  # noqa: ARG001 - the cache's key: once for each number
+    gc.collect()
+    gc.freeze()

@@ -1,8 +1,11 @@
 """The pictures that a person can touch: the matrix, the heads, the steps and the tokens.
 
 Each is a Streamlit component: a script and a style sheet from ``assets/components``, mounted with
-plain data. A person's choice comes back as an event, once, and calls ``on_…`` before the page runs
-again. What comes from a browser is checked first: a choice that does not exist is no choice.
+plain data. What a person chooses calls ``on_…`` once, before the page runs again. What comes from a
+browser is checked first: a choice that does not exist is no choice.
+
+A session keeps every callback that it was ever given, so a callback holds on to names and sizes,
+never to the numbers themselves.
 """
 
 from __future__ import annotations
@@ -42,14 +45,15 @@ _TOKENS = component("attention_tokens", css=_css("tokens"), js=_read("base.js", 
 
 def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None = None) -> None:
     """Draw a matrix; ``on_select`` is called with the cell that a person clicks, or chooses with Enter."""
+    name, shape = data.name, data.values.shape
 
     def select(value: object) -> None:
-        cell = _cell(data, value)
+        cell = _cell(name, shape, value)
         if on_select is not None and cell is not None:
             on_select(cell)
 
     payload = {**data.payload(), "selectable": on_select is not None}
-    _MATRIX(key=key, data=payload, on_select_change=_once(key, "select", select))
+    _MATRIX(key=key, data=payload, on_select_change=_told(key, "select", select))
 
 
 def head_grid(
@@ -61,13 +65,14 @@ def head_grid(
     label: str = "Heads of this layer",
 ) -> None:
     """Draw all heads of a layer as small heatmaps; ``on_choose`` is called with the index of one."""
+    n_heads = len(heads)
 
     def choose(index: object) -> None:
-        if _is_index(index, len(heads)):
+        if _is_index(index, n_heads):
             on_choose(index)
 
     data = {"label": label, "heads": [head.payload() for head in heads], "current": current}
-    _HEADS(key=key, data=data, on_choose_change=_once(key, "choose", choose))
+    _HEADS(key=key, data=data, on_choose_change=_told(key, "choose", choose))
 
 
 def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choose: Callable[[str], None]) -> None:
@@ -81,7 +86,7 @@ def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choo
             on_choose(step)
 
     data = {"steps": [{"key": step, "name": name} for step, name in steps], "current": current}
-    _STEPPER(key=key, data=data, on_choose_change=_once(key, "choose", choose))
+    _STEPPER(key=key, data=data, on_choose_change=_told(key, "choose", choose))
 
 
 def token_strip(
@@ -97,9 +102,10 @@ def token_strip(
 
     A title says what a token is, to those who point at it and to those who cannot see it.
     """
+    n_tokens = len(tokens)
 
     def choose(position: object) -> None:
-        if on_choose is not None and _is_index(position, len(tokens)):
+        if on_choose is not None and _is_index(position, n_tokens):
             on_choose(position)
 
     titles = [_title(token) for token in tokens] if titles is None else titles
@@ -115,35 +121,29 @@ def token_strip(
         for token, group, title in zip(tokens, _groups(tokens), titles, strict=True)
     ]
     data = {"label": label, "chips": chips, "focus": focus, "selectable": on_choose is not None}
-    _TOKENS(key=key, data=data, on_choose_change=_once(key, "choose", choose))
+    _TOKENS(key=key, data=data, on_choose_change=_told(key, "choose", choose))
 
 
-def _once(key: str, name: str, act: Callable[[object], None]) -> Callable[[], None]:
-    """Return a callback that hands the browser's event to ``act``, once.
-
-    Events that come fast travel together. Streamlit then calls back for each of them, but the
-    session state holds only the last; its number says whether it has been answered already.
-    """
-    answered: list[object] = []
+def _told(key: str, name: str, act: Callable[[object], None]) -> Callable[[], None]:
+    """Return the callback for a choice: it hands what the browser says to ``act``."""
 
     def callback() -> None:
         state = st.session_state.get(key)
         event = state.get(name) if isinstance(state, dict) else None
-        if isinstance(event, dict) and event.get("press") not in answered:
-            answered.append(event.get("press"))
+        if isinstance(event, dict):
             act(event.get("value"))
 
     return callback
 
 
-def _cell(data: Matrix, event: object) -> Cell | None:
-    """Return the cell that was clicked, if this matrix is the one that was clicked and has it."""
-    if not isinstance(event, dict) or event.get("matrix") != data.name:
+def _cell(matrix: str, shape: tuple[int, ...], event: object) -> Cell | None:
+    """Return the cell that was clicked, if the matrix of this name is the one that was clicked and has it."""
+    if not isinstance(event, dict) or event.get("matrix") != matrix:
         return None
     row, column = event.get("row"), event.get("column")
-    if not (_is_index(row, data.values.shape[0]) and _is_index(column, data.values.shape[1])):
+    if not (_is_index(row, shape[0]) and _is_index(column, shape[1])):
         return None
-    return Cell(data.name, row, column)
+    return Cell(matrix, row, column)
 
 
 def _is_index(value: object, size: int) -> TypeGuard[int]:

@@ -13,7 +13,7 @@ from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.ui import state, text
-from attention.ui.cache import Recorded, model_or_reason, record
+from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle
 from attention.view import View, default_word, other_model, same_word
 
 __all__ = ["Pane", "begin", "controls", "finish", "open_pane", "open_panes", "place_choice"]
@@ -108,6 +108,7 @@ def finish(panes: list[Pane]) -> None:
     proofs = [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None]
     if proofs:
         text.proof_line([proof.sentence(name) for name, proof in proofs], holds=all(p.holds for _, p in proofs))
+    settle()
 
 
 def _sentence(view: View) -> None:
@@ -141,7 +142,7 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
         return Pane(info, is_other, reason=model)
     try:
         recorded = record(model, view.text, view.mask)
-    except ValueError as error:
+    except (ValueError, ModelFailedError) as error:
         text.notice(str(error))
         return Pane(info, is_other)
     tokens = recorded.trace.tokens

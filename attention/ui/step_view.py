@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -85,7 +86,7 @@ def _head_grid(pane: Pane, scene: Scene) -> None:
         head_thumbs(scene),
         scene.head,
         key=f"{pane.name}_heads",
-        on_choose=lambda head: state.set_pane(pane.is_other, lambda place: replace(place, head=head)),
+        on_choose=partial(_choose_head, pane.is_other),
     )
 
 
@@ -135,7 +136,7 @@ def _picture(view: View, pane: Pane) -> None:
         return
     if view.step == STEP_KEYS[0]:
         components.token_strip(
-            scene.tokens, scene.word, key=f"{pane.name}_tokens", on_choose=lambda word: _focus(pane, word)
+            scene.tokens, scene.word, key=f"{pane.name}_tokens", on_choose=partial(_focus, pane.is_other)
         )
         return
     pictures = matrices(view.step, scene)
@@ -143,7 +144,7 @@ def _picture(view: View, pane: Pane) -> None:
     places = st.columns(len(pictures)) if is_row else [st.container() for _ in pictures]
     for picture, place in zip(pictures, places, strict=True):
         with place:
-            components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=lambda cell: _open_cell(pane, cell))
+            components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=partial(_open_cell, pane.is_other))
 
 
 def _detail(explained: Detail, pane: Pane) -> None:
@@ -191,7 +192,7 @@ def _table(columns: dict[str, list[str]], key: str, name: str) -> None:
     if n_rows <= MAX_TABLE and len(columns) <= MAX_TABLE:
         st.dataframe(columns, hide_index=True, key=f"{key}_table")
     else:
-        text.notice(f"{name}: {n_rows} rows and {len(columns) - 1} columns are too many to read here; take the CSV.")
+        text.notice(f"{name}: {n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV.")
     st.download_button(
         f"{name}.csv",
         data=lambda: to_csv(columns).encode("utf-8-sig"),
@@ -212,12 +213,19 @@ def _go(step: str) -> None:
     state.change(lambda view: view.with_step(step))
 
 
-def _focus(pane: Pane, word: int) -> None:
-    if not pane.is_other:
+# What a session keeps with its widgets: which pane they belong to, and not the pane itself, which holds a trace.
+
+
+def _focus(is_other: bool, word: int) -> None:
+    if not is_other:
         state.change(lambda view: view.with_word(word))
 
 
-def _open_cell(pane: Pane, cell: Cell) -> None:
+def _choose_head(is_other: bool, head: int) -> None:
+    state.set_pane(is_other, lambda place: replace(place, head=head))
+
+
+def _open_cell(is_other: bool, cell: Cell) -> None:
     """Open a cell; where rows are tokens, its row comes into focus too."""
-    rows_are_words = not pane.is_other and cell.matrix != "contributions"
-    state.set_pane(pane.is_other, lambda place: replace(place, cell=cell), word=cell.row if rows_are_words else None)
+    rows_are_words = not is_other and cell.matrix != "contributions"
+    state.set_pane(is_other, lambda place: replace(place, cell=cell), word=cell.row if rows_are_words else None)

@@ -1,0 +1,101 @@
+"""Pages run by Streamlit's own AppTest: in this process, without a browser and without a network."""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+STEP_PAGE = "pages/step_by_step.py"
+
+
+class Shown:
+    """What a run of a page has put there."""
+
+    def __init__(self, app):
+        self.app = app
+
+    def run(self):
+        self.app.run()
+        return self
+
+    @property
+    def view(self):
+        return self.app.session_state["view"]
+
+    @property
+    def html(self):
+        """Everything that goes to the browser as HTML, but the style sheet."""
+        return [element.proto.body for element in self.app.get("html") if not element.proto.body.startswith("<style")]
+
+    @property
+    def text(self):
+        return " ".join(html.unescape(re.sub("<[^>]+>", "", body)) for body in self.html)
+
+    @property
+    def notices(self):
+        """The sentences that say what is wrong; that a table is too large to be read is not wrong."""
+        found = [html.unescape(re.sub("<[^>]+>", "", body)) for body in self.html if 'class="notice"' in body]
+        return [sentence for sentence in found if not sentence.endswith("take the CSV.")]
+
+    @property
+    def proofs(self):
+        (body,) = [body for body in self.html if 'aria-label="Proof"' in body]
+        return [html.unescape(line) for line in re.findall("<div>(.*?)</div>", body)]
+
+    @property
+    def exceptions(self):
+        return [exception.value for exception in self.app.exception]
+
+    def component(self, key):
+        """The data that a component of ours is mounted with."""
+        (proto,) = [element.proto for element in self.app.get("bidi_component") if element.key == key]
+        return json.loads(proto.json)
+
+    def components(self):
+        return [element.key for element in self.app.get("bidi_component")]
+
+    def choose(self, key, value):
+        """Change the widget with this key, as a person does."""
+        widgets = [widget for kind in WIDGETS for widget in getattr(self.app, kind) if widget.key == key]
+        (widget,) = widgets
+        widget.set_value(value)
+        return self.run()
+
+    def press(self, key):
+        self.app.button(key=key).click()
+        return self.run()
+
+
+WIDGETS = ("text_input", "selectbox", "segmented_control", "pills", "toggle")
+
+
+@pytest.fixture
+def open_page():
+    """Open a page with the parameters of a link, and run it."""
+
+    def open_(page=STEP_PAGE, **query):
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+        if page != "app.py":
+            app.switch_page(page)
+        for name, value in query.items():
+            app.query_params[name] = value
+        return Shown(app).run()
+
+    return open_
+
+
+@pytest.fixture
+def steps_of(open_page):
+    """Open the step-by-step page and walk through its steps, from the first to the last."""
+
+    def walk(**query):
+        shown = open_page(STEP_PAGE, **query)
+        yield shown
+        while not shown.app.button(key="next").disabled:
+            yield shown.press("next")
+
+    return walk

@@ -1,0 +1,127 @@
+"""The front door, and what both pages do when a model is not there or fails."""
+
+import re
+import shutil
+
+import pytest
+import streamlit as st
+
+from attention.models import ModelUnavailableError, list_models, load, weights
+from attention.models.toy import ToyModel
+
+MODELS = {info.model_id: info for info in list_models()}
+SECRET = "xylophone quarantine"
+
+
+def test_the_front_door_shows_both_models_on_the_first_sentence(open_page):
+    shown = open_page("app.py")
+    assert shown.exceptions == []
+    assert [heading.value for heading in shown.app.subheader] == [info.name for info in MODELS.values()]
+    for model_id, info in MODELS.items():
+        trace = load(model_id).trace("The cat sat on the mat")
+        data = shown.component(f"front_{model_id}")
+        assert data["rows"] == [token.text for token in trace.tokens]
+        assert f"layer {info.default_layer + 1}, head {info.default_head + 1}" in data["alt"]
+    assert len(shown.proofs) == 2
+
+
+def test_what_is_typed_at_the_front_door_is_what_both_models_read(open_page):
+    shown = open_page("app.py").choose("text", "Two birds")
+    assert shown.component("front_toy")["rows"] == ["two", "birds"]
+    assert shown.component("front_minilm-l6")["rows"] == ["[CLS]", "two", "birds", "[SEP]"]
+
+
+def test_the_ways_in_keep_the_sentence_and_start_at_the_first_step(open_page):
+    shown = open_page("app.py", text="Two birds", step="softmax", mask="causal")
+    ways = [link.proto.query_string for link in shown.app.get("page_link") if "Step through" in link.proto.label]
+    assert ways == ["text=Two+birds&model=toy&mask=causal", "text=Two+birds&mask=causal"]
+
+
+# -------------------------------------------------------------------------- a model that is not there
+
+
+@pytest.fixture
+def own_weights(tmp_path, monkeypatch):
+    """Let the server look for weights in a folder of our own, and forget afterwards what it found."""
+    monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path))
+    st.cache_resource.clear()
+    yield tmp_path / "minilm-l6"
+    st.cache_resource.clear()
+
+
+def reason_for(folder):
+    """Why the weights in this folder will not do, as the loader says it."""
+    with pytest.raises(ModelUnavailableError) as caught:
+        load(folder.name)
+    return caught.value
+
+
+def test_without_weights_the_toy_works_and_berts_place_says_what_to_do(open_page, own_weights):
+    front = open_page("app.py")
+    assert front.exceptions == []
+    assert "front_toy" in front.components()
+    assert "front_minilm-l6" not in front.components()
+    reason = reason_for(own_weights)
+    (notice,) = front.notices
+    assert notice.startswith(f"{reason} ")
+    assert "not installed" in notice
+    assert [code.value for code in front.app.code] == [reason.remedy]
+    assert len(front.proofs) == 1
+
+    shown = open_page(step="scores", beside="1")
+    assert shown.exceptions == []
+    assert "other_scores" in shown.components()
+    assert "main_scores" not in shown.components()
+    assert [code.value for code in shown.app.code] == [reason.remedy]
+    assert shown.choose("model", "toy").component("main_scores")["rows"][0] == "the"
+
+
+def test_weights_that_are_not_the_published_ones_are_refused_and_named(open_page, own_weights):
+    own_weights.mkdir()
+    (own_weights / weights.MINILM.file).write_bytes(b"not a model")
+    shown = open_page(step="scores")
+    assert shown.exceptions == []
+    reason = reason_for(own_weights)
+    (notice,) = shown.notices
+    assert notice.startswith(f"{reason} ")
+    assert "not the published ones" in notice
+    assert [code.value for code in shown.app.code] == [reason.remedy]
+
+
+def test_a_folder_with_the_weights_alone_is_a_model_that_is_not_there(open_page, monkeypatch, own_weights):
+    monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE)
+    published = weights.locate(weights.MINILM)
+    monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(own_weights.parent))
+    own_weights.mkdir()
+    shutil.copy(published / weights.MINILM.file, own_weights)
+    shown = open_page(step="scores")
+    assert shown.exceptions == []
+    reason = reason_for(own_weights)
+    (notice,) = shown.notices
+    assert notice.startswith(f"{reason} ")
+    assert [code.value for code in shown.app.code] == [reason.remedy]
+
+
+# ------------------------------------------------------------------------------ a model that fails
+
+
+@pytest.fixture
+def failing_toy(monkeypatch):
+    def trace(self, text, pair=None, *, mask=None):
+        raise RuntimeError(f"cannot run on {text!r}")
+
+    st.cache_resource.clear()
+    monkeypatch.setattr(ToyModel, "trace", trace)
+    yield
+    st.cache_resource.clear()
+
+
+def test_the_log_of_a_failing_model_does_not_hold_what_was_typed(open_page, failing_toy, capfd, caplog):
+    shown = open_page(model="toy", text=SECRET)
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert "RuntimeError" in notice
+    out, err = capfd.readouterr()
+    logged = out + err + caplog.text
+    assert not re.search("|".join(SECRET.split()), logged)
+    assert "RuntimeError" in logged

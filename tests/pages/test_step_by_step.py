@@ -1,0 +1,291 @@
+"""The page Step by step: every combination of choices runs, and each choice does what it says."""
+
+import contextlib
+import io
+import re
+
+import pytest
+
+from attention.lesson.course import STEP_KEYS, STEPS
+from attention.masks import MASK_NAMES
+from attention.models import get_info, list_models, load
+
+MODELS = [info.model_id for info in list_models()]
+NAMES = {info.model_id: info.name for info in list_models()}
+
+
+def proof_line(model_id, text, mask="none"):
+    """The line that must be at the bottom of the page, from the check of the trace itself."""
+    check = load(model_id).trace(text, mask=mask).check()
+    return f"✓ rows sum to 1 · recomputed vs. {NAMES[model_id]}'s own output: largest difference {check:.1e}"
+
+
+# ---------------------------------------------------------------------------- all of it runs
+
+
+@pytest.mark.parametrize("beside", ["0", "1"])
+@pytest.mark.parametrize("mask", MASK_NAMES)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_step_runs_with_every_model_and_mask_and_is_proved(steps_of, model, mask, beside):
+    seen = []
+    shown_models = dict.fromkeys((model, *MODELS)) if beside == "1" else [model]
+    wanted = [proof_line(each, "The cat sat on the mat", mask) for each in shown_models]
+    for shown in steps_of(model=model, mask=mask, beside=beside):
+        assert shown.exceptions == []
+        assert shown.notices == []
+        assert shown.proofs == wanted
+        assert re.search(r"\b(sat|cat)\b", shown.text)
+        assert [header.value for header in shown.app.header] == [
+            f"{len(seen) + 1}. {STEPS[len(seen)].heading}" for _ in range(1 + (beside == "1"))
+        ]
+        seen.append(shown.view.step)
+    assert tuple(seen) == STEP_KEYS
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_layer_and_head_runs(open_page, model):
+    info = get_info(model)
+    shown = open_page(model=model, step="softmax")
+    for layer in range(1, info.n_layers + 1):
+        shown.choose("main_layer", layer)
+        shown.choose("main_head", 1 + layer % info.n_heads)
+        assert shown.exceptions == []
+        place = f"layer {layer}, head {1 + layer % info.n_heads}"
+        assert place in shown.component("main_weights")["alt"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_the_code_under_the_picture_runs_and_prints_what_it_says(open_page, step, model):
+    shown = open_page(model=model, step=step).choose("main_panel", "NumPy")
+    (code,) = shown.app.code
+    assert code.language == "python"
+    *_, last = code.value.strip().splitlines()
+    said = last.split("# ")[-1]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code.value, {})
+    # After the numbers, the comment may say what they are.
+    assert re.match(rf"{re.escape(printed.getvalue().strip())}(,|$)", said)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
+    shown = open_page(model=model, step=step).choose("main_panel", "Table")
+    assert shown.exceptions == []
+    pictures = [key for key in shown.components() if key not in ("stepper", "main_heads")]
+    offered = {button.proto.label for button in shown.app.get("download_button")} - {"parts.csv"}
+    assert offered == {f"{key.removeprefix('main_')}.csv" for key in pictures}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_every_picture_is_described_in_words(open_page, step, model):
+    shown = open_page(model=model, step=step)
+    charts = shown.app.get("plotly_chart")
+    assert charts or step == "tokens"
+    for chart in charts:
+        assert len(chart.proto.alt) > 10
+    for key in shown.components():
+        data = shown.component(key)
+        assert data.get("alt") or data.get("label") or key == "stepper"
+
+
+# ------------------------------------------------------------------------------- what is chosen
+
+
+def test_a_new_sentence_lets_go_of_the_word_and_the_cell(open_page):
+    shown = open_page(model="toy", step="scores", word="1", cell="scores-1-0", head="3")
+    assert (shown.view.word, shown.view.pane.cell.row) == (1, 1)
+    shown.choose("text", "  A quick\tfox ")
+    assert shown.view.text == "A quick fox"
+    assert (shown.view.word, shown.view.pane.cell, shown.view.pane.head) == (None, None, 2)
+    assert shown.component("main_scores")["rows"] == ["a", "quick", "fox"]
+    assert shown.app.query_params == {"text": "A quick fox", "model": "toy", "step": "scores", "head": "3"}
+
+
+def test_an_example_is_one_click_away(open_page):
+    shown = open_page(model="toy", step="softmax")
+    example = "He was becoming agitated"
+    shown.choose("example", example)
+    assert shown.view.text == example
+    assert shown.app.text_input(key="text").value == example
+    assert shown.component("main_weights")["rows"] == ["he", "was", "becoming", "agitated"]
+
+
+def test_an_example_that_is_clicked_again_stays(open_page):
+    shown = open_page(model="toy")
+    shown.choose("example", None)
+    assert shown.view.text == "The cat sat on the mat"
+    (pills,) = [pills for pills in shown.app.pills if pills.key == "example"]
+    assert pills.value == "The cat sat on the mat"
+
+
+def test_a_word_another_model_or_a_mask_is_taken_up(open_page):
+    shown = open_page(model="toy", step="scores")
+    shown.choose("word", 4)
+    assert shown.component("main_scores")["focusRow"] == 4
+    shown.choose("mask", "causal").press("next")
+    shown.press("next")
+    assert "5 of 6 tokens" in shown.text
+    shown.choose("model", "minilm-l6")
+    assert (shown.view.word, shown.view.mask, shown.view.step) == (None, "causal", "mask")
+    assert shown.component("main_masked")["rows"][0] == "[CLS]"
+
+
+def test_the_first_step_has_no_way_back_and_the_last_none_on(open_page):
+    first = open_page(model="toy")
+    assert (first.app.button(key="back").disabled, first.app.button(key="next").disabled) == (True, False)
+    last = open_page(model="toy", step="heads")
+    assert (last.app.button(key="back").disabled, last.app.button(key="next").disabled) == (False, True)
+    assert last.press("back").view.step == "sum"
+
+
+def test_a_clicked_cell_of_the_link_is_explained(open_page):
+    shown = open_page(model="toy", step="scores", cell="scores-3-2")
+    steps = load("toy").trace("The cat sat on the mat").layers[0].head(1)
+    assert f"q(on) · k(sat) = {steps.scores[3, 2]:.2f}" in " ".join(shown.text.split())
+    assert shown.component("main_scores")["selected"] == [3, 2]
+
+
+def test_side_by_side_has_a_layer_and_a_head_for_each(open_page):
+    shown = open_page(step="softmax", beside="1", layer="2", head="3", beside_head="1")
+    shown.choose("other_head", 2).choose("main_layer", 4)
+    assert "layer 4, head 3" in shown.component("main_weights")["alt"]
+    assert "layer 1, head 2" in shown.component("other_weights")["alt"]
+    assert shown.component("main_weights")["rows"][0] == "[CLS]"
+    assert shown.component("other_weights")["rows"][0] == "the"
+
+
+def test_side_by_side_shows_the_same_word_in_both(open_page):
+    shown = open_page(step="softmax", beside="1", word="6")
+    for key in ("main_weights", "other_weights"):
+        data = shown.component(key)
+        assert data["rows"][data["focusRow"]] == "mat"
+
+
+def test_a_word_in_focus_that_was_cut_is_found_in_the_other_model(open_page):
+    shown = open_page(text="Zyzzyvas sleep", step="softmax", beside="1", word="3")
+    main, other = shown.component("main_weights"), shown.component("other_weights")
+    assert main["rows"][main["focusRow"]].startswith("##")
+    assert other["rows"][other["focusRow"]] == "zyzzyvas"
+
+
+# ----------------------------------------------------------------------------------- bad links
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"model": "gpt-9"}, ["model=gpt-9", "minilm-l6 is shown"]),
+        ({"step": "magic"}, ["step=magic", "tokens is shown"]),
+        ({"mask": "<b>all</b>"}, ["mask=<b>all</b>", "none is shown"]),
+        ({"layer": "9"}, ["layer=9", "1 to 6"]),
+        ({"head": "x"}, ["head=x", "1 to 12"]),
+        ({"word": "99"}, ["word 99", "8 tokens"]),
+        ({"word": "-1"}, ["word=-1"]),
+        ({"cell": "1,2"}, ["cell=1,2", "scores-3-2"]),
+        ({"step": "scores", "cell": "scores-8-0"}, ["cell", "does not have"]),
+        ({"step": "scores", "cell": "weights-0-0"}, ["cell", "does not have"]),
+        ({"beside": "2"}, ["beside=2"]),
+    ],
+)
+def test_a_link_that_says_nonsense_shows_the_default_and_says_so(open_page, query, words):
+    shown = open_page(**query)
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    for expected in words:
+        assert expected in notice
+    assert len(shown.proofs) == 1
+
+
+def test_a_notice_goes_when_something_is_chosen(open_page):
+    shown = open_page(model="toy", step="magic")
+    assert len(shown.notices) == 1
+    assert shown.press("next").notices == []
+
+
+def test_a_word_that_the_sentence_lacks_is_no_reason_to_complain_for_ever(open_page):
+    shown = open_page(model="toy", word="60", step="scores")
+    assert len(shown.notices) == 1
+    shown.choose("word", 1)
+    assert shown.notices == []
+
+
+# ----------------------------------------------------------------------------------- bad text
+
+NASTY = {
+    "html": "<script>alert(1)</script> <img src=x onerror=alert(2)>",
+    "markdown": "# **bold** [link](javascript:alert(1)) `code`",
+    "latex": r"\frac{1}{2} $x^2$ $$y$$",
+    "streamlit": ":red[x] :cat: :material/home: :blue-background[y]",
+    "template": "$focus ${best} %s {0} {focus}",
+    "controls": "one\x00two\x1b[31m\x7fthree\u2028four",
+    "emoji": "👩‍👩‍👧‍👦 🏳️‍🌈 family",
+    "right to left": "שלום עולם مرحبا \u202eevil",
+    "combining": "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢ zalgo",
+    "surrogate": "one \ufffd two",
+    "mask": "[MASK] [CLS] [SEP] [PAD] [UNK]",
+    "one word": "cat",
+    "one letter": "x",
+    "punctuation": "!?…",
+    "long word": "a" * 400,
+    "csv": "=1+1 @x +y -z",
+    "numbers": "3.14 1,000,000 ²",
+}
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_whatever_is_typed_every_step_runs_and_nothing_is_interpreted(steps_of, name):
+    for shown in steps_of(text=NASTY[name], beside="1", mask="padding"):
+        if shown.view.step == STEP_KEYS[0]:
+            shown.choose("main_panel", "Table").choose("other_panel", "NumPy")
+        assert shown.exceptions == []
+        assert len(shown.proofs) == 2
+        for body in shown.html:
+            assert not re.search(r"<(script|img|a|svg|iframe)\b", body)
+        # What takes Markdown has only our own words in it.
+        for kind in ("markdown", "header", "subheader", "caption", "latex"):
+            for element in getattr(shown.app, kind):
+                assert not re.search(r"alert|:red|bold|frac\{1\}|best|zalgo", element.value)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\t\n", "\x00"])
+@pytest.mark.parametrize("page", ["app.py", "pages/step_by_step.py"])
+def test_no_text_is_answered_with_an_invitation(open_page, page, text):
+    shown = open_page(page, text=text, step="scores")
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert "Type a sentence" in notice
+    shown.choose("text", "cat and mouse")
+    assert shown.exceptions == []
+    assert shown.notices == []
+    assert shown.proofs
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\u200b\u200b \u200d", "\u00ad"])
+def test_text_that_nobody_can_see_is_no_reason_to_fail(steps_of, text):
+    for shown in steps_of(text=text, beside="1"):
+        assert shown.exceptions == []
+        assert shown.notices
+
+
+@pytest.mark.parametrize(("model", "limit"), [("toy", 64), ("minilm-l6", 512)])
+@pytest.mark.parametrize("mask", MASK_NAMES)
+def test_the_longest_text_runs_at_every_step_and_the_cut_is_told(steps_of, mask, model, limit):
+    words = " ".join(f"word{i}" for i in range(400))[:2400]
+    for shown in steps_of(text=words, model=model, mask=mask):
+        assert shown.exceptions == []
+        (notice,) = shown.notices
+        kept = limit - 3 if mask == "padding" else limit
+        assert f"{NAMES[model]} takes {kept} tokens here" in notice
+        assert len(shown.proofs) == 1
+
+
+def test_a_very_long_text_is_cut_and_the_field_shows_what_was_kept(open_page):
+    shown = open_page(model="toy").choose("text", "word " * 20_000)
+    assert shown.exceptions == []
+    assert "99,999 characters" in shown.notices[0]
+    assert len(shown.app.text_input(key="text").value) <= 2500
+    assert shown.choose("text", "short again").notices == []

@@ -1,0 +1,273 @@
+"""Pictures as data: they hold the numbers that they were given, and write them as a person reads them."""
+
+import base64
+import html
+
+import numpy as np
+import plotly.io
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from attention.figures import colours
+from attention.figures.bars import MAX_NAME, MAX_NAMED, parts_figure, spread_figure
+from attention.figures.format import number, scientific
+from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
+from attention.figures.matrix import MAX_LABELLED, Matrix
+
+floats = st.floats(-1e6, 1e6, width=32)
+matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=floats)
+anything = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+def matrix(values, **changes):
+    values = np.asarray(values, np.float32)
+    rows, columns = values.shape
+    parts = {
+        "name": "scores",
+        "title": "S",
+        "values": values,
+        "row_labels": tuple(f"r{i}" for i in range(rows)),
+        "column_labels": tuple(f"c{i}" for i in range(columns)),
+        "row_axis": "queries",
+        "column_axis": "keys",
+        "palette": "signed",
+        "alt": "Some scores.",
+    }
+    return Matrix(**parts | changes)
+
+
+def decoded(payload, rows, columns):
+    return np.frombuffer(base64.b64decode(payload["values"]), "<f4").reshape(rows, columns)
+
+
+# ---------------------------------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "written"),
+    [
+        (2.314, 2, "2.31"),
+        (-2.314, 2, "−2.31"),
+        (0.0, 2, "0.00"),
+        (-0.0, 2, "0.00"),
+        (-0.004, 2, "0.00"),
+        (-0.006, 2, "−0.01"),
+        (-0.00004, 4, "0.0000"),
+        (1234567.891, 1, "1234567.9"),
+        (float("-inf"), 2, "−∞"),
+    ],
+)
+def test_a_number_is_written_as_a_person_reads_it(value, decimals, written):
+    assert number(value, decimals) == written
+
+
+@given(floats, st.integers(0, 6))
+def test_what_is_written_is_the_number_rounded(value, decimals):
+    written = number(value, decimals)
+    assert "-" not in written
+    assert float(written.replace("−", "-")) == pytest.approx(value, abs=0.5 * 10**-decimals * 1.0001)
+    if "−" in written:
+        assert float(written.replace("−", "-")) < 0
+
+
+def test_very_small_numbers_keep_two_digits():
+    assert scientific(2.384e-7) == "2.4e-07"
+    assert scientific(0.0) == "0.0e+00"
+
+
+# ---------------------------------------------------------------------------------------- matrices
+
+
+@given(matrices)
+def test_the_numbers_arrive_as_they_were_sent(values):
+    payload = matrix(values).payload()
+    assert np.array_equal(decoded(payload, *values.shape), values)
+    assert (len(payload["rows"]), len(payload["columns"])) == values.shape
+    assert payload["shape"] == f"{values.shape[0]}×{values.shape[1]}"
+
+
+def test_masked_cells_and_views_of_other_arrays_arrive_too():
+    values = np.arange(12, dtype=np.float64).reshape(3, 4)
+    values[1, 2] = -np.inf
+    payload = matrix(values.T).payload()
+    assert np.array_equal(decoded(payload, 4, 3), values.T)
+
+
+@given(matrices)
+def test_the_range_is_that_of_the_numbers(values):
+    low, high = matrix(values).range_text.split(" … ")
+    assert (low, high) == (number(values.min()), number(values.max()))
+
+
+def test_what_is_masked_is_in_no_range_and_has_no_colour():
+    half = matrix([[1, -np.inf], [-2, 0]])
+    assert half.range_text == "−2.00 … 1.00"
+    assert half.colour_limit == 2
+    hidden = matrix([[-np.inf, -np.inf]])
+    assert hidden.range_text == "all masked"
+    assert hidden.colour_limit == 1
+
+
+@given(matrices)
+def test_the_full_colour_is_for_the_largest_number_of_either_sign(values):
+    limit = matrix(values).colour_limit
+    assert limit > 0
+    assert np.abs(values).max() in (0, limit)
+
+
+def test_weights_have_one_scale_from_0_to_1_whatever_they_are():
+    assert matrix([[0.1, 0.2]], palette="weights").colour_limit == 1
+    assert matrix([[0.1, 0.2]], limit=13.4).colour_limit == 13.4
+
+
+@pytest.mark.parametrize(("side", "has_numbers"), [(MAX_LABELLED, True), (MAX_LABELLED + 1, False)])
+def test_numbers_are_in_the_cells_while_they_fit(side, has_numbers):
+    assert matrix(np.zeros((2, side))).payload()["showNumbers"] == has_numbers
+    assert matrix(np.zeros((side, 2))).payload()["showNumbers"] == has_numbers
+
+
+def test_labels_that_do_not_match_the_numbers_are_refused_with_both_shapes():
+    with pytest.raises(ValueError, match=r"\(3, 2\).*\(2, 2\)"):
+        matrix([[1, 2], [3, 4]], row_labels=("a", "b", "c"))
+
+
+def test_every_mark_of_a_matrix_is_sent():
+    marks = {"focus_row": 1, "focus_column": 0, "selected": (1, 1), "block_width": 2, "has_total_row": True}
+    payload = matrix([[1, 2], [3, 4]], **marks).payload()
+    names = ("focusRow", "focusColumn", "selected", "blockWidth", "hasTotalRow")
+    assert [payload[name] for name in names] == [1, 0, [1, 1], 2, True]
+    assert matrix([[1]]).payload()["selected"] is None
+
+
+# ------------------------------------------------------------------------------------------- heads
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 2**32 - 1))
+def test_a_small_picture_keeps_the_highest_weight_and_never_grows_too_large(rows, columns, seed):
+    weights = np.random.default_rng(seed).random((rows, columns), np.float32)
+    small = shrink(weights)
+    assert max(small.shape) <= MAX_SIDE
+    assert small.max() == weights.max()
+    if max(weights.shape) <= MAX_SIDE:
+        assert small is weights
+
+
+def test_a_thin_line_in_a_long_text_is_still_seen():
+    weights = np.zeros((512, 512), np.float32)
+    weights[np.arange(1, 512), np.arange(511)] = 1
+    small = shrink(weights)
+    assert small.shape == (128, 128)
+    assert (small.diagonal() == 1).all()
+    assert small.sum() == 128 + 127
+
+
+def test_a_small_picture_arrives_as_it_was_sent():
+    weights = np.random.default_rng(0).random((5, 7)).astype(np.float32)
+    payload = HeadThumb("Head 1", weights, "does nothing").payload()
+    assert np.array_equal(decoded(payload, 5, 7), weights)
+    assert (payload["rows"], payload["columns"], payload["label"]) == (5, 7, "Head 1")
+    assert payload["description"] == "does nothing"
+
+
+# -------------------------------------------------------------------------------------------- bars
+
+
+def test_one_bar_for_each_part_in_the_colour_of_its_sign():
+    parts = np.array([1.5, -0.25, 0.0], np.float32)
+    (bars,) = parts_figure(["a", "b", "c"], parts, "parts").data
+    assert list(bars.y) == [1.5, -0.25, 0.0]
+    assert list(bars.marker.color) == [colours.POSITIVE, colours.NEGATIVE, colours.POSITIVE]
+    assert list(bars.customdata) == ["a", "b", "c"]
+
+
+def test_weights_have_their_own_colour():
+    (bars,) = parts_figure(["a", "b"], np.array([0.25, 0.75]), "weights", are_weights=True).data
+    assert set(bars.marker.color) == {colours.WEIGHT}
+
+
+@given(st.lists(anything, min_size=1, max_size=MAX_NAMED))
+def test_names_of_bars_are_never_interpreted(labels):
+    figure = parts_figure(labels, np.ones(len(labels)), "parts")
+    for written in (*figure.layout.xaxis.ticktext, *figure.data[0].customdata):
+        assert "<" not in written
+    for label, written in zip(labels, figure.data[0].customdata, strict=True):
+        assert html.unescape(written) == html.unescape(html.escape(label))
+    for label, written in zip(labels, figure.layout.xaxis.ticktext, strict=True):
+        assert written == html.escape(label) or len(html.unescape(written)) <= MAX_NAME
+
+
+def test_bars_that_are_too_many_for_names_have_them_on_hover_only():
+    count = MAX_NAMED + 1
+    figure = parts_figure([f"dimension {i}" for i in range(count)], np.ones(count), "parts")
+    assert figure.layout.xaxis.ticktext is None
+    assert len(figure.data[0].customdata) == count
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        parts_figure(["a", "b"], np.array([1, -1]), "parts"),
+        parts_figure([str(i) for i in range(40)], np.arange(40), "many parts"),
+        spread_figure(np.arange(9.0).reshape(3, 3), np.arange(9.0).reshape(3, 3) / 2),
+    ],
+)
+def test_plotly_knows_every_property_of_the_figures(figure):
+    """They are made without plotly's own checks, which take longer than all the rest of a step."""
+    made = plotly.io.from_json(figure.to_json(), skip_invalid=False)
+    assert made.layout.height == figure.layout.height
+
+
+def bins(figure):
+    return {bars.name: (np.asarray(bars.x), np.asarray(bars.y)) for bars in figure.data}
+
+
+@given(arrays.arrays(np.float32, (4, 4), elements=st.floats(-100, 100, width=32)), st.floats(0.05, 1))
+def test_every_score_is_counted_in_the_bin_where_it_lies(before, scale):
+    after = before * np.float32(scale)
+    for name, scores in (("before", before), ("after", after)):
+        centres, counts = bins(spread_figure(before, after))[name]
+        assert counts.sum() == scores.size
+        half = np.diff(centres).max() / 2
+        for centre, count in zip(centres, counts, strict=True):
+            near = np.abs(scores - centre)
+            assert (near < half * 0.99 - 1e-4).sum() <= count <= (near <= half * 1.01 + 1e-4).sum()
+
+
+def test_scores_that_are_all_large_lie_lower_after_scaling():
+    before = np.linspace(30, 50, 36).reshape(6, 6)
+    found = bins(spread_figure(before, before / np.sqrt(8)))
+    highest = {name: centres[counts > 0].max() for name, (centres, counts) in found.items()}
+    assert highest["before"] == pytest.approx(50, abs=1)
+    assert highest["after"] == pytest.approx(50 / np.sqrt(8), abs=1)
+
+
+def test_scores_that_are_all_the_same_are_drawn():
+    found = bins(spread_figure(np.zeros((2, 2)), np.zeros((2, 2))))
+    assert [counts.sum() for _, counts in found.values()] == [4, 4]
+
+
+# ------------------------------------------------------------------------------------------ colours
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#0f1318"])
+def test_the_quiet_part_of_a_formula_can_be_seen_on_both_grounds(ground):
+    assert contrast(colours.INACTIVE, ground) >= 3
+
+
+def test_each_colour_means_one_thing():
+    names = [name for name in vars(colours) if name.isupper()]
+    assert len({getattr(colours, name).lower() for name in names}) == len(names)
+    assert (colours.QUERY, colours.KEY, colours.VALUE) == ("#0072B2", "#D55E00", "#009E73")

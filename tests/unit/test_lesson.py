@@ -1,0 +1,916 @@
+"""What is taught: every number in a sentence is a number of the trace, and every cell is explained by what made it."""
+
+import csv
+import html
+import io
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from attention import snippets, steps
+from attention.figures.matrix import Cell
+from attention.lesson.course import STEP_KEYS, STEPS, step_of
+from attention.lesson.details import detail, has_cell, open_cell
+from attention.lesson.heads import head_thumbs
+from attention.lesson.pictures import matrices
+from attention.lesson.proof import TOLERANCE, prove
+from attention.lesson.prose import LESSONS, exact, fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.lesson.tables import matrix_table, shapes, to_csv, token_table
+from attention.lesson.telling import formula, tell, tell_weights
+from attention.masks import MASK_NAMES
+from attention.models import load
+from attention.text import clean
+from attention.trace import Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
+
+TEXT = "The cat sat on the mat"
+TOY = load("toy")
+anything = st.text(st.characters())
+
+
+@pytest.fixture(scope="module")
+def scene_of(minilm):
+    """Make a scene of either model."""
+
+    def make(model_id="toy", text=TEXT, *, mask="none", layer=0, head=0, at=None, cell=None):
+        trace = trace_of(TOY if model_id == "toy" else minilm, text, mask)
+        return Scene(trace, layer, head, len(trace.tokens) // 2 if at is None else at, cell)
+
+    return make
+
+
+@cache
+def trace_of(model, text, mask):
+    return model.trace(text, mask=mask)
+
+
+# ------------------------------------------------------------------------- reading a text back
+
+
+PARAGRAPH = "\0"
+
+
+class Reader(HTMLParser):
+    """The text of some HTML, as a browser shows it, and the elements that are in it."""
+
+    def __init__(self):
+        super().__init__()
+        self.text, self.tags = "", []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if tag == "p":
+            self.text += PARAGRAPH
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def read(markup):
+    reader = Reader()
+    reader.feed(markup)
+    reader.close()
+    return reader
+
+
+def shown(markup):
+    """The text, one line for each paragraph."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in read(markup).text.split(PARAGRAPH))
+    return "\n".join(filter(None, paragraphs))
+
+
+@cache
+def pattern_of(name):
+    """The text of a lesson as a regular expression with a group for each place that takes a fact."""
+    whole = shown(MarkdownIt("commonmark", {"html": True}).render((LESSONS / f"{name}.md").read_text()))
+    seen = set()
+
+    def group(match):
+        place = match[1]
+        if place in seen:
+            return f"(?P={place})"
+        seen.add(place)
+        return f"(?P<{place}>.+?)"
+
+    return re.compile("^" + re.sub(r"\\\$([a-z_]+)", group, re.escape(whole)) + "$", re.MULTILINE)
+
+
+def facts_in(markup, *names):
+    """The facts in a text, by the name of their place; numbers as numbers."""
+    facts = {}
+    for name in names:
+        match = pattern_of(name).search(shown(markup))
+        assert match is not None, f"{name} is not told in: {shown(markup)}"
+        facts |= {place: parsed(value) for place, value in match.groupdict().items()}
+    return facts
+
+
+def parsed(value):
+    value = value.replace("−", "-").replace("∞", "inf")
+    return float(value) if re.fullmatch(r"-?(\d+(\.\d+)?|inf)", value) else value
+
+
+def equals(scene, row, value):
+    """The labels of the tokens that have this value; the toy likes both neighbours of a word the same."""
+    return {scene.labels[place] for place in np.flatnonzero(np.abs(row - value) < 1e-4)}
+
+
+def rounded(value, decimals=2):
+    """What a number looks like with so many decimals, give or take the last digit's half."""
+    return pytest.approx(float(value), abs=0.5 * 10**-decimals + 1e-6)
+
+
+PLACES = [
+    ("toy", "none", 0, 0, 2),
+    ("toy", "causal", 0, 1, 5),
+    ("toy", "padding", 0, 2, 1),
+    ("minilm-l6", "none", 5, 6, 3),
+    ("minilm-l6", "causal", 0, 0, 6),
+    ("minilm-l6", "padding", 2, 11, 0),
+]
+
+
+@pytest.fixture(params=PLACES, ids=lambda place: "-".join(map(str, place)))
+def scene(request, scene_of):
+    model_id, mask, layer, head, at = request.param
+    return scene_of(model_id, mask=mask, layer=layer, head=head, at=at)
+
+
+# ------------------------------------------------------------------------------- the course
+
+
+def test_there_are_nine_steps_each_with_a_key_a_name_a_heading_a_formula_and_code():
+    assert len(STEPS) == 9
+    for part in ("key", "name", "heading", "formula"):
+        values = [getattr(step, part) for step in STEPS]
+        assert len(set(values)) == 9
+        assert all(values)
+    assert STEP_KEYS == snippets.STEPS
+    assert [step_of(key) for key in STEP_KEYS] == list(STEPS)
+
+
+def test_a_step_that_there_is_not_raises():
+    with pytest.raises(ValueError, match="not in tuple"):
+        step_of("nothing")
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
+def test_formulas_open_and_close_what_they_open(step):
+    for latex in (step.formula,):
+        assert latex.count("{") == latex.count("}")
+        assert latex.count("(") == latex.count(")")
+        assert "$" not in latex
+
+
+def test_from_scores_to_sum_one_formula_lights_up_part_by_part():
+    formulas = {step.key: step.formula for step in STEPS[3:8]}
+    grey = re.compile(r"\\textcolor\{#868e99\}")
+    plain = {key: re.sub(r"\\textcolor\{#\w+\}|[{}]", "", latex) for key, latex in formulas.items()}
+    assert len(set(plain.values())) == 1
+    assert len(set(formulas.values())) == 5
+    assert all(grey.search(latex) for latex in formulas.values())
+
+
+def test_the_formula_of_the_vectors_is_what_the_model_does(scene_of):
+    embed = step_of("embed")
+    assert "LayerNorm" not in formula(embed, scene_of("toy"))
+    assert "LayerNorm" in formula(embed, scene_of("minilm-l6"))
+    assert "segment" in formula(embed, scene_of("minilm-l6"))
+    assert "output of layer 2" in formula(embed, scene_of("minilm-l6", layer=2))
+    assert formula(step_of("scores"), scene_of("minilm-l6", layer=2)) == step_of("scores").formula
+
+
+# --------------------------------------------------------------------------- no text without facts
+
+USED_TAGS = {"p", "strong", "em", "code", "b", "bdi", "sub", "sup"}
+
+
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_no_place_for_a_fact_stays_empty_and_no_mark_of_markdown_stays(scene, step):
+    told = tell(step, scene)
+    assert "$" not in shown(told)
+    assert "*" not in shown(told)
+    assert "nan" not in shown(told)
+    assert {tag for tag, _ in read(told).tags} <= USED_TAGS
+
+
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_every_step_speaks_of_the_word_in_focus_by_its_name(scene, step):
+    assert re.search(rf"(?<!\w){re.escape(scene.focus.text)}(?!\w)", shown(tell(step, scene)))
+
+
+def test_every_lesson_text_is_told_somewhere():
+    """A text that nothing shows would be a promise to nobody."""
+    sources = "".join(path.read_text() for path in (LESSONS.parents[1] / "attention").rglob("*.py"))
+    for path in LESSONS.glob("*.md"):
+        stems = [path.stem[:end] for end in range(len(path.stem), 2, -1)]
+        # A name is written out, or its beginning is, before a place in braces: f"detail-{name}".
+        assert any(f'"{stem}"' in sources or f'"{stem}{{' in sources for stem in stems), path.name
+
+
+def test_a_place_without_a_fact_raises():
+    with pytest.raises(KeyError):
+        lesson("scores", focus="x")
+
+
+# ---------------------------------------------------------------- every number told is the trace's
+
+
+def test_tokens_are_counted_and_the_word_in_focus_has_its_place(scene_of):
+    scene = scene_of("minilm-l6", at=3)
+    told = tell("tokens", scene)
+    assert facts_in(told, "tokens") == {"model": "BERT", "count": 8, "focus": "sat", "position": 3}
+    assert facts_in(told, "tokens-special") == {"specials": "[CLS], [SEP]"}
+    assert pattern_of("tokens-pad").search(shown(told)) is None
+
+
+def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
+    scene = scene_of("toy", at=1)
+    facts = facts_in(tell("tokens", scene), "tokens-features")
+    said = dict(re.findall(r"([a-z ]+?) (\d\.\d\d)(?:, |$)", facts.pop("features")))
+    assert facts == {"model": "Toy", "count": 6, "focus": "cat", "position": 1}
+    features = dict(zip(scene.info.feature_names, scene.trace.embeddings.words[1], strict=True))
+    assert {name: float(value) for name, value in said.items()} == {n: v for n, v in features.items() if v}
+
+
+def test_a_word_that_was_cut_is_told_with_its_pieces(scene_of):
+    scene = scene_of("minilm-l6", "Unbelievable zyzzyvas", at=2)
+    facts = facts_in(tell("tokens", scene), "tokens-pieces")
+    pieces = [token.text for token in scene.tokens if token.typed in "zyzzyvas" and token.typed]
+    assert facts == {"word": "zyzzyvas", "pieces": " + ".join(pieces)}
+    assert len(pieces) > 1
+
+
+def test_a_token_that_was_typed_is_not_said_to_be_the_models_own(scene_of):
+    told = tell("tokens", scene_of("minilm-l6", "the [MASK] sat"))
+    assert facts_in(told, "tokens-special") == {"specials": "[CLS], [SEP]"}
+    assert pattern_of("tokens-mask-token").search(shown(told))
+
+
+def test_padding_is_told(scene_of):
+    told = tell("tokens", scene_of("minilm-l6", mask="padding"))
+    assert facts_in(told, "tokens-special")["specials"] == "[CLS], [SEP], [PAD]"
+    assert pattern_of("tokens-pad").search(shown(told))
+
+
+def test_what_bert_does_not_know_is_told_as_it_was_typed(scene_of):
+    told = tell("tokens", scene_of("minilm-l6", "the 🦖 sat"))
+    assert facts_in(told, "tokens-unk") == {"typed": "🦖"}
+
+
+def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
+    for model_id in ("toy", "minilm-l6"):
+        scene = scene_of(model_id, at=3)
+        told, parts = tell("embed", scene), scene.trace.embeddings
+        assert facts_in(told, "embed-first") == {
+            "width": scene.info.d_model,
+            "focus": scene.tokens[3].text,
+            "position": 3,
+            "word_length": rounded(np.linalg.norm(parts.words[3])),
+            "position_length": rounded(np.linalg.norm(parts.positions[3])),
+            "length": rounded(np.linalg.norm(scene.attention.inputs[3])),
+        }
+        assert bool(pattern_of("embed-norm").search(shown(told))) == (model_id == "minilm-l6")
+
+
+def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of):
+    scene = scene_of("minilm-l6", layer=4, at=3)
+    inputs = scene.trace.hidden_states[4].astype(float)
+    unit = inputs / np.linalg.norm(inputs, axis=1, keepdims=True)
+    cosines = {token.text: float(unit[3] @ unit[token.position]) for token in scene.tokens if token.position != 3}
+    nearest = max(cosines, key=cosines.get)
+    assert facts_in(tell("embed", scene), "embed-deeper") == {
+        "layer": 5,
+        "before": 4,
+        "width": 384,
+        "focus": "sat",
+        "length": rounded(np.linalg.norm(inputs[3])),
+        "nearest": nearest,
+        "cosine": rounded(cosines[nearest]),
+    }
+
+
+def test_query_key_and_value_have_the_lengths_that_are_told(scene):
+    head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
+    assert facts_in(tell("qkv", scene), "qkv") == {
+        "head": scene.head + 1,
+        "width": scene.info.d_model,
+        "d_head": head.queries.shape[1],
+        "focus": scene.focus.text,
+        "query": rounded(np.linalg.norm(head.queries[at])),
+        "key": rounded(np.linalg.norm(head.keys[at])),
+        "value": rounded(np.linalg.norm(head.values[at])),
+    }
+
+
+def test_the_best_and_the_worst_score_are_those_of_the_row(scene):
+    head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
+    row = head.queries[at].astype(float) @ head.keys.T.astype(float)
+    facts = facts_in(tell("scores", scene), "scores")
+    assert facts == {
+        "focus": scene.focus.text,
+        "best": facts["best"],
+        "best_score": rounded(row.max()),
+        "worst": facts["worst"],
+        "worst_score": rounded(row.min()),
+    }
+    assert facts["best"] in equals(scene, row, row.max())
+    assert facts["worst"] in equals(scene, row, row.min())
+
+
+def test_the_spread_before_and_after_scaling_is_that_of_the_scores(scene):
+    head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
+    d_head = head.queries.shape[1]
+    scores = head.queries.astype(float) @ head.keys.T.astype(float)
+    best = scores[at].argmax()
+
+    def weight(row):
+        return np.exp(row[best] - row.max()) / np.exp(row - row.max()).sum()
+
+    facts = facts_in(tell("scale", scene), "scale")
+    assert facts == {
+        "focus": scene.focus.text,
+        "d_head": d_head,
+        "divisor": rounded(np.sqrt(d_head)),
+        "before": rounded(scores.std()),
+        "after": rounded(scores.std() / np.sqrt(d_head)),
+        "best": facts["best"],
+        "weight_unscaled": rounded(weight(scores[at])),
+        "weight_scaled": rounded(weight(scores[at] / np.sqrt(d_head))),
+    }
+    assert facts["best"] in equals(scene, scores[at], scores[at].max())
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
+def test_what_a_mask_hides_is_counted(scene_of, model_id):
+    n = len(scene_of(model_id).tokens)
+    shown_of = {"none": n, "causal": 3, "padding": n}
+    for mask in MASK_NAMES:
+        told = facts_in(tell("mask", scene_of(model_id, mask=mask, at=2)), f"mask-{mask}")
+        total = n + 3 if mask == "padding" else n
+        hidden = {"none": 0, "causal": n * (n - 1) // 2, "padding": 3 * total}[mask]
+        assert told["total"] == total
+        assert told.get("visible", n) == shown_of[mask]
+        # A mask of columns is told by what it hides, not by how many cells that are.
+        assert told.get("hidden", hidden) == hidden
+
+
+def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
+    told = facts_in(tell("mask", scene_of("toy", "cat", mask="causal")), "mask-nothing")
+    assert told == {"focus": "cat", "visible": 1, "total": 1}
+
+
+def test_a_mask_made_by_hand_is_told_with_its_own_count():
+    hidden = np.zeros((6, 6), np.float32)
+    hidden[2, [0, 1, 4]] = hidden[5, 3] = -np.inf
+    scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
+    assert facts_in(tell("mask", scene), "mask-painted") == {"hidden": 4, "focus": "sat", "visible": 3, "total": 6}
+    explained = detail(replace(scene, cell=Cell("masked", 2, 4)))
+    assert facts_in(explained.note, "detail-masked-painted") == {"visible": 3, "total": 6}
+
+
+def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
+    head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
+    row = head.weights[at]
+    first, second = sorted(row, reverse=True)[:2]
+    facts = facts_in(tell_weights(scene), "weights")
+    assert tell_weights(scene) in tell("softmax", scene)
+    assert facts == {
+        "focus": scene.focus.text,
+        "best": facts["best"],
+        "best_weight": rounded(first),
+        "second": facts["second"],
+        "second_weight": rounded(second),
+        "sum": 1,
+    }
+    assert facts["best"] in equals(scene, row, first)
+    assert facts["second"] in equals(scene, row, second)
+
+
+def test_a_word_that_sees_one_word_or_none_is_told_so():
+    alone = Scene(TOY.trace(TEXT, mask="causal"), 0, 0, 0)
+    assert facts_in(tell_weights(alone), "weights-one") == {"focus": "the", "best": "the", "best_weight": 1}
+    hidden = np.zeros((6, 6), np.float32)
+    hidden[2] = -np.inf
+    blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
+    assert facts_in(tell_weights(blind), "weights-none") == {"focus": "sat", "best_weight": 0}
+    for step in STEP_KEYS:
+        assert "nan" not in tell(step, blind)
+
+
+def test_the_largest_contribution_is_the_longest_weighted_value(scene):
+    head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
+    lengths = [float(np.linalg.norm(w * v)) for w, v in zip(head.weights[at], head.values, strict=True)]
+    assert facts_in(tell("sum", scene), "sum") == {
+        "focus": scene.focus.text,
+        "share": rounded(100 * head.weights[at].max()),
+        "best": scene.labels[head.weights[at].argmax()],
+        "largest": scene.labels[int(np.argmax(lengths))],
+        "largest_length": rounded(max(lengths)),
+    }
+
+
+def test_what_the_heads_change_is_the_output_of_the_layer(scene):
+    layer, at = scene.trace.layers[scene.layer], scene.word
+    width = layer.model_output.shape[-1]
+    lengths = [
+        float(np.linalg.norm(output[at] @ layer.projections.W_O[head * width : (head + 1) * width]))
+        for head, output in enumerate(layer.model_output)
+    ]
+    joined = np.concatenate(list(layer.model_output[:, at]))
+    bias = 0 if layer.projections.b_O is None else layer.projections.b_O
+    assert facts_in(tell("heads", scene), "heads") == {
+        "n_heads": scene.info.n_heads,
+        "focus": scene.focus.text,
+        "change": rounded(np.linalg.norm(joined @ layer.projections.W_O + bias)),
+        "length": rounded(np.linalg.norm(layer.inputs[at])),
+        "largest": int(np.argmax(lengths)) + 1,
+        "largest_length": rounded(max(lengths)),
+    }
+
+
+# ---------------------------------------------------------------- nothing typed is ever interpreted
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "&amp;",
+    "$focus",
+    "${focus}",
+    "**b**",
+    "`x`",
+    "a\"b'c",
+]
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
+def test_markup_in_a_sentence_is_shown_as_it_was_typed(scene_of, model_id, nasty):
+    text = f"one {nasty} two"
+    scene = scene_of(model_id, text)
+    for at in range(len(scene.tokens)):
+        here = replace(scene, word=at)
+        for step in STEP_KEYS:
+            told = tell(step, here)
+            assert {tag for tag, _ in read(told).tags} <= USED_TAGS
+            assert word(here.focus.text) in told
+            for name in (picture.name for picture in matrices(step, here)):
+                explained = detail(replace(here, cell=Cell(name, 0, 0)))
+                assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
+
+
+@given(anything)
+def test_any_token_is_told_as_text_and_nothing_but_text(typed):
+    told = word(typed)
+    assert [tag for tag, _ in read(told).tags] == ["bdi"]
+    assert html.unescape(told.removeprefix("<bdi>").removesuffix("</bdi>")).startswith(typed[:32])
+    assert len(told) <= 32 * len("&quot;") + len("<bdi></bdi>…")
+
+
+@given(anything, st.sampled_from(MASK_NAMES), st.data())
+def test_any_sentence_is_told_whole(typed, mask, data):
+    text = clean(typed)
+    assume(any(character.isalnum() for character in text))
+    trace = TOY.trace(text, mask=mask)
+    scene = Scene(trace, 0, data.draw(st.integers(0, 2)), data.draw(st.integers(0, len(trace.tokens) - 1)))
+    for step in STEP_KEYS:
+        told = tell(step, scene)
+        assert {tag for tag, _ in read(told).tags} <= USED_TAGS
+        explained = detail(open_cell(step, scene))
+        if explained is not None:
+            assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
+
+
+# ------------------------------------------------------------------------- where a cell comes from
+
+
+def cells_of(step, scene):
+    """Every cell that can be clicked at a step, and the number that stands in it."""
+    for picture in matrices(step, scene):
+        for row, column in np.ndindex(picture.values.shape):
+            yield Cell(picture.name, row, column), float(picture.values[row, column])
+
+
+def sampled_cells_of(step, scene):
+    generator = np.random.default_rng(0)
+    for picture in matrices(step, scene):
+        for flat in generator.choice(picture.values.size, 12, replace=False):
+            row, column = np.unravel_index(flat, picture.values.shape)
+            yield Cell(picture.name, int(row), int(column)), float(picture.values[row, column])
+
+
+CLOSE = {"rel": 1e-4, "abs": 1e-4}
+# The detail's title, and in which of its places the number of the cell stands.
+TITLES = {
+    "inputs": ("detail-input", "value"),
+    "words": ("detail-words", "value"),
+    "positions": ("detail-positions", "value"),
+    "queries": ("detail-queries", "value"),
+    "keys": ("detail-keys", "value"),
+    "values": ("detail-values", "value"),
+    "scores": ("detail-scores", "value"),
+    "scaled": ("detail-scaled", "value"),
+    "masked": ("detail-masked", "value"),
+    "weights": ("detail-weights", "value"),
+    "outputs": ("detail-outputs", "value"),
+    "joined": ("detail-joined", "value"),
+    "change": ("detail-change", "value"),
+}
+
+
+def check_detail(scene, cell, value):
+    """Everything that a detail says of a number must make that number."""
+    explained = detail(replace(scene, cell=cell))
+    said = explained.title + explained.note
+    assert "$" not in shown(said)
+    assert "nan" not in shown(said)
+    assert len(explained.labels) == len(explained.parts)
+    assert len(next(iter(explained.table().values()))) == len(explained.labels)
+
+    is_product = cell.matrix == "contributions" and cell.row < len(scene.tokens)
+    name, place = ("detail-contribution", "product") if is_product else TITLES.get(cell.matrix, TITLES["outputs"])
+    title = facts_in(explained.title, name)
+    assert title[place] == rounded(value, 4 if is_product else 2)
+
+    total = float(explained.parts.sum()) if len(explained.parts) else 0.0
+    match cell.matrix:
+        case "scores" | "outputs" | "change":
+            assert total == pytest.approx(value, **CLOSE)
+        case "contributions":
+            assert total == pytest.approx(float(scene.steps.head_outputs[scene.word, cell.column]), **CLOSE)
+            if is_product:
+                assert explained.parts[cell.row] == pytest.approx(value, **CLOSE)
+                assert title["weight"] * title["value"] == pytest.approx(value, abs=1e-3, rel=1e-2)
+        case "queries" | "keys" | "values":
+            note = facts_in(explained.note, "detail-projection-note")
+            bias = getattr(scene.attention.projections, f"b_{cell.matrix[0].upper()}")
+            width = getattr(scene.steps, cell.matrix).shape[1]
+            group = 1 if cell.matrix == "queries" else scene.info.n_heads // scene.info.n_key_value_heads
+            offset = 0.0 if bias is None else float(bias[scene.head // group * width + cell.column])
+            assert total + offset == pytest.approx(value, **CLOSE)
+            assert note["sum"] == rounded(total, 4)
+            assert note["bias"] == rounded(offset, 4)
+            assert note["total"] == pytest.approx(value, abs=2e-4)
+            assert note["count"] == len(explained.parts) == scene.info.d_model
+        case "inputs":
+            if scene.layer or scene.trace.embeddings is None:
+                assert explained.parts[cell.column] == value
+            else:
+                parts = scene.trace.embeddings
+                known = [part for part in (parts.words, parts.positions, parts.segments) if part is not None]
+                assert list(explained.parts) == [part[cell.row, cell.column] for part in known]
+                is_sum = abs(total - value) < 1e-5
+                note = facts_in(explained.note, "detail-input-sum" if is_sum else "detail-input-norm")
+                assert note["sum"] == rounded(total, 4)
+                assert note.get("value", value) == rounded(value, 4)
+        case "words" | "positions" | "joined":
+            width = len(explained.parts)
+            assert explained.parts[cell.column % width] == value
+        case "scaled":
+            assert explained.parts[1] == pytest.approx(value, **CLOSE)
+            assert explained.parts[0] * scene.attention.scale == pytest.approx(value, **CLOSE)
+            assert title["before"] == rounded(explained.parts[0])
+            assert 1 / title["divisor"] == pytest.approx(scene.attention.scale, rel=1e-3)
+        case "masked":
+            assert title["mask"] == scene.steps.mask[cell.row, cell.column]
+            if np.isfinite(value):
+                assert explained.parts[cell.column] == value
+                assert pattern_of("detail-masked-visible").search(shown(explained.note))
+        case "weights":
+            assert total == pytest.approx(1, abs=1e-5)
+            assert explained.parts[cell.column] == value
+            assert title["percent"] == rounded(100 * value, 1)
+            note = facts_in(explained.note, "detail-weights-note")
+            assert note["exponential"] / note["total"] == pytest.approx(value, abs=2e-4)
+        case other:
+            pytest.fail(f"nothing here checks how a cell of {other} is explained")
+
+
+@pytest.mark.parametrize("mask", MASK_NAMES)
+@pytest.mark.parametrize("head", range(3))
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_every_cell_of_the_toy_is_explained_by_what_made_it(scene_of, step, head, mask):
+    scene = scene_of("toy", mask=mask, head=head, at=2)
+    for cell, value in cells_of(step, scene):
+        check_detail(scene, cell, value)
+
+
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_cells_of_bert_are_explained_by_what_made_them(scene, step):
+    for cell, value in sampled_cells_of(step, scene):
+        check_detail(scene, cell, value)
+
+
+def test_a_masked_cell_says_why_it_is_hidden(scene_of):
+    for mask, reason in (("causal", "later"), ("padding", "padding")):
+        scene = scene_of("minilm-l6", mask=mask, cell=Cell("masked", 1, 10 if mask == "padding" else 5))
+        explained = detail(scene)
+        visible = int(np.isfinite(scene.steps.masked_scores[1]).sum())
+        facts = facts_in(explained.note, f"detail-masked-{reason}")
+        assert (facts["visible"], facts["total"]) == (visible, len(scene.tokens))
+        assert facts_in(explained.title, "detail-masked")["value"] == -np.inf
+        assert np.isfinite(explained.parts).all()
+
+
+def test_a_row_that_sees_nothing_is_explained_without_a_division_by_zero():
+    hidden = np.zeros((6, 6), np.float32)
+    hidden[2] = -np.inf
+    scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
+    explained = detail(replace(scene, cell=Cell("weights", 2, 1)))
+    assert facts_in(explained.note, "detail-weights-masked") == {"query": "sat"}
+    assert not explained.parts.any()
+    assert prove(scene.trace).holds
+
+
+def test_the_softmax_table_shows_how_each_weight_comes_about(scene):
+    explained = detail(open_cell("softmax", scene))
+    table = {name: [parsed(value) for value in column] for name, column in explained.table().items()}
+    scores = scene.steps.masked_scores[scene.word]
+    names = list(table)
+    assert names == ["key", "score", "− maximum", "exp", "weight"]
+    shifted = scores - scores.max()
+    exponentials = np.exp(shifted)
+    for name, wanted, decimals in zip(
+        names[1:], (scores, shifted, exponentials, exponentials / exponentials.sum()), (2, 2, 4, 4), strict=True
+    ):
+        assert table[name] == [rounded(value, decimals) for value in wanted]
+    assert sum(table["weight"]) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_a_step_opens_with_a_cell_of_its_own_picture_in_the_row_of_the_word(scene, step):
+    opened = open_cell(step, scene)
+    pictures = matrices(step, scene)
+    if step == "tokens":
+        assert opened.cell is None
+        assert detail(opened) is None
+        return
+    assert has_cell(opened.cell, pictures)
+    assert opened.cell.matrix == pictures[0].name
+    if step in ("scores", "scale", "mask", "softmax"):
+        assert opened.cell.row == scene.word
+        assert opened.cell.column == int(scene.steps.weights[scene.word].argmax())
+
+
+def test_a_cell_that_is_there_stays_open_and_one_that_is_not_gives_way(scene_of):
+    scene = scene_of("toy")
+    for cell, is_there in [
+        (Cell("scores", 5, 5), True),
+        (Cell("scores", 6, 0), False),
+        (Cell("scores", 0, 6), False),
+        (Cell("weights", 0, 0), False),
+        (Cell("__class__", 0, 0), False),
+    ]:
+        opened = open_cell("scores", replace(scene, cell=cell))
+        assert has_cell(cell, matrices("scores", scene)) == is_there
+        assert (opened.cell == cell) == is_there
+
+
+# ------------------------------------------------------------------------------------ the pictures
+
+
+def test_every_picture_holds_the_arrays_of_the_trace(scene):
+    head, layer = scene.trace.layers[scene.layer].head(scene.head), scene.trace.layers[scene.layer]
+    at = scene.word
+    wanted = {
+        "qkv": {"queries": head.queries, "keys": head.keys, "values": head.values},
+        "scores": {"scores": head.queries @ head.keys.T},
+        "scale": {"scaled": head.queries @ head.keys.T * layer.scale, "scores": head.scores},
+        "mask": {"masked": head.scaled_scores + head.mask},
+        "softmax": {"weights": steps.softmax(head.masked_scores)},
+        "sum": {
+            "contributions": np.vstack([head.weights[at][:, None] * head.values, head.weights[at] @ head.values]),
+            "outputs": head.weights @ head.values,
+        },
+        "heads": {"change": layer.output(), "joined": np.concatenate(list(layer.model_output), axis=1)},
+    }
+    for step, arrays in wanted.items():
+        pictures = {picture.name: picture for picture in matrices(step, scene)}
+        assert list(pictures) == list(arrays)
+        for name, array in arrays.items():
+            np.testing.assert_allclose(pictures[name].values, array, atol=1e-5, rtol=1e-5)
+
+
+def test_what_enters_the_first_layer_is_shown_with_its_parts_and_deeper_vectors_with_their_positions(scene_of):
+    parts = scene_of("minilm-l6").trace.embeddings
+    first = {picture.name: picture.values for picture in matrices("embed", scene_of("minilm-l6"))}
+    assert list(first) == ["inputs", "words", "positions"]
+    assert np.array_equal(first["words"], parts.words)
+    assert np.array_equal(first["positions"], parts.positions)
+    deeper, positions = matrices("embed", scene_of("minilm-l6", layer=3))
+    assert np.array_equal(deeper.values, scene_of("minilm-l6").trace.hidden_states[3])
+    assert np.array_equal(positions.values, parts.positions)
+    assert "before layer 1" in positions.title
+
+
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_every_picture_says_in_words_what_it_is_and_names_its_rows_by_the_tokens(scene, step):
+    for picture in matrices(step, scene):
+        assert len(picture.alt) > 20
+        if not picture.has_total_row:
+            assert picture.row_labels == scene.labels
+        if picture.row_role == "query" and picture.column_role == "key":
+            assert picture.column_labels == scene.labels
+            assert f"layer {scene.layer + 1}, head {scene.head + 1}" in picture.alt
+
+
+def test_before_and_after_scaling_have_one_colour_scale(scene):
+    after, before = matrices("scale", scene)
+    assert after.colour_limit == before.colour_limit == pytest.approx(np.abs(scene.steps.scores).max())
+
+
+def test_the_small_pictures_are_the_weights_of_all_heads(scene):
+    thumbs = head_thumbs(scene)
+    assert len(thumbs) == scene.info.n_heads
+    for index, thumb in enumerate(thumbs):
+        weights = scene.trace.layers[scene.layer].head(index).weights
+        np.testing.assert_allclose(thumb.weights, weights, atol=1e-6)
+        best = weights[scene.word].argmax()
+        assert thumb.label.startswith(f"Head {index + 1}")
+        assert f"{scene.focus.text} looks most at {scene.labels[best]}" in thumb.description
+        assert f"{weights[scene.word, best]:.2f}" in thumb.description
+        # The label is read out before the description: it is not said twice.
+        assert thumb.label not in thumb.description
+
+
+# ------------------------------------------------------------------------------------ the proof
+
+
+def test_the_proof_is_the_check_of_the_trace(scene):
+    proof = prove(scene.trace)
+    assert proof.largest_difference == pytest.approx(scene.trace.check())
+    assert proof.holds
+    assert f"{scene.trace.check():.1e}" in proof.sentence("BERT")
+    assert "rows sum to 1" in proof.sentence("BERT")
+    assert "BERT's own output" in proof.sentence("BERT")
+
+
+def test_a_number_that_is_not_the_models_own_breaks_the_proof(scene_of):
+    trace = scene_of("toy").trace
+    (layer,) = trace.layers
+    output = layer.model_output.copy()
+    output[1, 2, 3] += 0.01
+    proof = prove(replace(trace, layers=(replace(layer, model_output=output),)))
+    assert not proof.holds
+    assert proof.largest_difference == pytest.approx(0.01, rel=1e-3)
+    assert "1.0e-02" in proof.sentence("Toy")
+
+
+def test_a_row_that_misses_one_is_told():
+    proof = replace(prove(TOY.trace(TEXT)), largest_row_error=0.25)
+    assert not proof.holds
+    assert "rows miss 1 by up to 2.5e-01" in proof.sentence("Toy")
+    assert TOLERANCE < 0.25
+
+
+def test_rows_that_see_nothing_are_counted_and_do_not_break_the_proof():
+    hidden = np.zeros((6, 6), np.float32)
+    hidden[[1, 4]] = -np.inf
+    proof = prove(TOY.trace(TEXT, mask=hidden))
+    assert proof.holds
+    assert proof.n_masked_rows == 2 * TOY.info.n_heads
+    assert "6 wholly masked rows" in proof.sentence("Toy")
+
+
+# ------------------------------------------------------------------------------------- the tables
+
+
+def test_the_table_behind_a_picture_has_its_numbers_to_the_last_digit(scene):
+    for step in STEP_KEYS:
+        for picture in matrices(step, scene):
+            table = matrix_table(picture)
+            assert len(table) == picture.values.shape[1] + 1  # no two columns of one name
+            names, *columns = table.values()
+            assert names == [f"{i} {label}" for i, label in enumerate(picture.row_labels)]
+            assert np.array_equal(np.array(columns, np.float32).T, picture.values)
+
+
+def test_the_csv_reads_back_as_the_table(scene):
+    for step in STEP_KEYS:
+        for picture in matrices(step, scene):
+            header, *rows = csv.reader(io.StringIO(to_csv(matrix_table(picture))))
+            assert len(header) == picture.values.shape[1] + 1
+            assert np.array_equal(np.array([row[1:] for row in rows], np.float32), picture.values)
+
+
+@given(st.lists(st.tuples(anything, anything), min_size=1))
+def test_no_cell_of_a_csv_is_run_as_a_formula(rows):
+    columns = {"name": [one for one, _ in rows], "=cmd()": [other for _, other in rows]}
+    columns = {name: [value.replace("\0", "").replace("\ud800", "") for value in c] for name, c in columns.items()}
+    # newline="" as the csv module wants it.
+    read_back = list(csv.reader(io.StringIO(to_csv(columns), newline="")))
+    assert read_back[0] == ["name", "'=cmd()"]
+    assert len(read_back) == len(rows) + 1
+    for cell in (cell for row in read_back for cell in row):
+        assert cell[:1] not in set("=+@\t\r")
+        if cell[:1] == "-":
+            float(cell)  # a number, or this raises
+
+
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1", " =1"])
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe_in_front(formula):
+    (_, (cell,)) = csv.reader(io.StringIO(to_csv({"token": [formula]}), newline=""))
+    assert cell == f"'{formula}" or cell.startswith(" ")
+
+
+def test_numbers_stay_numbers_in_a_csv():
+    assert to_csv({"x": ["-1.5", "2.0", "-1e-07", "-inf"]}) == "x\r\n-1.5\r\n2.0\r\n-1e-07\r\n-inf\r\n"
+
+
+def test_the_table_of_tokens_has_every_token_as_it_was_typed(scene_of):
+    table = token_table(scene_of("minilm-l6", "Unbelievable Cat!"))
+    assert table["token"][0] == "[CLS]"
+    assert table["as typed"][1:-1] == ["Unbelievable", "Cat", "!"]
+    assert table["position"] == [str(position) for position in range(len(table["token"]))]
+    assert table["word"] == ["", "1", "2", "3", ""]
+
+
+SHAPE = re.compile(r"\((\d+)×(\d+)\)")
+
+
+def test_the_shapes_are_those_of_the_arrays(scene):
+    head, layer = scene.steps, scene.attention
+    projections = layer.projections
+    W_Q = projections.W_Q[:, : head.queries.shape[1]]
+    joined = layer.joined()
+    wanted = {
+        "tokens": [],
+        "embed": [layer.inputs.shape],
+        "qkv": [layer.inputs.shape, W_Q.shape, head.queries.shape, head.keys.shape, head.values.shape],
+        "scores": [head.queries.shape, head.keys.T.shape, head.scores.shape],
+        "scale": [head.scores.shape, head.scaled_scores.shape],
+        "mask": [head.scaled_scores.shape, head.mask.shape, head.masked_scores.shape],
+        "softmax": [head.masked_scores.shape, head.weights.shape],
+        "sum": [head.weights.shape, head.values.shape, head.head_outputs.shape],
+        "heads": [head.head_outputs.shape, joined.shape, projections.W_O.shape, layer.output().shape],
+    }
+    for step in STEP_KEYS:
+        told = [(int(rows), int(columns)) for rows, columns in SHAPE.findall(shapes(step, scene))]
+        assert told == wanted[step], step
+
+
+# --------------------------------------------------------- other kinds of models, as traces may be
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    """A trace of a model with 4 query heads that share 2 key/value heads, with values wider than keys."""
+    generator = np.random.default_rng(7)
+    H, G, T, D, Dv, M = 4, 2, 5, 3, 6, 10
+
+    def random(*shape):
+        return generator.normal(size=shape).astype(np.float32)
+
+    X = random(T, M)
+    parts = Projections(
+        random(M, H * D), random(M, G * D), random(M, G * Dv), random(H * Dv, M), random(H * D), None, random(G * Dv)
+    )
+    queries = steps.split_heads(X @ parts.W_Q + parts.b_Q, H)
+    keys = steps.split_heads(X @ parts.W_K, G)
+    values = steps.split_heads(X @ parts.W_V + parts.b_V, G)
+    output = steps.attend(queries, keys, values).head_outputs
+    info = ModelInfo(
+        *("grouped", "Grouped", "test", 1, H, G, M, D, T, 0, "", "", ""),
+    )
+    tokens = tuple(Token(f"t{i}", f"t{i}", i, i, i, start=3 * i) for i in range(T))
+    layer = LayerTrace(X, queries, keys, values, None, D**-0.5, output, projections=parts)
+    return Trace("t0 t1 t2 t3 t4", tokens, (layer,), info, Embeddings(X))
+
+
+@pytest.mark.parametrize("head", range(4))
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_cells_of_a_model_with_shared_keys_are_explained_too(grouped, step, head):
+    scene = Scene(grouped, 0, head, 2)
+    assert "$" not in tell(step, scene)
+    for cell, value in cells_of(step, scene):
+        check_detail(scene, cell, value)
+
+
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_a_model_of_which_only_its_attention_is_known_is_told_as_far_as_it_is(grouped, step):
+    layer = replace(grouped.layers[0], inputs=None, projections=None)
+    scene = Scene(replace(grouped, layers=(layer,), embeddings=None), 0, 3, 2)
+    assert "$" not in tell(step, scene)
+    assert shapes(step, scene)
+    for cell, value in cells_of(step, scene):
+        explained = detail(replace(scene, cell=cell))
+        assert "$" not in explained.title + explained.note
+        if cell.matrix in ("queries", "keys", "values"):
+            assert pattern_of("detail-no-weights").search(shown(explained.note))
+            assert len(explained.parts) == 0
+        else:
+            check_detail(scene, cell, value)
+
+
+def test_numbers_in_sentences_have_a_true_minus_sign():
+    assert fact(-1.234) == "<b>−1.23</b>"
+    assert exact(-0.00004) == "<b>0.0000</b>"

@@ -1,0 +1,309 @@
+"""Links: what a view says of itself comes back as the same view, and nonsense comes back as the default."""
+
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from attention.figures.matrix import Cell
+from attention.lesson.course import STEP_KEYS
+from attention.masks import MASK_NAMES
+from attention.models import list_models, load
+from attention.text import MAX_CHARACTERS, clean, shorten
+from attention.trace import Token
+from attention.view import DEFAULT_TEXT, Pane, View, default_word, other_model, same_word, text_notice
+
+MODELS = {info.model_id: info for info in list_models()}
+TOY = load("toy")
+anything = st.text(st.characters())
+
+
+def maybe(strategy):
+    return st.none() | strategy
+
+
+def panes(info):
+    cell = st.builds(
+        Cell, st.from_regex(r"[a-z]{1,12}", fullmatch=True), st.integers(0, 99_999), st.integers(0, 99_999)
+    )
+    return st.builds(
+        Pane,
+        maybe(st.integers(0, info.n_layers - 1)),
+        maybe(st.integers(0, info.n_heads - 1)),
+        maybe(cell),
+    )
+
+
+@st.composite
+def views(draw):
+    """Any view that the page can come to."""
+    model = draw(st.sampled_from(sorted(MODELS)))
+    return View(
+        text=shorten(clean(draw(anything)))[0],
+        model=model,
+        step=draw(st.sampled_from(STEP_KEYS)),
+        mask=draw(st.sampled_from(MASK_NAMES)),
+        word=draw(maybe(st.integers(0, max(info.max_tokens for info in MODELS.values()) - 1))),
+        pane=draw(panes(MODELS[model])),
+        beside=draw(st.booleans()),
+        other=draw(panes(MODELS[other_model(model, MODELS)])),
+    )
+
+
+def read(query):
+    return View.from_query(query, MODELS)
+
+
+# ------------------------------------------------------------------------------------ there and back
+
+
+@given(views())
+def test_a_link_leads_back_to_its_view_without_a_notice(view):
+    assert read(view.to_query()) == (view, [])
+
+
+@given(views())
+def test_a_link_is_made_of_text_and_written_in_one_way_only(view):
+    query = view.to_query()
+    assert all(isinstance(value, str) for value in query.values())
+    assert read(query)[0].to_query() == query
+
+
+@given(views(), views())
+def test_different_views_have_different_links(one, other):
+    assert (one == other) == (one.to_query() == other.to_query())
+
+
+def test_the_default_view_has_the_shortest_link_there_is():
+    assert View().to_query() == {}
+    assert read({}) == (View(), [])
+
+
+def test_every_part_of_a_view_is_in_its_link():
+    """A part that no link holds could not be shared."""
+    changed = {
+        "text": "One two",
+        "model": "toy",
+        "step": "softmax",
+        "mask": "causal",
+        "word": 0,
+        "pane": Pane(head=1),
+        "beside": True,
+        "other": Pane(cell=Cell("scores", 1, 0)),
+    }
+    assert set(changed) == {field.name for field in fields(View)}
+    for name, value in changed.items():
+        view = replace(View(), **{name: value})
+        assert view.to_query() != {}
+        assert read(view.to_query()) == (view, [])
+
+
+def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():
+    view, notices = read({"layer": "1", "head": "12", "word": "0", "beside_head": "3", "cell": "scores-3-2"})
+    assert (view.pane, view.word, view.other.head) == (Pane(0, 11, Cell("scores", 3, 2)), 0, 2)
+    assert notices == []
+
+
+# ---------------------------------------------------------------------------------------- bad links
+
+NAMES = ("text", "model", "step", "mask", "word", "layer", "head", "cell", "beside")
+NAMES += ("beside_layer", "beside_head", "beside_cell", "unknown")
+
+
+@given(st.dictionaries(st.sampled_from(NAMES) | anything, anything))
+def test_no_link_is_bad_enough_to_raise(query):
+    view, notices = read(query)
+    assert read(view.to_query()) == (view, [])
+    for sentence in notices:
+        sentence.encode()
+        assert len(sentence) < 300
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), st.from_regex(r"[-0-9a-z٣²]{0,8}", fullmatch=True)))
+def test_no_almost_good_link_is_bad_enough_to_raise(query):
+    view, notices = read(query)
+    assert read(view.to_query()) == (view, [])
+    # What was not taken is spoken of.
+    for name in NAMES[1:-1]:
+        if name in query and not any(f"{name}=" in sentence for sentence in notices):
+            assert view.to_query().get(name, query[name]) == query[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "may_be"),
+    [
+        ("model", "gpt-5", "toy, minilm-l6"),
+        ("model", "", "toy, minilm-l6"),
+        ("step", "Scores", "tokens, embed, qkv, scores"),
+        ("mask", "all", "none, causal, padding"),
+        ("beside", "yes", "0, 1"),
+        ("word", "-1", "0 to 511"),
+        ("word", "512", "0 to 511"),
+        ("word", "1e2", "0 to 511"),
+        ("word", "٣", "0 to 511"),
+        ("word", "²", "0 to 511"),
+        ("layer", "0", "1 to 6"),
+        ("layer", "7", "1 to 6"),
+        ("head", "13", "1 to 12"),
+        ("head", "9" * 5000, "1 to 12"),
+        ("beside_layer", "2", "1 to 1"),
+        ("beside_head", "4", "1 to 3"),
+        ("cell", "scores", "scores-3-2"),
+        ("cell", "scores-1", "scores-3-2"),
+        ("cell", "scores--1-2", "scores-3-2"),
+        ("cell", "scores-1-²", "scores-3-2"),
+        ("beside_cell", "a-b-c", "scores-3-2"),
+    ],
+)
+def test_a_bad_parameter_becomes_the_default_and_a_notice_says_what_it_can_be(name, value, may_be):
+    view, notices = read({"text": "One two", name: value})
+    assert view == View(text="One two")
+    assert len(notices) == 1
+    assert f"{name}={value[:30]}" in notices[0]
+    assert may_be in notices[0]
+
+
+def test_every_bad_parameter_has_a_notice_of_its_own_and_the_good_ones_stay():
+    view, notices = read({"step": "softmax", "mask": "x", "word": "y", "head": "3"})
+    assert view == View(step="softmax", pane=Pane(head=2))
+    assert [("mask=x" in sentence, "word=y" in sentence) for sentence in notices] == [(True, False), (False, True)]
+
+
+def test_the_limits_of_a_place_are_those_of_its_own_model():
+    assert read({"model": "toy", "head": "3", "beside_head": "12"})[1] == []
+    assert len(read({"model": "toy", "head": "12", "beside_head": "13"})[1]) == 2
+
+
+def test_nothing_in_a_notice_can_act_on_the_page():
+    (sentence,) = read({"step": "a\nb\u202ec\ud800"})[1]
+    assert sentence.startswith("The link says step=a bc\ufffd, ")
+
+
+# --------------------------------------------------------------------------------------------- text
+
+
+def test_a_text_too_long_for_a_link_is_cut_and_a_notice_says_where():
+    view, (notice,) = read({"text": "word " * 2000 + "end"})
+    assert len(view.text) <= MAX_CHARACTERS
+    assert "10,003 characters" in notice
+    assert f"“…{view.text[-20:]}”" in notice
+    assert text_notice(view.text) is None
+
+
+def test_a_text_of_just_the_longest_length_is_not_cut():
+    text = "a" * MAX_CHARACTERS
+    assert read({"text": text}) == (View(text=text), [])
+    assert text_notice(text + "b") is not None
+
+
+@given(anything)
+def test_the_text_of_a_link_is_the_text_that_the_field_would_take(typed):
+    assert read({"text": typed})[0].text == View().with_text(typed).text
+
+
+def test_no_text_stays_no_text():
+    """Somebody who shares an empty field does not share the first example."""
+    view = View().with_text("  ")
+    assert view.text == ""
+    assert read(view.to_query()) == (view, [])
+
+
+# ------------------------------------------------------------------------------------------ changes
+
+FULL = View(
+    text="One two three",
+    model="toy",
+    step="scores",
+    mask="causal",
+    word=1,
+    pane=Pane(0, 2, Cell("scores", 1, 0)),
+    beside=True,
+    other=Pane(3, 4, Cell("scores", 2, 2)),
+)
+
+
+def without_cells(view):
+    return replace(view, pane=replace(view.pane, cell=None), other=replace(view.other, cell=None))
+
+
+def test_a_new_sentence_lets_go_of_the_word_and_the_cells_of_the_old_one():
+    assert FULL.with_text(" Four ") == replace(without_cells(FULL), text="Four", word=None)
+
+
+def test_another_step_lets_go_of_the_cells_and_the_same_step_keeps_them():
+    assert FULL.with_step("softmax") == replace(without_cells(FULL), step="softmax")
+    assert FULL.with_step("scores") == FULL
+
+
+def test_another_model_lets_go_of_layers_heads_and_words_and_the_same_one_keeps_them():
+    assert FULL.with_model("minilm-l6") == replace(FULL, model="minilm-l6", word=None, pane=Pane(), other=Pane())
+    assert FULL.with_model("toy") == FULL
+
+
+def test_another_word_lets_go_of_the_cells():
+    assert FULL.with_word(2) == replace(without_cells(FULL), word=2)
+
+
+def test_a_place_that_nobody_chose_is_the_models_own():
+    info = MODELS["minilm-l6"]
+    assert Pane().layer_and_head(info) == (info.default_layer, info.default_head)
+    assert Pane(0, 0).layer_and_head(info) == (0, 0)
+
+
+def test_beside_the_toy_stands_a_real_model_and_beside_a_real_one_the_toy():
+    assert other_model("toy", MODELS) == "minilm-l6"
+    assert other_model("minilm-l6", MODELS) == "toy"
+
+
+# --------------------------------------------------------------------------------------------- words
+
+
+def test_the_word_in_focus_is_the_one_in_the_middle(minilm):
+    for model, wanted in ((TOY, "sat"), (minilm, "sat")):
+        tokens = model.trace(DEFAULT_TEXT).tokens
+        assert tokens[default_word(tokens)].text == wanted
+
+
+@pytest.mark.parametrize("text", ["cat", "!", "[MASK]", "😀", "the cat", "the [MASK]", "one two three"])
+@pytest.mark.parametrize("mask", MASK_NAMES)
+def test_the_word_in_focus_is_never_a_token_that_the_model_added(minilm, text, mask):
+    for model in (TOY, minilm):
+        tokens = model.trace(text, mask=mask).tokens
+        word = tokens[default_word(tokens)]
+        assert word.word is not None
+
+
+def test_the_word_in_focus_is_the_first_piece_of_its_word(minilm):
+    tokens = minilm.trace("zyzzyvas").tokens
+    assert len(tokens) > 3
+    assert default_word(tokens) == 1
+
+
+def test_the_same_word_is_the_same_characters_in_both_models(minilm):
+    text = "Unbelievable tokenizers didn't cross l'Afrique!"
+    here, there = minilm.trace(text).tokens, TOY.trace(text).tokens
+    for token in here:
+        if token.start is None:
+            continue
+        same = there[same_word(token.position, here, there)]
+        assert same.start <= token.start < same.start + len(same.typed)
+
+
+def test_what_has_no_characters_is_answered_with_the_word_in_the_middle(minilm):
+    here, there = minilm.trace(DEFAULT_TEXT).tokens, TOY.trace(DEFAULT_TEXT).tokens
+    assert same_word(0, here, there) == default_word(there)
+    only_special = (Token("[CLS]", "", None, 0, 101, is_special=True),)
+    assert same_word(1, here, only_special) == 0
+
+
+@given(anything, st.sampled_from(MASK_NAMES), st.data())
+def test_the_same_word_is_always_one_of_the_other_models_tokens(minilm, typed, mask, data):
+    text = shorten(clean(typed))[0]
+    assume(any(character.isalnum() for character in text))
+    here, there = TOY.trace(text, mask=mask).tokens, minilm.trace(text, mask=mask).tokens
+    for one, other in ((here, there), (there, here)):
+        position = data.draw(st.integers(0, len(one) - 1))
+        found = same_word(position, one, other)
+        assert 0 <= found < len(other)
+        assert not other[found].is_padding
