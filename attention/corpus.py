@@ -1,0 +1,174 @@
+"""Sentences to look at heads with: the ones that come with the project, and those of a person's own file.
+
+A head says little about itself on one sentence, and more on many. ``sentences()`` are plain ones; ``annotated()``
+say of every word which word it depends on, and how (``assets/dependencies.md`` tells by what rules), so that one can
+count how often a head of the model looks from a word to its grammatical head (Clark et al. 2019, section 4.2).
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from attention.text import clean
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_LINES",
+    "MAX_LINE_CHARACTERS",
+    "Annotated",
+    "Sentences",
+    "annotated",
+    "read_sentences",
+    "sentences",
+]
+
+_ASSETS = Path(__file__).resolve().parents[1] / "assets"
+
+# What a file of a person's own may hold: enough for a good count, little enough to be read at once.
+MAX_BYTES = 2**20
+MAX_LINES = 5_000
+MAX_LINE_CHARACTERS = 2_000
+
+# So many line numbers a problem names; of the others it gives the count.
+_NAMED_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """One sentence, and for each of its words: its head (an index, None for the root), how, and where it stands.
+
+    A word is what a treebank takes for one: ``n't``, ``'s`` and every punctuation mark are words too. A span is where
+    the word lies in ``text``, its first character and the one after its last, so that a model's token belongs to the
+    word whose span holds the token's ``start``.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    relations: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The lines of a file that can be used, cleaned, and in plain sentences what could not be."""
+
+    lines: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@cache
+def sentences() -> tuple[str, ...]:
+    """Return the plain sentences that come with the project, in a mixed order."""
+    return tuple((_ASSETS / "corpus.txt").read_text("utf-8").splitlines())
+
+
+@cache
+def annotated() -> tuple[Annotated, ...]:
+    """Return the sentences whose dependencies were annotated by hand."""
+    _, *rows = (_ASSETS / "dependencies.tsv").read_text("utf-8").splitlines()
+    return tuple(_annotated(block) for block in _blocks(row.split("\t") for row in rows))
+
+
+def read_sentences(data: bytes) -> Sentences:
+    """Read a person's own file, one sentence a line; what cannot be used is left out, and said, never raised."""
+    if not data:
+        return Sentences((), ("The file is empty.",))
+    problems = []
+    body = data.removeprefix(codecs.BOM_UTF8)
+    if len(data) > MAX_BYTES:
+        # bytes.splitlines ends a line at \n, \r and \r\n; the line that the limit cuts through does not count.
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+        problems.append(_too_large(len(body.splitlines())))
+    raw_lines = body.splitlines()
+    if len(raw_lines) > MAX_LINES:
+        problems.append(f"The file has more than {MAX_LINES:,} lines: only the first {MAX_LINES:,} count.")
+    for number, raw in enumerate(raw_lines, 1):
+        if b"\0" in raw:
+            return Sentences((), (_binary(number),))
+
+    lines: list[str] = []
+    undecodable: list[int] = []
+    overlong: list[int] = []
+    for number, raw in enumerate(raw_lines[:MAX_LINES], 1):
+        try:
+            line = clean(raw.decode())
+        except UnicodeDecodeError:
+            undecodable.append(number)
+            continue
+        if len(line) > MAX_LINE_CHARACTERS:
+            overlong.append(number)
+        elif line:
+            lines.append(line)
+    if undecodable:
+        problems.append(f"Not UTF-8, and left out: {_name_lines(undecodable)}.")
+    if overlong:
+        problems.append(f"Longer than {MAX_LINE_CHARACTERS:,} characters, and left out: {_name_lines(overlong)}.")
+    if not lines and not problems:
+        problems.append("The file holds no sentence: all its lines are blank.")
+    return Sentences(tuple(lines), tuple(problems))
+
+
+def _too_large(n_whole_lines: int) -> str:
+    limit = f"{MAX_BYTES // 2**20} MB"
+    if not n_whole_lines:
+        return f"The file is larger than {limit}, and line 1 alone is larger than that: nothing of it counts."
+    return f"The file is larger than {limit}: only the first {limit} counts, which ends with line {n_whole_lines:,}."
+
+
+def _binary(number: int) -> str:
+    return (
+        f"This is not a plain text file (line {number:,} holds a zero byte): save it as text in UTF-8, "
+        "one sentence a line."
+    )
+
+
+def _name_lines(numbers: Sequence[int]) -> str:
+    """Name the first few lines: "line 7", "lines 3, 7 and 9", "lines 1, 2, 3, 4, 5 and 12 more"."""
+    named = [f"{number:,}" for number in numbers[:_NAMED_LINES]]
+    if len(numbers) == 1:
+        return f"line {named[0]}"
+    last = f"{len(numbers) - _NAMED_LINES:,} more" if len(numbers) > _NAMED_LINES else named.pop()
+    return f"lines {', '.join(named)} and {last}"
+
+
+def _blocks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    """Part the rows of the table where a blank one stands."""
+    block: list[list[str]] = []
+    for row in rows:
+        if row != [""]:
+            block.append(row)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _annotated(rows: Sequence[Sequence[str]]) -> Annotated:
+    """Make a sentence out of its rows: sentence number, word number, word, number of the head (0: root), relation."""
+    _, _, words, heads, relations = zip(*rows, strict=True)
+    text, spans = _detokenise(words)
+    return Annotated(text, words, tuple(int(head) - 1 if int(head) else None for head in heads), relations, spans)
+
+
+def _detokenise(words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Write words as one types them, ``do n't`` as ``don't``, and note where in the text each of them lies."""
+    text = ""
+    spans = []
+    within_quotation = False
+    touches_next = True
+    for word in words:
+        touches_last = word in {".", ",", "?", "!", "n't"} or word.startswith("'") or (word == '"' and within_quotation)
+        if not (touches_last or touches_next):
+            text += " "
+        spans.append((len(text), len(text) + len(word)))
+        text += word
+        touches_next = word == '"' and not within_quotation
+        within_quotation ^= word == '"'
+    return text, tuple(spans)
