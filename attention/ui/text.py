@@ -30,7 +30,7 @@ _STYLES = f"""<style>
 .proof-bad {{ color: color-mix(in oklab, #c0262d 70%, currentColor); font-weight: 600; }}
 :has(> .st-key-proof) {{ position: sticky; bottom: 0; z-index: 5; }}
 .st-key-proof {{ padding: 0.6rem 0 0.8rem;
-  background: color-mix(in srgb, Canvas 88%, transparent); backdrop-filter: blur(10px);
+  background: color-mix(in srgb, light-dark(#ffffff, #0f1318) 88%, transparent); backdrop-filter: blur(10px);
   border-top: 1px solid color-mix(in srgb, currentColor 18%, transparent); }}
 .stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1440px; }}
 .stAppHeader {{ background: transparent; pointer-events: none; }}

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import launch_options
 from tests.browser.server import ROOT, serve
@@ -21,30 +21,32 @@ SHOTS = {
 }
 
 
-def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, scheme: str, whole: bool) -> None:
+def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, scheme: str) -> None:
     """Open a page, wait until it is drawn, and save what a person sees."""
     dark = "dark" if scheme == "dark" else "light"
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=dark)
     page.goto(url)
     settle(page)
-    page.screenshot(path=path, full_page=whole)
+    page.screenshot(path=path)
     page.close()
 
 
-def settle(page) -> None:
-    """Wait until the script has run and nothing is stale."""
+def settle(page: Page) -> None:
+    """Wait until the script has run, everything that it sent is drawn, and the page's style has arrived."""
     page.get_by_role("note", name="Proof").or_(page.get_by_role("status").first).first.wait_for(timeout=60_000)
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=60_000)
+    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
+    page.wait_for_function("() => document.fonts.ready.then(() => true)")
 
 
 def main() -> None:
-    """Take every picture, or those named on the command line into another folder (``--all FOLDER``)."""
+    """Take every picture."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, serve(Path(scratch) / "log") as server, sync_playwright() as driver:
         browser = driver.chromium.launch(**launch_options())
         for name, (path, width, height, scheme) in SHOTS.items():
             target = FOLDER / f"{name}.png"
-            shoot(browser, f"{server.url}/{path}", target, width=width, height=height, scheme=scheme, whole=False)
+            shoot(browser, f"{server.url}/{path}", target, width=width, height=height, scheme=scheme)
             print(target)
         browser.close()
 
