@@ -6,12 +6,13 @@ Layers, heads and words in a link count from 1, 1 and 0, as on the page; inside 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 from attention import masks
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
+from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Look, Sorting
 from attention.masks import MaskName
 from attention.text import clean, shorten
 from attention.trace import ModelInfo, Token
@@ -50,6 +51,8 @@ class View:
     pane: Pane = Pane()
     beside: bool = False
     other: Pane = Pane()
+    sort: Sorting = "layer"
+    look: Look = field(default_factory=Look)
 
     def with_text(self, text: str) -> Self:
         """Change the sentence: the word and the cells of the old one are let go."""
@@ -72,13 +75,15 @@ class View:
         default = View()
         query = {
             name: getattr(self, name)
-            for name in ("text", "model", "step", "mask")
+            for name in ("text", "model", "step", "mask", "sort")
             if getattr(self, name) != getattr(default, name)
         }
         if self.word is not None:
             query["word"] = str(self.word)
-        if self.beside:
-            query["beside"] = "1"
+        if self.look.hide != default.look.hide:
+            query["hide"] = self.look.hide
+        flags = {"beside": self.beside, "words": self.look.words, "renormalise": self.look.renormalise}
+        query |= {name: "1" for name, is_on in flags.items() if is_on}
         return query | _pane_query(self.pane, "") | _pane_query(self.other, "beside_")
 
     def _without_cells(self) -> Self:
@@ -89,7 +94,6 @@ class View:
         """Read a link; each parameter that makes no sense becomes the default, with a sentence that says so."""
         reader, default = _Reader(query), cls()
         model = reader.choice("model", tuple(models), default.model)
-        beside = reader.choice("beside", ("0", "1"), "0") == "1"
         text = query.get("text", DEFAULT_TEXT)
         notice = text_notice(text)
         if notice is not None:
@@ -101,8 +105,14 @@ class View:
             mask=reader.choice("mask", masks.MASK_NAMES, default.mask),
             word=reader.count("word", 0, max(info.max_tokens for info in models.values()) - 1),
             pane=reader.pane("", models[model]),
-            beside=beside,
+            beside=reader.flag("beside"),
             other=reader.pane("beside_", models[other_model(model, models)]),
+            sort=reader.choice("sort", SORT_NAMES, default.sort),
+            look=Look(
+                words=reader.flag("words"),
+                hide=reader.choice("hide", HIDE_NAMES, default.look.hide),
+                renormalise=reader.flag("renormalise"),
+            ),
         )
         return view, reader.notices
 
@@ -169,6 +179,9 @@ class _Reader:
                 return option
         self._complain(name, f"{default} is shown; it can be {', '.join(allowed)}")
         return default
+
+    def flag(self, name: str) -> bool:
+        return self.choice(name, ("0", "1"), "0") == "1"
 
     def count(self, name: str, low: int, high: int) -> int | None:
         value = self.query.get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -49,7 +49,7 @@ def open_cell(step: str, scene: Scene) -> Scene:
     pictures = matrices(step, scene)
     if not pictures or (scene.cell is not None and has_cell(scene.cell, pictures)):
         return scene
-    return replace(scene, cell=_most_telling(step, scene, pictures[0]))
+    return scene.with_cell(_most_telling(step, scene, pictures[0]))
 
 
 def detail(scene: Scene) -> Detail | None:
@@ -245,7 +245,7 @@ def _output(scene: Scene, cell: Cell) -> Detail:
 
 def _change(scene: Scene, cell: Cell) -> Detail:
     projections = scene.attention.projections
-    outputs = scene.all_steps.head_outputs[:, cell.row]
+    outputs = np.stack([outputs[cell.row] for _, outputs in scene.all_heads])
     weight = projections.W_O[:, cell.column].reshape(outputs.shape)  # type: ignore[union-attr]
     parts = (outputs * weight).sum(axis=1)
     labels = tuple(f"head {head + 1}" for head in range(len(parts)))
@@ -263,7 +263,7 @@ def _change(scene: Scene, cell: Cell) -> Detail:
 
 def _joined(scene: Scene, cell: Cell) -> Detail:
     head, dimension = divmod(cell.column, scene.steps.values.shape[-1])
-    output = scene.all_steps.head_outputs[head, cell.row]
+    output = scene.all_heads[head][1][cell.row]
     title = lesson(
         "detail-joined",
         word=word(scene.labels[cell.row]),

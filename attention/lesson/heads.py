@@ -14,8 +14,7 @@ __all__ = ["head_thumbs"]
 
 def head_thumbs(scene: Scene) -> list[HeadThumb]:
     """Return one small picture of weights per head, with a sentence about the word in focus."""
-    weights = scene.all_steps.weights
-    return [_thumb(scene, head, weights[head]) for head in range(len(weights))]
+    return [_thumb(scene, head, weights) for head, (weights, _) in enumerate(scene.all_heads)]
 
 
 def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:

@@ -90,13 +90,12 @@ def _sum(scene: Scene) -> tuple[Matrix, ...]:
 
 
 def _heads(scene: Scene) -> tuple[Matrix, ...]:
-    layer, joined = scene.attention, scene.attention.joined()
     width = scene.steps.values.shape[-1]
     names = tuple(f"{head + 1}.{i}" for head in range(scene.info.n_heads) for i in range(width))
-    concat = _vectors(scene, "joined", "All heads side by side", joined, names, "value", width, "head.dimension")
-    if layer.projections is None:
+    concat = _vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head.dimension")
+    if scene.attention.projections is None:
         return (concat,)
-    change = _vectors(scene, "change", "ΔE = joined·W_O + b_O", layer.output(), scene.dimensions)
+    change = _vectors(scene, "change", "ΔE = joined·W_O + b_O", scene.change, scene.dimensions)
     return change, concat
 
 

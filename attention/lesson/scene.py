@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy import ndarray as Array
 
 from attention.figures.matrix import Cell
+from attention.steps import join_heads, output_projection
 from attention.trace import HeadSteps, LayerTrace, ModelInfo, Token, Trace
 
 __all__ = ["Scene"]
@@ -42,9 +47,28 @@ class Scene:
         return self.attention.head(self.head)
 
     @cached_property
-    def all_steps(self) -> HeadSteps:
-        """Every step of all heads of this layer."""
-        return self.attention.steps()
+    def all_heads(self) -> list[tuple[Array, Array]]:
+        """The weights and the outputs of each head of this layer; one by one, as together they take much memory."""
+        steps = map(self.attention.head, range(len(self.attention.queries)))
+        return [(each.weights, each.head_outputs) for each in steps]
+
+    @cached_property
+    def joined(self) -> Array:
+        """The outputs of all heads side by side: what ``LayerTrace.joined`` derives anew."""
+        return join_heads(np.stack([outputs for _, outputs in self.all_heads]))
+
+    @cached_property
+    def change(self) -> Array:
+        """What the heads add to each token's vector, where W_O is known: what ``LayerTrace.output`` derives anew."""
+        parts = self.attention.projections
+        assert parts is not None
+        return output_projection(self.joined, parts.W_O, parts.b_O)
+
+    def with_cell(self, cell: Cell) -> Self:
+        """Return the same place with another cell opened; what has been derived stays."""
+        opened = replace(self, cell=cell)
+        vars(opened).update({**vars(self), "cell": cell})
+        return opened
 
     @property
     def labels(self) -> tuple[str, ...]:

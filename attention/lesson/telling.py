@@ -240,14 +240,14 @@ def _heads(scene: Scene) -> str:
     layer, row = scene.attention, scene.word
     if layer.projections is None:
         return ""
-    outputs = scene.all_steps.head_outputs[:, row]
+    outputs = np.stack([outputs[row] for _, outputs in scene.all_heads])
     by_head = layer.projections.W_O.reshape(*outputs.shape, -1)
     lengths = np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
     largest = int(lengths.argmax())
     facts: dict[str, str | int] = {
         "n_heads": scene.info.n_heads,
         "focus": word(scene.focus.text),
-        "change": _length(layer.output()[row]),
+        "change": _length(scene.change[row]),
         "largest": largest + 1,
         "largest_length": fact(float(lengths[largest])),
     }

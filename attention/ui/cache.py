@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
 import traceback
 from dataclasses import dataclass
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 
 import streamlit as st
 from cachetools import LRUCache
 
 from attention.lesson.proof import Proof, prove
+from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
 from attention.models import Model, ModelUnavailableError, load
 from attention.trace import Trace
 
-__all__ = ["ModelFailedError", "Recorded", "model_or_reason", "record", "settle"]
+__all__ = ["ModelFailedError", "Recorded", "model_or_reason", "record", "settle", "survey_of"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -42,19 +44,28 @@ class _TraceCache:
 
     def __init__(self) -> None:
         self._lock = Lock()
+        # More at once would only share the processors, and each takes memory as long as it runs.
+        self._turns = BoundedSemaphore(os.cpu_count() or 1)
         self._traces: LRUCache[tuple[str, str, str], Recorded] = LRUCache(MAX_TRACE_BYTES, getsizeof=_size)
 
     def get(self, model: Model, text: str, mask: MaskName) -> Recorded:
         key = (model.info.model_id, text, mask)
-        with self._lock:
-            found = self._traces.get(key)
+        found = self._find(key)
         if found is not None:
             return found
-        # Two sessions may trace the same text at once; that costs milliseconds, and holding the lock costs more.
-        made = _run(model, text, mask)
+        with self._turns:
+            # Who waited for a turn may have waited for this very text: a class often types the same.
+            found = self._find(key)
+            if found is not None:
+                return found
+            made = _run(model, text, mask)
+            with self._lock:
+                self._traces[key] = made
+            return made
+
+    def _find(self, key: tuple[str, str, str]) -> Recorded | None:
         with self._lock:
-            self._traces[key] = made
-        return made
+            return self._traces.get(key)
 
 
 def _run(model: Model, text: str, mask: MaskName) -> Recorded:
@@ -92,6 +103,16 @@ def model_or_reason(model_id: str) -> Model | ModelUnavailableError:
 def record(model: Model, text: str, mask: MaskName) -> Recorded:
     """Return the trace of a text and its proof, from the cache if they are there."""
     return _traces().get(model, text, mask)
+
+
+def survey_of(trace: Trace, mask: MaskName, look: Look) -> Survey:
+    """Return all heads of a trace at one look, from the cache if they are there."""
+    return _survey((trace.info.model_id, trace.text, mask, look), trace, look)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32, hash_funcs={Look: repr})
+def _survey(key: object, _trace: Trace, _look: Look) -> Survey:  # noqa: ARG001 - the cache's key
+    return survey(_trace, _look)
 
 
 def settle() -> None:

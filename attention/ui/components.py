@@ -12,30 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import TypeGuard
 
 import streamlit as st
 from streamlit.components.v2 import component
 
-from attention.figures import colours
+from attention.figures import assets
 from attention.figures.heads import HeadThumb
 from attention.figures.matrix import Cell, Matrix
 from attention.trace import Token
 
 __all__ = ["head_grid", "matrix", "stepper", "token_strip"]
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets" / "components"
-_LETTERS = f":host {{ --query: {colours.QUERY}; --key: {colours.KEY}; --value: {colours.VALUE}; }}"
-
-
-def _read(*names: str) -> str:
-    return "\n".join((_ASSETS / name).read_text("utf-8") for name in names)
-
-
-def _css(name: str) -> str:
-    return f"{_LETTERS}\n{_read('base.css', f'{name}.css')}"
-
+_css, _read = assets.css, assets.read
 
 _MATRIX = component("attention_matrix", css=_css("matrix"), js=_read("base.js", "colours.js", "matrix.js"))
 _HEADS = component("attention_heads", css=_css("head_grid"), js=_read("base.js", "colours.js", "head_grid.js"))

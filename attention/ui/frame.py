@@ -19,7 +19,11 @@ from attention.view import View, default_word, other_model, same_word
 __all__ = ["Pane", "begin", "controls", "finish", "open_pane", "open_panes", "place_choice"]
 
 _EXAMPLES = tuple((Path(__file__).resolve().parents[2] / "assets" / "examples.txt").read_text("utf-8").splitlines())
-_PAGES = (("app.py", "What this is"), ("pages/step_by_step.py", "Step by step"))
+_PAGES = (
+    ("app.py", "What this is"),
+    ("pages/step_by_step.py", "Step by step"),
+    ("pages/all_heads.py", "All heads"),
+)
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
 
 
@@ -66,16 +70,17 @@ def open_panes(view: View) -> list[Pane]:
     return [main, other]
 
 
-def controls(view: View, panes: list[Pane]) -> None:
-    """Draw the row of choices: model, side by side, mask, word, and layer and head of each pane."""
+def controls(view: View, panes: list[Pane], *, with_beside: bool = True) -> None:
+    """Draw the row of choices: model, side by side where a page can, mask, word, layer and head."""
     models = {info.model_id: info.name for info in list_models()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         st.session_state["model"] = view.model
         st.segmented_control(
             "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
         )
-        st.session_state["beside"] = view.beside
-        st.toggle("Side by side", key="beside", on_change=_set_beside)
+        if with_beside:
+            st.session_state["beside"] = view.beside
+            st.toggle("Side by side", key="beside", on_change=_set_beside)
         st.session_state["mask"] = view.mask
         st.selectbox("Mask", MASK_NAMES, key="mask", help=_MASK_HELP, on_change=_set_mask, width=130)
         for pane in panes[:1]:

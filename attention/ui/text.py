@@ -40,12 +40,12 @@ _STYLES = f"""<style>
 [class*=st-key-formula] .stMarkdown > div {{ margin: 0; width: auto; }}
 [class*=st-key-formula] .katex-display, [class*=st-key-formula] .katex-display > .katex {{ text-align: left; }}
 [class*=st-key-formula] .katex {{ font-size: 1.5rem; }}
-[class*=st-key-way_in] a {{ border: 1px solid currentColor; padding: 0.45rem 0.9rem; font-weight: 600; }}
+[class*=st-key-way_in] a {{ border: 1px solid color-mix(in srgb, CanvasText 55%, transparent);
+  padding: 0.45rem 0.9rem; font-weight: 600; }}
 .st-key-step {{ display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 8fr); gap: 1rem 2.5rem; }}
 .st-key-steps_line {{ display: grid; grid-template-columns: 7rem minmax(0, 1fr) 12rem; align-items: center; }}
 .st-key-steps_line > * {{ width: 100% !important; }}
 @media (max-width: 800px) {{
-  [class*=st-key-way_in] a {{ border: 1px solid currentColor; padding: 0.45rem 0.9rem; font-weight: 600; }}
   .st-key-step {{ display: flex; }}
   .st-key-step > *, .st-key-step_left, .st-key-step_right {{ display: contents !important; }}
   :has(> .st-key-step_detail) {{ order: 1; }}

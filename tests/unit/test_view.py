@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
+from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Look
 from attention.masks import MASK_NAMES
 from attention.models import list_models, load
 from attention.text import MAX_CHARACTERS, clean, shorten
@@ -48,6 +49,8 @@ def views(draw):
         pane=draw(panes(MODELS[model])),
         beside=draw(st.booleans()),
         other=draw(panes(MODELS[other_model(model, MODELS)])),
+        sort=draw(st.sampled_from(SORT_NAMES)),
+        look=Look(draw(st.booleans()), draw(st.sampled_from(HIDE_NAMES)), draw(st.booleans())),
     )
 
 
@@ -91,6 +94,8 @@ def test_every_part_of_a_view_is_in_its_link():
         "pane": Pane(head=1),
         "beside": True,
         "other": Pane(cell=Cell("scores", 1, 0)),
+        "sort": "entropy",
+        "look": Look(words=True),
     }
     assert set(changed) == {field.name for field in fields(View)}
     for name, value in changed.items():
@@ -108,7 +113,7 @@ def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():
 # ---------------------------------------------------------------------------------------- bad links
 
 NAMES = ("text", "model", "step", "mask", "word", "layer", "head", "cell", "beside")
-NAMES += ("beside_layer", "beside_head", "beside_cell", "unknown")
+NAMES += ("beside_layer", "beside_head", "beside_cell", "sort", "words", "hide", "renormalise", "unknown")
 
 
 @given(st.dictionaries(st.sampled_from(NAMES) | anything, anything))

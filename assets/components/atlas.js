@@ -1,0 +1,768 @@
+// All heads of a model as one picture: a tile for each, to point at, to choose and to look at closely.
+
+/**
+ * @typedef {object} HeadInfo
+ * @property {number} layer
+ * @property {number} head
+ * @property {number} tile which of the pictures is its own
+ * @property {string} description
+ * @property {string} badge
+ *
+ * @typedef {object} AtlasData what attention.figures.atlas.Atlas.payload() gives
+ * @property {string} title
+ * @property {string} alt
+ * @property {number} rows of every picture
+ * @property {number} columns of every picture
+ * @property {[number, number]} block each pixel is the largest weight of so many rows and columns
+ * @property {string} tiles one byte a pixel, compressed, in base64
+ * @property {{title: string, heads: HeadInfo[]}[]} groups
+ * @property {boolean} isTable a row for each layer, a column for each head
+ * @property {string} badgeName
+ * @property {[number, number] | null} current
+ *
+ * @typedef {HeadInfo & {line: number, x: number, y: number}} Tile placed, in CSS pixels of the whole
+ *
+ * @typedef {object} Layout everything in CSS pixels
+ * @property {number} left of the tiles
+ * @property {number} top of the tiles of a table
+ * @property {number} tileWidth
+ * @property {number} tileHeight
+ * @property {number} gap between two tiles
+ * @property {("name" | "badge" | "both")[]} captions what stands under each tile, line by line
+ * @property {number} captionHeight
+ * @property {number} pitch from one line to the next
+ * @property {Tile[]} tiles in the order of the keyboard
+ * @property {number[][]} lines the indices of the tiles side by side
+ * @property {{y: number, height: number, title: string, layer: number}[]} titles
+ * @property {number} width
+ * @property {number} height
+ */
+
+const MAX_HEIGHT = 640;
+const MAX_NUMBERED_HEIGHT = 760; // badges need room
+const MAX_ZOOM = 6;
+const ZOOM_STEP = 1.5;
+const MAX_TILE = { table: 160, groups: 96 };
+const MIN_TILE = { table: 26, groups: 44 };
+const SCROLLING_TILE = { table: [44, 36, 30], groups: [] }; // where not all can be in sight at once
+const NARROW = 480;
+const EDGE = 5; // room for the outlines
+const SCROLLBAR = 16;
+const LABEL_SIZE = 14;
+const CAPTION_SIZE = 11;
+const CAPTION_LINE = 13;
+const TITLE_HEIGHT = 30;
+const GROUP_GAP = 8;
+const HEAD_HEIGHT = 24;
+
+const stateOf = remembering(build);
+
+/** @param {Mount} mount */
+export default function (mount) {
+  const state = stateOf(mount.parentElement);
+  state.setStateValue = mount.setStateValue;
+  state.observer.observe(state.root);
+  take(state, mount.data);
+  draw(state); // once more on a new theme
+  if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
+  return whenGone(state, () => state.observer.disconnect());
+}
+
+/** The parts that stay: the keyboard's focus and the place that one looks at outlive every redraw. */
+function build(parent) {
+  const root = make("div", "root atlas");
+  const title = make("div", "title");
+  const scroller = make("div", "scroller");
+  const picture = make("div", "picture");
+  const canvas = document.createElement("canvas");
+  const readout = make("div", "readout");
+  const caption = make("div", "caption");
+  picture.tabIndex = 0;
+  picture.setAttribute("role", "application");
+  canvas.setAttribute("aria-hidden", "true");
+  readout.setAttribute("role", "status");
+  picture.append(canvas);
+  scroller.append(picture);
+  root.append(title, scroller, readout, caption);
+  parent.append(root);
+  const state = { root, title, scroller, picture, canvas, readout, caption, zoom: 1, active: null, hovered: null };
+  title.append(...titleParts(state));
+  state.observer = new ResizeObserver(() => {
+    if (root.clientWidth !== state.drawnWidth) draw(state);
+  });
+  listen(state);
+  return state;
+}
+
+/** The name, what the colours mean, and the buttons that zoom. */
+function titleParts(state) {
+  const name = (state.name = make("bdi", "name"));
+  const legend = make("span", "legend");
+  legend.setAttribute("aria-hidden", "true");
+  state.strip = make("span", "strip");
+  legend.append(make("span", "", "0"), state.strip, make("span", "", "1"));
+  const buttons = make("span", "zoom");
+  buttons.setAttribute("role", "group");
+  buttons.setAttribute("aria-label", "Zoom");
+  const button = (text, label, act) => {
+    const element = make("button", "", text);
+    element.type = "button";
+    element.setAttribute("aria-label", label);
+    // Not `disabled`, which would take the focus away from under a finger.
+    element.onclick = () => element.getAttribute("aria-disabled") !== "true" && act();
+    return element;
+  };
+  state.zoomOut = button("\u2212", "Zoom out", () => zoomTo(state, state.zoom / ZOOM_STEP));
+  state.zoomIn = button("+", "Zoom in", () => zoomTo(state, state.zoom * ZOOM_STEP));
+  state.fit = button("Fit", "Zoom to fit", () => zoomTo(state, 1));
+  state.zoomText = make("output", "zoom-text");
+  buttons.append(state.zoomOut, state.zoomText, state.zoomIn, state.fit);
+  return [name, legend, buttons];
+}
+
+// ---- New data ----------------------------------------------------------------------------------
+
+/**
+ * Take new data once its pictures are unpacked; until then the old ones stay. Pictures that are there
+ * already, in another order say, are not unpacked again, and of what arrives meanwhile the newest counts.
+ */
+function take(state, given) {
+  if (state.given === given) return;
+  state.given = given;
+  if (given.tiles === state.unpacked) return show(state, given);
+  if (given.tiles === state.unpacking) return;
+  state.unpacking = given.tiles;
+  const started = performance.now();
+  unpack(given.tiles).then((pixels) => {
+    if (state.unpacking !== given.tiles) return; // overtaken by newer ones
+    state.unpacking = null;
+    if (state.given.tiles !== given.tiles) return; // those that are there were wanted again
+    state.unpacked = given.tiles;
+    state.pixels = pixels;
+    state.sheetId = null;
+    show(state, state.given);
+    draw(state);
+    state.root.dataset.milliseconds = (performance.now() - started).toFixed(1);
+  });
+}
+
+/** @returns {Promise<Uint8Array>} */
+async function unpack(base64) {
+  const packed = Uint8Array.fromBase64?.(base64) ?? decodeBytes(base64);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** @param {AtlasData} data */
+function show(state, data) {
+  const order = (groups) => groups.map(({ heads }) => heads.map(({ tile }) => tile).join()).join(";");
+  if (!state.data || order(state.data.groups) !== order(data.groups)) {
+    state.hovered = null;
+    state.active = null;
+  }
+  state.data = data;
+  state.current = data.current;
+}
+
+const isCurrent = ({ current }, { layer, head }) => current?.[0] === layer && current?.[1] === head;
+const nameOf = ({ layer, head }) => `Layer ${layer + 1}, head ${head + 1}`;
+/** As in the literature: 8-10 is head 10 of layer 8. */
+const shortNameOf = ({ layer, head }) => `${layer + 1}-${head + 1}`;
+
+// ---- Layout ------------------------------------------------------------------------------------
+
+function draw(state) {
+  const { root, data } = state;
+  const width = root.clientWidth;
+  if (!data || !width) return; // nothing to draw yet; or in a closed tab, and the observer calls when it opens
+  state.drawnWidth = width;
+  state.theme = readTheme(root);
+  state.font = getComputedStyle(root).fontFamily;
+  state.muted = getComputedStyle(state.caption).color;
+  state.words = measureWords(state, width);
+  state.plan = plan(state, width);
+  arrange(state);
+  writeFrame(state);
+  writeReadout(state);
+}
+
+/** Lay out the tiles for the zoom there is, and paint what of them can be seen. */
+function arrange(state) {
+  const { root, picture, zoom } = state;
+  const layout = (state.layout = layOut(state, zoom));
+  picture.style.width = `${layout.width}px`;
+  picture.style.height = `${layout.height}px`;
+  state.zoomText.textContent = `${Number(zoom.toFixed(1))}×`;
+  setAttribute(state.zoomOut, "aria-disabled", zoom <= 1);
+  setAttribute(state.fit, "aria-disabled", zoom <= 1);
+  setAttribute(state.zoomIn, "aria-disabled", zoom >= MAX_ZOOM);
+  // Where each head is in the picture, which a canvas tells no one.
+  const { tiles, tileWidth, tileHeight } = layout;
+  root.dataset.count = String(tiles.length);
+  root.dataset.zoom = String(zoom);
+  root.dataset.tiles = JSON.stringify(
+    tiles.map(({ layer, head, x, y }) => [layer, head, x, y, tileWidth, tileHeight]),
+  );
+  paint(state);
+  writeCaption(state);
+}
+
+/** The words around the tiles, and how much room they take. */
+function measureWords(state, width) {
+  const { data, font } = state;
+  const context = pen();
+  const widest = (style, texts) => {
+    context.font = `${style}px ${font}`;
+    return texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 0);
+  };
+  const heads = data.groups.flatMap((group) => group.heads);
+  // In a narrow place, only the number of a layer.
+  const titles = data.groups.map(({ title, heads: [first] }) =>
+    data.isTable && width < NARROW ? String(first.layer + 1) : title,
+  );
+  const caption = (texts) => widest(`700 ${CAPTION_SIZE}`, texts);
+  return {
+    titles,
+    left: data.isTable ? EDGE + 8 + Math.ceil(widest(`700 ${LABEL_SIZE}`, titles)) : EDGE,
+    hasNames: !data.isTable,
+    hasBadges: heads.some(({ badge }) => badge),
+    nameWidth: caption(heads.map(shortNameOf)),
+    badgeWidth: caption(heads.map(({ badge }) => badge)),
+  };
+}
+
+/** How large tiles are at zoom 1, and how many side by side: all in sight, if they are not too small then. */
+function plan(state, width) {
+  const { data, words } = state;
+  const kind = data.isTable ? "table" : "groups";
+  const longest = Math.max(1, ...data.groups.map(({ heads }) => heads.length));
+  const room = width - words.left - EDGE;
+  const highest = data.isTable && words.hasBadges ? MAX_NUMBERED_HEIGHT : MAX_HEIGHT;
+  state.scroller.style.maxHeight = `${highest}px`;
+  const fitting = (tile, space) => Math.max(1, Math.floor((space + gapOf(tile)) / (tile + gapOf(tile))));
+  for (let tile = MAX_TILE[kind]; tile >= MIN_TILE[kind]; tile -= 1) {
+    const perLine = Math.min(longest, fitting(tile, room));
+    if (data.isTable && perLine < longest) continue;
+    if (heightOf(state, sizesOf(state, tile), perLine) <= highest) return { tile, perLine };
+  }
+  // Too much for one screen: tiles that can be made out, beside a scrollbar.
+  const tile = SCROLLING_TILE[kind].find((size) => fitting(size, room - SCROLLBAR) >= longest) ?? MIN_TILE[kind];
+  return { tile, perLine: data.isTable ? longest : Math.min(longest, fitting(tile, room - SCROLLBAR)) };
+}
+
+const gapOf = (tile) => (tile < 36 ? 3 : 5);
+
+/** Sizes in whole pixels of the screen: every tile is as large as the next, and sharp. */
+function sizesOf({ data, words }, tile) {
+  const ratio = window.devicePixelRatio || 1;
+  const snap = (length) => Math.max(1, Math.round(length * ratio)) / ratio;
+  const tileWidth = Math.max(1, Math.floor(tile * ratio)) / ratio;
+  const tileHeight = snap((tileWidth * data.rows) / data.columns);
+  const gap = snap(gapOf(tile));
+  const captions = captionsThatFit(words, tileWidth);
+  const captionHeight = captions.length * CAPTION_LINE + (captions.length ? 2 : 0);
+  // A caption is nearer to its own tile than to the one below.
+  const pitch = tileHeight + captionHeight + gap + (captions.length ? 4 : 0);
+  return { tileWidth, tileHeight, gap, captions, captionHeight, pitch };
+}
+
+/** What fits under every tile, line by line: badges, and the names of heads that stand in no table. */
+function captionsThatFit({ hasNames, hasBadges, nameWidth, badgeWidth }, room) {
+  const names = hasNames && nameWidth <= room;
+  const badges = hasBadges && badgeWidth <= room;
+  if (names && badges) return nameWidth + 8 + badgeWidth <= room ? ["both"] : ["name", "badge"];
+  return names ? ["name"] : badges && !hasNames ? ["badge"] : [];
+}
+
+function heightOf({ data }, { pitch, gap }, perLine) {
+  const lines = data.groups.reduce((sum, { heads }) => sum + Math.ceil(heads.length / perLine), 0);
+  const titles = data.isTable ? HEAD_HEIGHT : data.groups.length * (TITLE_HEIGHT + GROUP_GAP) - GROUP_GAP;
+  return Math.ceil(titles + lines * pitch - gap + EDGE);
+}
+
+/** @returns {Layout} */
+function layOut(state, zoom) {
+  const { data, words } = state;
+  const { tile, perLine } = state.plan;
+  const sizes = sizesOf(state, tile * zoom);
+  const { tileWidth, tileHeight, gap, pitch } = sizes;
+  const [tiles, lines, titles] = [[], [], []];
+  let y = data.isTable ? HEAD_HEIGHT : 0;
+  data.groups.forEach(({ heads }, group) => {
+    const height = data.isTable ? tileHeight : TITLE_HEIGHT;
+    titles.push({ y, height, title: words.titles[group], layer: heads[0]?.layer });
+    if (!data.isTable) y += TITLE_HEIGHT;
+    for (let start = 0; start < heads.length; start += perLine) {
+      const line = heads.slice(start, start + perLine);
+      const x = (column) => words.left + column * (tileWidth + gap);
+      const placed = line.map((head, column) => ({ ...head, line: lines.length, x: x(column), y }));
+      lines.push(placed.map((_, column) => tiles.length + column));
+      tiles.push(...placed);
+      y += pitch;
+    }
+    if (!data.isTable) y += GROUP_GAP;
+  });
+  const longest = Math.max(0, ...lines.map((line) => line.length));
+  const width = Math.ceil(words.left + longest * (tileWidth + gap) - gap + EDGE);
+  const height = heightOf(state, sizes, perLine);
+  return { ...sizes, left: words.left, top: data.isTable ? HEAD_HEIGHT : 0, tiles, lines, titles, width, height };
+}
+
+// ---- Painting ----------------------------------------------------------------------------------
+
+/** Paint the part of the whole that is in sight: the canvas is no larger than that, however far one zooms. */
+function paint(state) {
+  const { canvas, scroller, layout, theme } = state;
+  const ratio = window.devicePixelRatio || 1;
+  const width = Math.min(scroller.clientWidth, layout.width);
+  const height = Math.min(scroller.clientHeight, layout.height);
+  const [pixelWidth, pixelHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== pixelWidth || canvas.height !== pixelHeight) {
+    [canvas.width, canvas.height] = [pixelWidth, pixelHeight];
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, pixelWidth, pixelHeight);
+  const snap = (length) => Math.round(length * ratio) / ratio;
+  const from = { x: snap(scroller.scrollLeft), y: snap(scroller.scrollTop) };
+  const view = { context, ratio, from, width, height, ink: theme.ink };
+  paintTiles(state, view);
+  paintMarks(state, view);
+  paintTitles(state, view);
+}
+
+function paintTiles(state, { context, ratio, from, width, height }) {
+  const { layout, theme, muted, font } = state;
+  const { tileWidth, tileHeight, captions, captionHeight } = layout;
+  const sheet = sheetOf(state, Math.round(tileWidth * ratio), Math.round(tileHeight * ratio));
+  context.imageSmoothingEnabled = false;
+  layout.tiles.forEach((tile) => {
+    const [x, y] = [tile.x - from.x, tile.y - from.y];
+    if (x > width || y > height || x + tileWidth < 0 || y + tileHeight + captionHeight < 0) return;
+    const box = [x, y, tileWidth, tileHeight].map((length) => Math.round(length * ratio));
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(sheet.canvas, ...sheet.placeOf(tile.tile), ...box);
+    // A head of weights near zero has the page's colour: the hairline says that it is there.
+    context.strokeStyle = theme.ink;
+    context.globalAlpha = 0.16;
+    context.strokeRect(box[0] - 0.5, box[1] - 0.5, box[2] + 1, box[3] + 1);
+    context.globalAlpha = 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = isCurrent(state, tile) ? theme.ink : muted;
+    context.font = `${isCurrent(state, tile) ? 700 : 400} ${CAPTION_SIZE}px ${font}`;
+    context.textBaseline = "alphabetic";
+    captions.forEach((caption, line) => {
+      const texts = caption === "badge" ? [tile.badge] : [shortNameOf(tile)];
+      if (caption === "both") texts.push(tile.badge);
+      writeBetween(context, texts, x, tileWidth, y + tileHeight + (line + 1) * CAPTION_LINE);
+    });
+  });
+}
+
+/** One text in the middle, two at the ends. */
+function writeBetween(context, texts, x, width, y) {
+  texts.forEach((text, index) => {
+    const part = texts.length === 1 ? 0.5 : index;
+    context.textAlign = { 0: "left", 0.5: "center", 1: "right" }[part];
+    context.fillText(text, x + part * width, y);
+  });
+}
+
+/**
+ * The pictures of all heads, ready to be copied. Where a tile has fewer pixels of the screen than the
+ * picture has, each of them takes the largest of what it covers, so that no thin line is lost.
+ */
+function sheetOf(state, tileWidth, tileHeight) {
+  const { data, pixels, theme } = state;
+  const [width, height] = [Math.min(data.columns, tileWidth), Math.min(data.rows, tileHeight)];
+  const id = `${theme.id} ${width} ${height}`;
+  if (state.sheetId === id) return state.sheet;
+  const size = data.rows * data.columns;
+  const count = pixels.length / size;
+  const across = Math.ceil(Math.sqrt(count));
+  const placeOf = (tile) => [(tile % across) * width, Math.floor(tile / across) * height, width, height];
+  const image = new ImageData(across * width, Math.ceil(count / across) * height);
+  const target = new Uint32Array(image.data.buffer);
+  const colours = coloursOfBytes(theme);
+  const isWhole = width === data.columns && height === data.rows;
+  for (let tile = 0; tile < count; tile++) {
+    const whole = pixels.subarray(tile * size, (tile + 1) * size);
+    const picture = isWhole ? whole : shrinkTo(whole, data, width, height);
+    const [left, top] = placeOf(tile);
+    for (let y = 0; y < height; y++) {
+      const start = (top + y) * image.width + left;
+      for (let x = 0; x < width; x++) target[start + x] = colours[picture[y * width + x]];
+    }
+  }
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [image.width, image.height];
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  state.sheetId = id;
+  state.sheet = { canvas, placeOf };
+  return state.sheet;
+}
+
+/** The colour of each byte: 0 is a weight of 0, 255 a weight of 1. */
+function coloursOfBytes(theme) {
+  const scale = scaleOf(theme, "weights");
+  return Uint32Array.from({ length: 256 }, (_, byte) => scale.pixels[scale.index(byte, 255)]);
+}
+
+function shrinkTo(picture, { rows, columns }, width, height) {
+  const spans = (from, to) =>
+    Array.from({ length: to }, (_, i) => [Math.floor((i * from) / to), Math.ceil(((i + 1) * from) / to)]);
+  const across = spans(columns, width);
+  const small = new Uint8Array(width * height);
+  spans(rows, height).forEach(([top, bottom], y) => {
+    across.forEach(([left, right], x) => {
+      let most = 0;
+      for (let row = top; row < bottom; row++) {
+        for (let column = left; column < right; column++) {
+          most = Math.max(most, picture[row * columns + column]);
+        }
+      }
+      small[y * width + x] = most;
+    });
+  });
+  return small;
+}
+
+/** The outlines: of the current head, of the one under the pointer, and of the keyboard's. */
+function paintMarks(state, { context, ratio, from, ink, width, height }) {
+  const { layout, hovered, active } = state;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.save();
+  context.beginPath();
+  const top = state.data.isTable && from.y > 0 ? layout.top : 0;
+  context.rect(state.data.isTable && from.x > 0 ? layout.left - 4 : 0, top, width, height);
+  context.clip();
+  const outline = (tile, lineWidth, outside) => {
+    const box = [tile.x - from.x - outside, tile.y - from.y - outside];
+    const size = [layout.tileWidth + 2 * outside, layout.tileHeight + 2 * outside];
+    context.beginPath();
+    context.roundRect(...box, ...size, outside > 2 ? 4 : 2);
+    context.lineWidth = lineWidth;
+    context.stroke();
+  };
+  context.strokeStyle = ink;
+  layout.tiles.filter((tile) => isCurrent(state, tile)).forEach((tile) => outline(tile, 2.5, 1.25));
+  if (hovered !== null) outline(layout.tiles[hovered], 1.5, 0.75);
+  if (active !== null && isKeyed(state)) outline(layout.tiles[active], 3, 3);
+  context.restore();
+}
+
+/** The names of layers and the numbers of heads stay in sight while the tiles slide under them. */
+function paintTitles(state, view) {
+  const { context, ratio, from, width, height, ink } = view;
+  const { data, layout, theme, muted, font } = state;
+  const pointedAt = layout.tiles.filter((tile, index) => isPointedAt(state, tile, index));
+  const write = (text, x, y, isBold) => {
+    context.font = `${isBold ? 700 : 400} ${LABEL_SIZE}px ${font}`;
+    context.fillStyle = isBold ? ink : muted;
+    context.fillText(text, x, y);
+  };
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.textBaseline = "middle";
+  if (!data.isTable) {
+    context.textAlign = "left";
+    for (const { y, height: room, title } of layout.titles) {
+      const text = shorten(context, title, width - 2 * EDGE, `700 ${LABEL_SIZE}px ${font}`);
+      write(text, layout.left, y - from.y + room / 2 + 3, true);
+    }
+    return;
+  }
+  context.fillStyle = theme.ground;
+  if (from.x > 0) context.fillRect(0, 0, layout.left - 4, height);
+  if (from.y > 0) context.fillRect(0, 0, width, layout.top - 4);
+  const clip = (x, y) => {
+    context.save();
+    context.beginPath();
+    context.rect(x, y, width, height);
+    context.clip();
+  };
+  clip(0, from.y > 0 ? layout.top - 4 : 0);
+  context.textAlign = "right";
+  for (const { y, height: room, title, layer } of layout.titles) {
+    write(title, layout.left - 8, y - from.y + room / 2, pointedAt.some((tile) => tile.layer === layer));
+  }
+  context.restore();
+  clip(from.x > 0 ? layout.left - 4 : 0, 0);
+  context.textAlign = "center";
+  const longest = layout.lines.reduce((best, line) => (line.length > best.length ? line : best), []);
+  for (const index of longest) {
+    const { head, x } = layout.tiles[index];
+    const middle = x - from.x + layout.tileWidth / 2;
+    write(String(head + 1), middle, layout.top / 2 - 2, pointedAt.some((tile) => tile.head === head));
+  }
+  context.restore();
+}
+
+function isPointedAt(state, tile, index) {
+  return index === state.hovered || isCurrent(state, tile) || (index === state.active && isKeyed(state));
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Cut a title to the width there is; emoji and accents are never cut in two. */
+function shorten(context, text, room, font) {
+  context.font = font;
+  if (context.measureText(text).width <= room) return text;
+  const letters = Array.from(graphemes.segment(text.slice(0, 200)), ({ segment }) => segment);
+  while (letters.length && context.measureText(`${letters.join("")}…`).width > room) letters.pop();
+  return `${letters.join("")}…`;
+}
+
+// ---- Words -------------------------------------------------------------------------------------
+
+function writeFrame(state) {
+  const { data, theme, name, strip, picture } = state;
+  const { fills } = scaleOf(theme, "weights");
+  const stops = Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * (fills.length - 1))]);
+  strip.style.background = `linear-gradient(to right, ${stops.join()})`;
+  name.textContent = data.title;
+  state.title.style.maxWidth = `${Math.max(layOut(state, 1).width, 520)}px`;
+  const sentence = data.alt.replace(/[^.!?]$/, "$&.");
+  setAttribute(
+    picture,
+    "aria-label",
+    `${sentence} Arrow keys move from head to head, Enter chooses one, plus and minus zoom.`,
+  );
+}
+
+/** How to read it, and what a pixel is where it is not a weight. */
+function writeCaption(state) {
+  const { data, layout, caption } = state;
+  const [rows, columns] = data.block;
+  const { captions, tileWidth, tiles } = layout;
+  const hasNames = captions.includes("name") || captions.includes("both");
+  const hasBadges = captions.includes("badge") || captions.includes("both");
+  const example = tiles.find((tile) => isCurrent(state, tile)) ?? tiles[0];
+  const isShrunk = Math.round(tileWidth * (window.devicePixelRatio || 1)) < data.columns;
+  const parts = [
+    data.isTable && "rows: layers · columns: heads",
+    hasNames && `${shortNameOf(example)} is ${nameOf(example).toLowerCase()}`,
+    hasBadges && data.badgeName && (hasNames ? `${example.badge} its` : "below:") + ` ${data.badgeName}`,
+    rows * columns > 1 && `each pixel is the largest weight of ${rows}×${columns}`,
+    isShrunk && "shrunk to fit, the largest weights kept: zoom in to see all",
+  ];
+  caption.textContent = parts.filter(Boolean).join(" · ");
+}
+
+function writeReadout(state) {
+  const { data, layout, readout } = state;
+  const index = state.hovered ?? (isFocused(state) ? state.active : null);
+  const tile = index === null ? layout.tiles.find((other) => isCurrent(state, other)) : layout.tiles[index];
+  readout.classList.toggle("hint", !tile);
+  if (!tile) {
+    readout.replaceChildren("Point at a head to see what it does.");
+    return;
+  }
+  const badge = tile.badge && [data.badgeName, tile.badge].filter(Boolean).join(" ");
+  const said = [tile.description, badge].filter(Boolean).join(" · ");
+  readout.replaceChildren(make("b", "", nameOf(tile)), said && ": ", make("bdi", "", said));
+}
+
+const isFocused = ({ picture }) => picture.matches(":focus");
+const isKeyed = ({ picture }) => picture.matches(":focus-visible");
+
+// ---- Pointer and keyboard ----------------------------------------------------------------------
+
+function listen(state) {
+  const { picture, scroller } = state;
+  picture.onpointermove = (event) => event.pointerType !== "touch" && hover(state, tileUnder(state, event));
+  picture.onpointerleave = () => hover(state, null);
+  picture.onclick = (event) => {
+    const index = tileUnder(state, event);
+    if (index !== null) choose(state, index);
+  };
+  picture.onkeydown = (event) => press(state, event);
+  picture.onfocus = () => {
+    if (!state.layout) return;
+    state.active ??= Math.max(0, state.layout.tiles.findIndex((tile) => isCurrent(state, tile)));
+    refresh(state);
+  };
+  picture.onblur = () => refresh(state);
+  scroller.onscroll = () => state.layout && paint(state);
+  listenForZoom(state);
+}
+
+/** @returns {number | null} the index of the tile, whose caption belongs to it */
+function tileUnder(state, { clientX, clientY }) {
+  const { picture, canvas, layout, data } = state;
+  if (!layout) return null;
+  const [whole, shown] = [picture.getBoundingClientRect(), canvas.getBoundingClientRect()];
+  const isCovered = clientX - shown.left < layout.left - 4 || clientY - shown.top < layout.top - 4;
+  if (data.isTable && isCovered) return null;
+  const [x, y] = [clientX - whole.left, clientY - whole.top];
+  const { tileWidth, tileHeight, captionHeight } = layout;
+  const index = layout.tiles.findIndex(
+    (tile) => x >= tile.x && x < tile.x + tileWidth && y >= tile.y && y < tile.y + tileHeight + captionHeight,
+  );
+  return index < 0 ? null : index;
+}
+
+function hover(state, index) {
+  if (index === state.hovered) return;
+  state.hovered = index;
+  state.picture.style.cursor = index === null ? "" : "pointer";
+  refresh(state);
+}
+
+function refresh(state) {
+  if (!state.layout) return;
+  paint(state);
+  writeReadout(state);
+}
+
+/** Mark the head at once, and tell Python. */
+function choose(state, index) {
+  const { layer, head } = state.layout.tiles[index];
+  state.active = index;
+  state.current = [layer, head];
+  send(state.setStateValue, "choose", { layer, head });
+  refresh(state);
+}
+
+function press(state, event) {
+  if (event.altKey || event.metaKey || !state.layout?.tiles.length) return;
+  const isChoice = event.key === "Enter" || event.key === " ";
+  const zoom = event.ctrlKey ? null : zoomOfKey(state, event.key);
+  const from = state.active ?? 0;
+  const target = isChoice || zoom !== null ? from : destination(state, event, from);
+  if (target === null) return;
+  // The same arrows mean the step before and the next elsewhere on the page.
+  event.preventDefault();
+  event.stopPropagation();
+  state.hovered = null;
+  state.active = target;
+  if (zoom !== null) return zoomTo(state, zoom);
+  if (isChoice && !event.repeat) return choose(state, target);
+  reveal(state);
+  refresh(state);
+}
+
+function zoomOfKey({ zoom }, key) {
+  return { "+": zoom * ZOOM_STEP, "=": zoom * ZOOM_STEP, "-": zoom / ZOOM_STEP, "0": 1 }[key] ?? null;
+}
+
+/** Where a key leads, as in an ARIA grid; null if it is none of ours. */
+function destination(state, event, index) {
+  const { tiles, lines, tileHeight } = state.layout;
+  const line = lines[tiles[index].line];
+  const column = line.indexOf(index);
+  // In a table a row is a row; elsewhere a line is only as long as there was room.
+  const [first, last] = state.data.isTable ? [line[0], line.at(-1)] : [0, tiles.length - 1];
+  const page = Math.max(1, Math.floor(state.scroller.clientHeight / tileHeight) - 1);
+  const down = (by) => {
+    const there = lines[Math.min(lines.length - 1, Math.max(0, tiles[index].line + by))];
+    return there[Math.min(column, there.length - 1)];
+  };
+  switch (event.key) {
+    case "ArrowLeft": return Math.max(first, index - 1);
+    case "ArrowRight": return Math.min(last, index + 1);
+    case "ArrowUp": return down(-1);
+    case "ArrowDown": return down(1);
+    case "Home": return event.ctrlKey ? 0 : line[0];
+    case "End": return event.ctrlKey ? tiles.length - 1 : line.at(-1);
+    case "PageUp": return down(-page);
+    case "PageDown": return down(page);
+    default: return null;
+  }
+}
+
+/** Scroll no further than needed to see the active tile. */
+function reveal({ scroller, layout, active, data }) {
+  const { x, y } = layout.tiles[active];
+  const { tileWidth, tileHeight, captionHeight } = layout;
+  const [left, top] = data.isTable ? [layout.left, layout.top] : [layout.left, TITLE_HEIGHT];
+  const nearest = (scrolled, before, start, size, room) =>
+    start - before < scrolled ? start - before : Math.max(scrolled, start + size + EDGE - room);
+  scroller.scrollLeft = nearest(scroller.scrollLeft, left, x, tileWidth, scroller.clientWidth);
+  scroller.scrollTop = nearest(scroller.scrollTop, top, y, tileHeight + captionHeight, scroller.clientHeight);
+}
+
+// ---- Zoom --------------------------------------------------------------------------------------
+
+/**
+ * Zoom, and keep what is at a place of the window where it is.
+ * @param {{x: number, y: number}} place
+ * @param {ReturnType<typeof anchorAt>} anchor what is there, or is to come there
+ */
+function zoomTo(state, wanted, place = placeToKeep(state), anchor = anchorAt(state, place)) {
+  const { scroller, picture } = state;
+  const zoom = Math.min(MAX_ZOOM, Math.max(1, wanted));
+  if (!anchor || zoom === state.zoom) return;
+  state.zoom = zoom;
+  arrange(state);
+  const { tiles, tileWidth, tileHeight } = state.layout;
+  const [whole, tile] = [picture.getBoundingClientRect(), tiles[anchor.index]];
+  scroller.scrollLeft += whole.left + tile.x + anchor.across * tileWidth - place.x;
+  scroller.scrollTop += whole.top + tile.y + anchor.down * tileHeight - place.y;
+  refresh(state);
+}
+
+/** The tile that is next to a place, and where in it the place is: what stays true in every layout. */
+function anchorAt({ layout, picture }, place) {
+  if (!layout?.tiles.length) return null;
+  const whole = picture.getBoundingClientRect();
+  const [x, y] = [place.x - whole.left, place.y - whole.top];
+  const index = nearestTile(layout, x, y);
+  const { tiles, tileWidth, tileHeight } = layout;
+  return { index, across: (x - tiles[index].x) / tileWidth, down: (y - tiles[index].y) / tileHeight };
+}
+
+/** The middle of the keyboard's or the current tile, if it is in sight, else of everything. */
+function placeToKeep({ scroller, picture, layout, active, current }) {
+  const [shown, whole] = [scroller.getBoundingClientRect(), picture.getBoundingClientRect()];
+  const middle = { x: shown.left + shown.width / 2, y: shown.top + shown.height / 2 };
+  const tile = layout?.tiles[active ?? -1] ?? layout?.tiles.find((other) => isCurrent({ current }, other));
+  if (!tile) return middle;
+  const x = whole.left + tile.x + layout.tileWidth / 2;
+  const y = whole.top + tile.y + layout.tileHeight / 2;
+  return x >= shown.left && x <= shown.right && y >= shown.top && y <= shown.bottom ? { x, y } : middle;
+}
+
+function nearestTile({ tiles, tileWidth, tileHeight }, x, y) {
+  const distance = (tile) => Math.hypot(tile.x + tileWidth / 2 - x, tile.y + tileHeight / 2 - y);
+  return tiles.reduce((best, tile, index) => (distance(tile) < distance(tiles[best]) ? index : best), 0);
+}
+
+/**
+ * The wheel with Ctrl, which is also what a trackpad says of two fingers; and two fingers on a screen.
+ * What was under the pointer at the start comes back to it as soon as there is enough to scroll.
+ */
+function listenForZoom(state) {
+  const { picture } = state;
+  const taken = { passive: false }; // the page itself must not zoom as well
+  let turn = { time: -Infinity };
+  picture.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const place = { x: event.clientX, y: event.clientY };
+    const isSame = event.timeStamp - turn.time < 600 && place.x === turn.place.x && place.y === turn.place.y;
+    turn = { time: event.timeStamp, place, anchor: isSame ? turn.anchor : anchorAt(state, place) };
+    const distance = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1);
+    const by = Math.exp(-Math.max(-60, Math.min(60, distance)) / 150);
+    zoomTo(state, state.zoom * by, place, turn.anchor);
+  }, taken);
+
+  let pinch = null;
+  const fingers = ([one, other]) => ({
+    spread: Math.max(1, Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY)),
+    place: { x: (one.clientX + other.clientX) / 2, y: (one.clientY + other.clientY) / 2 },
+  });
+  picture.addEventListener("touchstart", ({ touches }) => {
+    pinch = null;
+    if (touches.length !== 2) return;
+    const { spread, place } = fingers(touches);
+    pinch = { spread, zoom: state.zoom, anchor: anchorAt(state, place) };
+  }, { passive: true });
+  picture.addEventListener("touchmove", (event) => {
+    if (!pinch || event.touches.length !== 2) return;
+    event.preventDefault();
+    const { spread, place } = fingers(event.touches);
+    zoomTo(state, (pinch.zoom * spread) / pinch.spread, place, pinch.anchor);
+  }, taken);
+}

@@ -1,0 +1,149 @@
+"""All heads of a model as the plain data of the atlas: one small picture of each, in any order."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, Self
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.figures.heads import shrink
+
+__all__ = ["Atlas", "Group", "Head", "Tiles", "by_layer"]
+
+# A layer and a head of it, both counted from 0.
+Head = tuple[int, int]
+# A title, and the heads under it in the order in which they are drawn.
+Group = tuple[str, Sequence[Head]]
+
+# A picture of a head is at most so many pixels wide and high; what is larger is pooled.
+MAX_SIDE = 64
+# The largest number of 8 bits: what a weight of 1 becomes.
+FULL = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """The weights of all heads as pictures, small enough to send: what one makes once for a sentence.
+
+    A weight is sent in 8 bits: 0 … 1 becomes 0 … 255, so that it is off by at most 1/510. A picture of
+    more than 64 rows or columns is made of blocks, of which each pixel has the largest weight: ``block``
+    says how many rows and columns, ``(1, 1)`` if a pixel is a weight. The bytes of all pictures, layer
+    by layer, head by head and row by row, are compressed together by zlib.
+    """
+
+    n_heads: tuple[int, ...]
+    rows: int
+    columns: int
+    block: tuple[int, int]
+    packed: bytes
+
+    @classmethod
+    def of(cls, weights: Sequence[Float[Array, "H Q K"]]) -> Self:
+        """Make the pictures from the weights of each layer.
+
+        Raises:
+            ValueError: there is no head, or the heads' weights differ in shape; with the shapes.
+        """
+        shapes = {layer.shape[1:] for layer in weights}
+        if len(shapes) != 1 or not all(layer.size for layer in weights):
+            raise ValueError(f"weights must be some layers of one (H, Q, K), got {[w.shape for w in weights]}")
+        pictures = np.stack([shrink(head, MAX_SIDE) for layer in weights for head in layer])
+        steps = np.rint(pictures * np.float32(FULL)).astype(np.uint8)
+        # Weights are noise with runs of zeros: looking for anything else takes ten times as long and finds little.
+        packer = zlib.compressobj(strategy=zlib.Z_RLE)
+        n_queries, n_keys = shapes.pop()
+        return cls(
+            n_heads=tuple(len(layer) for layer in weights),
+            rows=pictures.shape[1],
+            columns=pictures.shape[2],
+            block=(-(-n_queries // MAX_SIDE), -(-n_keys // MAX_SIDE)),
+            packed=packer.compress(steps.tobytes()) + packer.flush(),
+        )
+
+    def has(self, head: Head) -> bool:
+        """Tell whether there is such a layer and such a head in it."""
+        layer, index = head
+        return 0 <= layer < len(self.n_heads) and 0 <= index < self.n_heads[layer]
+
+
+def by_layer(tiles: Tiles) -> tuple[Group, ...]:
+    """Return the order that is a table: a row for each layer, a column for each head."""
+    return tuple(
+        (f"Layer {layer + 1}", tuple((layer, head) for head in range(n_heads)))
+        for layer, n_heads in enumerate(tiles.n_heads)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Atlas:
+    """All heads to draw: their pictures, their order, what each one does, and the current one.
+
+    Groups need not have all heads, and may have a head more than once. What a head does is said on
+    hover and to a screen reader; its badge, a few characters such as ``0.42``, stands under its picture
+    where there is room, and ``badge_name`` says what it measures.
+    """
+
+    tiles: Tiles
+    groups: Sequence[Group]
+    title: str
+    alt: str
+    current: Head | None = None
+    descriptions: Mapping[Head, str] = field(default_factory=dict)
+    badges: Mapping[Head, str] = field(default_factory=dict)
+    badge_name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse heads that there are no pictures of.
+
+        Raises:
+            ValueError: with those heads.
+        """
+        unknown = [head for _, heads in self.groups for head in heads if not self.tiles.has(head)]
+        if unknown:
+            raise ValueError(f"groups must be of heads that the tiles have, {self.tiles.n_heads}, got {unknown}")
+
+    @property
+    def is_table(self) -> bool:
+        """Tell whether each group is one layer, whose heads stand under each other's: rows and columns then."""
+        rows = [(heads, len({layer for layer, _ in heads})) for _, heads in self.groups]
+        return all(n_layers == 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows)
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it; the pictures travel as zlib's bytes in base64."""
+        tiles = self.tiles
+        first = [0, *accumulate(tiles.n_heads)]
+        groups = [
+            {
+                "title": title,
+                "heads": [
+                    {
+                        "layer": layer,
+                        "head": head,
+                        "tile": first[layer] + head,
+                        "description": self.descriptions.get((layer, head), ""),
+                        "badge": self.badges.get((layer, head), ""),
+                    }
+                    for layer, head in heads
+                ],
+            }
+            for title, heads in self.groups
+        ]
+        return {
+            "title": self.title,
+            "alt": self.alt,
+            "rows": tiles.rows,
+            "columns": tiles.columns,
+            "block": list(tiles.block),
+            "tiles": base64.b64encode(tiles.packed).decode("ascii"),
+            "groups": groups,
+            "isTable": self.is_table,
+            "badgeName": self.badge_name,
+            "current": None if self.current is None else list(self.current),
+        }

@@ -1,0 +1,74 @@
+"""What a head does, in words and as a table: measured on this text, labelled by rules that stand beside the label."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from attention.figures.format import number
+from attention.lesson.prose import fact, lesson, word
+from attention.patterns import HeadSummary
+
+__all__ = ["describe", "head_table", "in_short"]
+
+# The columns of the table, and what of a summary stands in each.
+_MEASURES = {
+    "entropy (nats)": "entropy",
+    "mean distance": "mean_distance",
+    "previous": "previous",
+    "same token": "itself",
+    "next": "next",
+    "[CLS]": "classifier",
+    "[SEP]": "separator",
+    "punctuation": "punctuation",
+    "same word": "same_word",
+    "positional": "positional",
+}
+
+
+def describe(summary: HeadSummary) -> str:
+    """Return as HTML what one head does on this text, with the rules behind its labels."""
+    pattern = summary.pattern
+    text = lesson(
+        "head",
+        layer=summary.layer + 1,
+        head=summary.head + 1,
+        pattern=word(pattern.label),
+        score=fact(pattern.as_dict()[pattern.label]),
+        entropy=fact(summary.entropy),
+        distance=fact(summary.mean_distance),
+        previous=fact(summary.previous),
+        itself=fact(summary.itself),
+        next=fact(summary.next),
+    )
+    shown = [behaviour for behaviour in summary.behaviours if behaviour.passes]
+    for behaviour in shown:
+        rule = behaviour.rule
+        text += lesson(
+            "head-behaviour",
+            behaviour=word(rule.name),
+            score=fact(behaviour.score),
+            threshold=fact(rule.threshold),
+            meaning=html.escape(rule.meaning),
+            source=html.escape(rule.source),
+        )
+    return text + (lesson("head-caveat") if shown else lesson("head-no-behaviour"))
+
+
+def in_short(summary: HeadSummary) -> str:
+    """Return a head's labels in a few plain words, for a tile of the atlas."""
+    names = ", ".join((summary.pattern.label, *summary.behaviour_names))
+    return f"{names}; entropy {number(summary.entropy)}"
+
+
+def head_table(summaries: Sequence[HeadSummary]) -> dict[str, list[str | int | float]]:
+    """Return all heads as columns of numbers, rounded as they are read, for sorting and for CSV."""
+    table: dict[str, list[str | int | float]] = {
+        "layer": [summary.layer + 1 for summary in summaries],
+        "head": [summary.head + 1 for summary in summaries],
+        "pattern": [summary.pattern.label for summary in summaries],
+        "behaviours": [", ".join(summary.behaviour_names) for summary in summaries],
+    }
+    for title, measure in _MEASURES.items():
+        table[title] = [round(float(getattr(summary, measure)), 4) for summary in summaries]
+    return table

@@ -1,0 +1,31 @@
+"""The picture of all heads of a model, in which a person finds one and chooses it.
+
+A component like those of :mod:`attention.ui.components`, with the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.components.v2 import component
+
+from attention.figures.atlas import Atlas
+from attention.ui.components import _css, _is_index, _read, _told
+
+__all__ = ["atlas"]
+
+_ATLAS = component("attention_atlas", css=_css("atlas"), js=_read("base.js", "colours.js", "atlas.js"))
+
+
+def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None]) -> None:
+    """Draw all heads as one picture; ``on_choose`` is called with the layer and the head of one, from 0."""
+    n_heads = data.tiles.n_heads
+
+    def choose(value: object) -> None:
+        if not isinstance(value, dict):
+            return
+        layer, head = value.get("layer"), value.get("head")
+        if _is_index(layer, len(n_heads)) and _is_index(head, n_heads[layer]):
+            on_choose(layer, head)
+
+    _ATLAS(key=key, data=data.payload(), on_choose_change=_told(key, "choose", choose))

@@ -1,0 +1,158 @@
+"""All heads at once: the atlas, one head large, what it does, and the table of all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.figures.atlas import Atlas, Head
+from attention.figures.matrix import Cell, Matrix
+from attention.lesson.behaviour import describe, head_table, in_short
+from attention.lesson.prose import lesson
+from attention.lesson.scene import Scene
+from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Look, Survey, order, place
+from attention.lesson.tables import to_csv
+from attention.ui import components, state, text
+from attention.ui.atlas import atlas
+from attention.ui.cache import survey_of
+from attention.ui.frame import Pane
+from attention.view import View
+
+__all__ = ["look_choices", "show"]
+
+_HIDE_LABELS = {
+    "nothing": "nothing",
+    "special": "[CLS], [SEP]",
+    "punctuation": "[CLS], [SEP], punctuation",
+}
+_SORT_LABELS = {
+    "layer": "layer",
+    "entropy": "entropy",
+    "pattern": "pattern",
+    "similarity": "likeness to the chosen head",
+}
+
+
+def look_choices(view: View) -> None:
+    """Draw how the heads are sorted, and how their weights are looked at."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
+        st.session_state["sort"] = view.sort
+        st.segmented_control(
+            "Sort by", SORT_NAMES, format_func=_SORT_LABELS.__getitem__, key="sort", required=True, on_change=_set_sort
+        )
+        st.session_state["hide"] = view.look.hide
+        st.selectbox(
+            "Hide", HIDE_NAMES, format_func=_HIDE_LABELS.__getitem__, key="hide", on_change=_set_look, width=230
+        )
+        st.session_state["words"] = view.look.words
+        st.toggle("Whole words", key="words", on_change=_set_look)
+        st.session_state["renormalise"] = view.look.renormalise
+        st.toggle("Rows sum to 1 again", key="renormalise", on_change=_set_look, disabled=view.look.hide == "nothing")
+
+
+def show(view: View, pane: Pane) -> None:
+    """Draw the atlas of one model, and the chosen head beside what it does."""
+    scene = pane.scene
+    if scene is None:
+        return
+    current = (scene.layer, scene.head)
+    with st.spinner("Looking at all heads …", show_time=True):
+        surveyed = survey_of(scene.trace, view.mask, view.look)
+        arranged = order(view.sort, surveyed, scene.trace, view.look, current)
+    text.prose(lesson("all-heads"))
+    _say_look(view.look, surveyed)
+    picture = Atlas(
+        tiles=surveyed.tiles,
+        groups=arranged.groups,
+        title=f"{pane.info.name}: {len(surveyed.summaries)} heads",
+        alt=f"All {len(surveyed.summaries)} heads of {pane.info.name} as small heatmaps.",
+        current=current,
+        descriptions={place(summary): in_short(summary) for summary in surveyed.summaries},
+        badges=arranged.badges,
+        badge_name=_SORT_LABELS[view.sort],
+    )
+    atlas(picture, key="atlas", on_choose=_choose)
+    _one_head(view, scene, surveyed, current)
+    _table(surveyed)
+
+
+def _one_head(view: View, scene: Scene, surveyed: Survey, current: Head) -> None:
+    st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
+    left, right = st.columns([5, 8], gap="large")
+    with left:
+        text.prose(describe(surveyed.summary(current)))
+        with st.expander("The rules behind the labels"):
+            text.prose(lesson("patterns"))
+        with st.container(key="way_in_steps"):
+            query = replace(view, step="softmax").to_query()
+            st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
+    with right:
+        components.matrix(_matrix(view.look, scene, current), key="head_matrix", on_select=_open_weight)
+
+
+def _matrix(look: Look, scene: Scene, current: Head) -> Matrix:
+    units = look.units(scene.tokens)
+    labels = tuple(unit.text for unit in units)
+    rows = [row for row, unit in enumerate(units) if unit.position <= scene.word]
+    return Matrix(
+        name="weights",
+        title="Weights",
+        values=look.weights(scene.attention, scene.tokens)[current[1]],
+        row_labels=labels,
+        column_labels=labels,
+        row_axis="queries (who asks)",
+        column_axis="keys (who is asked)",
+        palette="weights",
+        alt=f"The weights of layer {current[0] + 1}, head {current[1] + 1}, between {len(labels)} tokens or words.",
+        row_role="query",
+        column_role="key",
+        focus_row=rows[-1] if rows else None,
+    )
+
+
+def _say_look(look: Look, surveyed: Survey) -> None:
+    """Say what the pictures do not show as it is: nothing is changed in silence."""
+    notes = []
+    if look.words:
+        notes.append("Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean.")
+    if look.hide != "nothing":
+        kept = "each row divided by its sum" if look.renormalise else "rows not made to sum to 1 again"
+        notes.append(f"Hidden: {_HIDE_LABELS[look.hide]}; {kept}.")
+    if max(surveyed.tiles.block) > 1:
+        rows, columns = surveyed.tiles.block
+        notes.append(f"The text is long: each pixel is the largest weight of {rows}×{columns}.")
+    if notes:
+        st.caption(" ".join(notes))
+
+
+def _table(surveyed: Survey) -> None:
+    st.header("All heads as a table", anchor=False)
+    table = head_table(surveyed.summaries)
+    st.dataframe(table, hide_index=True, key="heads_table")
+    st.download_button(
+        "heads.csv",
+        data=lambda: to_csv({name: list(map(str, column)) for name, column in table.items()}).encode("utf-8-sig"),
+        file_name="heads.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+def _choose(layer: int, head: int) -> None:
+    state.set_pane(False, lambda pane: replace(pane, layer=layer, head=head, cell=None))
+
+
+def _open_weight(cell: Cell) -> None:
+    if not state.current().look.words:
+        state.change(lambda view: view.with_word(cell.row))
+
+
+def _set_sort() -> None:
+    sort = st.session_state["sort"]
+    state.change(lambda view: replace(view, sort=sort))
+
+
+def _set_look() -> None:
+    look = Look(st.session_state["words"], st.session_state["hide"], st.session_state["renormalise"])
+    state.change(lambda view: replace(view, look=look))

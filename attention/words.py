@@ -1,0 +1,140 @@
+"""Word pieces merged into words, and tokens hidden from a matrix of weights."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.trace import Token
+
+__all__ = ["Word", "hide_tokens", "is_punctuation", "merge", "merge_words", "words_of"]
+
+# How a word piece says that it goes on with the word before it (Devlin et al. 2019, section 3).
+CONTINUES = "##"
+
+# What BERT's tokeniser cuts off as punctuation although Unicode counts it among the symbols.
+_ASCII_SYMBOLS = frozenset("$+<=>^`|~")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A whole word: its pieces joined, what was typed, its first token's position and those of all its tokens.
+
+    A special token or one of padding is a word of its own.
+    """
+
+    text: str
+    typed: str
+    position: int
+    positions: tuple[int, ...]
+    is_special: bool = False
+    segment: int = 0
+    is_padding: bool = False
+
+
+def words_of(tokens: Sequence[Token]) -> list[Word]:
+    """Return the words that the tokens are pieces of, in order; special tokens stay each on their own."""
+    return [_join(list(pieces)) for _, pieces in groupby(tokens, _word_key)]
+
+
+def _word_key(token: Token) -> tuple[bool, int]:
+    """Return what all pieces of one word share and no two special tokens do."""
+    if token.is_special or token.word is None:
+        return False, token.position
+    return True, token.word
+
+
+def _join(pieces: Sequence[Token]) -> Word:
+    first = pieces[0]
+    return Word(
+        text=first.text + "".join(piece.text.removeprefix(CONTINUES) for piece in pieces[1:]),
+        typed="".join(piece.typed for piece in pieces),
+        position=first.position,
+        positions=tuple(piece.position for piece in pieces),
+        is_special=first.is_special,
+        segment=first.segment,
+        is_padding=first.is_padding,
+    )
+
+
+def merge_words(
+    weights: Float[Array, "*axes T T"], tokens: Sequence[Token]
+) -> tuple[Float[Array, "*axes W W"], list[Word]]:
+    """Merge weights between word pieces into weights between words, and return them with the words; see ``merge``.
+
+    Raises:
+        ValueError: the weights are not between these tokens.
+    """
+    if weights.shape[-2:] != (len(tokens), len(tokens)):
+        raise ValueError(
+            f"weights must end in {(len(tokens), len(tokens))} for {len(tokens)} tokens, got {weights.shape}"
+        )
+    words = words_of(tokens)
+    row_of = {token.position: row for row, token in enumerate(tokens)}
+    groups = [[row_of[position] for position in word.positions] for word in words]
+    return merge(weights, groups), words
+
+
+def merge(weights: Float[Array, "*axes T T"], groups: Sequence[Sequence[int]]) -> Float[Array, "*axes W W"]:
+    """Merge rows and columns: attention *to* a group is the sum over its tokens, *from* it the mean over them.
+
+    ``A'[i, j] = mean over q in group i of Σ_{k in group j} A[q, k]`` (Clark et al. 2019, section 4.1): with
+    every token in one group, each row still sums to 1. The mean is taken over the tokens that look at
+    anything; a group in which none does (all masked) keeps a row of 0.
+
+    Args:
+        weights: shape (..., T, T).
+        groups: the positions of each group's tokens; a token in no group is left out.
+
+    Raises:
+        ValueError: a group is empty, or names a position that is not there.
+    """
+    n_tokens = weights.shape[-1]
+    member = np.zeros((len(groups), n_tokens), weights.dtype)
+    for row, group in zip(member, groups, strict=True):
+        if not group or min(group) < 0 or max(group) >= n_tokens:
+            raise ValueError(f"a group must hold positions between 0 and {n_tokens - 1}, got {list(group)}")
+        row[list(group)] = 1
+    summed = member @ (weights @ member.T)  # (*axes, W, W)
+    looking = weights.any(axis=-1).astype(weights.dtype) @ member.T  # (*axes, W)
+    return summed / np.maximum(looking, 1)[..., None]
+
+
+def hide_tokens(
+    weights: Float[Array, "*axes T T"], keep: Bool[Array, " T"], renormalise: bool = False
+) -> Float[Array, "*axes T T"]:
+    """Set the rows and columns of the tokens that are not kept to 0; the shape stays.
+
+    Without ``renormalise`` a row's sum says how much of its weight goes to what is left. With it, each
+    row is divided by that sum, so that it adds up to 1 again; a row with nothing left is 0.
+
+    Raises:
+        ValueError: ``keep`` is not one truth value per token.
+    """
+    keep = np.asarray(keep, bool)
+    if keep.ndim != 1 or weights.shape[-2:] != (keep.size, keep.size):
+        raise ValueError(f"keep must have shape ({weights.shape[-1]},) for weights {weights.shape}, got {keep.shape}")
+    shown = np.where(keep[:, None] & keep[None, :], weights, weights.dtype.type(0))
+    if not renormalise:
+        return shown
+    total = shown.sum(axis=-1, keepdims=True)
+    return shown / np.where(total == 0, 1, total)
+
+
+def is_punctuation(token: Token | Word) -> bool:
+    """Tell whether all that was typed for the token is punctuation, as BERT's tokeniser understands it.
+
+    That is Unicode's categories P and, of ASCII, its symbols: more than the full stop and the comma that
+    Clark et al. 2019 count. A special token is none.
+    """
+    return not token.is_special and bool(token.typed) and all(map(_is_punctuation_mark, token.typed))
+
+
+def _is_punctuation_mark(character: str) -> bool:
+    return character in _ASCII_SYMBOLS or unicodedata.category(character).startswith("P")

@@ -1,0 +1,13 @@
+"""All heads: every head of every layer on the typed sentence, and what each one does."""
+
+from dataclasses import replace
+
+from attention.ui import frame, heads_page
+
+view = replace(frame.begin("All heads"), beside=False)
+panes = frame.open_panes(view)
+frame.controls(view, panes, with_beside=False)
+heads_page.look_choices(view)
+for pane in panes:
+    heads_page.show(view, pane)
+frame.finish(panes)

@@ -1,0 +1,39 @@
+"""The page All heads, run without a browser."""
+
+import pytest
+
+PAGE = "pages/all_heads.py"
+
+
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+@pytest.mark.parametrize("sort", ["layer", "entropy", "pattern", "similarity"])
+def test_every_order_is_drawn_for_every_model(open_page, model, sort):
+    shown = open_page(PAGE, model=model, sort=sort)
+    assert shown.exceptions == []
+    assert shown.notices == []
+    groups = shown.component("atlas")["groups"]
+    assert sum(len(group["heads"]) for group in groups) == {"toy": 3, "minilm-l6": 72}[model]
+
+
+def test_whole_words_and_hidden_tokens_are_said_and_shown(open_page):
+    text = "The unbelievableness of it"
+    pieces = open_page(PAGE, text=text).component("head_matrix")
+    words = open_page(PAGE, text=text, words="1", hide="special")
+    assert len(words.component("head_matrix")["rows"]) < len(pieces["rows"])
+    said = " ".join(caption.value for caption in words.app.caption)
+    assert "merged into words" in said
+    assert "not made to sum to 1" in said
+
+
+def test_a_head_chosen_in_the_link_is_the_one_shown_and_described(open_page):
+    shown = open_page(PAGE, layer="1", head="3")
+    assert shown.component("atlas")["current"] == [0, 2]
+    assert "previous token" in shown.text
+
+
+@pytest.mark.parametrize("mask", ["causal", "padding"])
+def test_masks_and_no_text_at_all_are_no_trouble(open_page, mask):
+    assert open_page(PAGE, mask=mask).exceptions == []
+    empty = open_page(PAGE, text="", mask=mask)
+    assert empty.exceptions == []
+    assert "Type a sentence" in empty.text
