@@ -765,6 +765,14 @@ def test_a_number_that_is_not_the_models_own_breaks_the_proof(scene_of):
     assert "1.0e-02" in proof.sentence("Toy")
 
 
+def test_a_number_that_is_none_breaks_the_proof_in_any_layer_and_head(scene_of):
+    trace = scene_of("minilm-l6").trace
+    output = trace.layers[3].model_output.copy()
+    output[7, 2, 3] = np.nan
+    layers = (*trace.layers[:3], replace(trace.layers[3], model_output=output), *trace.layers[4:])
+    assert not prove(replace(trace, layers=layers)).holds
+
+
 def test_a_row_that_misses_one_is_told():
     proof = replace(prove(TOY.trace(TEXT)), largest_row_error=0.25)
     assert not proof.holds
