@@ -48,6 +48,7 @@ const SCROLLING_TILE = { table: [44, 36, 30], groups: [] }; // where not all can
 const NARROW = 480;
 const EDGE = 5; // room for the outlines
 const SCROLLBAR = 16;
+const EVEN = 0.85;
 const LABEL_SIZE = 14;
 const CAPTION_SIZE = 11;
 const CAPTION_LINE = 13;
@@ -153,12 +154,15 @@ async function unpack(base64) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** @param {AtlasData} data */
+/**
+ * What one is looking at closely stays in sight while the sentence changes, but not in another order.
+ * @param {AtlasData} data
+ */
 function show(state, data) {
   const order = (groups) => groups.map(({ heads }) => heads.map(({ tile }) => tile).join()).join(";");
   if (!state.data || order(state.data.groups) !== order(data.groups)) {
-    state.hovered = null;
-    state.active = null;
+    Object.assign(state, { hovered: null, active: null, zoom: 1 });
+    state.scroller.scrollTo(0, 0);
   }
   state.data = data;
   state.current = data.current;
@@ -174,8 +178,8 @@ const shortNameOf = ({ layer, head }) => `${layer + 1}-${head + 1}`;
 function draw(state) {
   const { root, data } = state;
   const width = root.clientWidth;
+  state.drawnWidth = data ? width : 0;
   if (!data || !width) return; // nothing to draw yet; or in a closed tab, and the observer calls when it opens
-  state.drawnWidth = width;
   state.theme = readTheme(root);
   state.font = getComputedStyle(root).fontFamily;
   state.muted = getComputedStyle(state.caption).color;
@@ -256,7 +260,10 @@ const gapOf = (tile) => (tile < 36 ? 3 : 5);
 function sizesOf({ data, words }, tile) {
   const ratio = window.devicePixelRatio || 1;
   const snap = (length) => Math.max(1, Math.round(length * ratio)) / ratio;
-  const tileWidth = Math.max(1, Math.floor(tile * ratio)) / ratio;
+  const pixels = Math.max(1, Math.floor(tile * ratio));
+  // Weights are all equally wide where that costs little.
+  const even = pixels - (pixels % data.columns);
+  const tileWidth = (even > EVEN * pixels ? even : pixels) / ratio;
   const tileHeight = snap((tileWidth * data.rows) / data.columns);
   const gap = snap(gapOf(tile));
   const captions = captionsThatFit(words, tileWidth);
@@ -312,7 +319,7 @@ function layOut(state, zoom) {
 
 /** Paint the part of the whole that is in sight: the canvas is no larger than that, however far one zooms. */
 function paint(state) {
-  const { canvas, scroller, layout, theme } = state;
+  const { canvas, scroller, layout } = state;
   const ratio = window.devicePixelRatio || 1;
   const width = Math.min(scroller.clientWidth, layout.width);
   const height = Math.min(scroller.clientHeight, layout.height);
@@ -327,7 +334,7 @@ function paint(state) {
   context.clearRect(0, 0, pixelWidth, pixelHeight);
   const snap = (length) => Math.round(length * ratio) / ratio;
   const from = { x: snap(scroller.scrollLeft), y: snap(scroller.scrollTop) };
-  const view = { context, ratio, from, width, height, ink: theme.ink };
+  const view = { context, ratio, from, width, height };
   paintTiles(state, view);
   paintMarks(state, view);
   paintTitles(state, view);
@@ -387,9 +394,10 @@ function sheetOf(state, tileWidth, tileHeight) {
   const target = new Uint32Array(image.data.buffer);
   const colours = coloursOfBytes(theme);
   const isWhole = width === data.columns && height === data.rows;
+  const shrink = shrinker(data, width, height);
   for (let tile = 0; tile < count; tile++) {
     const whole = pixels.subarray(tile * size, (tile + 1) * size);
-    const picture = isWhole ? whole : shrinkTo(whole, data, width, height);
+    const picture = isWhole ? whole : shrink(whole);
     const [left, top] = placeOf(tile);
     for (let y = 0; y < height; y++) {
       const start = (top + y) * image.width + left;
@@ -410,57 +418,76 @@ function coloursOfBytes(theme) {
   return Uint32Array.from({ length: 256 }, (_, byte) => scale.pixels[scale.index(byte, 255)]);
 }
 
-function shrinkTo(picture, { rows, columns }, width, height) {
-  const spans = (from, to) =>
-    Array.from({ length: to }, (_, i) => [Math.floor((i * from) / to), Math.ceil(((i + 1) * from) / to)]);
+/** The way from a picture to a smaller one, of which each pixel is the largest of those that it covers. */
+function shrinker({ rows, columns }, width, height) {
   const across = spans(columns, width);
-  const small = new Uint8Array(width * height);
-  spans(rows, height).forEach(([top, bottom], y) => {
-    across.forEach(([left, right], x) => {
-      let most = 0;
-      for (let row = top; row < bottom; row++) {
-        for (let column = left; column < right; column++) {
-          most = Math.max(most, picture[row * columns + column]);
-        }
+  const down = spans(rows, height);
+  const narrow = new Uint8Array(rows * width);
+  const small = new Uint8Array(height * width);
+  return (picture) => {
+    for (let y = 0; y < rows; y++) {
+      for (let x = 0; x < width; x++) {
+        let most = 0;
+        for (let i = across.from[x]; i < across.to[x]; i++) most = Math.max(most, picture[y * columns + i]);
+        narrow[y * width + x] = most;
       }
-      small[y * width + x] = most;
-    });
-  });
-  return small;
+    }
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        let most = 0;
+        for (let i = down.from[y]; i < down.to[y]; i++) most = Math.max(most, narrow[i * width + x]);
+        small[y * width + x] = most;
+      }
+    }
+    return small;
+  };
+}
+
+/** Which of so many pixels each of fewer pixels covers. */
+function spans(many, few) {
+  return {
+    from: Uint16Array.from({ length: few }, (_, i) => Math.floor((i * many) / few)),
+    to: Uint16Array.from({ length: few }, (_, i) => Math.ceil(((i + 1) * many) / few)),
+  };
 }
 
 /** The outlines: of the current head, of the one under the pointer, and of the keyboard's. */
-function paintMarks(state, { context, ratio, from, ink, width, height }) {
-  const { layout, hovered, active } = state;
+function paintMarks(state, { context, ratio, from, width, height }) {
+  const { layout, theme, hovered, active } = state;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.save();
   context.beginPath();
   const top = state.data.isTable && from.y > 0 ? layout.top : 0;
   context.rect(state.data.isTable && from.x > 0 ? layout.left - 4 : 0, top, width, height);
   context.clip();
-  const outline = (tile, lineWidth, outside) => {
+  const outline = (tile, colour, lineWidth, outside) => {
     const box = [tile.x - from.x - outside, tile.y - from.y - outside];
     const size = [layout.tileWidth + 2 * outside, layout.tileHeight + 2 * outside];
     context.beginPath();
-    context.roundRect(...box, ...size, outside > 2 ? 4 : 2);
+    context.roundRect(...box, ...size, outside);
+    context.strokeStyle = colour;
     context.lineWidth = lineWidth;
     context.stroke();
   };
-  context.strokeStyle = ink;
-  layout.tiles.filter((tile) => isCurrent(state, tile)).forEach((tile) => outline(tile, 2.5, 1.25));
-  if (hovered !== null) outline(layout.tiles[hovered], 1.5, 0.75);
-  if (active !== null && isKeyed(state)) outline(layout.tiles[active], 3, 3);
+  layout.tiles.forEach((tile, index) => {
+    const isMarked = isPointedAt(state, tile, index);
+    // A line of the page's colour in between: weights at the edge of a tile are no part of the outline.
+    if (isMarked) outline(tile, theme.ground, 1.5, 0.75);
+    if (isCurrent(state, tile)) outline(tile, theme.ink, 2.25, 2.5);
+    if (index === hovered) outline(tile, theme.ink, 1.5, 2);
+    if (index === active && isKeyed(state)) outline(tile, theme.ink, 3, 3.5);
+  });
   context.restore();
 }
 
 /** The names of layers and the numbers of heads stay in sight while the tiles slide under them. */
 function paintTitles(state, view) {
-  const { context, ratio, from, width, height, ink } = view;
+  const { context, ratio, from, width, height } = view;
   const { data, layout, theme, muted, font } = state;
   const pointedAt = layout.tiles.filter((tile, index) => isPointedAt(state, tile, index));
   const write = (text, x, y, isBold) => {
     context.font = `${isBold ? 700 : 400} ${LABEL_SIZE}px ${font}`;
-    context.fillStyle = isBold ? ink : muted;
+    context.fillStyle = isBold ? theme.ink : muted;
     context.fillText(text, x, y);
   };
   context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -118,7 +118,10 @@ function marksInside({ rows, columns, focusRow, focusColumn, selected }) {
 function draw(state) {
   const { root, data } = state;
   const width = root.clientWidth;
-  if (!width) return; // in a closed tab: the observer calls when it opens
+  if (!width) {
+    state.drawnWidth = 0; // in a closed tab: the observer calls when it opens, and then it is to be drawn
+    return;
+  }
   state.drawnWidth = width;
   state.theme = readTheme(root);
   state.font = getComputedStyle(root).fontFamily;

@@ -1,0 +1,229 @@
+"""The atlas as data: small pictures of all heads that hold the weights, in the order that was asked for."""
+
+import base64
+import json
+import time
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.figures.atlas import MAX_SIDE, Atlas, Tiles, by_layer
+from attention.steps import softmax
+from attention.ui import atlas as ui
+
+# What 12 layers of 12 heads may take on their way to the browser: tokens, bytes, and the spread of the
+# scores, from which weights come that are broad or sharp. Of a long text, the sharp ones take most.
+MAX_BYTES = [(64, 500_000, 1.0), (64, 500_000, 2.0), (64, 500_000, 4.0), (512, 1_500_000, 4.0)]
+
+
+def random_weights(n_tokens, *, layers=12, heads=12, spread=2.0, seed=0):
+    random = np.random.default_rng(seed)
+    shape = (heads, n_tokens, n_tokens)
+    return [softmax(random.standard_normal(shape, np.float32) * np.float32(spread)) for _ in range(layers)]
+
+
+def atlas(tiles, **changes):
+    parts = {"groups": by_layer(tiles), "title": "All heads", "alt": "All heads."}
+    return Atlas(tiles, **parts | changes)
+
+
+def decoded(payload):
+    raw = zlib.decompress(base64.b64decode(payload["tiles"]))
+    return np.frombuffer(raw, np.uint8).reshape(-1, payload["rows"], payload["columns"])
+
+
+def pooled(head, block):
+    """The slow and obvious way."""
+    rows, columns = head.shape
+    return np.array(
+        [[head[r : r + block, c : c + block].max() for c in range(0, columns, block)] for r in range(0, rows, block)]
+    )
+
+
+# --------------------------------------------------------------------------------------- pictures
+
+
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_the_weights_arrive_as_the_nearest_of_256_steps(layers, heads, n_tokens, seed):
+    weights = random_weights(n_tokens, layers=layers, heads=heads, seed=seed)
+    payload = atlas(Tiles.of(weights)).payload()
+    pictures = decoded(payload)
+    assert pictures.shape == (layers * heads, n_tokens, n_tokens)
+    assert np.abs(pictures / 255 - np.concatenate(weights)).max() <= 0.5 / 255 + 1e-6
+    assert payload["block"] == [1, 1]
+
+
+def test_nothing_and_everything_keep_their_place():
+    weights = np.array([[[0.0, 1.0], [1.0, 0.0]]], np.float32)
+    (picture,) = decoded(atlas(Tiles.of([weights])).payload())
+    assert picture.tolist() == [[0, 255], [255, 0]]
+
+
+@pytest.mark.parametrize(
+    ("n_tokens", "block", "side"), [(64, 1, 64), (65, 2, 33), (100, 2, 50), (129, 3, 43), (512, 8, 64)]
+)
+def test_a_long_text_is_pooled_and_says_by_how_much(n_tokens, block, side):
+    weights = random_weights(n_tokens, layers=1, heads=2)
+    tiles = Tiles.of(weights)
+    assert (tiles.rows, tiles.columns, tiles.block) == (side, side, (block, block))
+    assert side <= MAX_SIDE
+    for picture, head in zip(decoded(atlas(tiles).payload()), weights[0], strict=True):
+        assert np.array_equal(picture, np.rint(pooled(head, block) * np.float32(255)))
+
+
+def test_a_thin_line_of_a_long_text_is_not_lost():
+    weights = np.zeros((1, 512, 512), np.float32)
+    weights[0, np.arange(1, 512), np.arange(511)] = 1
+    (picture,) = decoded(atlas(Tiles.of([weights])).payload())
+    assert (picture.diagonal() == 255).all()
+    assert picture.max() == 255
+
+
+def test_heads_may_look_at_other_words_than_their_own():
+    tiles = Tiles.of([np.full((2, 3, 100), 0.01, np.float32)])
+    assert (tiles.rows, tiles.columns, tiles.block) == (3, 50, (1, 2))
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [],
+        [np.zeros((0, 3, 3), np.float32)],
+        [np.zeros((2, 3, 3), np.float32), np.zeros((2, 4, 4), np.float32)],
+        [np.zeros((2, 3, 3), np.float32), np.zeros((0, 3, 3), np.float32)],
+    ],
+    ids=["no layers", "no heads", "two lengths", "a layer without heads"],
+)
+def test_weights_of_no_one_shape_are_refused_with_their_shapes(weights):
+    with pytest.raises(ValueError, match="one \\(H, Q, K\\)") as error:
+        Tiles.of(weights)
+    assert str([layer.shape for layer in weights]) in str(error.value)
+
+
+@pytest.mark.parametrize(("n_tokens", "max_bytes", "spread"), MAX_BYTES)
+def test_144_heads_are_small_enough_to_send(n_tokens, max_bytes, spread):
+    tiles = Tiles.of(random_weights(n_tokens, spread=spread))
+    described = {(layer, head): "looks at the previous token" for layer in range(12) for head in range(12)}
+    payload = atlas(tiles, descriptions=described, badges=dict.fromkeys(described, "0.42")).payload()
+    assert len(json.dumps(payload)) <= max_bytes
+
+
+def test_144_heads_are_quick_to_make():
+    weights = random_weights(64)
+
+    def seconds():
+        start = time.process_time()
+        atlas(Tiles.of(weights)).payload()
+        return time.process_time() - start
+
+    assert min(seconds() for _ in range(5)) < 0.06
+
+
+# ------------------------------------------------------------------------------------------ order
+
+
+def test_by_layer_is_a_table_of_all_heads():
+    tiles = Tiles.of(random_weights(4, layers=2, heads=3))
+    payload = atlas(tiles).payload()
+    assert payload["isTable"]
+    assert [group["title"] for group in payload["groups"]] == ["Layer 1", "Layer 2"]
+    assert [(head["layer"], head["head"]) for group in payload["groups"] for head in group["heads"]] == [
+        *((0, head) for head in range(3)),
+        *((1, head) for head in range(3)),
+    ]
+
+
+@given(st.data())
+def test_any_order_leads_each_head_to_its_own_picture(data):
+    weights = random_weights(5, layers=3, heads=4)
+    tiles = Tiles.of(weights)
+    heads = data.draw(st.permutations([head for _, heads in by_layer(tiles) for head in heads]))
+    cut = data.draw(st.integers(0, len(heads)))
+    groups = [("some", heads[:cut]), ("others", heads[cut:])]
+    payload = atlas(tiles, groups=groups).payload()
+    pictures = decoded(payload)
+    assert [group["title"] for group in payload["groups"]] == ["some", "others"]
+    drawn = [head for group in payload["groups"] for head in group["heads"]]
+    assert [(head["layer"], head["head"]) for head in drawn] == heads
+    for head in drawn:
+        wanted = np.rint(weights[head["layer"]][head["head"]] * np.float32(255))
+        assert np.array_equal(pictures[head["tile"]], wanted)
+
+
+def test_the_order_changes_nothing_that_must_be_unpacked_again():
+    tiles = Tiles.of(random_weights(6, layers=2, heads=2))
+    others = atlas(tiles, groups=[("all", [(1, 1), (0, 0)])]).payload()
+    assert others["tiles"] == atlas(tiles).payload()["tiles"]
+
+
+def test_layers_may_have_different_numbers_of_heads():
+    weights = [random_weights(4, layers=1, heads=n, seed=n)[0] for n in (1, 3)]
+    tiles = Tiles.of(weights)
+    payload = atlas(tiles, groups=[("last", [(1, 2)])]).payload()
+    assert payload["groups"][0]["heads"][0]["tile"] == 3
+    assert np.array_equal(decoded(payload)[3], np.rint(weights[1][2] * np.float32(255)))
+
+
+@pytest.mark.parametrize(
+    ("groups", "is_table"),
+    [
+        ([("Layer 2", [(1, 0), (1, 1)]), ("Layer 1", [(0, 0), (0, 1)])], True),
+        ([("Layer 1", [(0, 0)])], True),
+        ([("Layer 1", [(0, 1), (0, 0)])], False),
+        ([("Layer 1", [(0, 1)])], False),
+        ([("both", [(0, 0), (1, 1)])], False),
+        ([("none", [])], False),
+    ],
+)
+def test_only_rows_of_heads_under_each_other_make_a_table(groups, is_table):
+    tiles = Tiles.of(random_weights(3, layers=2, heads=2))
+    assert atlas(tiles, groups=groups).is_table == is_table
+
+
+@pytest.mark.parametrize("head", [(2, 0), (0, 2), (-1, 0), (0, -1)])
+def test_heads_that_there_are_not_are_refused(head):
+    tiles = Tiles.of(random_weights(3, layers=2, heads=2))
+    with pytest.raises(ValueError, match=rf"\({head[0]}, {head[1]}\)"):
+        atlas(tiles, groups=[("some", [(0, 0), head])])
+
+
+def test_what_heads_do_their_badges_and_the_current_one_are_sent():
+    tiles = Tiles.of(random_weights(3, layers=1, heads=2))
+    payload = atlas(tiles, descriptions={(0, 1): "<b>"}, badges={(0, 0): "0.42"}, badge_name="entropy").payload()
+    one, other = payload["groups"][0]["heads"]
+    assert one == {"layer": 0, "head": 0, "tile": 0, "description": "", "badge": "0.42"}
+    assert other == {"layer": 0, "head": 1, "tile": 1, "description": "<b>", "badge": ""}
+    assert (payload["badgeName"], payload["current"]) == ("entropy", None)
+    assert atlas(tiles, current=(0, 1)).payload()["current"] == [0, 1]
+
+
+# ----------------------------------------------------------------------------------------- choice
+
+
+@pytest.mark.parametrize(
+    ("said", "chosen"),
+    [
+        ({"layer": 0, "head": 2}, [(0, 2)]),
+        ({"layer": 1, "head": 0}, [(1, 0)]),
+        ({"layer": 1, "head": 2}, []),
+        ({"layer": 2, "head": 0}, []),
+        ({"layer": -1, "head": 0}, []),
+        ({"layer": True, "head": 0}, []),
+        ({"layer": "0", "head": 0}, []),
+        ({"layer": 0}, []),
+        ([0, 1], []),
+        (None, []),
+    ],
+)
+def test_only_a_head_that_there_is_can_be_chosen(monkeypatch, said, chosen):
+    mounted = {}
+    monkeypatch.setattr(ui, "_ATLAS", lambda **arguments: mounted.update(arguments))
+    monkeypatch.setattr(ui, "_told", lambda _key, _name, act: act)
+    found = []
+    tiles = Tiles.of([random_weights(3, layers=1, heads=n)[0] for n in (3, 2)])
+    ui.atlas(atlas(tiles), key="atlas", on_choose=lambda layer, head: found.append((layer, head)))
+    mounted["on_choose_change"](said)
+    assert found == chosen
