@@ -12,11 +12,27 @@ from numpy import ndarray as Array
 
 from attention.figures.atlas import Group, Head, Tiles, by_layer
 from attention.figures.format import number
+from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView
+from attention.figures.matrix import Matrix
+from attention.lesson.scene import Scene
 from attention.patterns import PATTERN_NAMES, HeadSummary, head_distance, summarise_weights
 from attention.trace import LayerTrace, Token, Trace
 from attention.words import Word, hide_tokens, is_punctuation, merge_words, words_of
 
-__all__ = ["HIDE_NAMES", "SORT_NAMES", "Hidden", "Look", "Order", "Sorting", "Survey", "order", "survey"]
+__all__ = [
+    "HIDE_NAMES",
+    "SORT_NAMES",
+    "Hidden",
+    "Look",
+    "Order",
+    "Sorting",
+    "Survey",
+    "head_matrix",
+    "layer_lines",
+    "order",
+    "place",
+    "survey",
+]
 
 Sorting = Literal["layer", "entropy", "pattern", "similarity"]
 SORT_NAMES: tuple[Sorting, ...] = get_args(Sorting)
@@ -90,6 +106,48 @@ def survey(trace: Trace, look: Look) -> Survey:
         summaries += summarise_weights(weights, units, None if look.words else layer.mask, index)
         pictures.append(weights if look == whole else look.weights(layer, trace.tokens))
     return Survey(Tiles.of(pictures), tuple(summaries))
+
+
+def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
+    """Return the weights of one head of the scene's layer as a matrix to draw."""
+    units = look.units(scene.tokens)
+    labels = tuple(unit.text for unit in units)
+    return Matrix(
+        name="weights",
+        title=f"Weights of head {head + 1}",
+        values=look.weights(scene.attention, scene.tokens)[head],
+        row_labels=labels,
+        column_labels=labels,
+        row_axis="queries (who asks)",
+        column_axis="keys (who is asked)",
+        palette="weights",
+        alt=f"The weights of layer {scene.layer + 1}, head {head + 1}: {len(labels)} queries by {len(labels)} keys.",
+        row_role="query",
+        column_role="key",
+        focus_row=max(row for row, unit in enumerate(units) if unit.position <= scene.word),
+    )
+
+
+def layer_lines(scene: Scene, look: Look, head: int, *, is_mean: bool) -> HeadView:
+    """Return the heads of the scene's layer as lines, one of them on at first; or the mean of all."""
+    weights = look.weights(scene.attention, scene.tokens)
+    labels = tuple(unit.text for unit in look.units(scene.tokens))
+    if is_mean:
+        heads: tuple[HeadLines, ...] = (HeadLines(f"mean of {len(weights)} heads", weights.mean(axis=0)),)
+        shown = 0
+    elif len(weights) > MAX_HEADS:
+        heads, shown = (HeadLines(f"Head {head + 1}", weights[head]),), 0
+    else:
+        heads = tuple(HeadLines(f"Head {i + 1}", one, i) for i, one in enumerate(weights))
+        shown = head
+    return HeadView(
+        title=f"Layer {scene.layer + 1}: who looks at whom",
+        row_labels=labels,
+        column_labels=labels,
+        heads=heads,
+        alt=f"Lines between {len(labels)} tokens or words, as thick as layer {scene.layer + 1} has weights.",
+        shown=(shown,),
+    )
 
 
 def place(summary: HeadSummary) -> Head:

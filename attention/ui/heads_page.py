@@ -7,16 +7,26 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.figures.atlas import Atlas, Head
-from attention.figures.matrix import Cell, Matrix
+from attention.figures.matrix import Cell
 from attention.lesson.behaviour import describe, head_table, in_short
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
-from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Look, Survey, order, place
+from attention.lesson.survey import (
+    HIDE_NAMES,
+    SORT_NAMES,
+    Look,
+    Survey,
+    head_matrix,
+    layer_lines,
+    order,
+    place,
+)
 from attention.lesson.tables import to_csv
 from attention.ui import components, state, text
 from attention.ui.atlas import atlas
 from attention.ui.cache import survey_of
 from attention.ui.frame import Pane
+from attention.ui.head_view import head_view
 from attention.view import View
 
 __all__ = ["look_choices", "show"]
@@ -30,7 +40,7 @@ _SORT_LABELS = {
     "layer": "layer",
     "entropy": "entropy",
     "pattern": "pattern",
-    "similarity": "likeness to the chosen head",
+    "similarity": "likeness",
 }
 
 
@@ -79,36 +89,18 @@ def show(view: View, pane: Pane) -> None:
 
 def _one_head(view: View, scene: Scene, surveyed: Survey, current: Head) -> None:
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
-    left, right = st.columns([5, 8], gap="large")
+    text.prose(describe(surveyed.summary(current)))
+    with st.expander("The rules behind the labels"):
+        text.prose(lesson("patterns"))
+    with st.container(key="way_in_steps"):
+        query = replace(view, step="softmax").to_query()
+        st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
+    left, right = st.columns(2, gap="large")
     with left:
-        text.prose(describe(surveyed.summary(current)))
-        with st.expander("The rules behind the labels"):
-            text.prose(lesson("patterns"))
-        with st.container(key="way_in_steps"):
-            query = replace(view, step="softmax").to_query()
-            st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
+        is_mean = st.toggle("The layer's mean instead of its heads", key="lines_mean")
+        head_view(layer_lines(scene, view.look, current[1], is_mean=is_mean), key="head_view")
     with right:
-        components.matrix(_matrix(view.look, scene, current), key="head_matrix", on_select=_open_weight)
-
-
-def _matrix(look: Look, scene: Scene, current: Head) -> Matrix:
-    units = look.units(scene.tokens)
-    labels = tuple(unit.text for unit in units)
-    rows = [row for row, unit in enumerate(units) if unit.position <= scene.word]
-    return Matrix(
-        name="weights",
-        title="Weights",
-        values=look.weights(scene.attention, scene.tokens)[current[1]],
-        row_labels=labels,
-        column_labels=labels,
-        row_axis="queries (who asks)",
-        column_axis="keys (who is asked)",
-        palette="weights",
-        alt=f"The weights of layer {current[0] + 1}, head {current[1] + 1}, between {len(labels)} tokens or words.",
-        row_role="query",
-        column_role="key",
-        focus_row=rows[-1] if rows else None,
-    )
+        components.matrix(head_matrix(scene, view.look, current[1]), key="head_matrix", on_select=_open_weight)
 
 
 def _say_look(look: Look, surveyed: Survey) -> None:

@@ -33,8 +33,10 @@ _STYLES = f"""<style>
   background: color-mix(in srgb, light-dark(#ffffff, #0f1318) 88%, transparent); backdrop-filter: blur(10px);
   border-top: 1px solid color-mix(in srgb, currentColor 18%, transparent); }}
 .stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1440px; }}
-.stAppHeader {{ background: transparent; pointer-events: none; }}
-.stAppHeader button {{ pointer-events: auto; }}
+.stAppHeader {{ background: transparent; }}
+/* It lies over the way between pages: only its button may take a click. */
+.stAppHeader, .stAppHeader div, .stAppHeader span {{ pointer-events: none; }}
+.stAppHeader button, .stAppHeader button * {{ pointer-events: auto; }}
 .st-key-text input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
 [class*=st-key-formula] {{ overflow-x: auto; overflow-y: hidden; }}
 [class*=st-key-formula] .stMarkdown > div {{ margin: 0; width: auto; }}

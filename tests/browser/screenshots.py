@@ -18,6 +18,7 @@ SHOTS = {
     "scores": (f"{STEP_PAGE}scores&cell=scores-3-6", 1400, 1000, "light"),
     "softmax-dark": (f"{STEP_PAGE}softmax", 1400, 1000, "dark"),
     "side-by-side": (f"{STEP_PAGE}softmax&beside=1", 1400, 1100, "light"),
+    "all-heads": ("all_heads", 1400, 1150, "light"),
 }
 
 

@@ -1,0 +1,647 @@
+// Who looks at whom: two columns of tokens, and a line for every weight between them.
+
+/**
+ * @typedef {"query" | "key"} Side those who ask, on the left, and those who are asked, on the right
+ * @typedef {{side: Side, positions: number[]}} Chosen some tokens of one side
+ *
+ * @typedef {object} HeadViewData what attention.figures.head_view.HeadView.payload() gives
+ * @property {string} title
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {string} rowAxis
+ * @property {string} columnAxis
+ * @property {number[]} rowBreaks where a new group begins
+ * @property {number[]} columnBreaks
+ * @property {{label: string, colours: [string, string]}[]} heads with the colour on light and on dark
+ * @property {number[]} shown the heads that are on at first
+ * @property {string} values for each head, row by row: little-endian uint16 in base64, 65,535 is 1
+ * @property {number[]} thresholds from the smallest to the largest
+ * @property {number} threshold the index of the one to begin with
+ * @property {Chosen | null} pinned null: as it is
+ * @property {string} alt
+ *
+ * @typedef {object} Sums what some tokens of one side have to do with each token of the other
+ * @property {Float64Array} totals the mean of the heads that are on
+ * @property {Float64Array[]} parts what each of these heads has in it
+ * @property {number} limit what fills a bar
+ *
+ * @typedef {object} Stroke lines of one head and of about the same weight
+ * @property {number} head
+ * @property {number} weight
+ * @property {number} width
+ * @property {number[]} places in the weights
+ * @property {number} cost in hairlines
+ */
+
+const LEVELS = 65535;
+const PITCH = 26; // from one token to the next
+const MIN_PITCH = 14;
+const MAX_HEIGHT = 1040; // the tokens move together to stay within it, as far as they can be read
+const GROUP_GAP = 12;
+const BINS = 32; // lines of about the same weight are drawn alike
+const WIDEST = 6; // the line of a weight of 1
+const FRAME_COST = 2_500; // so many hairlines are drawn before the page may do something else
+const HAIRLINES = 250; // drawn in one go
+const FAN = 0.6; // of the pitch: the lines of several heads begin side by side
+const MAX_PIXELS = 16_000; // a canvas can be no higher
+const SIDES = /** @type {Side[]} */ (["query", "key"]);
+
+const stateOf = remembering(build);
+const otherSide = (side) => (side === "query" ? "key" : "query");
+
+/** @param {Mount} mount */
+export default function (mount) {
+  const state = stateOf(mount.parentElement);
+  state.setStateValue = mount.setStateValue;
+  take(state, mount.data);
+  state.observer.observe(state.root);
+  draw(state);
+  return whenGone(state, () => {
+    state.observer.disconnect();
+    cancelAnimationFrame(state.frame);
+  });
+}
+
+/** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */
+function build(parent) {
+  const root = make("div", "root head-view");
+  const title = make("div", "title");
+  const legend = make("div", "legend");
+  const [threshold, slider, shown] = buildThreshold();
+  const clear = make("button", "plain", "Unpin all");
+  const picture = make("div", "picture");
+  const lines = make("div", "lines");
+  const readout = make("div", "readout");
+  const columns = { query: column("query"), key: column("key") };
+  clear.type = "button";
+  lines.setAttribute("aria-hidden", "true");
+  picture.setAttribute("role", "group");
+  legend.setAttribute("role", "toolbar");
+  legend.setAttribute("aria-label", "Heads");
+  readout.setAttribute("role", "status");
+  const [back, front, few] = [make("canvas"), make("canvas"), make("canvas")];
+  lines.append(back, front, few);
+  picture.append(columns.query.element, lines, columns.key.element);
+  const controls = make("div", "controls");
+  controls.append(threshold, clear);
+  root.append(title, legend, controls, picture, readout);
+  parent.append(root);
+  const state = {
+    ...{ root, title, slider, shown, clear, picture, lines, back, front, few, readout, columns },
+    ...{ legend: { element: legend, buttons: [], reached: 0 } },
+    ...{ on: new Set(), pins: { side: "query", positions: [] }, hovered: null, focused: null },
+  };
+  state.observer = new ResizeObserver(() => {
+    if (root.clientWidth !== state.drawnWidth) draw(state);
+  });
+  listen(state);
+  return state;
+}
+
+function buildThreshold() {
+  const label = make("label", "threshold", "Lines from ");
+  const slider = /** @type {HTMLInputElement} */ (make("input"));
+  const shown = make("span", "count");
+  slider.type = "range";
+  slider.min = "0";
+  slider.step = "1";
+  label.append(slider, shown);
+  return [label, slider, shown];
+}
+
+/** @param {Side} side */
+function column(side) {
+  const element = make("div", `column ${side}`);
+  const name = make("div", "axis");
+  const list = make("div", "tokens");
+  list.setAttribute("role", "toolbar");
+  list.setAttribute("aria-orientation", "vertical");
+  element.append(name, list);
+  return { side, element, name, list, buttons: [], reached: 0 };
+}
+
+/** Take new data; what a person has switched on and pinned stays while heads and tokens do. */
+function take(state, given) {
+  if (state.data === given) return;
+  const before = state.data;
+  const isSame = (...names) => names.every((name) => String(before?.[name]) === String(given[name]));
+  const heads = JSON.stringify([given.heads, given.shown]);
+  state.data = given;
+  state.paintedId = null;
+  state.weights = new Uint16Array((Uint8Array.fromBase64?.(given.values) ?? decodeBytes(given.values)).buffer);
+  if (state.headsId !== heads) state.on = new Set(given.shown);
+  state.headsId = heads;
+  if (!before || !isSame("threshold")) state.slider.value = setSlider(state.slider, given);
+  state.hovered = null;
+  const tokens = JSON.stringify([given.rows, given.columns, given.rowBreaks, given.columnBreaks]);
+  if (state.tokensId !== tokens) {
+    state.pins = { side: "query", positions: [] };
+    fillColumn(state, "query", given.rows, given.rowBreaks);
+    fillColumn(state, "key", given.columns, given.columnBreaks);
+  }
+  state.tokensId = tokens;
+  if (given.pinned) state.pins = given.pinned;
+}
+
+function setSlider(slider, { thresholds, threshold }) {
+  slider.max = String(thresholds.length - 1);
+  return String(threshold);
+}
+
+/** @param {Side} side */
+function fillColumn(state, side, labels, breaks) {
+  const own = state.columns[side];
+  const hadFocus = own.list.contains(state.root.getRootNode().activeElement);
+  const seen = new Set();
+  const twice = new Set(labels.filter((label) => seen.size === seen.add(label).size));
+  own.labels = labels;
+  own.repeats = twice;
+  own.breaks = breaks;
+  own.buttons = labels.map((label, index) => token(label, index, breaks.includes(index)));
+  own.list.replaceChildren(...own.buttons);
+  reach(own, Math.max(0, Math.min(own.reached, labels.length - 1)));
+  state.focused = null;
+  if (hadFocus) own.buttons[own.reached]?.focus({ preventScroll: true });
+}
+
+function token(label, index, isBreak) {
+  const button = make("button", isBreak ? "token break" : "token");
+  button.type = "button";
+  button.dataset.index = String(index);
+  button.title = `${label}, position ${index}`;
+  const weight = make("span", "weight");
+  weight.append(make("span", "number"), make("span", "bar"));
+  button.append(make("bdi", "text", visible(label)), weight);
+  return button;
+}
+
+// ---- Drawing -----------------------------------------------------------------------------------
+
+function draw(state) {
+  const { root, data } = state;
+  const width = root.clientWidth;
+  if (!width) return; // in a closed tab: the observer calls when it opens
+  state.drawnWidth = width;
+  state.theme = readTheme(root);
+  state.pitch = pitchOf(Math.max(data.rows.length, data.columns.length));
+  root.style.setProperty("--pitch", `${state.pitch}px`);
+  root.style.setProperty("--gap", `${GROUP_GAP}px`);
+  root.style.setProperty("--size", `${state.pitch >= 24 ? 15 : state.pitch - 3}px`);
+  state.title.textContent = data.title;
+  state.columns.query.name.textContent = data.rowAxis;
+  state.columns.key.name.textContent = data.columnAxis;
+  setAttribute(state.columns.query.list, "aria-label", data.rowAxis);
+  setAttribute(state.columns.key.list, "aria-label", data.columnAxis);
+  setAttribute(state.picture, "aria-label", data.alt);
+  drawLegend(state);
+  refresh(state);
+}
+
+const pitchOf = (count) => (count <= 40 ? PITCH : Math.max(MIN_PITCH, Math.floor(MAX_HEIGHT / count)));
+
+/** A button for each head, where there are several. */
+function drawLegend(state) {
+  const { data, theme, legend } = state;
+  const count = data.heads.length > 1 ? data.heads.length : 0;
+  while (legend.buttons.length < count) {
+    const button = make("button", "head");
+    button.type = "button";
+    button.dataset.index = String(legend.buttons.length);
+    button.title = "On or off; with Shift or a double click, only this one";
+    button.append(make("span", "swatch"), make("bdi", "name"));
+    legend.buttons.push(button);
+    legend.element.append(button);
+  }
+  legend.buttons.splice(count).forEach((button) => button.remove());
+  legend.element.hidden = count === 0;
+  state.colours = data.heads.map(({ colours }) => colours[theme.isDark ? 1 : 0]);
+  legend.buttons.forEach((button, index) => {
+    button.style.setProperty("--head", state.colours[index]);
+    button.lastChild.textContent = visible(data.heads[index].label);
+  });
+  reach(legend, Math.max(0, Math.min(legend.reached, count - 1)));
+}
+
+/** Everything that follows from the heads that are on and from the threshold. */
+function refresh(state) {
+  const { legend, on, columns } = state;
+  state.heads = [...on].sort((a, b) => a - b);
+  legend.buttons.forEach((button, index) => setAttribute(button, "aria-pressed", on.has(index)));
+  for (const side of SIDES) {
+    columns[side].buttons.forEach((button, index) => {
+      setAttribute(button, "aria-label", describe(state, side, index));
+    });
+  }
+  paintAll(state);
+  show(state);
+}
+
+/** What changes when a person points at a token, reaches it or pins it. */
+function show(state) {
+  const { pins, columns, clear } = state;
+  const chosen = chosenOf(state);
+  const sums = chosen && sumUp(state, chosen);
+  for (const side of SIDES) {
+    const isSource = chosen?.side === side;
+    columns[side].buttons.forEach((button, index) => {
+      const isPinned = pins.side === side && pins.positions.includes(index);
+      setAttribute(button, "aria-pressed", isPinned);
+      button.classList.toggle("chosen", isSource && chosen.positions.includes(index));
+      writeWeight(state, button, chosen && !isSource ? sums : null, index);
+    });
+  }
+  state.back.hidden = state.front.hidden = chosen !== null;
+  state.few.hidden = chosen === null;
+  if (chosen) paintFew(state, chosen);
+  clear.classList.toggle("gone", pins.positions.length === 0);
+  writeReadout(state, chosen, sums);
+}
+
+/**
+ * Whose lines are drawn: those of the token that is pointed at or reached, unless it is pinned, then
+ * those of all pinned ones. Null stands for every token.
+ * @returns {Chosen | null}
+ */
+function chosenOf({ hovered, focused, pins }) {
+  const pointed = hovered ?? focused;
+  const isPinned = pointed && pointed.side === pins.side && pins.positions.includes(pointed.index);
+  if (pointed && !isPinned) return { side: pointed.side, positions: [pointed.index] };
+  return pins.positions.length ? pins : null;
+}
+
+/** The number beside a token, and its bar with a piece for each head. */
+function writeWeight({ heads, colours }, button, sums, index) {
+  const [number, bar] = button.lastChild.children;
+  button.classList.toggle("told", sums !== null);
+  number.textContent = sums ? sums.totals[index].toFixed(2) : "";
+  button.classList.toggle("nothing", sums !== null && sums.totals[index] < 0.005);
+  const stops = [];
+  let end = 0;
+  if (sums) {
+    heads.forEach((head, order) => {
+      const start = end;
+      end += (100 * sums.parts[order][index]) / sums.limit;
+      stops.push(`${colours[head]} ${start.toFixed(1)}% ${end.toFixed(1)}%`);
+    });
+    stops.push(`transparent ${end.toFixed(1)}%`);
+  }
+  const towards = button.parentNode.parentNode.classList.contains("query") ? "left" : "right";
+  bar.style.background = stops.length > 1 ? `linear-gradient(to ${towards}, ${stops.join()})` : "";
+}
+
+/**
+ * @param {Chosen} chosen
+ * @returns {Sums}
+ */
+function sumUp({ data, weights, heads }, { side, positions }) {
+  const [rows, columns] = [data.rows.length, data.columns.length];
+  const isQuery = side === "query";
+  const parts = heads.map((head) => {
+    const part = new Float64Array(isQuery ? columns : rows);
+    for (const position of positions) {
+      for (let other = 0; other < part.length; other++) {
+        const [row, key] = isQuery ? [position, other] : [other, position];
+        part[other] += weights[(head * rows + row) * columns + key] / LEVELS / heads.length;
+      }
+    }
+    return part;
+  });
+  const totals = new Float64Array(isQuery ? columns : rows);
+  for (const part of parts) part.forEach((value, other) => (totals[other] += value));
+  // What several queries give together can be more than 1.
+  return { totals, parts, limit: Math.max(1, Math.ceil(Math.max(...totals) - 1e-3)) };
+}
+
+// ---- Lines -------------------------------------------------------------------------------------
+
+function paintAll(state) {
+  const { data, slider, heads, weights, theme, root } = state;
+  const id = [heads, slider.value, theme.id, root.clientWidth, devicePixelRatio].join();
+  if (state.paintedId === id) return;
+  state.paintedId = id;
+  const bins = linesOf(state, null);
+  paintMany(state, bins);
+  const drawn = bins.reduce((count, bin) => count + bin.length, 0);
+  const total = (heads.length * weights.length) / data.heads.length;
+  const level = String(data.thresholds[slider.value]);
+  state.shown.replaceChildren(make("b", "", level), ` · ${whole(drawn)} of ${whole(total)}`);
+  setAttribute(slider, "aria-valuetext", `${level}: ${whole(drawn)} of ${whole(total)} lines`);
+}
+
+const whole = (count) => count.toLocaleString("en-GB");
+
+/**
+ * The lines to draw, as indices of weights, in bins from the smallest weights to the largest.
+ * @param {Chosen | null} chosen
+ * @returns {number[][]}
+ */
+function linesOf({ data, weights, heads, slider }, chosen) {
+  const [rows, columns] = [data.rows.length, data.columns.length];
+  const lowest = Math.max(1, Math.ceil(data.thresholds[slider.value] * LEVELS));
+  const bins = Array.from({ length: BINS }, () => []);
+  const every = (count) => Array.from({ length: count }, (_, index) => index);
+  const wantedRows = chosen?.side === "query" ? chosen.positions : every(rows);
+  const wantedColumns = chosen?.side === "key" ? chosen.positions : every(columns);
+  for (const head of heads) {
+    for (const row of wantedRows) {
+      const start = (head * rows + row) * columns;
+      for (const key of wantedColumns) {
+        const weight = weights[start + key];
+        if (weight >= lowest) bins[binOf(weight)].push(start + key);
+      }
+    }
+  }
+  return bins;
+}
+
+// Finer for small weights, of which there are more.
+const binOf = (weight) => Math.min(BINS - 1, Math.floor(Math.sqrt(weight / LEVELS) * BINS));
+const weightOf = (bin) => ((bin + 0.5) / BINS) ** 2;
+
+/** Make a canvas as large as its place, and empty. */
+function clean({ lines }, canvas, { width, height, ratio }) {
+  const size = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
+  canvas.style.height = lines.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+/** @param {Stroke[]} strokes the last one on top */
+function paint(state, context, strokes, fade) {
+  const { columns, heads, pitch, colours } = state;
+  const across = state.lines.clientWidth;
+  const [left, right] = SIDES.map((side) => middles(columns[side], pitch));
+  const offsets = offsetsOf(heads, pitch);
+  const cells = left.length * right.length;
+  for (const { head, weight, width, places } of strokes) {
+    context.globalAlpha = Math.min(1, 0.03 + weight ** fade);
+    context.lineWidth = width;
+    context.strokeStyle = colours[head];
+    context.beginPath();
+    for (const line of places) {
+      const row = Math.floor((line - head * cells) / right.length);
+      const key = line - head * cells - row * right.length;
+      context.moveTo(0, left[row] + offsets[head]);
+      context.lineTo(across, right[key] + offsets[head]);
+    }
+    context.stroke();
+  }
+}
+
+/** The lines of some tokens: alone, even a small weight can be seen. */
+function paintFew(state, chosen) {
+  const size = sizeOf(state);
+  paint(state, clean(state, state.few, size), strokesOf(state, linesOf(state, chosen), size.ratio), 0.55);
+}
+
+/** Draw the strongest lines at once, and the others behind them, some in each frame: the page stays quick. */
+function paintMany(state, bins) {
+  const size = sizeOf(state);
+  const [front, back] = [clean(state, state.front, size), clean(state, state.back, size)];
+  const waiting = strokesOf(state, bins, size.ratio);
+  const next = () => waiting.splice(howMany(waiting));
+  // Among thousands, small weights must not hide the others.
+  paint(state, front, next(), 0.75);
+  const work = () => {
+    if (!waiting.length) return;
+    paint(state, back, next(), 0.75);
+    state.frame = requestAnimationFrame(work);
+  };
+  cancelAnimationFrame(state.frame);
+  state.frame = requestAnimationFrame(work);
+}
+
+/** From where on the strokes can be drawn within a frame, the last one always. */
+function howMany(strokes) {
+  let left = FRAME_COST;
+  let start = strokes.length;
+  while (start > 0 && left > 0) left -= strokes[--start].cost;
+  return start;
+}
+
+/**
+ * What is drawn in one go, the strongest last: hairlines many at a time, which is far quicker.
+ * @returns {Stroke[]}
+ */
+function strokesOf({ data }, bins, ratio) {
+  const cells = data.rows.length * data.columns.length;
+  const strokes = [];
+  bins.forEach((bin, index) => {
+    const weight = weightOf(index);
+    const width = Math.max(1 / ratio, WIDEST * weight);
+    const isThin = width * ratio <= 1;
+    let last = null;
+    for (const line of bin) {
+      const head = Math.floor(line / cells);
+      if (last?.head !== head || !isThin || last.places.length === HAIRLINES) {
+        strokes.push((last = { head, weight, width, places: [], cost: 0 }));
+      }
+      last.places.push(line);
+      last.cost += isThin ? 1 : 5;
+    }
+  });
+  return strokes;
+}
+
+function sizeOf({ lines, columns, pitch }) {
+  const width = lines.clientWidth;
+  const height = Math.max(
+    ...SIDES.map((side) => columns[side].labels.length * pitch + columns[side].breaks.length * GROUP_GAP),
+  );
+  return { width, height, ratio: Math.min(window.devicePixelRatio || 1, MAX_PIXELS / height) };
+}
+
+/** Where the lines of each token begin. */
+function middles({ labels, breaks }, pitch) {
+  let gaps = 0;
+  return labels.map((_, index) => {
+    if (breaks.includes(index)) gaps += GROUP_GAP;
+    return gaps + (index + 0.5) * pitch;
+  });
+}
+
+function offsetsOf(heads, pitch) {
+  const step = Math.min(2.5, (FAN * pitch) / heads.length);
+  return Object.fromEntries(heads.map((head, order) => [head, (order - (heads.length - 1) / 2) * step]));
+}
+
+// ---- Words -------------------------------------------------------------------------------------
+
+/** What a token says to those who cannot see its lines. */
+function describe(state, side, index) {
+  const { columns } = state;
+  const start = `${columns[side].labels[index]}, position ${index}`;
+  const { totals } = sumUp(state, { side, positions: [index] });
+  const top = totals.reduce((best, value, other) => (value > totals[best] ? other : best), 0);
+  if (!(totals[top] > 0)) return `${start}: ${side === "query" ? "looks at nothing" : "nothing looks at it"}`;
+  const found = `${nameOf(columns[otherSide(side)], top)} ${totals[top].toFixed(2)}`;
+  return `${start}: ${side === "query" ? "looks most at" : "gets most from"} ${found}`;
+}
+
+/** A token's name, with its position where there are several of that name. */
+function nameOf({ labels, repeats }, index) {
+  return repeats.has(labels[index]) ? `${visible(labels[index])} (${index})` : visible(labels[index]);
+}
+
+/** @param {Chosen | null} chosen */
+function writeReadout(state, chosen, sums) {
+  const { readout, columns, heads, drawnWidth } = state;
+  const isHint = chosen === null || heads.length === 0;
+  readout.classList.toggle("hint", isHint);
+  if (isHint) {
+    readout.replaceChildren(heads.length ? HINT : "No head is switched on.");
+    return;
+  }
+  const [own, other] = [columns[chosen.side], columns[otherSide(chosen.side)]];
+  const isQuery = chosen.side === "query";
+  const isOne = chosen.positions.length === 1;
+  const verb = isQuery ? (isOne ? " gives " : " together give ") : isOne ? " gets " : " together get ";
+  const order = Array.from(sums.totals.keys()).sort((a, b) => sums.totals[b] - sums.totals[a] || a - b);
+  const top = order.slice(0, drawnWidth < 480 ? 3 : 6).filter((index) => sums.totals[index] >= 0.005);
+  const said = top.map((index) => {
+    const [name, number] = [word(other, index), make("b", "", sums.totals[index].toFixed(2))];
+    return isQuery ? [name, " ", number] : [number, " from ", name];
+  });
+  const rest = order.length - top.length;
+  if (rest > 0) {
+    const left = order.slice(top.length).reduce((sum, index) => sum + sums.totals[index], 0);
+    const others = top.length ? `${rest} other${rest > 1 ? "s" : ""}` : "any";
+    const number = make("b", "", left.toFixed(2));
+    said.push(isQuery ? [`${others} `, number] : [number, ` from ${others}`]);
+  }
+  const mean = heads.length > 1 ? `Mean of ${heads.length} heads: ` : "";
+  readout.replaceChildren(mean, ...enumerate(own, chosen.positions), verb, ...joined(said), ".");
+}
+
+const HINT = "Point at a token to see its lines and numbers alone. Click to pin it: what several give is added up.";
+
+function word(column, index) {
+  return make("bdi", column.side, nameOf(column, index));
+}
+
+function enumerate(column, positions) {
+  const named = positions.slice(0, positions.length > 4 ? 3 : 4).map((index) => [word(column, index)]);
+  if (positions.length > 4) named.push([`${positions.length - 3} more`]);
+  return joined(named);
+}
+
+/** "a, b and c" */
+function joined(parts) {
+  return parts.flatMap((part, index) => {
+    const before = index === 0 ? "" : index === parts.length - 1 ? " and " : ", ";
+    return [before, ...part];
+  });
+}
+
+// ---- Pointer and keyboard ----------------------------------------------------------------------
+
+function listen(state) {
+  const { root, columns, slider, clear, legend } = state;
+  for (const side of SIDES) listenTo(state, columns[side]);
+  root.onkeydown = (event) => press(state, event);
+  slider.oninput = () => refresh(state);
+  clear.onclick = () => {
+    const { buttons, reached } = columns[state.pins.side];
+    buttons[reached].focus({ preventScroll: true }); // this button goes, the focus stays
+    pin(state, { side: state.pins.side, positions: [] });
+  };
+  legend.element.onclick = (event) => {
+    const button = event.target.closest("[data-index]");
+    if (button) toggleHead(state, Number(button.dataset.index), event.shiftKey || event.detail === 2);
+  };
+  legend.element.addEventListener("focusin", (event) => reach(legend, legend.buttons.indexOf(event.target)));
+}
+
+function listenTo(state, own) {
+  const { list, side } = own;
+  const indexOf = (event) => own.buttons.indexOf(event.target.closest("[data-index]"));
+  const place = (index) => (index < 0 ? null : { side, index });
+  list.onpointerover = (event) => {
+    if (event.pointerType !== "touch") point(state, "hovered", place(indexOf(event)));
+  };
+  list.onpointerleave = () => point(state, "hovered", null);
+  list.addEventListener("focusin", (event) => {
+    reach(own, indexOf(event));
+    point(state, "focused", event.target.matches(":focus-visible") ? place(indexOf(event)) : null);
+  });
+  list.addEventListener("focusout", () => point(state, "focused", null));
+  list.onclick = (event) => {
+    const index = indexOf(event);
+    if (index >= 0) pin(state, { side, positions: toggled(state.pins, side, index) });
+  };
+}
+
+function point(state, kind, place) {
+  if (state[kind]?.side === place?.side && state[kind]?.index === place?.index) return;
+  state[kind] = place;
+  show(state);
+}
+
+/** The pins with one more or one less; those of the other column go. */
+function toggled(pins, side, index) {
+  const before = pins.side === side ? pins.positions : [];
+  const without = before.filter((position) => position !== index);
+  return without.length < before.length ? without : [...before, index].sort((a, b) => a - b);
+}
+
+/** Mark the tokens at once, and tell Python. */
+function pin(state, pins) {
+  if (!pins.positions.length && !state.pins.positions.length) return;
+  state.pins = pins;
+  show(state);
+  send(state.setStateValue, "pin", pins);
+}
+
+function toggleHead(state, index, isAlone) {
+  const { on, data } = state;
+  if (isAlone) {
+    // Once more, and all are back.
+    const wasAlone = on.size === 1 && on.has(index) && state.alone === index;
+    state.on = new Set(wasAlone ? data.heads.keys() : [index]);
+    state.alone = wasAlone ? null : index;
+  } else {
+    if (!on.delete(index)) on.add(index);
+    state.alone = null;
+  }
+  refresh(state);
+}
+
+function reach(list, index) {
+  if (index < 0) return;
+  list.reached = index;
+  list.buttons.forEach((button, other) => (button.tabIndex = other === index ? 0 : -1));
+}
+
+function press(state, event) {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.key === "Escape" && state.pins.positions.length) {
+    event.stopPropagation();
+    return pin(state, { side: state.pins.side, positions: [] });
+  }
+  // The same arrows mean the step before and the next elsewhere on the page.
+  if (/^(Arrow|Home|End|Page)/.test(event.key)) event.stopPropagation();
+  const target = destination(state, event);
+  if (!target) return;
+  event.preventDefault();
+  target.focus();
+}
+
+/** The button that a key leads to: along a column or the heads, and across from one column to the other. */
+function destination({ columns, legend }, { key, target }) {
+  const lists = [columns.query, columns.key, legend];
+  const list = lists.find(({ buttons }) => buttons.includes(target));
+  if (!list) return null;
+  const at = list.buttons.indexOf(target);
+  const isColumn = list !== legend;
+  const across = { ArrowLeft: columns.query, ArrowRight: columns.key }[key];
+  if (isColumn && across) return across.buttons[Math.min(at, across.buttons.length - 1)];
+  const last = list.buttons.length - 1;
+  const to = {
+    ...{ ArrowUp: at - 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowRight: at + 1 },
+    ...{ Home: 0, End: last, PageUp: at - 10, PageDown: at + 10 },
+  }[key];
+  return to === undefined ? null : list.buttons[Math.max(0, Math.min(last, to))];
+}

@@ -1,0 +1,180 @@
+"""Who looks at whom, as the plain data of the head view: two columns of tokens and the lines between them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float, UInt16
+from numpy import ndarray as Array
+
+__all__ = [
+    "HEAD_COLOURS",
+    "MAX_HEADS",
+    "RESOLUTION",
+    "THRESHOLDS",
+    "HeadLines",
+    "HeadView",
+    "Side",
+    "breaks",
+    "quantise",
+]
+
+# The column of those who ask, and the column of those who are asked.
+Side = Literal["query", "key"]
+
+# The lines of each head on the light page and on the dark one. The first is the purple that weights have
+# everywhere; the others have the hues of Okabe and Ito's set, lighter and darker, so that all twelve differ
+# for colour-blind readers too (at least 0.07 in OKLab, 0.1 for others) and have 3:1 with the page.
+HEAD_COLOURS = (
+    ("#7b4fa3", "#c9a2f2"),
+    ("#bc5023", "#a76952"),
+    ("#4178db", "#9cddfe"),
+    ("#879c2f", "#b9c730"),
+    ("#da597c", "#ec698e"),
+    ("#10824d", "#7ca22a"),
+    ("#439faf", "#25a9b7"),
+    ("#75480d", "#f8dc8c"),
+    ("#064985", "#177cd8"),
+    ("#701812", "#e8aa93"),
+    ("#0d5f4b", "#54ffcf"),
+    ("#572856", "#a45aa1"),
+)
+MAX_HEADS = len(HEAD_COLOURS)
+
+# What the slider can be set to: lines of smaller weights are not drawn.
+THRESHOLDS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+HIGHEST_DEFAULT = 0.01
+
+# Weights travel as whole numbers of so many levels.
+LEVELS = 65535
+RESOLUTION = 1 / LEVELS
+# Softmax in float32 can miss 1 by so much, and then the weight is 1.
+SLACK = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class HeadLines:
+    """One head, or the mean of some: its name, its weights, and which of ``HEAD_COLOURS`` its lines take."""
+
+    label: str
+    weights: Float[Array, "Q K"]
+    colour: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeadView:
+    """Up to 12 heads to draw as lines from those who ask (rows, left) to those who are asked (columns, right).
+
+    ``row_breaks`` and ``column_breaks`` are the positions at which a new group begins, a second sentence
+    for one. ``shown`` are the heads that are on at first, all if None; ``threshold`` is the smallest weight
+    that gets a line at first, of :data:`THRESHOLDS`; ``pinned`` are the tokens that are kept in view, or
+    None to leave them to whoever looks at it.
+    """
+
+    title: str
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    heads: tuple[HeadLines, ...]
+    alt: str
+    row_axis: str = "queries: who asks"
+    column_axis: str = "keys: who is asked"
+    row_breaks: tuple[int, ...] = ()
+    column_breaks: tuple[int, ...] = ()
+    shown: tuple[int, ...] | None = None
+    threshold: float | None = None
+    pinned: tuple[Side, tuple[int, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn.
+
+        Raises:
+            ValueError: no head or too many, labels that do not match the weights, a colour that there is
+                not, or numbers that are no weights; with what came.
+        """
+        if not 1 <= len(self.heads) <= MAX_HEADS:
+            raise ValueError(f"there must be between 1 and {MAX_HEADS} heads, got {len(self.heads)}")
+        wanted = (len(self.row_labels), len(self.column_labels))
+        for head in self.heads:
+            if head.weights.shape != wanted:
+                raise ValueError(f"weights must have shape {wanted} to match the labels, got {head.weights.shape}")
+            if not 0 <= head.colour < MAX_HEADS:
+                raise ValueError(f"colour must be between 0 and {MAX_HEADS - 1}, got {head.colour}")
+            if not ((head.weights >= -SLACK) & (head.weights <= 1 + SLACK)).all():
+                raise ValueError(f"weights must be between 0 and 1, those of {head.label!r} are not")
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it; weights travel as :func:`quantise` makes them, in base64."""
+        numbers = np.stack([quantise(head.weights) for head in self.heads]).astype("<u2")
+        shown = range(len(self.heads)) if self.shown is None else self.shown
+        return {
+            "title": self.title,
+            "rows": list(self.row_labels),
+            "columns": list(self.column_labels),
+            "rowAxis": self.row_axis,
+            "columnAxis": self.column_axis,
+            "rowBreaks": _inside(self.row_breaks, len(self.row_labels)),
+            "columnBreaks": _inside(self.column_breaks, len(self.column_labels)),
+            "heads": [{"label": head.label, "colours": list(HEAD_COLOURS[head.colour])} for head in self.heads],
+            "shown": _inside(shown, len(self.heads)),
+            "values": base64.b64encode(numbers.tobytes()).decode("ascii"),
+            "thresholds": list(THRESHOLDS),
+            "threshold": self._threshold_index(),
+            "pinned": self._pins(),
+            "alt": self.alt,
+        }
+
+    def _threshold_index(self) -> int:
+        """Return which of the thresholds it is; by default a small one that leaves in weights that are all alike."""
+        n_columns = max(1, len(self.column_labels))
+        wanted = min(HIGHEST_DEFAULT, 0.5 / n_columns) if self.threshold is None else self.threshold
+        return max(index for index, level in enumerate(THRESHOLDS) if level <= max(0.0, wanted))
+
+    def _pins(self) -> dict[str, Any] | None:
+        """Return the pinned tokens that there are: a link may come from another sentence."""
+        if self.pinned is None:
+            return None
+        side, positions = self.pinned
+        size = len(self.row_labels if side == "query" else self.column_labels)
+        return {"side": side, "positions": _inside(positions, size)}
+
+
+def quantise(weights: Float[Array, "*shape"]) -> UInt16[Array, "*shape"]:
+    """Return weights as whole numbers of ``RESOLUTION``, off by less than one of them.
+
+    Mostly the nearest one. Where that would round to another number of two or three decimals than the
+    weight itself, it is the one on the other side, so that what is written stays true.
+
+    >>> quantise(np.array([0.0, 0.25, 1.0]))
+    array([    0, 16384, 65535], dtype=uint16)
+    """
+    exact = np.clip(weights.astype(np.float64), 0, 1)
+    steps = exact * LEVELS
+    nearest = np.rint(steps)
+    other = np.where(nearest > steps, np.floor(steps), np.ceil(steps))
+    is_true = np.logical_and.reduce(
+        [_rounded(nearest / LEVELS, decimals) == _rounded(exact, decimals) for decimals in (2, 3)]
+    )
+    return np.where(is_true, nearest, other).astype(np.uint16)
+
+
+def _rounded(values: Float[Array, "*shape"], decimals: int) -> Float[Array, "*shape"]:
+    """Round as the browser does: what lies in the middle goes up."""
+    return np.floor(values * 10**decimals + 0.5)
+
+
+def breaks(groups: Sequence[object]) -> tuple[int, ...]:
+    """Return the positions at which a new group begins.
+
+    >>> breaks(["A", "A", "B", "B", "C"])
+    (2, 4)
+    """
+    return tuple(index for index, (before, group) in enumerate(pairwise(groups), 1) if group != before)
+
+
+def _inside(positions: Sequence[int], size: int) -> list[int]:
+    return sorted({position for position in positions if 0 <= position < size})
