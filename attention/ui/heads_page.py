@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
+from attention.export import head_view_html, matrix_html, matrix_svg, trace_npz
 from attention.figures.atlas import Atlas, Head
-from attention.figures.matrix import Cell
+from attention.figures.head_view import HeadView
+from attention.figures.matrix import Cell, Matrix
 from attention.lesson.behaviour import describe, head_table, in_short
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
@@ -98,9 +101,28 @@ def _one_head(view: View, scene: Scene, surveyed: Survey, current: Head) -> None
     left, right = st.columns(2, gap="large")
     with left:
         is_mean = st.toggle("The layer's mean instead of its heads", key="lines_mean")
-        head_view(layer_lines(scene, view.look, current[1], is_mean=is_mean), key="head_view")
+        lines = layer_lines(scene, view.look, current[1], is_mean=is_mean)
+        head_view(lines, key="head_view")
     with right:
-        components.matrix(head_matrix(scene, view.look, current[1]), key="head_matrix", on_select=_open_weight)
+        picture = head_matrix(scene, view.look, current[1])
+        components.matrix(picture, key="head_matrix", on_select=_open_weight)
+    _downloads(scene, lines, picture)
+
+
+def _downloads(scene: Scene, lines: HeadView, picture: Matrix) -> None:
+    """Offer what can be taken away; each file is made when somebody asks for it."""
+    title = scene.trace.text
+    caption = f"{scene.info.name}, layer {scene.layer + 1}, head {scene.head + 1}"
+    files: list[tuple[str, str, str, Callable[[], str | bytes]]] = [
+        ("Lines, a page of its own", "lines.html", "text/html", lambda: head_view_html(lines, title, caption)),
+        ("Heatmap, a page of its own", "heatmap.html", "text/html", lambda: matrix_html(picture, title, caption)),
+        ("Heatmap, SVG", "heatmap.svg", "image/svg+xml", lambda: matrix_svg(picture)),
+        ("All weights, NumPy", "trace.npz", "application/octet-stream", lambda: trace_npz(scene.trace)),
+    ]
+    st.caption("Take it with you: the pages need no server and no network.")
+    with st.container(horizontal=True):
+        for label, name, mime, make in files:
+            st.download_button(label, data=make, file_name=name, mime=mime, key=name, on_click="ignore")
 
 
 def _say_look(look: Look, surveyed: Survey) -> None:

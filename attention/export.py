@@ -1,0 +1,476 @@
+"""What one can take away: pictures as files that stand alone, and the numbers of a run.
+
+The HTML files hold the component itself and its numbers. They open from a disk, ask no network for
+anything (their own policy forbids it) and do what the picture on the page does. The SVG is for papers
+and slides. The ``.npz`` is for NumPy.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import io
+import json
+import re
+import struct
+import unicodedata
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.figures import assets, colours
+from attention.figures.format import number
+from attention.figures.head_view import HeadView
+from attention.figures.matrix import MAX_LABELLED, Matrix, Palette
+from attention.trace import LayerTrace, Trace
+
+__all__ = ["head_view_html", "matrix_html", "matrix_svg", "trace_npz"]
+
+# ---------------------------------------------------------------------------- HTML that stands alone
+
+# The theme of the page, as components read it; a test holds it against the app's own.
+_LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
+_DARK = {"background": "#0f1318", "secondary-background": "#1a2027", "text": "#e6e9ef", "border": "#36404b"}
+
+_PAGE_STYLE = """
+body {
+  max-width: 64rem;
+  margin: 0 auto;
+  padding: 1.5rem 1rem 3rem;
+  background: var(--st-background-color);
+  color: var(--st-text-color);
+  font: 1rem/1.5 system-ui, sans-serif;
+  overflow-wrap: anywhere;
+}
+h1 { margin: 0 0 0.5rem; font-size: 1.5rem; line-height: 1.25; }
+p { margin: 0 0 1.25rem; max-width: 45rem; white-space: pre-line; }
+"""
+
+# What Streamlit does for a component: a place of its own, its data, and a new call in a new theme.
+# Nobody is there to be told what a person chooses.
+_SHIM = """
+const style = document.createElement("style");
+const given = JSON.parse(document.getElementById("given").textContent);
+const parentElement = document.getElementById("picture").attachShadow({ mode: "open" });
+style.textContent = given.style;
+parentElement.append(style);
+const show = () => component({
+  ...{ data: given.data, parentElement },
+  ...{ setStateValue: () => {}, setTriggerValue: () => {} },
+});
+show();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+"""
+
+
+def head_view_html(data: HeadView, title: str, caption: str = "") -> str:
+    """Return the head view as an HTML file that needs nothing else."""
+    return _stand_alone("head_view", data.payload(), title, caption)
+
+
+def matrix_html(data: Matrix, title: str, caption: str = "") -> str:
+    """Return the matrix as an HTML file that needs nothing else."""
+    return _stand_alone("matrix", {**data.payload(), "selectable": False}, title, caption)
+
+
+def _stand_alone(component: str, data: Mapping[str, Any], title: str, caption: str) -> str:
+    script = f'(() => {{\n"use strict";\n{_component_script(component)}\n{_SHIM}}})();'
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    # Only this very script may run, whatever a token says, and nothing may be fetched.
+    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
+    given = _json({"data": data, "style": assets.css(component)})
+    heading = _plain(title)
+    words = f"<h1>{heading}</h1>" + (f"\n<p>{_plain(caption)}</p>" if caption else "")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{heading}</title>
+<style>
+:root {{ {_variables(_LIGHT)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}
+{_PAGE_STYLE.strip()}
+</style>
+</head>
+<body>
+<main>
+{words}
+<div id="picture"></div>
+<noscript>This picture is drawn by a script, and scripts are switched off.</noscript>
+</main>
+<script type="application/json" id="given">{given}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _component_script(name: str) -> str:
+    """Return a component's script, in which what it exports has the name ``component``."""
+    code = assets.read("base.js", "colours.js", f"{name}.js")
+    code = code.replace("export default function (mount) {", "function component(mount) {", 1)
+    return f"const component = (() => {{\n{code}\nreturn component;\n}})();"
+
+
+def _json(value: object) -> str:
+    """Write JSON that can stand inside a script element: no ``<`` can end it or begin a comment in it."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII, so no U+2028 either
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def _variables(theme: Mapping[str, str]) -> str:
+    return " ".join(f"--st-{name}-color: {colour};" for name, colour in theme.items())
+
+
+def _plain(text: str) -> str:
+    """Write text for HTML and XML; halves of letters, and what neither may hold, become �."""
+    return html.escape(_UNWRITABLE.sub("\ufffd", text))
+
+
+# What XML 1.0 does not allow; HTML does not like it either.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+# --------------------------------------------------------------------------------------------- SVG
+
+# The full colours on a light page, as assets/components/colours.js has them; a test compares them.
+_FULL = {"weights": "#5e2a84", "positive": "#b9304a", "negative": "#3b76b5"}
+_STEPS = 256
+_INK, _MUTED, _LINE = "#0f1722", "#4a5260", "#d3d9e0"
+_ROLES = {"query": colours.QUERY, "key": colours.KEY, "value": colours.VALUE, "plain": _MUTED}
+
+_LABEL, _SMALL, _NUMBER = 14, 12, 12  # sizes of letters
+_NUMBERED_PITCH = (34, 26)  # of a cell with a number in it: at least so wide, so high
+_SIDE = 640  # of a picture without numbers, at most
+_MAX_PITCH = 28
+_MAX_LABEL = 14  # letters of a label; the whole one is in its title
+_MAX_CELLS = 1200  # as elements; more of them are one image
+_EDGE = 16
+_TOTAL_GAP = 8
+
+
+def matrix_svg(data: Matrix) -> str:
+    """Return the matrix as a plain SVG picture on white, with its numbers if it has at most 24 rows and columns."""
+    return _Svg(data).draw()
+
+
+class _Svg:
+    """The lengths of one picture, and how its parts are drawn."""
+
+    def __init__(self, data: Matrix) -> None:
+        self.data = data
+        n_rows, n_columns = data.values.shape
+        self.has_numbers = max(n_rows, n_columns) <= MAX_LABELLED
+        self.fills, self.inks = _scale(data.palette)
+        self.rows = [_shortened(label) for label in data.row_labels]
+        self.columns = [_shortened(label) for label in data.column_labels]
+        self.pitch_x, self.pitch_y = self._pitches()
+        widest = max((_width(label, _LABEL) for label in self.columns), default=0.0)
+        # Labels that are wider than their columns stand upright.
+        self.is_upright = widest > self.pitch_x - 6
+        self.left = _EDGE + max((_width(label, _LABEL) for label in self.rows), default=0.0) + 8
+        self.top = _EDGE + 44 + (widest if self.is_upright else _LABEL) + 8
+        gap = _TOTAL_GAP if data.has_total_row else 0
+        self.bottom = self.top + n_rows * self.pitch_y + gap
+        self.width = max(self.left + n_columns * self.pitch_x, _EDGE + 340.0) + _EDGE
+        self.height = self.bottom + 28 + _EDGE
+
+    def _pitches(self) -> tuple[float, float]:
+        n_rows, n_columns = self.data.values.shape
+        if not self.has_numbers:
+            pitch = min(float(_MAX_PITCH), _SIDE / max(n_rows, n_columns))
+            return pitch, max(pitch, min(float(_MAX_PITCH), 120 / n_rows))
+        longest = max((_width(number(value), _NUMBER) for value in self.data.values.flat), default=0.0)
+        return max(_NUMBERED_PITCH[0], longest + 10), float(_NUMBERED_PITCH[1])
+
+    def draw(self) -> str:
+        data = self.data
+        size = {"width": _round(self.width), "height": _round(self.height)}
+        parts = [
+            _element("title", {}, _plain(data.title)),
+            _element("desc", {}, _plain(data.alt)),
+            _HATCHING,
+            _element("rect", {**size, "fill": "#ffffff"}),
+            *self._words(),
+            *self._labels(),
+            *(self._elements() if data.values.size <= _MAX_CELLS else self._image()),
+            *self._separators(),
+        ]
+        head = {
+            "xmlns": "http://www.w3.org/2000/svg",
+            **size,
+            "viewBox": f"0 0 {size['width']} {size['height']}",
+            "role": "img",
+            "font-family": "system-ui, sans-serif",
+            "fill": _INK,
+        }
+        return _element("svg", head, *("\n" + part for part in parts), "\n") + "\n"
+
+    def _words(self) -> Iterator[str]:
+        data = self.data
+        name = {"x": _EDGE, "y": _EDGE + 14, "font-size": 16, "font-weight": 600}
+        fill = _INK if data.title_role == "plain" else _ROLES[data.title_role]
+        yield _text(data.title, name | {"fill": fill})
+        small = {"font-size": _SMALL, "fill": _MUTED}
+        size = f"{data.shape_text} · {data.range_text}"
+        yield _text(size, small | {"x": _EDGE, "y": _EDGE + 34})
+        axes = f"rows: {data.row_axis} · columns: {data.column_axis}"
+        yield _text(axes, small | {"x": _EDGE, "y": self.bottom + 22})
+        yield from self._legend(small)
+
+    def _legend(self, small: Mapping[str, object]) -> Iterator[str]:
+        limit = self.data.colour_limit
+        ends = ("0", "1") if self.data.palette == "weights" else (number(-limit, 1), number(limit, 1))
+        right, y = self.width - _EDGE, _EDGE + 34
+        start = right - _width(ends[1], _SMALL) - 6 - 80
+        for step in range(20):
+            fill = self.fills[round(step / 19 * (len(self.fills) - 1))]
+            yield _element("rect", {"x": start + 4 * step, "y": y - 10, "width": 4.2, "height": 10, "fill": fill})
+        yield _text(ends[0], {**small, "x": start - 6, "y": y, "text-anchor": "end"})
+        yield _text(ends[1], {**small, "x": right, "y": y, "text-anchor": "end"})
+
+    def _labels(self) -> Iterator[str]:
+        data = self.data
+        every = _every(self.pitch_y, _LABEL)
+        for row in range(0, len(self.rows), every):
+            end = {"x": self.left - 8, "y": self._y(row) + self.pitch_y / 2 + 5, "text-anchor": "end"}
+            yield _label(self.rows[row], data.row_labels[row], {**end, "fill": _ROLES[data.row_role]})
+        widest = max((_width(label, _LABEL) for label in self.columns), default=0.0)
+        every = _every(self.pitch_x, _LABEL if self.is_upright else widest + 6)
+        for column in range(0, len(self.columns), every):
+            x, y = self._x(column) + self.pitch_x / 2, self.top - 7
+            place: dict[str, object] = {"x": x, "y": y, "text-anchor": "middle"}
+            if self.is_upright:
+                place = {"transform": f"translate({_round(x + 5)} {_round(y)}) rotate(-90)"}
+            yield _label(self.columns[column], data.column_labels[column], {**place, "fill": _ROLES[data.column_role]})
+
+    def _elements(self) -> Iterator[str]:
+        for (row, column), value in np.ndenumerate(self.data.values):
+            x, y = self._x(column), self._y(row)
+            step = self._steps(value)
+            fill = self.fills[step] if np.isfinite(value) else "url(#hatch)"
+            size = {"width": self.pitch_x - 1, "height": self.pitch_y - 1}
+            yield _element("rect", {"x": x + 0.5, "y": y + 0.5, **size, "fill": fill, "stroke": "#0f172217"})
+            if self.has_numbers:
+                middle = {"x": x + self.pitch_x / 2, "y": y + self.pitch_y / 2 + 4, "text-anchor": "middle"}
+                ink = self.inks[step] if np.isfinite(value) else _INK
+                yield _text(number(float(value)), {**middle, "font-size": _NUMBER, "fill": ink})
+
+    def _image(self) -> Iterator[str]:
+        """One pixel a cell, made large; what is masked is clear, and the hatching shows through."""
+        n_columns = self.data.values.shape[1]
+        body = len(self.rows) - self.data.has_total_row
+        for start, stop in ((0, body), (body, len(self.rows))):
+            if start == stop:
+                continue
+            size = {"width": n_columns * self.pitch_x, "height": (stop - start) * self.pitch_y}
+            box = {"x": self.left, "y": self._y(start), **size}
+            yield _element("rect", {**box, "fill": "url(#hatch)"})
+            picture = _png(self._steps(self.data.values[start:stop]), self.fills)
+            href = "data:image/png;base64," + base64.b64encode(picture).decode("ascii")
+            drawn = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
+            yield _element("image", {**box, **drawn, "href": href})
+            yield _element("rect", {**box, "fill": "none", "stroke": _LINE})
+
+    def _separators(self) -> Iterator[str]:
+        data = self.data
+        line = {"stroke": _INK, "stroke-opacity": 0.5}
+        for column in range(data.block_width or len(self.columns), len(self.columns), data.block_width or 1):
+            x = self._x(column)
+            yield _element("line", {"x1": x, "x2": x, "y1": self.top, "y2": self.bottom, **line})
+        if data.has_total_row:
+            y, right = self._y(len(self.rows) - 1) - _TOTAL_GAP / 2, self._x(len(self.columns))
+            yield _element("line", {"x1": self.left, "x2": right, "y1": y, "y2": y, **line})
+
+    def _steps(self, values: Any) -> Any:
+        """Return which colour each number has; what is masked has the one after the last."""
+        n_colours = len(self.fills)
+        lowest = 0 if self.data.palette == "weights" else -1
+        part = np.clip(np.nan_to_num(values, nan=0) / self.data.colour_limit, lowest, 1)
+        step = np.floor(part * _STEPS + 0.5).astype(int) - lowest * _STEPS
+        return np.where(np.isfinite(values), step, n_colours)
+
+    def _x(self, column: int) -> float:
+        return self.left + column * self.pitch_x
+
+    def _y(self, row: int) -> float:
+        is_total = self.data.has_total_row and row == len(self.rows) - 1
+        return self.top + row * self.pitch_y + (_TOTAL_GAP if is_total else 0)
+
+
+_HATCHING = (
+    '<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect width="5" height="5" fill="#eef0f2"/><rect width="1.2" height="5" fill="#b3b8c0"/></pattern></defs>'
+)
+
+
+def _element(tag: str, attributes: Mapping[str, object], *inside: str) -> str:
+    """Write an element; what is inside is written already."""
+    written = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items())
+    return f"<{tag}{written}>{''.join(inside)}</{tag}>" if inside else f"<{tag}{written}/>"
+
+
+def _attribute(value: object) -> str:
+    return _round(value) if isinstance(value, float) else html.escape(str(value))
+
+
+def _round(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _text(text: str, attributes: Mapping[str, object], *inside: str) -> str:
+    """Write text, whose direction of writing stays inside it."""
+    return _element("text", {**attributes, "style": "unicode-bidi:isolate"}, _plain(text), *inside)
+
+
+def _label(shown: str, whole: str, attributes: Mapping[str, object]) -> str:
+    title = [] if shown == whole else [_element("title", {}, _plain(whole))]
+    return _text(shown, {**attributes, "font-size": _LABEL}, *title)
+
+
+def _shortened(label: str) -> str:
+    if not label.strip():
+        return "␣"
+    return label if len(label) <= _MAX_LABEL else f"{label[: _MAX_LABEL - 1]}…"
+
+
+def _width(text: str, size: float) -> float:
+    """Return about how wide a text is: a file cannot know the fonts of those who open it."""
+    return size * sum(_letter(letter) for letter in text)
+
+
+def _letter(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    return 0.32 if letter in " .,:;!|'ijl" else 0.6 if letter.islower() or letter.isdigit() else 0.72
+
+
+def _every(pitch: float, room: float) -> int:
+    """Return n, where every n-th label has room."""
+    every = 1
+    while every * pitch < room:
+        every *= 2
+    return every
+
+
+@cache
+def _scale(palette: Palette) -> tuple[list[str], list[str]]:
+    """Return the colours from the smallest number to the largest, and what can be read on each."""
+    white = _rgb("#ffffff")
+    if palette == "weights":
+        rgb = _ramp(white, _rgb(_FULL["weights"]))
+    else:
+        below, above = _ramp(white, _rgb(_FULL["negative"])), _ramp(white, _rgb(_FULL["positive"]))
+        rgb = np.concatenate([below[::-1], above[1:]])
+    luminance = _linear(rgb) @ [0.2126, 0.7152, 0.0722]
+    fills = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in rgb]
+    return fills, ["#ffffff" if light < 0.18 else _INK for light in luminance]
+
+
+def _rgb(colour: str) -> Float[Array, " 3"]:
+    return np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)], np.float64)
+
+
+def _linear(rgb: Float[Array, "*n 3"]) -> Float[Array, "*n 3"]:
+    return np.where(rgb <= 10.31475, rgb / 3294.6, ((rgb / 255 + 0.055) / 1.055) ** 2.4)
+
+
+# OKLab (Ottosson 2020), in which equal steps look equal.
+_TO_CONES = np.array([
+    [0.4122214708, 0.5363325363, 0.0514459929],
+    [0.2119034982, 0.6806995451, 0.1073969566],
+    [0.0883024619, 0.2817188376, 0.6299787005],
+])  # fmt: skip
+_TO_LAB = np.array([
+    [0.2104542553, 0.793617785, -0.0040720468],
+    [1.9779984951, -2.428592205, 0.4505937099],
+    [0.0259040371, 0.7827717662, -0.808675766],
+])  # fmt: skip
+
+
+def _ramp(start: Float[Array, " 3"], end: Float[Array, " 3"]) -> Array:
+    """Return whole red, green and blue of the colours between two, both included."""
+    lab_start, lab_end = (np.cbrt(_linear(rgb) @ _TO_CONES.T) @ _TO_LAB.T for rgb in (start, end))
+    lab = lab_start + (lab_end - lab_start) * np.linspace(0, 1, _STEPS + 1)[:, None]
+    linear = np.clip((lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_CONES).T, 0, 1)
+    rgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return np.floor(255 * rgb + 0.5).astype(int)
+
+
+def _png(steps: Array, fills: list[str]) -> bytes:
+    """Return a picture of one pixel a cell; the colour after the last one is clear."""
+    n_rows, n_columns = steps.shape
+    palette = np.array([[*_rgb(fill), 255] for fill in fills] + [[0, 0, 0, 0]], np.uint8)
+    pixels = palette[steps].reshape(n_rows, -1)
+    lines = np.pad(pixels, ((0, 0), (1, 0))).tobytes()  # each begins with 0: as it is
+    header = struct.pack(">IIBBBBB", n_columns, n_rows, 8, 6, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
+    written = (
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(written)
+
+
+# ---------------------------------------------------------------------------- the numbers of a run
+
+
+def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
+    """Return a run as a compressed ``.npz``, which ``np.load`` opens without pickles.
+
+    Every number is the trace's own float32, bit for bit: nothing is rounded. What fits under 1 MB for
+    32 tokens and a BERT of 12 layers, 12 heads and d_model 768 is one layer whole, or one step of all:
+
+    - with a ``layer``, counted from 0: its inputs, queries, keys, values, mask (if there is one),
+      scale, weights and the outputs of its heads as the model itself gave them;
+    - without: the weights, scale and mask of every layer.
+
+    Both have the text, the tokens (a word of -1 is none) and the name of the model. The arrays of a layer
+    are named after it, ``layer_5_weights``, with the shapes (heads, queries, keys) or (heads, tokens, d_head).
+
+    Raises:
+        IndexError: there is no such layer.
+    """
+    n_layers = len(trace.layers)
+    if layer is not None and not 0 <= layer < n_layers:
+        raise IndexError(f"layer must be between 0 and {n_layers - 1}, got {layer}")
+    arrays = _token_arrays(trace)
+    for index in range(n_layers) if layer is None else [layer]:
+        parts = _layer_arrays(trace.layers[index], whole=layer is not None)
+        arrays |= {f"layer_{index}_{name}": part for name, part in parts.items()}
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **arrays)
+    return file.getvalue()
+
+
+def _token_arrays(trace: Trace) -> dict[str, Array]:
+    tokens = trace.tokens
+    return {
+        "model_id": np.array(trace.info.model_id),
+        "text": np.array(trace.text),
+        "tokens": np.array([token.text for token in tokens], np.str_),
+        "typed": np.array([token.typed for token in tokens], np.str_),
+        "token_ids": np.array([token.token_id for token in tokens], np.int64),
+        "words": np.array([-1 if token.word is None else token.word for token in tokens], np.int64),
+        "segments": np.array([token.segment for token in tokens], np.int64),
+        "is_special": np.array([token.is_special for token in tokens], np.bool_),
+        "is_padding": np.array([token.is_padding for token in tokens], np.bool_),
+    }
+
+
+def _layer_arrays(layer: LayerTrace, *, whole: bool) -> dict[str, Array]:
+    arrays = {"weights": layer.steps().weights, "scale": np.array(layer.scale, np.float64), "mask": layer.mask}
+    if whole:
+        names = ("inputs", "queries", "keys", "values", "model_output")
+        arrays |= {name: getattr(layer, name) for name in names}
+    return {name: array for name, array in arrays.items() if array is not None}
