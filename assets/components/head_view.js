@@ -41,6 +41,7 @@ const GROUP_GAP = 12;
 const BINS = 32; // lines of about the same weight are drawn alike
 const WIDEST = 6; // the line of a weight of 1
 const FRAME_COST = 2_500; // so many hairlines are drawn before the page may do something else
+const CROWD = 1_000; // of lines
 const HAIRLINES = 250; // drawn in one go
 const FAN = 0.6; // of the pitch: the lines of several heads begin side by side
 const MAX_PIXELS = 16_000; // a canvas can be no higher
@@ -55,6 +56,7 @@ export default function (mount) {
   state.setStateValue = mount.setStateValue;
   take(state, mount.data);
   state.observer.observe(state.root);
+  state.observer.observe(state.lines); // which the page's own font makes narrower or wider
   draw(state);
   return whenGone(state, () => {
     state.observer.disconnect();
@@ -92,7 +94,7 @@ function build(parent) {
     ...{ on: new Set(), pins: { side: "query", positions: [] }, hovered: null, focused: null },
   };
   state.observer = new ResizeObserver(() => {
-    if (root.clientWidth !== state.drawnWidth) draw(state);
+    if (root.clientWidth !== state.drawnWidth || lines.clientWidth !== state.drawnLines) draw(state);
   });
   listen(state);
   return state;
@@ -122,40 +124,40 @@ function column(side) {
 
 /** Take new data; what a person has switched on and pinned stays while heads and tokens do. */
 function take(state, given) {
-  if (state.data === given) return;
   const before = state.data;
-  const isSame = (...names) => names.every((name) => String(before?.[name]) === String(given[name]));
-  const heads = JSON.stringify([given.heads, given.shown]);
+  if (before === given) return;
   state.data = given;
-  state.paintedId = null;
-  state.weights = new Uint16Array((Uint8Array.fromBase64?.(given.values) ?? decodeBytes(given.values)).buffer);
-  if (state.headsId !== heads) state.on = new Set(given.shown);
-  state.headsId = heads;
-  if (!before || !isSame("threshold")) state.slider.value = setSlider(state.slider, given);
   state.hovered = null;
+  const heads = JSON.stringify([given.heads, given.shown]);
   const tokens = JSON.stringify([given.rows, given.columns, given.rowBreaks, given.columnBreaks]);
+  const isNew = before?.values !== given.values;
+  if (isNew) state.weights = decodeWeights(given.values);
+  // Lines that are there already are not drawn again: an answer to a click must not make them flicker.
+  if (isNew || state.headsId !== heads || state.tokensId !== tokens) state.paintedId = null;
+  if (state.headsId !== heads) state.on = new Set(given.shown);
   if (state.tokensId !== tokens) {
     state.pins = { side: "query", positions: [] };
     fillColumn(state, "query", given.rows, given.rowBreaks);
     fillColumn(state, "key", given.columns, given.columnBreaks);
   }
+  state.headsId = heads;
   state.tokensId = tokens;
   if (given.pinned) state.pins = given.pinned;
+  if (before?.threshold === given.threshold) return;
+  state.slider.max = String(given.thresholds.length - 1);
+  state.slider.value = String(given.threshold);
 }
 
-function setSlider(slider, { thresholds, threshold }) {
-  slider.max = String(thresholds.length - 1);
-  return String(threshold);
+function decodeWeights(base64) {
+  return new Uint16Array((Uint8Array.fromBase64?.(base64) ?? decodeBytes(base64)).buffer);
 }
 
 /** @param {Side} side */
 function fillColumn(state, side, labels, breaks) {
   const own = state.columns[side];
   const hadFocus = own.list.contains(state.root.getRootNode().activeElement);
-  const seen = new Set();
-  const twice = new Set(labels.filter((label) => seen.size === seen.add(label).size));
   own.labels = labels;
-  own.repeats = twice;
+  own.repeats = new Set(labels.filter((label, index) => labels.indexOf(label) < index));
   own.breaks = breaks;
   own.buttons = labels.map((label, index) => token(label, index, breaks.includes(index)));
   own.list.replaceChildren(...own.buttons);
@@ -207,7 +209,7 @@ function drawLegend(state) {
     const button = make("button", "head");
     button.type = "button";
     button.dataset.index = String(legend.buttons.length);
-    button.title = "On or off; with Shift or a double click, only this one";
+    button.title = "On or off. With Shift or a double click: this one alone, or all again";
     button.append(make("span", "swatch"), make("bdi", "name"));
     legend.buttons.push(button);
     legend.element.append(button);
@@ -315,13 +317,14 @@ function sumUp({ data, weights, heads }, { side, positions }) {
 // ---- Lines -------------------------------------------------------------------------------------
 
 function paintAll(state) {
-  const { data, slider, heads, weights, theme, root } = state;
-  const id = [heads, slider.value, theme.id, root.clientWidth, devicePixelRatio].join();
+  const { data, slider, heads, weights, theme, lines } = state;
+  state.drawnLines = lines.clientWidth;
+  const id = [heads, slider.value, theme.id, lines.clientWidth, devicePixelRatio].join();
   if (state.paintedId === id) return;
   state.paintedId = id;
   const bins = linesOf(state, null);
   paintMany(state, bins);
-  const drawn = bins.reduce((count, bin) => count + bin.length, 0);
+  const drawn = countOf(bins);
   const total = (heads.length * weights.length) / data.heads.length;
   const level = String(data.thresholds[slider.value]);
   state.shown.replaceChildren(make("b", "", level), ` · ${whole(drawn)} of ${whole(total)}`);
@@ -356,6 +359,8 @@ function linesOf({ data, weights, heads, slider }, chosen) {
 
 // Finer for small weights, of which there are more.
 const binOf = (weight) => Math.min(BINS - 1, Math.floor(Math.sqrt(weight / LEVELS) * BINS));
+const countOf = (bins) => bins.reduce((count, bin) => count + bin.length, 0);
+const isCrowd = (bins) => countOf(bins) > CROWD;
 const weightOf = (bin) => ((bin + 0.5) / BINS) ** 2;
 
 /** Make a canvas as large as its place, and empty. */
@@ -404,10 +409,11 @@ function paintMany(state, bins) {
   const waiting = strokesOf(state, bins, size.ratio);
   const next = () => waiting.splice(howMany(waiting));
   // Among thousands, small weights must not hide the others.
-  paint(state, front, next(), 0.75);
+  const fade = isCrowd(bins) ? 1 : 0.75;
+  paint(state, front, next(), fade);
   const work = () => {
     if (!waiting.length) return;
-    paint(state, back, next(), 0.75);
+    paint(state, back, next(), fade);
     state.frame = requestAnimationFrame(work);
   };
   cancelAnimationFrame(state.frame);
@@ -427,11 +433,12 @@ function howMany(strokes) {
  * @returns {Stroke[]}
  */
 function strokesOf({ data }, bins, ratio) {
+  const thinnest = isCrowd(bins) ? 1 / ratio : 1;
   const cells = data.rows.length * data.columns.length;
   const strokes = [];
   bins.forEach((bin, index) => {
     const weight = weightOf(index);
-    const width = Math.max(1 / ratio, WIDEST * weight);
+    const width = Math.max(thinnest, WIDEST * weight);
     const isThin = width * ratio <= 1;
     let last = null;
     for (const line of bin) {
@@ -472,8 +479,9 @@ function offsetsOf(heads, pitch) {
 
 /** What a token says to those who cannot see its lines. */
 function describe(state, side, index) {
-  const { columns } = state;
+  const { columns, heads } = state;
   const start = `${columns[side].labels[index]}, position ${index}`;
+  if (!heads.length) return start;
   const { totals } = sumUp(state, { side, positions: [index] });
   const top = totals.reduce((best, value, other) => (value > totals[best] ? other : best), 0);
   if (!(totals[top] > 0)) return `${start}: ${side === "query" ? "looks at nothing" : "nothing looks at it"}`;
@@ -550,7 +558,7 @@ function listen(state) {
   };
   legend.element.onclick = (event) => {
     const button = event.target.closest("[data-index]");
-    if (button) toggleHead(state, Number(button.dataset.index), event.shiftKey || event.detail === 2);
+    if (button) toggleHead(state, Number(button.dataset.index), event);
   };
   legend.element.addEventListener("focusin", (event) => reach(legend, legend.buttons.indexOf(event.target)));
 }
@@ -595,16 +603,16 @@ function pin(state, pins) {
   send(state.setStateValue, "pin", pins);
 }
 
-function toggleHead(state, index, isAlone) {
-  const { on, data } = state;
-  if (isAlone) {
-    // Once more, and all are back.
-    const wasAlone = on.size === 1 && on.has(index) && state.alone === index;
-    state.on = new Set(wasAlone ? data.heads.keys() : [index]);
-    state.alone = wasAlone ? null : index;
-  } else {
-    if (!on.delete(index)) on.add(index);
-    state.alone = null;
+/** Switch one head on or off, or leave it alone on; where it was alone already, all come back. */
+function toggleHead(state, index, { shiftKey, detail }) {
+  const isDouble = detail === 2; // its first click has switched the head already
+  const before = isDouble ? state.before : new Set(state.on);
+  state.before = before;
+  if (shiftKey || isDouble) {
+    const wasAlone = before.size === 1 && before.has(index);
+    state.on = new Set(wasAlone ? state.data.heads.keys() : [index]);
+  } else if (!state.on.delete(index)) {
+    state.on.add(index);
   }
   refresh(state);
 }

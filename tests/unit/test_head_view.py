@@ -1,0 +1,243 @@
+"""The head view as data: weights arrive as they are written, and what cannot be drawn is refused."""
+
+import base64
+import json
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from attention.figures.colours import WEIGHT
+from attention.figures.head_view import (
+    HEAD_COLOURS,
+    MAX_HEADS,
+    RESOLUTION,
+    THRESHOLDS,
+    HeadLines,
+    HeadView,
+    breaks,
+    quantise,
+)
+
+shares = st.floats(0, 1, width=32)
+matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=shares)
+
+
+def view(*weights, **changes):
+    rows, columns = weights[0].shape
+    parts = {
+        "title": "Layer 1",
+        "row_labels": tuple(f"r{i}" for i in range(rows)),
+        "column_labels": tuple(f"c{i}" for i in range(columns)),
+        "heads": tuple(HeadLines(f"Head {i + 1}", each, i % MAX_HEADS) for i, each in enumerate(weights)),
+        "alt": "Some weights.",
+    }
+    return HeadView(**parts | changes)
+
+
+def decoded(payload):
+    shape = (len(payload["heads"]), len(payload["rows"]), len(payload["columns"]))
+    return np.frombuffer(base64.b64decode(payload["values"]), "<u2").reshape(shape) / 65535
+
+
+def softmaxed(seed, *shape):
+    scores = np.random.default_rng(seed).normal(size=shape) * 2
+    raised = np.exp(scores)
+    return (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
+
+
+# ------------------------------------------------------------------------------------------ weights
+
+
+@given(matrices, st.integers(1, 4))
+def test_weights_arrive_within_the_resolution(weights, n_heads):
+    sent = [weights * np.float32(share) for share in np.linspace(1, 0.3, n_heads)]
+    arrived = decoded(view(*sent).payload())
+    assert np.abs(arrived - np.stack(sent)).max() < RESOLUTION
+
+
+def written(value, decimals):
+    """A number as JavaScript's toFixed writes it: exactly, and what lies in the middle goes up."""
+    return str(Decimal(float(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
+
+
+@pytest.mark.parametrize("decimals", [2, 3])
+@given(st.one_of(shares, st.integers(0, 1000).map(lambda i: i / 1000), st.integers(1, 600).map(lambda i: 1 / i)))
+def test_what_is_written_of_a_weight_is_what_the_weight_itself_would_be(decimals, weight):
+    (arrived,) = quantise(np.array([weight], np.float32)) / 65535
+    assert written(arrived, decimals) == written(np.float32(weight), decimals)
+
+
+def test_all_weights_near_a_border_are_written_true():
+    borders = np.arange(1, 2000, 2) / 2000
+    near = np.concatenate([borders + shift for shift in (-9e-6, -7e-7, 7e-7, 9e-6)])
+    arrived = quantise(near) / 65535
+    for decimals in (2, 3):
+        assert [written(value, decimals) for value in arrived] == [written(value, decimals) for value in near]
+
+
+def test_nothing_and_all_arrive_exactly():
+    weights = np.array([[0, 1], [1 + 1e-6, -1e-7]], np.float32)
+    assert decoded(view(weights).payload()).tolist() == [[[0, 1], [1, 0]]]
+
+
+def test_a_view_of_another_array_arrives_in_its_own_order():
+    weights = softmaxed(0, 3, 5)
+    assert np.abs(decoded(view(weights.T).payload())[0] - weights.T).max() < RESOLUTION
+
+
+# -------------------------------------------------------------------------------------------- sizes
+
+
+def test_twelve_heads_of_64_tokens_take_less_than_200_kb():
+    payload = view(*softmaxed(0, 12, 64, 64)).payload()
+    assert len(json.dumps(payload)) < 140_000
+
+
+def test_one_layer_of_200_tokens_stays_under_a_twentieth_of_what_others_need():
+    assert len(json.dumps(view(*softmaxed(0, 12, 200, 200)).payload())) < 26.5e6 / 20
+
+
+# ------------------------------------------------------------------------------------------ what is
+
+
+def test_everything_that_is_said_is_sent():
+    weights = softmaxed(0, 2, 3, 4)
+    pinned = ("key", (3, 1))
+    data = view(*weights, row_breaks=(2,), column_breaks=(1, 3), shown=(1,), threshold=0.05, pinned=pinned)
+    payload = data.payload()
+    assert (payload["rows"], payload["columns"]) == (["r0", "r1", "r2"], ["c0", "c1", "c2", "c3"])
+    assert (payload["rowBreaks"], payload["columnBreaks"], payload["shown"]) == ([2], [1, 3], [1])
+    assert payload["thresholds"][payload["threshold"]] == 0.05
+    assert payload["pinned"] == {"side": "key", "positions": [1, 3]}
+    assert payload["heads"][1] == {"label": "Head 2", "colours": list(HEAD_COLOURS[1])}
+    assert (payload["title"], payload["alt"]) == ("Layer 1", "Some weights.")
+
+
+def test_marks_from_a_link_to_another_sentence_are_left_out():
+    weights = softmaxed(0, 1, 3, 2)
+    payload = view(*weights, shown=(0, 5), pinned=("query", (-1, 2, 3)), row_breaks=(7,)).payload()
+    assert (payload["shown"], payload["pinned"]["positions"], payload["rowBreaks"]) == ([0], [2], [])
+    assert view(*weights, pinned=("key", (2,))).payload()["pinned"] == {"side": "key", "positions": []}
+    assert view(*weights).payload()["pinned"] is None
+
+
+@pytest.mark.parametrize("n_columns", [1, 12, 64, 128, 300, 512])
+def test_weights_that_are_all_alike_have_lines_by_default(n_columns):
+    payload = view(np.full((2, n_columns), 1 / n_columns)).payload()
+    assert THRESHOLDS[payload["threshold"]] < 1 / n_columns
+    assert THRESHOLDS[payload["threshold"]] <= 0.01
+
+
+@given(st.floats(0, 2))
+def test_a_threshold_is_never_higher_than_what_was_asked_for(wanted):
+    index = view(np.eye(2), threshold=wanted).payload()["threshold"]
+    assert THRESHOLDS[index] <= wanted
+    assert index + 1 == len(THRESHOLDS) or THRESHOLDS[index + 1] > wanted
+
+
+@given(st.lists(st.integers(0, 3), max_size=12))
+def test_groups_are_parted_where_they_change(groups):
+    parts = [groups[start:stop] for start, stop in pairwise([0, *breaks(groups), len(groups)])]
+    assert [group for part in parts for group in part] == groups
+    assert all(len(set(part)) <= 1 for part in parts)
+    assert all(one[0] != other[0] for one, other in pairwise(parts))
+
+
+# ------------------------------------------------------------------------------------------ refused
+
+
+@pytest.mark.parametrize("count", [0, MAX_HEADS + 1])
+def test_no_head_and_too_many_are_refused(count):
+    with pytest.raises(ValueError, match=f"between 1 and 12 heads, got {count}"):
+        view(np.eye(2), heads=tuple(HeadLines("", np.eye(2)) for _ in range(count)))
+
+
+def test_labels_that_do_not_match_the_weights_are_refused_with_both_shapes():
+    with pytest.raises(ValueError, match=r"\(2, 1\).*\(2, 2\)"):
+        view(np.eye(2), column_labels=("a",))
+
+
+@pytest.mark.parametrize("number", [-0.01, 1.01, np.nan, np.inf])
+def test_what_is_no_weight_is_refused(number):
+    with pytest.raises(ValueError, match="between 0 and 1, those of 'Head 1' are not"):
+        view(np.array([[number, 0.5]]))
+
+
+@pytest.mark.parametrize("colour", [-1, 12])
+def test_a_colour_that_is_not_there_is_refused(colour):
+    with pytest.raises(ValueError, match=f"between 0 and 11, got {colour}"):
+        view(np.eye(2), heads=(HeadLines("", np.eye(2), colour),))
+
+
+# ------------------------------------------------------------------------------------------ colours
+
+# What dichromats see (Machado, Oliveira and Fernandes 2009, severity 1), on linear red, green and blue.
+SIGHTS = {
+    "all cones": np.eye(3),
+    "no long": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no middle": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+}
+CONES = [
+    [0.4122214708, 0.5363325363, 0.0514459929],
+    [0.2119034982, 0.6806995451, 0.1073969566],
+    [0.0883024619, 0.2817188376, 0.6299787005],
+]
+OKLAB = [
+    [0.2104542553, 0.793617785, -0.0040720468],
+    [1.9779984951, -2.428592205, 0.4505937099],
+    [0.0259040371, 0.7827717662, -0.808675766],
+]
+
+
+def linear(colour):
+    rgb = np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+@pytest.mark.parametrize(("theme", "ground"), [(0, "#ffffff"), (1, "#0f1318")])
+def test_every_head_can_be_seen_on_the_page(theme, ground):
+    for colours in HEAD_COLOURS:
+        low, high = sorted(linear(colour) @ [0.2126, 0.7152, 0.0722] for colour in (colours[theme], ground))
+        assert (high + 0.05) / (low + 0.05) >= 3
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(("sight", "least"), [("all cones", 0.1), ("no long", 0.07), ("no middle", 0.07)])
+def test_no_two_heads_look_alike(theme, sight, least):
+    seen = np.array([linear(colours[theme]) for colours in HEAD_COLOURS]) @ np.transpose(SIGHTS[sight])
+    lab = np.cbrt(np.clip(seen, 0, 1) @ np.transpose(CONES)) @ np.transpose(OKLAB)
+    apart = np.linalg.norm(lab[:, None] - lab[None], axis=-1)
+    assert apart[~np.eye(MAX_HEADS, dtype=bool)].min() >= least
+
+
+def test_a_head_alone_has_the_colour_of_weights():
+    assert HEAD_COLOURS[0][0] == WEIGHT
+
+
+# ------------------------------------------------------------------------------ what a browser says
+
+
+def test_only_pins_that_there_are_reach_the_page():
+    from attention.ui.head_view import _pins
+
+    sizes = {"query": 3, "key": 2}
+    assert _pins({"side": "query", "positions": [2, 0, 2]}, sizes) == ("query", (0, 2))
+    assert _pins({"side": "key", "positions": []}, sizes) == ("key", ())
+    for wrong in (
+        None,
+        "query",
+        {"side": "query"},
+        {"side": "values", "positions": [0]},
+        {"side": ["query"], "positions": [0]},
+        {"side": "key", "positions": [2]},
+        {"side": "key", "positions": [True]},
+        {"side": "key", "positions": ["0"]},
+        {"side": "key", "positions": [-1]},
+        {"side": "key", "positions": "01"},
+    ):
+        assert _pins(wrong, sizes) is None
