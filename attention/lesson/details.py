@@ -245,7 +245,7 @@ def _output(scene: Scene, cell: Cell) -> Detail:
 
 def _change(scene: Scene, cell: Cell) -> Detail:
     projections = scene.attention.projections
-    outputs = np.stack([outputs[cell.row] for _, outputs in scene.all_heads])
+    outputs = scene.all_outputs[:, cell.row]
     weight = projections.W_O[:, cell.column].reshape(outputs.shape)  # type: ignore[union-attr]
     parts = (outputs * weight).sum(axis=1)
     labels = tuple(f"head {head + 1}" for head in range(len(parts)))
@@ -263,7 +263,7 @@ def _change(scene: Scene, cell: Cell) -> Detail:
 
 def _joined(scene: Scene, cell: Cell) -> Detail:
     head, dimension = divmod(cell.column, scene.steps.values.shape[-1])
-    output = scene.all_heads[head][1][cell.row]
+    output = scene.all_outputs[head, cell.row]
     title = lesson(
         "detail-joined",
         word=word(scene.labels[cell.row]),

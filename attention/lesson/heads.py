@@ -6,7 +6,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.figures.heads import HeadThumb
+from attention.figures.heads import HeadThumb, shrink
 from attention.lesson.scene import Scene
 
 __all__ = ["head_thumbs"]
@@ -14,7 +14,8 @@ __all__ = ["head_thumbs"]
 
 def head_thumbs(scene: Scene) -> list[HeadThumb]:
     """Return one small picture of weights per head, with a sentence about the word in focus."""
-    return [_thumb(scene, head, weights) for head, (weights, _) in enumerate(scene.all_heads)]
+    # Head by head, and only the small picture is kept: all weights of a long text take much memory.
+    return [_thumb(scene, head, scene.attention.head(head).weights) for head in range(scene.info.n_heads)]
 
 
 def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
@@ -23,4 +24,4 @@ def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
     names = scene.info.head_names
     label = f"Head {head + 1}" + (f": {names[head]}" if names else "")
     description = f"{scene.focus.text} looks most at {scene.labels[best]}, {number(float(row[best]))}."
-    return HeadThumb(label, weights, description)
+    return HeadThumb(label, shrink(weights), description)

@@ -47,15 +47,14 @@ class Scene:
         return self.attention.head(self.head)
 
     @cached_property
-    def all_heads(self) -> list[tuple[Array, Array]]:
-        """The weights and the outputs of each head of this layer; one by one, as together they take much memory."""
-        steps = map(self.attention.head, range(len(self.attention.queries)))
-        return [(each.weights, each.head_outputs) for each in steps]
+    def all_outputs(self) -> Array:
+        """The outputs of all heads of this layer, derived head by head: all steps of all of them take much memory."""
+        return np.stack([self.attention.head(head).head_outputs for head in range(self.info.n_heads)])
 
     @cached_property
     def joined(self) -> Array:
         """The outputs of all heads side by side: what ``LayerTrace.joined`` derives anew."""
-        return join_heads(np.stack([outputs for _, outputs in self.all_heads]))
+        return join_heads(self.all_outputs)
 
     @cached_property
     def change(self) -> Array:

@@ -240,7 +240,7 @@ def _heads(scene: Scene) -> str:
     layer, row = scene.attention, scene.word
     if layer.projections is None:
         return ""
-    outputs = np.stack([outputs[row] for _, outputs in scene.all_heads])
+    outputs = scene.all_outputs[:, row]
     by_head = layer.projections.W_O.reshape(*outputs.shape, -1)
     lengths = np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
     largest = int(lengths.argmax())

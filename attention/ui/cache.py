@@ -45,7 +45,7 @@ class _TraceCache:
     def __init__(self) -> None:
         self._lock = Lock()
         # More at once would only share the processors, and each takes memory as long as it runs.
-        self._turns = BoundedSemaphore(os.cpu_count() or 1)
+        self.turns = BoundedSemaphore(os.cpu_count() or 1)
         self._traces: LRUCache[tuple[str, str, str], Recorded] = LRUCache(MAX_TRACE_BYTES, getsizeof=_size)
 
     def get(self, model: Model, text: str, mask: MaskName) -> Recorded:
@@ -53,7 +53,7 @@ class _TraceCache:
         found = self._find(key)
         if found is not None:
             return found
-        with self._turns:
+        with self.turns:
             # Who waited for a turn may have waited for this very text: a class often types the same.
             found = self._find(key)
             if found is not None:
@@ -92,12 +92,19 @@ def _traces() -> _TraceCache:
 
 @st.cache_resource(show_spinner=False)
 def model_or_reason(model_id: str) -> Model | ModelUnavailableError:
-    """Load a model once per server; a model that cannot be loaded is remembered with its reason."""
+    """Load a model once per server; a model that cannot be loaded is remembered with its reason.
+
+    Meanwhile nothing is collected: what torch and transformers make when they are imported stays, and
+    to look through it again and again takes a quarter of the time.
+    """
+    gc.disable()
     try:
         return load(model_id)
     except ModelUnavailableError as reason:
         # Without its traceback, which would keep every frame that it passed through alive.
         return reason.with_traceback(None)
+    finally:
+        gc.enable()
 
 
 def record(model: Model, text: str, mask: MaskName) -> Recorded:
@@ -112,7 +119,8 @@ def survey_of(trace: Trace, mask: MaskName, look: Look) -> Survey:
 
 @st.cache_resource(show_spinner=False, max_entries=32, hash_funcs={Look: repr})
 def _survey(key: object, _trace: Trace, _look: Look) -> Survey:  # noqa: ARG001 - the cache's key
-    return survey(_trace, _look)
+    with _traces().turns:
+        return survey(_trace, _look)
 
 
 def settle() -> None:

@@ -3,30 +3,49 @@
 The link is the truth. A widget never keeps a value of its own: before it is drawn it is given the
 view's, and when a person changes it, the view and the link change. So the back button, a reload and
 a link sent to somebody all lead to the same page.
+
+People press faster than answers come. With every press a browser sends the link and the values of
+all widgets as it knows them, and it may not know yet what the press before has changed. So the link
+is read only where somebody came by it (``open_page``); and a widget that is given another value than
+its own becomes another widget, so that what the browser still says of the old one is not taken for a
+choice (``offer``, ``chosen``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.models import list_models
 from attention.view import Pane, View, text_notice
 
-__all__ = ["change", "current", "notices", "set_pane", "set_text"]
+__all__ = ["change", "chosen", "current", "notices", "offer", "open_page", "set_pane", "set_text"]
 
-_VIEW, _QUERY, _NOTICES = "view", "query", "notices"
+_VIEW, _NOTICES, _PAGE, _OFFERS = "view", "notices", "page", "offers"
+
+
+def open_page(page: str) -> View:
+    """Return the view of a page that begins to run: what its link says, if somebody came by a link.
+
+    One comes by a link to a new session, to another page, and by the browser's back and forward buttons.
+    At any other time the session's own view counts: of two quick clicks, the second may arrive with the
+    link of before the first.
+    """
+    context = get_script_run_ctx()
+    is_back_or_forward = context is not None and context.is_history_navigation
+    if is_back_or_forward or st.session_state.get(_PAGE) != page:
+        models = {info.model_id: info for info in list_models()}
+        view, found = View.from_query(st.query_params.to_dict(), models)
+        st.session_state.update({_VIEW: view, _NOTICES: found, _PAGE: page})
+    return current()
 
 
 def current() -> View:
-    """Return the view: the session's own or, where the link has changed under it, what the link says."""
-    query = st.query_params.to_dict()
-    if _VIEW not in st.session_state or query != st.session_state[_QUERY]:
-        models = {info.model_id: info for info in list_models()}
-        st.session_state[_VIEW], st.session_state[_NOTICES] = View.from_query(query, models)
-        st.session_state[_QUERY] = query
+    """Return the session's view."""
     view: View = st.session_state[_VIEW]
     return view
 
@@ -40,9 +59,25 @@ def notices() -> list[str]:
 def change(update: Callable[[View], View], notes: list[str] | None = None) -> None:
     """Replace the view, and write its link; the browser's back button returns to the one before."""
     view = update(current())
-    st.session_state[_VIEW], st.session_state[_NOTICES] = view, notes or []
-    st.session_state[_QUERY] = view.to_query()
-    st.query_params.from_dict(st.session_state[_QUERY])
+    st.session_state.update({_VIEW: view, _NOTICES: notes or []})
+    st.query_params.from_dict(view.to_query())
+
+
+def offer(name: str, value: object) -> str:
+    """Return the key of the widget of this name, which shows this value: a new one if it does not have it yet."""
+    offers: dict[str, str] = st.session_state.setdefault(_OFFERS, {})
+    key = offers.get(name)
+    if key is None or key not in st.session_state or st.session_state[key] != value:
+        count = 0 if key is None else int(key.removeprefix(f"{name}_"))
+        key = offers[name] = f"{name}_{count + 1}"
+        st.session_state[key] = value
+    return key
+
+
+def chosen(name: str, key: str) -> Any:
+    """Return what was chosen in the widget of this key; None if another has taken its place in the meantime."""
+    is_current = st.session_state[_OFFERS].get(name) == key
+    return st.session_state[key] if is_current else None
 
 
 def set_text(text: str) -> None:

@@ -58,17 +58,17 @@ def show(view: View, panes: list[Pane]) -> None:
 def _show_one(view: View, step: Step, pane: Pane) -> None:
     """Words and the opened cell on the left, picture and code on the right; all in one column where it is narrow."""
     with st.container(key="step"):
-        with st.container(key="step_left"):
-            with st.container(key="step_words"):
-                _heading(step, pane)
-                _words(step, pane)
-            with st.container(key="step_detail"):
-                _opened_cell(step, pane)
-        with st.container(key="step_right"):
-            with st.container(key="step_picture"):
-                _picture(view, pane)
-            with st.container(key="step_panel"):
-                _panel(step, pane)
+        left, right = st.container(key="step_left"), st.container(key="step_right")
+    with left, st.container(key="step_words"):
+        _heading(step, pane)
+        _words(step, pane)
+    # Before the opened cell, whose bars and table take a new server a while.
+    with right, st.container(key="step_picture"):
+        _picture(view, pane)
+    with left, st.container(key="step_detail"):
+        _opened_cell(step, pane)
+    with right, st.container(key="step_panel"):
+        _panel(step, pane)
 
 
 def head_grids(view: View, panes: list[Pane]) -> None:

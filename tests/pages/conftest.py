@@ -60,10 +60,14 @@ class Shown:
 
     def choose(self, key, value):
         """Change the widget with this key, as a person does."""
-        widgets = [widget for kind in WIDGETS for widget in getattr(self.app, kind) if widget.key == key]
-        (widget,) = widgets
-        widget.set_value(value)
+        self.widget(key).set_value(value)
         return self.run()
+
+    def widget(self, name):
+        """The widget of this name, whose key may have a number behind it."""
+        found = [widget for kind in WIDGETS for widget in getattr(self.app, kind)]
+        (widget,) = (widget for widget in found if re.fullmatch(rf"{name}(_\d+)?", widget.key))
+        return widget
 
     def press(self, key):
         self.app.button(key=key).click()

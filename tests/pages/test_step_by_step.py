@@ -110,7 +110,7 @@ def test_an_example_is_one_click_away(open_page):
     example = "He was becoming agitated"
     shown.choose("example", example)
     assert shown.view.text == example
-    assert shown.app.text_input(key="text").value == example
+    assert shown.widget("text").value == example
     assert shown.component("main_weights")["rows"] == ["he", "was", "becoming", "agitated"]
 
 
@@ -118,8 +118,7 @@ def test_an_example_that_is_clicked_again_stays(open_page):
     shown = open_page(model="toy")
     shown.choose("example", None)
     assert shown.view.text == "The cat sat on the mat"
-    (pills,) = [pills for pills in shown.app.pills if pills.key == "example"]
-    assert pills.value == "The cat sat on the mat"
+    assert shown.widget("example").value == "The cat sat on the mat"
 
 
 def test_a_word_another_model_or_a_mask_is_taken_up(open_page):
@@ -287,5 +286,5 @@ def test_a_very_long_text_is_cut_and_the_field_shows_what_was_kept(open_page):
     shown = open_page(model="toy").choose("text", "word " * 20_000)
     assert shown.exceptions == []
     assert "99,999 characters" in shown.notices[0]
-    assert len(shown.app.text_input(key="text").value) <= 2500
+    assert len(shown.widget("text").value) <= 2500
     assert shown.choose("text", "short again").notices == []

@@ -1,0 +1,92 @@
+"""The running app, a browser, and tabs of it in which nothing may go wrong unseen."""
+
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.chromium import launch_options
+from tests.browser.server import serve
+
+# What a tab asserts is told as what a test asserts.
+pytest.register_assert_rewrite("tests.browser.tab")
+# The machine may be busy; a test that waits for the right thing does not get slower by that.
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(**launch_options())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """One app for all tests that do not need a new one."""
+    with serve(tmp_path_factory.mktemp("server") / "log") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def models():
+    """The models as the app loads them, to compute what the page must show."""
+    from attention.models import list_models, load
+
+    return {info.model_id: load(info.model_id) for info in list_models()}
+
+
+@pytest.fixture(scope="module")
+def shared_context(browser):
+    """Where tabs share nothing but the scripts and styles that they have loaded."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
+    yield context
+    context.close()
+
+
+@contextmanager
+def _tabs(browser, shared_context, server):
+    """Give a function that makes tabs; in the end, none may have had an error or have asked another machine."""
+    from tests.browser.tab import Tab
+
+    made, contexts = [], []
+
+    def make(at=None, **options):
+        """Make a tab on a server (else the shared one), with options of its own for a new context."""
+        context = shared_context
+        if options:
+            context = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **options})
+            contexts.append(context)
+        tab = Tab(context.new_page(), (at or server).url)
+        made.append(tab)
+        return tab
+
+    yield make
+    for tab in made:
+        tab.page.close()
+    for context in contexts:
+        context.close()
+    for tab in made:
+        assert tab.errors == []
+        assert tab.foreign_requests() == []
+
+
+@pytest.fixture
+def new_tab(browser, shared_context, server):
+    """Make tabs for one test."""
+    with _tabs(browser, shared_context, server) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def new_shared_tab(browser, shared_context, server):
+    """Make tabs for all tests of a module: a step more in a tab is twenty times faster than a new tab."""
+    with _tabs(browser, shared_context, server) as make:
+        yield make
+
+
+@pytest.fixture
+def tab(new_tab):
+    """One tab in a wide window, light."""
+    return new_tab()

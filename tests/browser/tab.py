@@ -1,0 +1,280 @@
+"""A tab of a real browser with the app in it, and what a person sees and does there."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import numpy as np
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+
+STEP_PAGE = "step_by_step"
+# The first page of a new server waits for torch and the weights.
+PATIENCE = 60_000
+WHILE_RUNNING = '[data-testid="stApp"]:not([data-test-script-state="notRunning"])'
+# The scripts of our own pictures arrive after the page has run.
+IS_DRAWN = """() => {
+  const places = [...document.querySelectorAll('[data-testid^="stBidiComponent"]')];
+  return !document.querySelector('[data-testid="stSkeleton"]')
+    && places.every(place => place.shadowRoot?.querySelector('.root > *'));
+}"""
+QUERY = "() => JSON.stringify(Object.fromEntries(new URLSearchParams(location.search)))"
+
+
+class Tab:
+    """One tab; what went wrong in it is kept, to be looked at in the end."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("websocket", lambda socket: self.requests.append(socket.url))
+        page.on("console", self._hear)
+
+    def _hear(self, message) -> None:
+        # Streamlit looks for its server below the page's own path first; that alone is answered with 404.
+        is_probe = "404" in message.text and "/_stcore/" in message.location.get("url", "")
+        if message.type == "error" and not is_probe:
+            self.errors.append(f"{message.text} {message.location}")
+
+    def foreign_requests(self) -> list[str]:
+        """Requests to another machine than the server's own."""
+        host = urlsplit(self.url).netloc
+        own = {("http", host), ("ws", host)}
+        return [
+            url
+            for url in self.requests
+            if (urlsplit(url).scheme, urlsplit(url).netloc) not in own and not url.startswith(("data:", "blob:"))
+        ]
+
+    # ------------------------------------------------------------------------------- going places
+
+    def go(self, path: str = STEP_PAGE, **query: str) -> Tab:
+        """Open a page by its link and wait until it is there."""
+        return self.go_to(f"{self.url}/{path}" + (f"?{urlencode(query)}" if query else ""))
+
+    def go_to(self, url: str) -> Tab:
+        """Open a link and wait until it is there."""
+        self.page.goto(url)
+        return self.settled()
+
+    def settled(self) -> Tab:
+        """Wait until the page has its words and its pictures and nothing runs any more."""
+        self.proof.or_(self.notices.first).first.wait_for(timeout=PATIENCE)
+        expect(self.page.locator(WHILE_RUNNING)).to_have_count(0, timeout=PATIENCE)
+        self.page.wait_for_function(IS_DRAWN, timeout=PATIENCE)
+        expect(self.page.locator('[data-testid="stException"]')).to_have_count(0)
+        return self
+
+    def query(self) -> dict[str, str]:
+        """What the address says behind its question mark."""
+        return dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
+
+    def expect_query(self, **wanted: str) -> Tab:
+        """Wait until the address says exactly this, and the page has followed."""
+        try:
+            self.page.wait_for_function(
+                f"wanted => {{ const found = ({QUERY})(); return Object.keys(JSON.parse(found)).length === "
+                "Object.keys(wanted).length && Object.entries(wanted).every(([name, value]) => "
+                "JSON.parse(found)[name] === value); }",
+                arg=wanted,
+                timeout=20_000,
+            )
+        except PlaywrightTimeoutError:
+            assert self.query() == wanted
+        return self.settled()
+
+    # ------------------------------------------------------------------------------- what is seen
+
+    @property
+    def proof(self) -> Locator:
+        """The line at the bottom."""
+        return self.page.get_by_role("note", name="Proof")
+
+    @property
+    def notices(self) -> Locator:
+        """The sentences that say what is wrong."""
+        return self.page.locator(".notice:visible")
+
+    @property
+    def field(self) -> Locator:
+        """Where the sentence is typed."""
+        return self.page.get_by_role("textbox", name="Sentence")
+
+    @property
+    def heading(self) -> Locator:
+        """The heading of the step."""
+        return self.page.get_by_role("heading", level=2)
+
+    @property
+    def words(self) -> Locator:
+        """What the step says about the sentence."""
+        return self.page.locator(".prose:not(.detail)")
+
+    @property
+    def detail(self) -> Locator:
+        """How the opened cell came about."""
+        return self.page.locator(".prose.detail")
+
+    @property
+    def chips(self) -> Locator:
+        """The tokens of the first step."""
+        return self.page.locator(".chip")
+
+    @property
+    def steps(self) -> Locator:
+        """The row of steps."""
+        return self.page.get_by_role("navigation", name="Steps")
+
+    @property
+    def current_step(self) -> Locator:
+        """Where the row of steps says that one is."""
+        return self.steps.locator("[aria-current=step]")
+
+    def matrix(self, name: str, pane: str = "main") -> Picture:
+        """The matrix of this name."""
+        return Picture(self.page, self.page.locator(f".st-key-{pane}_{name}").first)
+
+    def heads(self, pane: str = "main") -> Locator:
+        """The buttons with all heads of a layer."""
+        return self.page.locator(f".st-key-{pane}_heads button.head")
+
+    def alternatives(self, name: str) -> Locator:
+        """The buttons of which one is always pressed, such as the models."""
+        return self.page.get_by_role("radiogroup", name=name)
+
+    # ------------------------------------------------------------------------------- what is done
+
+    def type_sentence(self, text: str) -> Tab:
+        """Type a sentence and press Enter."""
+        self.field.fill(text)
+        self.field.press("Enter")
+        return self
+
+    def pick(self, group: str, option: str) -> Tab:
+        """Press one of the buttons of a group."""
+        self.alternatives(group).get_by_role("radio", name=option, exact=True).click()
+        return self
+
+    def select(self, label: str, option: str, nth: int = 0) -> Tab:
+        """Choose from a drop-down list."""
+        self.page.get_by_role("combobox", name=label).nth(nth).click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+        return self
+
+    def to_step(self, name: str) -> Tab:
+        """Click on a step in the row of steps, and wait for it."""
+        button = self.steps.get_by_role("button", name=re.compile(rf"^\d {re.escape(name)}$"))
+        number = button.inner_text()[0]
+        button.click()
+        expect(self.heading.first).to_have_text(re.compile(rf"^{number}\. "))
+        return self.settled()
+
+    def next(self) -> Tab:
+        """Press the button that leads to the next step, and wait for it."""
+        number = int(re.match(r"\d+", self.heading.first.inner_text())[0])
+        self.page.get_by_role("button", name=re.compile("^Next")).click()
+        expect(self.heading.first).to_have_text(re.compile(rf"^{number + 1}\. "))
+        return self.settled()
+
+
+class Picture:
+    """A matrix as it is drawn."""
+
+    def __init__(self, page: Page, root: Locator) -> None:
+        self.page = page
+        self.root = root
+        self.picture = root.locator(".picture")
+        self.readout = root.locator(".readout")
+
+    def cell(self, row: int, column: int) -> Locator:
+        """The number that is written in a cell."""
+        return self.root.locator(f"rect[data-row='{row}'][data-column='{column}'] + text")
+
+    def click(self, row: int, column: int) -> None:
+        """Click on a cell, wherever the picture has been scrolled to."""
+        box = self.root.locator(f"rect[data-row='{row}'][data-column='{column}']").bounding_box()
+        around = self.picture.bounding_box()
+        x = box["x"] + box["width"] / 2 - around["x"]
+        y = box["y"] + box["height"] / 2 - around["y"]
+        self.picture.click(position={"x": x, "y": y})
+
+    def labels(self) -> list[str]:
+        """The names that are written beside the rows, shortened where they are long."""
+        return self.root.locator(".labels text").evaluate_all(
+            "all => all.sort((one, other) => one.getAttribute('y') - other.getAttribute('y'))"
+            ".map(each => each.firstChild.textContent)"
+        )
+
+    def expect_to_show(self, values: np.ndarray) -> None:
+        """Wait for a matrix with these numbers, and compare every number that is written with them."""
+        expect(self.root.locator(".shape")).to_have_text(f"{values.shape[0]}×{values.shape[1]}")
+        finite = values[np.isfinite(values)]
+        expect(self.root.locator(".range")).to_have_text(
+            re.compile("^" + " … ".join(_written(extreme) for extreme in (finite.min(), finite.max())) + "$")
+        )
+        found = json.loads(
+            self.root.evaluate(
+                """root => JSON.stringify([...shadow(root).querySelectorAll('rect[data-row] + text')].map(text => {
+                  const { row, column } = text.previousSibling.dataset;
+                  return [Number(row), Number(column), text.textContent];
+                }));
+                function shadow(element) {
+                  const host = [...element.querySelectorAll('*')].find(each => each.shadowRoot);
+                  return host.shadowRoot;
+                }"""
+            )
+        )
+        if not found:
+            self.expect_readouts(values)
+            return
+        assert len(found) == values.size
+        for row, column, text in found:
+            assert is_rounded(text, values[row, column]), (row, column, text, values[row, column])
+
+    def expect_readouts(self, values: np.ndarray) -> None:
+        """Go to the corners and read what is said of them, where cells are too small for numbers."""
+        last_row, last_column = values.shape[0] - 1, values.shape[1] - 1
+        self.picture.focus()
+        for keys, place in (
+            ("Control+End", (last_row, last_column)),
+            ("Control+Home", (0, 0)),
+            ("End", (0, last_column)),
+            ("ArrowDown", (min(1, last_row), last_column)),
+            ("Home", (min(1, last_row), 0)),
+        ):
+            self.picture.press(keys)
+            # What a key does to the picture is done before the key is let go.
+            said = self.root.locator(".readout b").inner_text()
+            assert is_said(said, values[place]), (place, said, values[place])
+
+
+def parse(text: str) -> float:
+    """Read a number as the page writes it."""
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+def is_rounded(text: str, value: float) -> bool:
+    """Tell whether a text is the number, rounded to as many digits as the text has."""
+    if np.isneginf(value):
+        return text == "−∞"
+    decimals = len(text.partition(".")[2])
+    return abs(parse(text) - float(value)) <= 0.5 * 10**-decimals + 1e-5
+
+
+def is_said(text: str, value: float) -> bool:
+    """Tell whether a text is the number with four digits that mean something."""
+    if np.isneginf(value):
+        return text.startswith("−∞")
+    return abs(parse(text) - float(value)) <= 5e-4 * abs(float(value)) + 1e-6
+
+
+def _written(value: float) -> str:
+    """Return a pattern for a number with two decimals, whichever way a tie is rounded."""
+    ways = {f"{value + nudge:.2f}".replace("-0.00", "0.00").replace("-", "−") for nudge in (-1e-5, 0, 1e-5)}
+    return f"({'|'.join(map(re.escape, ways))})"

@@ -1,0 +1,333 @@
+"""Everything that a person can press: with the mouse, with the keyboard, and one quickly after the other."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.lesson.course import STEPS
+
+SENTENCE = "The cat sat on the mat"
+FOCUSED = """() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element;
+}"""
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+@pytest.fixture
+def opened(shared_tab):
+    """The tab that the tests of this module share, at another link."""
+    return shared_tab.go
+
+
+def weights(models, model="minilm-l6", text=SENTENCE, layer=5, head=6, mask="none"):
+    return models[model].trace(text, mask=mask).layers[layer].head(head).weights
+
+
+# ----------------------------------------------------------------------------------------- choices
+
+
+def test_every_choice_changes_the_picture_and_the_address(opened, models):
+    tab = opened(step="softmax")
+    matrix = tab.matrix("weights")
+    matrix.expect_to_show(weights(models))
+
+    tab.select("Layer", "2 of 6").expect_query(step="softmax", layer="2")
+    matrix.expect_to_show(weights(models, layer=1))
+    tab.select("Head", "11 of 12").expect_query(step="softmax", layer="2", head="11")
+    matrix.expect_to_show(weights(models, layer=1, head=10))
+    tab.select("Mask", "causal").expect_query(step="softmax", layer="2", head="11", mask="causal")
+    matrix.expect_to_show(weights(models, layer=1, head=10, mask="causal"))
+    expect(tab.words).to_contain_text("sat gives")
+    tab.select("Word", "6 mat").expect_query(step="softmax", layer="2", head="11", mask="causal", word="6")
+    expect(tab.words).to_contain_text("mat gives")
+    # The heads of another model are others.
+    tab.pick("Model", "Toy").expect_query(step="softmax", mask="causal", model="toy")
+    matrix.expect_to_show(weights(models, "toy", layer=0, head=1, mask="causal"))
+    tab.pick("Model", "BERT").expect_query(step="softmax", mask="causal")
+    tab.select("Mask", "none").expect_query(step="softmax")
+    matrix.expect_to_show(weights(models))
+
+
+def test_an_example_is_one_click_away(opened, models):
+    tab = opened(model="toy", step="softmax")
+    example = "He was becoming agitated"
+    tab.pick("Examples", example).expect_query(text=example, model="toy", step="softmax")
+    expect(tab.field).to_have_value(example)
+    tab.matrix("weights").expect_to_show(weights(models, "toy", example, 0, 1))
+    # Once more, and it stays.
+    tab.pick("Examples", example)
+    expect(tab.alternatives("Examples").get_by_role("radio", name=example)).to_be_checked()
+    tab.type_sentence("my own").expect_query(text="my own", model="toy", step="softmax")
+    expect(tab.alternatives("Examples").get_by_role("radio", checked=True)).to_have_count(0)
+
+
+def test_a_click_on_a_head_shows_that_head(opened, models):
+    tab = opened(step="softmax", layer="3")
+    expect(tab.heads()).to_have_count(12)
+    expect(tab.heads().nth(6)).to_have_attribute("aria-pressed", "true")
+    tab.heads().nth(1).click()
+    tab.expect_query(step="softmax", layer="3", head="2")
+    tab.matrix("weights").expect_to_show(weights(models, layer=2, head=1))
+    expect(tab.heads().nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(tab.heads().nth(6)).to_have_attribute("aria-pressed", "false")
+    row = weights(models, layer=2, head=1)[3]
+    tokens = models["minilm-l6"].trace(SENTENCE).tokens
+    name = f"Head 2: sat looks most at {tokens[row.argmax()].text}, {row.max():.2f}."
+    expect(tab.heads().nth(1)).to_have_attribute("aria-label", name)
+
+
+def test_a_click_on_a_token_puts_it_into_focus(opened):
+    tab = opened()
+    tab.chips.filter(has_text="mat").click()
+    tab.expect_query(word="6")
+    expect(tab.words).to_contain_text("mat: token number 6")
+    expect(tab.chips.filter(has_text="mat")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_click_on_a_cell_is_in_the_address_and_its_row_comes_into_focus(opened):
+    tab = opened(step="scores", model="toy")
+    matrix = tab.matrix("scores")
+    matrix.click(4, 1)
+    tab.expect_query(step="scores", model="toy", cell="scores-4-1", word="4")
+    expect(matrix.readout).to_have_text(re.compile("^the → cat: "))
+    # The same cell once more, and another one: a click is never the last that counts.
+    matrix.click(4, 1)
+    matrix.click(0, 2)
+    tab.expect_query(step="scores", model="toy", cell="scores-0-2", word="0")
+    expect(tab.detail).to_contain_text("q(the) · k(sat)")
+
+
+def test_clicks_that_come_fast_all_count(opened):
+    tab = opened(step="softmax", model="toy")
+    tab.matrix("weights").click(5, 1)
+    tab.heads().nth(2).click()
+    tab.expect_query(step="softmax", model="toy", cell="weights-5-1", word="5", head="3")
+
+
+def test_two_models_stand_side_by_side_at_the_same_step_each_with_its_own_head(opened, models):
+    tab = opened(step="softmax")
+    tab.page.get_by_text("Side by side").click()
+    tab.expect_query(step="softmax", beside="1")
+    tab.matrix("weights").expect_to_show(weights(models))
+    tab.matrix("weights", "other").expect_to_show(weights(models, "toy", layer=0, head=1))
+    expect(tab.proof).to_contain_text("BERT's own output")
+    expect(tab.proof).to_contain_text("Toy's own output")
+
+    tab.select("Head", "1 of 3", nth=1).expect_query(step="softmax", beside="1", beside_head="1")
+    tab.select("Layer", "2 of 6").expect_query(step="softmax", beside="1", beside_head="1", layer="2")
+    tab.heads("other").nth(2).click()
+    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2")
+    tab.matrix("weights").expect_to_show(weights(models, layer=1))
+    tab.matrix("weights", "other").expect_to_show(weights(models, "toy", layer=0, head=2))
+    tab.matrix("weights", "other").click(1, 2)
+    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2", beside_cell="weights-1-2")
+
+    tab.to_step("Weighted sum")
+    expect(tab.heading).to_have_text(["8. Add up the values"] * 2)
+    assert tab.query() == {"step": "sum", "beside": "1", "beside_head": "3", "layer": "2"}
+
+
+# ------------------------------------------------------------------------------------------- steps
+
+
+def test_buttons_lead_through_all_nine_steps_and_back(opened):
+    tab = opened(model="toy")
+    back = tab.page.get_by_role("button", name=re.compile("Back"))
+    expect(back).to_be_disabled()
+    for number, step in enumerate(STEPS[1:], start=2):
+        tab.next()
+        expect(tab.heading).to_have_text(f"{number}. {step.heading}")
+        expect(tab.current_step).to_have_text(f"{number} {step.name}")
+    expect(tab.page.get_by_role("button", name="Last step")).to_be_disabled()
+    back.click()
+    tab.expect_query(model="toy", step="sum")
+
+
+def test_a_click_leads_to_any_step(opened):
+    tab = opened(model="toy")
+    tab.to_step("Softmax")
+    expect(tab.current_step).to_have_text("7 Softmax")
+    tab.to_step("Embed")
+    assert tab.query() == {"model": "toy", "step": "embed"}
+
+
+def test_arrow_keys_lead_a_step_on_and_back(opened):
+    tab = opened(model="toy", step="scores")
+    tab.page.keyboard.press("ArrowRight")
+    tab.expect_query(model="toy", step="scale")
+    tab.page.keyboard.press("ArrowLeft")
+    tab.page.keyboard.press("ArrowLeft")
+    tab.expect_query(model="toy", step="qkv")
+    expect(tab.current_step).to_have_text("3 Q · K · V")
+
+
+def test_arrow_keys_that_come_fast_all_count(opened):
+    tab = opened(model="toy")
+    for _ in range(5):
+        tab.page.keyboard.press("ArrowRight")
+    expect(tab.current_step).to_have_text("6 Mask")
+    tab.expect_query(model="toy", step="mask")
+    expect(tab.heading).to_have_text(re.compile("^6"))
+    for _ in range(12):
+        tab.page.keyboard.press("ArrowLeft")
+    tab.expect_query(model="toy")
+    expect(tab.heading).to_have_text(re.compile("^1"))
+
+
+def test_arrow_keys_in_the_sentence_move_the_cursor_and_not_the_step(opened):
+    tab = opened(model="toy", step="scores")
+    tab.field.press("End")
+    for _ in range(3):
+        tab.field.press("ArrowLeft")
+    tab.page.keyboard.type("pink ")
+    tab.field.press("Enter")
+    tab.expect_query(model="toy", step="scores", text="The cat sat on the pink mat")
+
+
+def test_arrow_keys_in_a_picture_move_from_cell_to_cell_and_not_from_step_to_step(opened, models):
+    tab = opened(model="toy", step="scores", cell="scores-2-2")
+    scores = models["toy"].trace(SENTENCE).layers[0].head(1).scores
+    matrix = tab.matrix("scores")
+    matrix.picture.focus()
+    for key, place, words in (
+        ("ArrowRight", (2, 3), "sat → on"),
+        ("ArrowDown", (3, 3), "on → on"),
+        ("End", (3, 5), "on → mat"),
+        ("ArrowRight", (3, 5), "on → mat"),
+        ("Control+Home", (0, 0), "the → the"),
+        ("ArrowLeft", (0, 0), "the → the"),
+    ):
+        matrix.picture.press(key)
+        expect(matrix.readout).to_have_text(f"{words}: {scores[place]:.2f}")
+    assert tab.query() == {"model": "toy", "step": "scores", "cell": "scores-2-2"}
+    # Outside of it they lead on again.
+    matrix.picture.blur()
+    tab.page.keyboard.press("ArrowRight")
+    tab.expect_query(model="toy", step="scale")
+
+
+# ---------------------------------------------------------------------------------------- keyboard
+
+
+def stops(tab):
+    """Press Tab from the top of the page to its end, and say where it stopped on the way."""
+    tab.page.evaluate("() => { document.activeElement?.blur(); window.scrollTo(0, 0); }")
+    found = []
+    for _ in range(80):
+        tab.page.keyboard.press("Tab")
+        name = tab.page.evaluate(
+            f"""() => {{
+              const element = ({FOCUSED})();
+              if (element === null || element === document.body) return null;
+              return element.getAttribute('aria-label') || element.innerText || element.textContent
+                || element.getAttribute('title') || element.tagName;
+            }}"""
+        )
+        if name is None:
+            return found
+        found.append(" ".join(name.split()))
+    pytest.fail(f"the Tab key does not come to an end: {found}")
+
+
+def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
+    tab = opened(model="toy", step="scores")
+    found = stops(tab)
+    wanted = [
+        "What this is",
+        "Step by step",
+        "Sentence",
+        "Side by side",
+        "Mask",
+        "Word",
+        "Layer",
+        "Head",
+        "Back",
+        "1 Tokens",
+        "9 Heads",
+        "Next",
+        "These parts as a table",
+        "S = Q·Kᵀ",
+        "Head 1",
+    ]
+    places = []
+    for name in wanted:
+        after = places[-1] + 1 if places else 0
+        matching = [index for index, stop in enumerate(found) if index >= after and name in stop]
+        assert matching, f"the Tab key does not reach {name!r} in this order: {found}"
+        places.append(matching[0])
+
+
+def test_a_cell_can_be_chosen_with_the_keyboard_alone(opened):
+    tab = opened(model="toy", step="scores")
+    for _ in range(40):
+        tab.page.keyboard.press("Tab")
+        if tab.page.evaluate(f"() => ({FOCUSED})()?.getAttribute('role')") == "application":
+            break
+    matrix = tab.matrix("scores")
+    expect(matrix.picture).to_be_focused()
+    # It starts at the cell that is open: sat and cat.
+    expect(matrix.readout).to_have_text(re.compile("^sat → cat"))
+    for key in ("ArrowDown", "ArrowDown", "ArrowLeft", "Enter"):
+        tab.page.keyboard.press(key)
+    tab.expect_query(model="toy", step="scores", cell="scores-4-0", word="4")
+    expect(tab.detail).to_contain_text("q(the) · k(the)")
+    # The focus has stayed, so that one can go on from here.
+    expect(matrix.picture).to_be_focused()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(model="toy", step="scores", cell="scores-4-1", word="4")
+
+
+def test_models_and_side_by_side_can_be_chosen_with_the_keyboard_alone(opened):
+    tab = opened(step="softmax")
+    tab.alternatives("Model").get_by_role("radio", name="BERT").focus()
+    tab.page.keyboard.press("ArrowLeft")
+    tab.page.keyboard.press("Space")
+    tab.expect_query(step="softmax", model="toy")
+    tab.page.get_by_role("switch", name="Side by side").focus()
+    tab.page.keyboard.press("Space")
+    tab.expect_query(step="softmax", model="toy", beside="1")
+    tab.page.get_by_role("combobox", name="Mask").focus()
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(step="softmax", model="toy", beside="1", mask="causal")
+
+
+def test_tokens_are_one_stop_with_arrows_inside(opened):
+    tab = opened(model="toy")
+    tab.chips.nth(2).focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("ArrowRight")
+    expect(tab.chips.nth(4)).to_be_focused()
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(model="toy", word="4")
+    expect(tab.chips.nth(4)).to_be_focused()
+
+
+# ---------------------------------------------------------------------------------- more than one
+
+
+def test_two_people_at_once_see_each_their_own(new_tab, models):
+    one, other = new_tab(), new_tab()
+    one.go(model="toy", step="softmax")
+    other.go(model="toy", step="softmax")
+    # Both type, and only then does one of them look.
+    one.type_sentence("Two small birds sing")
+    other.type_sentence("A dog sleeps")
+    for tab, sentence in ((one, "Two small birds sing"), (other, "A dog sleeps")):
+        tab.page.bring_to_front()
+        tab.expect_query(model="toy", step="softmax", text=sentence)
+        tab.matrix("weights").expect_to_show(weights(models, "toy", sentence, 0, 1))
+    one.page.bring_to_front()
+    one.heads().nth(2).click()
+    one.expect_query(model="toy", step="softmax", text="Two small birds sing", head="3")
+    other.page.bring_to_front()
+    other.next()
+    other.expect_query(model="toy", step="sum", text="A dog sleeps")

@@ -1,0 +1,39 @@
+"""A server that has only just started: whoever comes first, and wherever to, sees what everybody sees."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import serve
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    with serve(tmp_path / "log") as server:
+        yield server
+
+
+def test_a_deep_link_may_be_the_very_first_request(fresh, new_tab, models):
+    query = {"step": "scores", "layer": "3", "head": "4", "cell": "scores-1-2", "word": "1"}
+    first = new_tab(at=fresh).go(**query)
+    steps = models["minilm-l6"].trace("The cat sat on the mat").layers[2].head(3)
+    first.matrix("scores").expect_to_show(steps.scores)
+    expect(first.detail).to_contain_text("q(the) · k(cat)")
+    assert first.query() == query
+    # The other page is there too, for this one and for the next to come.
+    first.page.get_by_role("link", name="What this is").click()
+    expect(first.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+    second = new_tab(at=fresh).go("")
+    expect(second.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+    second.page.get_by_role("link", name="Step through it with BERT").click()
+    expect(second.heading).to_have_text("1. Cut the sentence into tokens")
+    assert "Traceback" not in fresh.printed()
+
+
+def test_the_toys_picture_is_there_before_bert_is_loaded(fresh, new_tab, models):
+    tab = new_tab(at=fresh)
+    tab.page.goto(fresh.url)
+    toy = tab.matrix("toy", "front")
+    toy.expect_to_show(models["toy"].trace("The cat sat on the mat").layers[0].head(1).weights)
+    tab.settled()
+    bert = models["minilm-l6"].trace("The cat sat on the mat").layers[5].head(6).weights
+    tab.matrix("minilm-l6", "front").expect_to_show(bert)

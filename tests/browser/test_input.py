@@ -1,0 +1,161 @@
+"""Whatever is typed is shown as text, and the page goes on working."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.text import clean, shorten
+
+NASTY = {
+    "script": "<script>window.hacked = 1</script> ran",
+    "image": '<img src=x onerror="window.hacked=1"> <svg onload=alert(1)>',
+    "markdown": "# **bold** _it_ [link](javascript:alert(1)) `code`",
+    "latex": r"so $x^2$ and $$\frac{1}{2}$$ and \(y\)",
+    "streamlit": ":red[x] :cat: :material/home: :blue-background[y]",
+    "template": "${x} $focus {0} %s &amp; &lt;b&gt;",
+    "family": "👩‍👩‍👧‍👦 hug 🏳️‍🌈",
+    "right to left": "שלום עולם مرحبا",
+    "direction": "left \u202eright\u202c \u2067mid\u2069",
+    "mask": "the [MASK] sat [SEP] [PAD]",
+    "formula": "=HYPERLINK(1) +1 @x",
+    "prototype": "__proto__ constructor toString",
+    "one word": "cat",
+    "long word": "w" * 300,
+}
+DEFAULT = "The cat sat on the mat"
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    tab = new_shared_tab()
+    tab.page.on("dialog", lambda dialog: tab.errors.append(f"a dialog: {dialog.message}"))
+    return tab
+
+
+@pytest.fixture
+def opened(shared_tab):
+    """The tab that the tests of this module share, at another link."""
+    return shared_tab.go
+
+
+def expect_tokens(tab, trace):
+    """Wait for the tokens of a trace, to the letter; what cannot be seen has a mark in its place."""
+    expect(tab.chips.locator(".text")).to_have_text([token.text.strip() or "␣" for token in trace.tokens])
+
+
+def expect_nothing_interpreted(tab):
+    assert tab.page.evaluate("() => window.hacked") is None
+    place = tab.page.get_by_test_id("stMainBlockContainer")
+    # Links are those to the pages and between them; formulas stand where the step has one.
+    for made in (
+        *("script", "iframe", "img", "[onerror]", "[onload]", "a[href^=javascript]"),
+        *(".prose a", ".prose h1", ".prose em", ".prose .katex", ".stMarkdownColoredText"),
+    ):
+        expect(place.locator(made)).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_what_is_typed_is_shown_as_text(opened, shared_tab, models, name):
+    tab, text = shared_tab, NASTY[name]
+    if tab.page.url == "about:blank":
+        opened(model="toy")
+    kept = clean(text)
+    for model, choice in (("toy", "Toy"), ("minilm-l6", "BERT")):
+        tab.to_step("Tokens").pick("Model", choice)
+        tab.type_sentence(text)
+        expect(tab.field).to_have_value(kept)
+        trace = models[model].trace(kept)
+        expect_tokens(tab, trace)
+        expect_nothing_interpreted(tab)
+        tab.to_step("Scores")
+        tab.matrix("scores").expect_to_show(
+            trace.layers[models[model].info.default_layer].head(models[model].info.default_head).scores
+        )
+        expect_nothing_interpreted(tab)
+        expect(tab.proof).to_contain_text("✓")
+    # The drop-down list of words has the same words.
+    tab.page.get_by_role("combobox", name="Word").click()
+    options = [f"{token.position} {token.text}" for token in trace.tokens]
+    expect(tab.page.get_by_role("option").first).to_have_text(options[0])
+    tab.page.keyboard.press("Escape")
+    expect_nothing_interpreted(tab)
+
+
+@pytest.mark.parametrize("text", [NASTY["image"], NASTY["streamlit"], NASTY["latex"]])
+def test_what_a_link_says_is_shown_as_text_on_both_pages(opened, models, text):
+    tab = opened("", text=text)
+    expect(tab.field).to_have_value(text)
+    tab.matrix("toy", "front").expect_to_show(models["toy"].trace(text).layers[0].head(1).weights)
+    expect_nothing_interpreted(tab)
+    tab = opened(text=text, step="softmax", beside="1", model="toy")
+    tab.matrix("weights").expect_to_show(models["toy"].trace(text).layers[0].head(1).weights)
+    expect_nothing_interpreted(tab)
+
+
+def test_no_text_is_an_invitation_and_no_error(opened):
+    tab = opened(model="toy", step="scores")
+    tab.type_sentence("")
+    expect(tab.notices).to_contain_text("Type a sentence above")
+    expect(tab.proof).to_have_count(0)
+    tab.expect_query(text="", model="toy", step="scores")
+    # An empty field can be shared, and left by an example.
+    tab.page.reload()
+    tab.settled()
+    expect(tab.notices).to_contain_text("Type a sentence above")
+    tab.pick("Examples", "He was becoming agitated")
+    expect(tab.proof).to_contain_text("✓")
+    expect(tab.notices).to_have_count(0)
+
+
+@pytest.mark.parametrize("page", ["", "step_by_step"])
+@pytest.mark.parametrize("encoded", ["%ED%A0%80", "cat%ED%A0%80sat", "%00%1B%5B31mcat", "%FF%FEcat", "%E2%80%8B", "%"])
+def test_bytes_that_are_no_text_are_no_error(shared_tab, page, encoded):
+    """A lone surrogate, control characters, bytes that are not UTF-8, and what nobody can see."""
+    tab = shared_tab.go_to(f"{shared_tab.url}/{page}?text={encoded}&step=scores")
+    expect(tab.field).to_be_visible()
+    value = tab.field.input_value()
+    assert clean(value) == value
+    assert ("cat" in value) == ("cat" in encoded)
+    tab.type_sentence(DEFAULT)
+    expect(tab.proof.locator("div").first).to_contain_text("✓")
+
+
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_a_text_that_is_too_long_is_cut_and_a_notice_says_where(opened, models, model):
+    tab = opened(model=model, step="softmax")
+    words = " ".join(f"word{i}" for i in range(1, 300))
+    trace = models[model].trace(words)
+    assert trace.cut is not None
+    tab.type_sentence(words)
+    expect(tab.notices).to_contain_text(f"takes {trace.cut.kept} tokens here, and the text has {trace.cut.total}")
+    expect(tab.notices).to_contain_text(f"“{trace.cut.last_word}”")
+    info = models[model].info
+    matrix = tab.matrix("weights")
+    matrix.expect_to_show(trace.layers[info.default_layer].head(info.default_head).weights)
+    expect(tab.proof).to_contain_text("✓")
+
+    # The longest text there can be, and padding too.
+    tab.select("Mask", "padding")
+    expect(tab.page).to_have_url(re.compile("mask=padding"))
+    tab.settled()
+    padded = models[model].trace(words, mask="padding")
+    assert len(padded.tokens) == info.max_tokens
+    matrix.expect_to_show(padded.layers[info.default_layer].head(info.default_head).weights)
+    assert "[PAD]" in matrix.labels() or info.max_tokens > 100
+    tab.to_step("Mask")
+    expect(tab.words).to_contain_text(f"{info.max_tokens - 3} of {info.max_tokens} tokens")
+    tab.select("Mask", "none")
+
+
+def test_a_hundred_thousand_characters_are_cut_for_the_link(opened):
+    tab = opened(model="toy", step="scores")
+    tab.type_sentence("word " * 20_000)
+    expect(tab.notices.first).to_contain_text("The text has 99,999 characters")
+    kept, _ = shorten(clean("word " * 20_000))
+    expect(tab.field).to_have_value(kept)
+    assert tab.query()["text"] == kept
+    assert len(tab.page.url) < 8000
+    tab.type_sentence(DEFAULT)
+    expect(tab.notices).to_have_count(0)
+    expect(tab.matrix("scores").root.locator(".shape")).to_have_text("6×6")

@@ -1,0 +1,174 @@
+"""A link is the whole view: it leads somebody else to the same place, and the browser's buttons lead back."""
+
+import pytest
+from playwright.sync_api import expect
+
+SENTENCE = "Two small birds sing"
+# Everything that can be chosen, and none of it as it is by default.
+FULL = {
+    "text": SENTENCE,
+    "model": "toy",
+    "step": "softmax",
+    "mask": "causal",
+    "word": "1",
+    "head": "3",
+    "cell": "weights-1-0",
+    "beside": "1",
+    "beside_layer": "2",
+    "beside_head": "12",
+    "beside_cell": "weights-3-3",
+}
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+@pytest.fixture
+def opened(shared_tab):
+    """The tab that the tests of this module share, at another link."""
+    return shared_tab.go
+
+
+def seen(tab):
+    """Everything that a person can read on the page, in words, numbers and choices."""
+    tab.settled()
+    return tab.page.locator('[data-testid="stMainBlockContainer"]').aria_snapshot()
+
+
+def test_every_choice_is_in_the_address_and_leads_somebody_else_to_the_same_place(opened, new_tab):
+    tab = opened()
+    tab.type_sentence(SENTENCE).expect_query(text=SENTENCE)
+    tab.pick("Model", "Toy").expect_query(text=SENTENCE, model="toy")
+    tab.to_step("Softmax")
+    tab.page.get_by_text("Side by side").click()
+    tab.expect_query(text=SENTENCE, model="toy", step="softmax", beside="1")
+    tab.select("Mask", "causal")
+    tab.select("Head", "3 of 3")
+    tab.select("Layer", "2 of 6", nth=1)
+    tab.select("Head", "12 of 12", nth=1)
+    tab.matrix("weights").click(1, 0)
+    tab.matrix("weights", "other").click(3, 3)
+    tab.expect_query(**FULL)
+
+    there = new_tab(viewport={"width": 1400, "height": 900}).go_to(tab.page.url)
+    assert there.query() == FULL
+    assert seen(there) == seen(tab)
+    assert SENTENCE in seen(there)
+    assert "[checked]" in seen(there)
+
+
+def test_a_reload_changes_nothing(opened):
+    tab = opened(**FULL)
+    before = seen(tab)
+    tab.page.reload()
+    assert seen(tab) == before
+    assert tab.query() == FULL
+
+
+def test_the_address_of_the_first_view_stays_short(opened):
+    tab = opened()
+    assert tab.query() == {}
+    tab.to_step("Embed").to_step("Tokens")
+    assert tab.query() == {}
+
+
+def test_back_and_forward_lead_through_every_change_one_by_one(opened):
+    tab = opened(model="toy")
+    addresses = [{"model": "toy"}]
+
+    def changed(**query):
+        addresses.append(query)
+        tab.expect_query(**query)
+
+    tab.to_step("Scores")
+    changed(model="toy", step="scores")
+    tab.select("Head", "3 of 3")
+    changed(model="toy", step="scores", head="3")
+    tab.matrix("scores").click(1, 2)
+    changed(model="toy", step="scores", head="3", cell="scores-1-2", word="1")
+    tab.type_sentence(SENTENCE)
+    changed(model="toy", step="scores", head="3", text=SENTENCE)
+    tab.select("Mask", "padding")
+    changed(model="toy", step="scores", head="3", text=SENTENCE, mask="padding")
+
+    for query in reversed(addresses[:-1]):
+        tab.page.go_back()
+        tab.expect_query(**query)
+        expect(tab.field).to_have_value(query.get("text", "The cat sat on the mat"))
+    expect(tab.heading).to_have_text("1. Cut the sentence into tokens")
+    for query in addresses[1:]:
+        tab.page.go_forward()
+        tab.expect_query(**query)
+    expect(tab.heading).to_have_text("4. Compare every query with every key")
+    expect(tab.field).to_have_value(SENTENCE)
+    expect(tab.page.get_by_role("combobox", name="Mask")).to_have_value("padding")
+    expect(tab.matrix("scores").root.locator(".shape")).to_have_text("7×7")
+    # From here, one can go on as if nothing had been.
+    tab.next()
+    tab.expect_query(**{**addresses[-1], "step": "scale"})
+
+
+def test_a_page_link_keeps_the_view_and_back_leads_to_the_page_before(opened):
+    tab = opened(model="toy", step="scores", text=SENTENCE, mask="causal")
+    tab.page.get_by_role("link", name="What this is").click()
+    expect(tab.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+    tab.expect_query(model="toy", step="scores", text=SENTENCE, mask="causal")
+    expect(tab.field).to_have_value(SENTENCE)
+    assert tab.matrix("toy", "front").labels() == ["two", "small", "birds", "sing"]
+
+    tab.type_sentence("A dog sleeps")
+    tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
+    tab.page.get_by_role("link", name="Step by step").click()
+    expect(tab.heading).to_have_text("4. Compare every query with every key")
+    tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
+    assert tab.matrix("scores").labels() == ["a", "dog", "sleeps"]
+
+    tab.page.go_back()
+    expect(tab.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+    tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
+    tab.page.go_back()
+    tab.expect_query(model="toy", step="scores", text=SENTENCE, mask="causal")
+    expect(tab.field).to_have_value(SENTENCE)
+    tab.page.go_back()
+    expect(tab.heading).to_have_text("4. Compare every query with every key")
+    expect(tab.field).to_have_value(SENTENCE)
+
+
+def test_the_way_in_starts_at_the_first_step_with_the_model_that_was_chosen(opened):
+    tab = opened("", text=SENTENCE)
+    tab.page.get_by_role("link", name="Step through it with Toy").click()
+    expect(tab.heading).to_have_text("1. Cut the sentence into tokens")
+    tab.expect_query(text=SENTENCE, model="toy")
+    expect(tab.chips.locator(".text")).to_have_text(["two", "small", "birds", "sing"])
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"step": "<img src=x onerror=alert(1)>"}, "The link says step=<img src=x onerror=alert(1)>"),
+        ({"model": ":red[toy]"}, "The link says model=:red[toy]"),
+        ({"layer": "$9$"}, "The link says layer=$9$"),
+        ({"mask": "**all**"}, "The link says mask=**all**"),
+        ({"step": "scores", "cell": "scores-99-0"}, "The link points to a cell that this matrix does not have"),
+    ],
+)
+def test_a_link_that_makes_no_sense_shows_the_default_and_says_so(opened, query, words):
+    tab = opened(**query)
+    expect(tab.notices.first).to_contain_text(words)
+    expect(tab.proof).to_contain_text("✓")
+    expect(tab.alternatives("Model").get_by_role("radio", name="BERT")).to_be_checked()
+    expect(tab.page.locator(".notice img")).to_have_count(0)
+    # What is chosen next is a good link again, and the complaint goes.
+    tab.next()
+    expect(tab.notices).to_have_count(0)
+
+
+def test_a_page_that_there_is_not_leads_to_the_front_door(tab):
+    tab.go("no_such_page", model="toy", text=SENTENCE)
+    expect(tab.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+    expect(tab.field).to_have_value(SENTENCE)
+    # Streamlit tells the console, too; nothing else may be wrong.
+    assert len(tab.errors) == 1
+    assert "does not seem to exist" in tab.errors.pop()

@@ -1,0 +1,227 @@
+"""What stands on the page is what the models computed, on the sentence that was typed."""
+
+import contextlib
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from attention.lesson.course import STEP_KEYS
+from attention.steps import output_projection
+from tests.browser.tab import is_rounded, parse
+
+MODELS = ["toy", "minilm-l6"]
+SENTENCE = "My old dog chased a ball"
+WORDS = SENTENCE.lower().split()
+
+
+@pytest.fixture(scope="module")
+def typed(new_shared_tab):
+    """For each model a tab in which somebody has typed a sentence of their own."""
+    tabs = {}
+
+    def type_it(model):
+        if model not in tabs:
+            tabs[model] = new_shared_tab().go(model=model).type_sentence(SENTENCE)
+            tabs[model].expect_query(text=SENTENCE, **({"model": model} if model == "toy" else {}))
+        # A browser takes its time with tabs that nobody looks at.
+        tabs[model].page.bring_to_front()
+        return tabs[model]
+
+    return type_it
+
+
+def place_of(models, model):
+    """The trace of the sentence, and the model's own layer and head."""
+    trace = models[model].trace(SENTENCE)
+    info = models[model].info
+    layer = trace.layers[info.default_layer]
+    return trace, layer, layer.head(info.default_head)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed, models, model):
+    tab = typed(model).to_step("Tokens")
+    trace, layer, steps = place_of(models, model)
+    texts = [token.text for token in trace.tokens]
+    focus = (len(WORDS) - 1) // 2 + (model != "toy")
+    assert texts[focus] == "dog"
+    wanted = {
+        "embed": {"inputs": layer.inputs},
+        "qkv": {"queries": steps.queries, "keys": steps.keys, "values": steps.values},
+        "scores": {"scores": steps.scores},
+        "scale": {"scaled": steps.scaled_scores, "scores": steps.scores},
+        "mask": {"masked": steps.masked_scores},
+        "softmax": {"weights": steps.weights},
+        "sum": {
+            "contributions": np.vstack([steps.weights[focus][:, None] * steps.values, steps.head_outputs[focus]]),
+            "outputs": steps.head_outputs,
+        },
+        "heads": {"change": output_projection(layer.joined(), layer.projections.W_O, layer.projections.b_O)},
+    }
+    proof = f"recomputed vs. {models[model].info.name}'s own output: largest difference {trace.check():.1e}"
+    for step in STEP_KEYS:
+        if step == "tokens":
+            expect(tab.chips.locator(".text")).to_have_text(texts)
+        else:
+            tab.next()
+        expect(tab.words).to_contain_text("dog")
+        expect(tab.words).not_to_contain_text("cat")
+        for name, values in wanted.get(step, {}).items():
+            matrix = tab.matrix(name)
+            matrix.expect_to_show(values)
+            if name != "contributions":
+                assert matrix.labels() == texts
+        # The proof is true, and in sight without scrolling.
+        expect(tab.proof).to_contain_text(proof)
+        expect(tab.proof).to_be_in_viewport(ratio=1)
+        expect(tab.proof).to_contain_text("✓")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_cell_of_two_words_is_their_score(typed, models, model):
+    tab = typed(model).to_step("Scores")
+    _, _, steps = place_of(models, model)
+    matrix = tab.matrix("scores")
+    expect(matrix.cell(3, 2)).to_have_text(f"{steps.scores[3, 2]:.2f}".replace("-", "−"))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_rows_of_weights_add_up_to_one_as_they_stand_there(typed, models, model):
+    tab = typed(model).to_step("Softmax")
+    _, _, steps = place_of(models, model)
+    matrix = tab.matrix("weights")
+    matrix.expect_to_show(steps.weights)
+    n_tokens = len(steps.weights)
+    for row in range(n_tokens):
+        total = sum(parse(matrix.cell(row, column).text_content()) for column in range(n_tokens))
+        assert total == pytest.approx(1, abs=0.005 * n_tokens)
+
+
+def test_the_words_that_are_told_are_the_numbers_of_the_picture(typed, models):
+    tab = typed("minilm-l6").to_step("Softmax")
+    _, _, steps = place_of(models, "minilm-l6")
+    texts = [token.text for token in models["minilm-l6"].trace(SENTENCE).tokens]
+    row = steps.weights[texts.index("dog")]
+    first, second = np.argsort(-row)[:2]
+    expect(tab.words).to_contain_text(f"dog gives {texts[first]} the most weight: {row[first]:.2f}")
+    expect(tab.words).to_contain_text(f"Then comes {texts[second]} with {row[second]:.2f}")
+
+
+def test_a_masked_cell_shows_minus_infinity_and_a_weight_of_nothing(tab, models):
+    tab.go(step="mask", mask="causal", model="toy")
+    steps = models["toy"].trace("The cat sat on the mat", mask="causal").layers[0].head(1)
+    tab.matrix("masked").expect_to_show(steps.masked_scores)
+    expect(tab.matrix("masked").cell(0, 5)).to_have_text("−∞")
+    tab.next()
+    tab.matrix("weights").expect_to_show(steps.weights)
+    assert parse(tab.matrix("weights").cell(0, 5).text_content()) == 0
+
+
+# ------------------------------------------------------------------------- where a number comes from
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, model):
+    tab = typed(model).to_step("Scores")
+    trace, _, steps = place_of(models, model)
+    tab.matrix("scores").click(4, 1)
+    expect(tab.detail).to_contain_text(f"q({trace.tokens[4].text}) · k({trace.tokens[1].text}) = ")
+    rows = table_of(tab, "parts")
+    products = [float(row["q × k, dimension by dimension"]) for row in rows]
+    np.testing.assert_allclose(products, steps.queries[4] * steps.keys[1], atol=1e-5)
+    told = re.search(r"= (\S+)", tab.detail.inner_text())[1]
+    assert is_rounded(told, sum(products))
+    # The bars are drawn: as many as there are products.
+    bars = tab.page.locator(".st-key-main_parts .bars .point")
+    expect(bars).to_have_count(len(products))
+    # The row that was clicked has come into focus.
+    expect(tab.words).to_contain_text(f"{trace.tokens[4].text} scores highest with")
+
+
+def test_a_clicked_weight_opens_into_the_softmax_of_its_row(typed, models):
+    tab = typed("minilm-l6").to_step("Softmax")
+    _, _, steps = place_of(models, "minilm-l6")
+    tab.matrix("weights").click(3, 5)
+    expect(tab.detail).to_contain_text(f"which is {100 * steps.weights[3, 5]:.1f} %")
+    rows = table_of(tab, "parts")
+    scores = steps.masked_scores[3]
+    exponentials = np.exp(scores - scores.max())
+    for row, score, exponential, weight in zip(rows, scores, exponentials, steps.weights[3], strict=True):
+        assert is_rounded(row["score"], score)
+        assert is_rounded(row["exp"], exponential)
+        assert is_rounded(row["weight"], weight)
+    assert sum(parse(row["exp"]) for row in rows) == pytest.approx(exponentials.sum(), abs=1e-3)
+
+
+def test_a_clicked_output_opens_into_the_weighted_values_that_add_up_to_it(typed, models):
+    tab = typed("toy").to_step("Weighted sum")
+    _, _, steps = place_of(models, "toy")
+    tab.matrix("outputs").click(3, 2)
+    expect(tab.detail).to_contain_text("Output of chased, dimension 2")
+    products = [float(row["weight × value, token by token"]) for row in table_of(tab, "parts")]
+    np.testing.assert_allclose(products, steps.weights[3] * steps.values[:, 2], atol=1e-6)
+    assert sum(products) == pytest.approx(float(steps.head_outputs[3, 2]), abs=1e-5)
+
+
+def test_a_clicked_change_opens_into_what_each_head_adds(typed, models):
+    tab = typed("toy").to_step("Heads")
+    _, layer, _ = place_of(models, "toy")
+    tab.matrix("change").click(2, 3)
+    expect(tab.detail).to_contain_text("ΔE(dog), verb = ")
+    rows = table_of(tab, "parts")
+    assert [row["part"] for row in rows] == ["head 1", "head 2", "head 3"]
+    total = sum(float(row["what each head adds"]) for row in rows)
+    assert total == pytest.approx(float(layer.output()[2, 3]), abs=1e-5)
+
+
+# ------------------------------------------------------------------------------- code and tables
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_code_as_it_stands_there_computes_the_number_of_the_page(typed, models, model):
+    tab = typed(model).to_step("Tokens").to_step("Scores")
+    trace, _, steps = place_of(models, model)
+    tab.pick("More about this step", "NumPy")
+    code = tab.page.locator("[data-testid=stCode] code")
+    expect(code).to_contain_text("import numpy as np")
+    printed, names = io.StringIO(), {}
+    with contextlib.redirect_stdout(printed):
+        exec(code.text_content(), names)
+    np.testing.assert_allclose(names["scores"], steps.scores, atol=1e-4)
+    texts = [token.text for token in trace.tokens]
+    best = texts[steps.scores[texts.index("dog")].argmax()]
+    expect(tab.words).to_contain_text(f"dog scores highest with {best}: {printed.getvalue().strip()}")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_table_behind_the_picture_can_be_taken_away(typed, models, model):
+    tab = typed(model).to_step("Scores")
+    trace, _, steps = place_of(models, model)
+    tab.pick("More about this step", "Table")
+    rows = table_of(tab, "scores")
+    assert [row[""] for row in rows] == [f"{token.position} {token.text}" for token in trace.tokens]
+    numbers = [[float(value) for name, value in row.items() if name] for row in rows]
+    np.testing.assert_allclose(numbers, steps.scores, atol=1e-5)
+
+
+def test_the_table_of_tokens_has_what_was_typed(tab):
+    tab.go(text="Zyzzyvas = Unbelievable")
+    tab.pick("More about this step", "Table")
+    rows = table_of(tab, "tokens")
+    assert "".join(row["as typed"].lstrip("'") for row in rows) == "Zyzzyvas=Unbelievable"
+
+
+def table_of(tab, name):
+    """Take the table of this name as CSV, and read it."""
+    button = tab.page.get_by_role("button", name=f"{name}.csv")
+    if name == "parts" and not button.is_visible():
+        tab.page.get_by_text("These parts as a table").click()
+    with tab.page.expect_download() as download:
+        button.click()
+    assert download.value.suggested_filename == f"{name}.csv"
+    with download.value.path().open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
