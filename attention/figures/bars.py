@@ -32,7 +32,12 @@ def parts_figure(labels: Sequence[str], parts: Float[Array, " N"], title: str, a
     }
     x_axis: dict[str, object] = {"showgrid": False}
     if len(parts) <= MAX_NAMED:
-        x_axis |= {"tickmode": "array", "tickvals": list(range(len(parts))), "ticktext": list(map(_short, labels))}
+        x_axis |= {
+            "ticklabeloverflow": "allow",
+            "tickmode": "array",
+            "tickvals": list(range(len(parts))),
+            "ticktext": list(map(_short, labels)),
+        }
     else:
         x_axis |= {"nticks": 8}
     layout: dict[str, object] = {

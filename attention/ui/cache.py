@@ -25,6 +25,7 @@ _LOGGER = logging.getLogger(__name__)
 
 # A trace of eight words is 0.4 MB, of 512 tokens 27 MB.
 MAX_TRACE_BYTES = 128 * 2**20
+MAX_AT_ONCE = 4
 
 
 class ModelFailedError(Exception):
@@ -45,7 +46,7 @@ class _TraceCache:
     def __init__(self) -> None:
         self._lock = Lock()
         # More at once would only share the processors, and each takes memory as long as it runs.
-        self.turns = BoundedSemaphore(os.cpu_count() or 1)
+        self.turns = BoundedSemaphore(min(MAX_AT_ONCE, os.cpu_count() or 1))
         self._traces: LRUCache[tuple[str, str, str], Recorded] = LRUCache(MAX_TRACE_BYTES, getsizeof=_size)
 
     def get(self, model: Model, text: str, mask: MaskName) -> Recorded:
