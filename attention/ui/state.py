@@ -13,8 +13,8 @@ choice (``offer``, ``chosen``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -23,13 +23,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attention.models import list_models
 from attention.view import Pane, View, text_notice
 
-__all__ = ["Offer", "change", "chosen", "current", "notices", "offer", "open_page", "set_pane", "set_text"]
+__all__ = ["change", "chosen", "current", "notices", "offer", "open_page", "set_pane", "set_text"]
 
-# Streamlit keeps something of every key that a session has ever had; a key may come again when its last use is over.
+# Streamlit keeps something of every key that a session has ever had; one may come again when its use is over.
 MAX_KEYS = 16
 
-_VIEW, _NOTICES, _PAGE, _OFFERS, _ECHOES = "view", "notices", "page", "offers", "echoes"
-_NOTHING = object()
+_VIEW, _NOTICES, _PAGE, _OFFERS = "view", "notices", "page", "offers"
 
 
 def open_page(page: str) -> View:
@@ -67,48 +66,21 @@ def change(update: Callable[[View], View], notes: list[str] | None = None) -> No
     st.query_params.from_dict(view.to_query())
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A widget that is drawn: its key, the value that it was made with, and the options that it has."""
-
-    key: str
-    value: Any
-    among: tuple[Any, ...] = ()
-
-
-def offer(name: str, value: object, among: Iterable[object] = ()) -> Offer:
-    """Return the widget of this name that shows this value: a new one if it does not have it, or other options."""
-    offers: dict[str, Offer] = st.session_state.setdefault(_OFFERS, {})
-    before, options = offers.get(name), tuple(among)
-    if before is not None and st.session_state.get(before.key, _NOTHING) == value and before.among == options:
-        return before
-    count = 0
-    if before is not None:
-        count = int(before.key.removeprefix(f"{name}_"))
-        # What the browser says of it until it knows that another has taken its place.
-        st.session_state[_ECHOES] = _echoes() | {name: (before.key, st.session_state.get(before.key, before.value))}
-    offers[name] = Offer(f"{name}_{(count + 1) % MAX_KEYS}", value, options)
-    return offers[name]
+def offer(name: str, value: object) -> str:
+    """Return the key of the widget of this name, which shows this value: a new one if it does not have it yet."""
+    offers: dict[str, str] = st.session_state.setdefault(_OFFERS, {})
+    key = offers.get(name)
+    if key is None or key not in st.session_state or st.session_state[key] != value:
+        count = 0 if key is None else int(key.removeprefix(f"{name}_"))
+        key = offers[name] = f"{name}_{(count + 1) % MAX_KEYS}"
+        st.session_state[key] = value
+    return key
 
 
 def chosen(name: str, key: str) -> Any:
-    """Return what was chosen in the widget of this key, or None if nothing was.
-
-    In a widget that has been replaced in the meantime, a choice is what differs from all that the browser
-    said of it before; but among options that may be others by now, nothing can be chosen.
-    """
-    found, value = st.session_state[_OFFERS].get(name), st.session_state.get(key)
-    if found is None or found.key == key:
-        return value
-    if found.among or _echoes().get(name, (key, value)) == (key, value):
-        return None
-    st.session_state[_ECHOES] = _echoes() | {name: (key, value)}
-    return value
-
-
-def _echoes() -> dict[str, tuple[str, Any]]:
-    found: dict[str, tuple[str, Any]] = st.session_state.get(_ECHOES, {})
-    return found
+    """Return what was chosen in the widget of this key; None if another has taken its place in the meantime."""
+    is_current = st.session_state[_OFFERS].get(name) == key
+    return st.session_state[key] if is_current else None
 
 
 def set_text(text: str) -> None:
