@@ -74,21 +74,15 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True) -> None
     """Draw the row of choices: model, side by side where a page can, mask, word, layer and head."""
     models = {info.model_id: info.name for info in list_models()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        key = state.offer("model", view.model)
+        st.session_state["model"] = view.model
         st.segmented_control(
-            "Model",
-            list(models),
-            format_func=models.__getitem__,
-            key=key,
-            required=True,
-            on_change=_set_model,
-            args=(key,),
+            "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
         )
         if with_beside:
-            key = state.offer("beside", view.beside)
-            st.toggle("Side by side", key=key, on_change=_set_beside, args=(key,))
-        key = state.offer("mask", view.mask)
-        st.selectbox("Mask", MASK_NAMES, key=key, help=_MASK_HELP, on_change=_set_mask, args=(key,), width=130)
+            st.session_state["beside"] = view.beside
+            st.toggle("Side by side", key="beside", on_change=_set_beside)
+        st.session_state["mask"] = view.mask
+        st.selectbox("Mask", MASK_NAMES, key="mask", help=_MASK_HELP, on_change=_set_mask, width=130)
         for pane in panes[:1]:
             _word_choice(pane)
             if not view.beside:
@@ -101,14 +95,15 @@ def place_choice(pane: Pane) -> None:
     if scene is None:
         return
     for name, count, value in (("layer", info.n_layers, scene.layer), ("head", info.n_heads, scene.head)):
-        key = state.offer(f"{pane.name}_{name}", value + 1)
+        key = f"{pane.name}_{name}"
+        st.session_state[key] = value + 1
         st.selectbox(
             name.capitalize(),
             range(1, count + 1),
             format_func=f"{{}} of {count}".format,
             key=key,
             on_change=_set_place,
-            args=(key, pane.name, name),
+            args=(pane.is_other, name),
             width=110,
         )
 
@@ -122,31 +117,25 @@ def finish(panes: list[Pane]) -> None:
 
 
 def _sentence(view: View) -> None:
-    key = state.offer("text", view.text)
+    st.session_state["text"] = view.text
     st.text_input(
-        "Sentence",
-        key=key,
-        placeholder="Type a sentence",
-        on_change=_set_text,
-        args=("text", key),
-        label_visibility="collapsed",
+        "Sentence", key="text", placeholder="Type a sentence", on_change=_set_text, label_visibility="collapsed"
     )
-    key = state.offer("example", view.text if view.text in _EXAMPLES else None)
-    st.pills("Examples", _EXAMPLES, key=key, on_change=_set_text, args=("example", key), label_visibility="collapsed")
+    st.session_state["example"] = view.text if view.text in _EXAMPLES else None
+    st.pills("Examples", _EXAMPLES, key="example", on_change=_set_example, label_visibility="collapsed")
 
 
 def _word_choice(pane: Pane) -> None:
     scene = pane.scene
     if scene is None:
         return
-    key = state.offer("word", scene.word)
+    st.session_state["word"] = scene.word
     st.selectbox(
         "Word",
         range(len(scene.tokens)),
         format_func=[f"{position} {label}" for position, label in enumerate(scene.labels)].__getitem__,
-        key=key,
+        key="word",
         on_change=_set_word,
-        args=(key,),
         width=150,
     )
 
@@ -195,43 +184,38 @@ def _word(view: View, recorded: Recorded) -> int:
     return default_word(tokens)
 
 
-def _set_text(name: str, key: str) -> None:
-    sentence = state.chosen(name, key)
-    # An example that is pressed once more is let go, and the sentence stays.
-    if sentence is not None:
-        state.set_text(sentence)
+def _set_text() -> None:
+    state.set_text(st.session_state["text"])
 
 
-def _set_model(key: str) -> None:
-    model = state.chosen("model", key)
-    if model is not None:
-        state.change(lambda view: view.with_model(model))
+def _set_example() -> None:
+    if st.session_state["example"] is not None:
+        state.set_text(st.session_state["example"])
 
 
-def _set_beside(key: str) -> None:
-    beside = state.chosen("beside", key)
-    if beside is not None:
-        state.change(lambda view: replace(view, beside=beside))
+def _set_model() -> None:
+    model = st.session_state["model"]
+    state.change(lambda view: view.with_model(model))
 
 
-def _set_mask(key: str) -> None:
-    mask = state.chosen("mask", key)
-    if mask is not None:
-        state.change(lambda view: replace(view, mask=mask))
+def _set_beside() -> None:
+    beside = st.session_state["beside"]
+    state.change(lambda view: replace(view, beside=beside))
 
 
-def _set_word(key: str) -> None:
-    word = state.chosen("word", key)
-    # A label of the sentence before, which this one lacks, comes as text.
-    if isinstance(word, int):
-        state.change(lambda view: view.with_word(word))
+def _set_mask() -> None:
+    mask = st.session_state["mask"]
+    state.change(lambda view: replace(view, mask=mask))
 
 
-def _set_place(key: str, pane_name: str, name: str) -> None:
-    value = state.chosen(f"{pane_name}_{name}", key)
-    if not isinstance(value, int):
-        return
+def _set_word() -> None:
+    word = st.session_state["word"]
+    state.change(lambda view: view.with_word(word))
+
+
+def _set_place(is_other: bool, name: str) -> None:
+    value = st.session_state[f"{'other' if is_other else 'main'}_{name}"] - 1
     if name == "layer":
-        state.set_pane(pane_name == "other", lambda pane: replace(pane, layer=value - 1))
+        state.set_pane(is_other, lambda pane: replace(pane, layer=value))
     else:
-        state.set_pane(pane_name == "other", lambda pane: replace(pane, head=value - 1))
+        state.set_pane(is_other, lambda pane: replace(pane, head=value))

@@ -3,19 +3,12 @@
 The link is the truth. A widget never keeps a value of its own: before it is drawn it is given the
 view's, and when a person changes it, the view and the link change. So the back button, a reload and
 a link sent to somebody all lead to the same page.
-
-People press faster than answers come. With every press a browser sends the link and the values of
-all widgets as it knows them, and it may not know yet what the press before has changed. So the link
-is read only where somebody came by it (``open_page``); and a widget that is given another value than
-its own becomes another widget, so that what the browser still says of the old one is not taken for a
-choice (``offer``, ``chosen``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -23,12 +16,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attention.models import list_models
 from attention.view import Pane, View, text_notice
 
-__all__ = ["change", "chosen", "current", "notices", "offer", "open_page", "set_pane", "set_text"]
+__all__ = ["change", "current", "notices", "open_page", "set_pane", "set_text"]
 
-# Streamlit keeps something of every key that a session has ever had; one may come again when its use is over.
-MAX_KEYS = 16
-
-_VIEW, _NOTICES, _PAGE, _OFFERS = "view", "notices", "page", "offers"
+_VIEW, _NOTICES, _PAGE = "view", "notices", "page"
 
 
 def open_page(page: str) -> View:
@@ -64,23 +54,6 @@ def change(update: Callable[[View], View], notes: list[str] | None = None) -> No
     view = update(current())
     st.session_state.update({_VIEW: view, _NOTICES: notes or []})
     st.query_params.from_dict(view.to_query())
-
-
-def offer(name: str, value: object) -> str:
-    """Return the key of the widget of this name, which shows this value: a new one if it does not have it yet."""
-    offers: dict[str, str] = st.session_state.setdefault(_OFFERS, {})
-    key = offers.get(name)
-    if key is None or key not in st.session_state or st.session_state[key] != value:
-        count = 0 if key is None else int(key.removeprefix(f"{name}_"))
-        key = offers[name] = f"{name}_{(count + 1) % MAX_KEYS}"
-        st.session_state[key] = value
-    return key
-
-
-def chosen(name: str, key: str) -> Any:
-    """Return what was chosen in the widget of this key; None if another has taken its place in the meantime."""
-    is_current = st.session_state[_OFFERS].get(name) == key
-    return st.session_state[key] if is_current else None
 
 
 def set_text(text: str) -> None:

@@ -37,7 +37,7 @@ _STYLES = f"""<style>
 /* It lies over the way between pages: only its button may take a click. */
 .stAppHeader, .stAppHeader div, .stAppHeader span {{ pointer-events: none; }}
 .stAppHeader button, .stAppHeader button * {{ pointer-events: auto; }}
-[class*=st-key-text_] input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
+.st-key-text input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
 [class*=st-key-formula] {{ overflow-x: auto; overflow-y: hidden; }}
 [class*=st-key-formula] .stMarkdown > div {{ margin: 0; width: auto; }}
 [class*=st-key-formula] .katex-display, [class*=st-key-formula] .katex-display > .katex {{ text-align: left; }}

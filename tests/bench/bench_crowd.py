@@ -1,0 +1,92 @@
+"""Thirty people at once, each with a sentence of their own: how long a step change takes, and the memory."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import random
+import time
+
+import numpy as np
+import psutil
+
+from attention.models import list_models, load
+from tests.bench.client import STEP_PAGE, Drawn, Visitor
+from tests.bench.report import ms, p95, undisturbed
+from tests.bench.walk import Walk
+
+N_PEOPLE = 30
+EVERY = 2.0
+DURATION = 40.0
+MAX_P95_MS = 300
+MAX_MEMORY_MIB = 1.2 * 1024
+
+ANIMALS = ("cat", "dog", "bird", "horse", "fox", "mouse", "cow", "sheep", "duck", "frog")
+PLACES = ("on the mat", "in the old garden", "near a very small house by the sea")
+SENTENCES = tuple(f"The {animal} sat {place}" for animal in ANIMALS for place in PLACES)
+
+
+def test_thirty_people_step_at_once(report, server):
+    process = psutil.Process(server.process.pid)
+    with undisturbed():
+        times, shown, busy, resident = asyncio.run(_class(server.url, process))
+    _check_weights(shown)
+    report.compare(
+        "Thirty people", f"each a step every {EVERY:g} s: 95th percentile", 1000 * p95(times), MAX_P95_MS, " ms"
+    )
+    report.add("Thirty people", "  median", ms(p50(times)))
+    report.add("Thirty people", "  longest", ms(max(times)))
+    report.add("Thirty people", "  step changes", f"{len(times):,}")
+    report.add("Thirty people", "  the server's share of one core", f"{busy:.0%}")
+    report.compare("Memory", f"{N_PEOPLE} people, both models", resident / 2**20, MAX_MEMORY_MIB, " MiB")
+
+
+def p50(values):
+    return sorted(values)[len(values) // 2]
+
+
+async def _class(url: str, process: psutil.Process):
+    walks = []
+    for index, sentence in enumerate(SENTENCES):
+        model = list_models()[index % len(list_models())].model_id
+        walks.append(Walk(await Visitor.open(url, STEP_PAGE, text=sentence, model=model)))
+    # Every page and picture once: what follows is a class at work, not a server that warms up.
+    for walk in walks:
+        for _ in range(Walk.length):
+            await walk.step()
+    chance = random.Random(0)
+    starts = [chance.uniform(0, EVERY) for _ in walks]
+    before, start = process.cpu_times(), time.perf_counter()
+    results = await asyncio.gather(*map(_person, walks, starts))
+    elapsed, after = time.perf_counter() - start, process.cpu_times()
+    busy = (after.user + after.system - before.user - before.system) / elapsed
+    resident = process.memory_info().rss
+    for walk in walks:
+        await walk.visitor.close()
+    times = [seconds for seconds_of_one, _ in results for seconds in seconds_of_one]
+    return times, [shown for _, shown in results], busy, resident
+
+
+async def _person(walk: Walk, delay: float) -> tuple[list[float], Drawn]:
+    """Go on every two seconds; return the times, and the last softmax step that was shown."""
+    times: list[float] = []
+    shown = Drawn()
+    start = time.perf_counter() + delay
+    for index in range(int(DURATION / EVERY)):
+        await asyncio.sleep(max(0.0, start + EVERY * index - time.perf_counter()))
+        drawn = await walk.step()
+        times.append(drawn.seconds)
+        if walk.current.key == "softmax":
+            shown = drawn
+    return times, shown
+
+
+def _check_weights(shown: list[Drawn]) -> None:
+    """Everyone must have been shown the weights of their own sentence, under their own model."""
+    models = [(info, load(info.model_id)) for info in list_models()]
+    for index, (sentence, drawn) in enumerate(zip(SENTENCES, shown, strict=True)):
+        info, model = models[index % len(models)]
+        layer = model.trace(sentence).layers[info.default_layer]
+        (matrix,) = drawn.components("attention_matrix")
+        weights = np.frombuffer(base64.b64decode(matrix["values"]), "<f4")
+        np.testing.assert_allclose(weights, layer.head(info.default_head).weights.ravel(), atol=1e-6)

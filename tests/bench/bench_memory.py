@@ -1,0 +1,115 @@
+"""Whether memory stays where it is: over many interactions, and when long texts fill the caches."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import numpy as np
+import psutil
+
+from attention.lesson.course import STEP_KEYS
+from attention.masks import MASK_NAMES
+from attention.models import get_info, list_models
+from tests.bench.client import STEP_PAGE, Visitor
+from tests.bench.report import mib, undisturbed
+
+N_VISITORS = 4
+N_WARM_UP = 200
+N_INTERACTIONS = 2000
+SAMPLE_EVERY = 100
+# What counts as none, in percent.
+MAX_GROWTH = 2.0
+
+SENTENCES = (
+    "The cat sat on the mat",
+    "The old dog slept near the warm fire",
+    "She gave him the red book",
+    "They were playing tennis in the park yesterday",
+)
+PANELS = ("Shapes", "NumPy", "PyTorch", "Table")
+
+N_LONG = 30
+# More than the model takes, so it is cut; and as much as a link holds.
+LONG = "cat dog bird and mat " * 115
+MAX_MEMORY_MIB = 1.2 * 1024
+
+
+def test_memory_does_not_grow(report, server):
+    process = psutil.Process(server.process.pid)
+    with undisturbed():
+        counts, resident = asyncio.run(_interact(server.url, lambda: process.memory_info().rss))
+    first, last = resident[0], resident[-1]
+    slope = np.polyfit(counts, resident, 1)[0]
+    growth = 100 * (last - first) / first
+    report.compare("Memory", f"growth over {N_INTERACTIONS:,} interactions", growth, MAX_GROWTH, " %", 1)
+    report.add("Memory", f"  after {N_WARM_UP}, and after {N_WARM_UP + N_INTERACTIONS:,}", f"{mib(first)}, {mib(last)}")
+    report.add("Memory", "  slope of a straight line through it", f"{slope / 1024:+.2f} KiB for each")
+
+
+async def _interact(url: str, resident: Callable[[], int]) -> tuple[list[int], list[int]]:
+    """Let some visitors do all that there is to do; return the memory at each count after the warm-up."""
+    visitors = [await Visitor.open(url, STEP_PAGE) for _ in range(N_VISITORS)]
+    # Every trace that will be needed is made first: the cache of traces fills up to its limit, which is not growth.
+    for query in (
+        {"text": s, "model": m.model_id, "mask": k} for s in SENTENCES for m in list_models() for k in MASK_NAMES
+    ):
+        await visitors[0].follow(**query)
+    chance = random.Random(0)
+    counts, sizes = [], []
+    for done in range(0, N_WARM_UP + N_INTERACTIONS + 1, N_VISITORS):
+        if done >= N_WARM_UP and done % SAMPLE_EVERY == 0:
+            counts.append(done)
+            sizes.append(resident())
+        await asyncio.gather(*(_interaction(visitor, chance) for visitor in visitors))
+    for visitor in visitors:
+        await visitor.close()
+    return counts, sizes
+
+
+async def _interaction(visitor: Visitor, chance: random.Random) -> None:
+    """Do one thing that a person does: mostly another step; or another panel, cell, head, mask, word, sentence."""
+    kind = chance.random()
+    if kind < 0.5:
+        await visitor.press(chance.choice(("back", "next")))
+    elif kind < 0.6:
+        await visitor.choose("main_panel", chance.choice(PANELS))
+    else:
+        info = get_info(chance.choice(list_models()).model_id)
+        await visitor.follow(
+            text=chance.choice(SENTENCES),
+            model=info.model_id,
+            step=chance.choice(STEP_KEYS),
+            mask=chance.choice(MASK_NAMES),
+            layer=str(chance.randint(1, info.n_layers)),
+            head=str(chance.randint(1, info.n_heads)),
+            word=str(chance.randint(0, 4)),
+            beside=chance.choice("001"),
+        )
+
+
+def test_long_texts_at_once_fit(report, server):
+    process = psutil.Process(server.process.pid)
+    peak = asyncio.run(_read_long_texts(server.url, lambda: process.memory_info().rss))
+    what = f"peak, {N_LONG} people open 512 tokens at once"
+    report.compare("Memory", what, peak / 2**20, MAX_MEMORY_MIB, " MiB")
+
+
+async def _read_long_texts(url: str, resident: Callable[[], int]) -> int:
+    peak = 0
+
+    async def watch() -> None:
+        nonlocal peak
+        while True:
+            peak = max(peak, resident())
+            await asyncio.sleep(0.02)
+
+    watching = asyncio.create_task(watch())
+    links = [{"text": f"person {i} wrote {LONG}", "step": "softmax"} for i in range(N_LONG)]
+    visitors = await asyncio.gather(*(Visitor.open(url, STEP_PAGE, **link) for link in links))
+    await asyncio.gather(*(visitor.press("next") for visitor in visitors))
+    watching.cancel()
+    for visitor in visitors:
+        await visitor.close()
+    return peak

@@ -1,0 +1,73 @@
+"""What a step change costs at the server, for one person: time, processor time and bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from collections import defaultdict
+
+import psutil
+
+from attention.lesson.course import STEPS
+from attention.models import list_models
+from tests.bench.client import STEP_PAGE, Visitor
+from tests.bench.report import kib, ms, p95, undisturbed
+from tests.bench.walk import Walk
+from tests.browser.server import ROOT
+
+PAGES = ("", *(path.stem for path in sorted((ROOT / "pages").glob("*.py"))))
+MAX_MEDIAN_MS = 50
+N_ROUND_TRIPS = 8
+
+
+def test_a_step_change_is_quick_for_one_person(report, server):
+    process = psutil.Process(server.process.pid)
+    with undisturbed():
+        by_step, n_bytes, busy = asyncio.run(_walk_through(server.url, process))
+        by_page = asyncio.run(_open_pages(server.url))
+    seconds = [each for times in by_step.values() for each in times]
+    slowest = max(by_step, key=lambda step: statistics.median(by_step[step]))
+    n_models = len(list_models())
+
+    what = f"median over {len(STEPS)} steps and {n_models} models"
+    report.compare("Step change", f"one person: {what}", 1000 * statistics.median(seconds), MAX_MEDIAN_MS, " ms", 1)
+    report.add("Step change", "  95th percentile", ms(p95(seconds)))
+    report.add("Step change", f"  slowest step ({slowest}), median", ms(statistics.median(by_step[slowest])))
+    report.add("Step change", "  processor time of the server for each", ms(busy / len(seconds)))
+    slowest = max(by_page, key=lambda page: by_page[page])
+    report.add("Step change", f"  opening the slowest page ({slowest or 'front'}), models loaded", ms(by_page[slowest]))
+    report.add("Bytes", "one step change, median", kib(statistics.median(n_bytes)))
+    report.add("Bytes", "  largest", kib(max(n_bytes)))
+
+
+async def _walk_through(url: str, process: psutil.Process) -> tuple[dict[str, list[float]], list[int], float]:
+    """Step forth and back with every model; return the times by step, the bytes, and the processor's time."""
+    by_step: dict[str, list[float]] = defaultdict(list)
+    n_bytes: list[int] = []
+    busy = 0.0
+    for info in list_models():
+        visitor = await Visitor.open(url, STEP_PAGE, model=info.model_id)
+        walk = Walk(visitor)
+        for _ in range(walk.length):  # the first round trip warms up
+            await walk.step()
+        before = process.cpu_times()
+        for _ in range(N_ROUND_TRIPS * walk.length):
+            drawn = await walk.step()
+            by_step[walk.current.name].append(drawn.seconds)
+            n_bytes.append(drawn.n_bytes)
+        after = process.cpu_times()
+        busy += after.user + after.system - before.user - before.system
+        await visitor.close()
+    return by_step, n_bytes, busy
+
+
+async def _open_pages(url: str) -> dict[str, float]:
+    """Open every page as a new visitor, when the models are loaded; return the median time of each."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for index in range(N_ROUND_TRIPS + 1):
+        for page in PAGES:
+            visitor = await Visitor.open(url, page)
+            if index:  # the first time imports what the page needs
+                times[page].append(visitor.drawn.seconds)
+            await visitor.close()
+    return {page: statistics.median(each) for page, each in times.items()}

@@ -1,0 +1,77 @@
+"""What recording costs: tracing the bundled BERT against the plain forward pass of the same weights."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from attention.lesson.proof import prove
+from attention.models import load
+from attention.models.weights import MINILM, locate
+from tests.bench.report import ms, undisturbed
+
+MAX_RATIO = 1.4
+WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "two", "birds")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load("minilm-l6")
+
+
+@pytest.fixture(scope="module")
+def plain(model):
+    """The same weights, in the same memory, under transformers' own SDPA attention."""
+    from transformers import AutoConfig, AutoModel
+
+    config = AutoConfig.from_pretrained(locate(MINILM), local_files_only=True)
+    twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
+    twin.load_state_dict(model._model.state_dict(), assign=True)
+    return twin
+
+
+@pytest.mark.parametrize(("n_tokens", "n_rounds"), [(16, 150), (128, 60)])
+def test_tracing_costs_little_more_than_the_plain_pass(report, model, plain, n_tokens, n_rounds):
+    # [CLS] and [SEP] are two of the tokens.
+    text = " ".join(WORDS[i % len(WORDS)] for i in range(n_tokens - 2))
+
+    def trace():
+        return model.trace(text)
+
+    @torch.inference_mode()
+    def forward():
+        encoding = model._tokenizer.encode(text)
+        ids, segments = torch.tensor([encoding.ids]), torch.tensor([encoding.type_ids])
+        return plain(input_ids=ids, token_type_ids=segments).last_hidden_state
+
+    traced = trace()
+    assert len(traced.tokens) == n_tokens
+    assert prove(traced).holds
+    np.testing.assert_allclose(traced.hidden_states[-1], forward()[0].numpy(), atol=1e-5)
+
+    with undisturbed():
+        times = _interleaved((trace, forward), n_rounds)
+        proof_time = statistics.median(_interleaved((lambda: prove(traced),), n_rounds)[0])
+    traced_time, plain_time = map(statistics.median, times)
+    ratio = traced_time / plain_time
+    report.compare("Trace", f"tracing BERT ÷ its plain pass, {n_tokens} tokens", ratio, MAX_RATIO, " ×", 2)
+    report.add("Trace", "  tracing, tokenising included", ms(traced_time))
+    report.add("Trace", "  plain SDPA pass, tokenising included", ms(plain_time))
+    report.add("Trace", "  proving the trace, once for each sentence", ms(proof_time))
+
+
+def _interleaved(functions, n_rounds):
+    """Time functions in turn, each first as often as the others, so that all meet the same machine."""
+    times = [[] for _ in functions]
+    for index in range(n_rounds + 5):
+        order = range(len(functions)) if index % 2 else reversed(range(len(functions)))
+        for which in order:
+            start = time.perf_counter()
+            functions[which]()
+            if index >= 5:  # the first ones warm up
+                times[which].append(time.perf_counter() - start)
+    return times

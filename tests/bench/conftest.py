@@ -1,0 +1,78 @@
+"""What the benchmarks share: the app in a process of its own, and the table at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import psutil
+import pytest
+
+import attention  # noqa: F401 - before NumPy, which it tells how many threads to use, as it does in the app
+from tests.bench.report import Report
+from tests.browser.server import AppServer, serve
+
+REPORT = pytest.StashKey[Report]()
+START = pytest.StashKey["Usage"]()
+# What the targets are for.
+N_CORES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How long the processors have worked until now, in seconds: for everybody, and for this run."""
+
+    everybody: float
+    ours: float
+    clock: float
+
+    @classmethod
+    def now(cls) -> Usage:
+        times = psutil.cpu_times()
+        idle = times.idle + getattr(times, "iowait", 0.0)
+        return cls(sum(times) - idle, sum(os.times()[:4]), time.perf_counter())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[REPORT] = Report()
+    config.stash[START] = Usage.now()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    report = config.stash[REPORT]
+    if not report.rows:
+        return
+    terminalreporter.section("benchmark")
+    terminalreporter.line(_machine(config.stash[START], Usage.now()))
+    terminalreporter.line("")
+    for line in report.table():
+        terminalreporter.line(line)
+
+
+@pytest.fixture(scope="session")
+def report(pytestconfig) -> Report:
+    return pytestconfig.stash[REPORT]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[AppServer]:
+    """The app, fresh for each module, on as many cores as the targets are for."""
+    with serve(tmp_path_factory.mktemp("server") / "log") as running:
+        limit_cores(running.process.pid)
+        yield running
+
+
+def limit_cores(pid: int) -> None:
+    """Keep a process to so many cores, where the machine has more and the system can."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if len(cores) > N_CORES:
+        psutil.Process(pid).cpu_affinity(cores[:N_CORES])
+
+
+def _machine(start: Usage, end: Usage) -> str:
+    n_cores = psutil.cpu_count() or 1
+    others = (end.everybody - start.everybody) - (end.ours - start.ours)
+    share = max(0.0, others) / (n_cores * (end.clock - start.clock))
+    return f"Wall-clock times on {n_cores} cores, which other programs kept {share:.0%} busy meanwhile."

@@ -1,0 +1,39 @@
+"""How a person goes through the steps: forth to the last, back to the first, and again."""
+
+from __future__ import annotations
+
+from attention.lesson.course import STEPS, Step
+from tests.bench.client import Drawn, PageError, Visitor
+
+
+class Walk:
+    """One visitor's walk along the steps, one press at a time; each must lead where it should."""
+
+    # Presses until one is back at the start.
+    length = 2 * (len(STEPS) - 1)
+
+    def __init__(self, visitor: Visitor) -> None:
+        self.visitor = visitor
+        self._n_presses = 0
+        _check(visitor.drawn, self.current)
+
+    @property
+    def current(self) -> Step:
+        """Where the visitor is."""
+        place = self._n_presses % self.length
+        return STEPS[min(place, self.length - place)]
+
+    async def step(self) -> Drawn:
+        """Go on by one step, and make sure that it is the one that is shown."""
+        is_forth = self._n_presses % self.length < len(STEPS) - 1
+        self._n_presses += 1
+        drawn = await self.visitor.press("next" if is_forth else "back")
+        _check(drawn, self.current)
+        return drawn
+
+
+def _check(drawn: Drawn, step: Step) -> None:
+    if not any(heading.endswith(step.heading) for heading in drawn.headings()):
+        raise PageError(f"The page should be at {step.heading!r}, and has the headings {drawn.headings()}.")
+    if "✗" in drawn.html() or "✓" not in drawn.html():
+        raise PageError(f"At {step.heading!r}, our numbers are not shown to equal the model's own.")
