@@ -104,13 +104,6 @@ def test_a_click_on_a_cell_is_in_the_address_and_its_row_comes_into_focus(opened
     expect(tab.detail).to_contain_text("q(the) · k(sat)")
 
 
-def test_clicks_that_come_fast_all_count(opened):
-    tab = opened(step="softmax", model="toy")
-    tab.matrix("weights").click(5, 1)
-    tab.heads().nth(2).click()
-    tab.expect_query(step="softmax", model="toy", cell="weights-5-1", word="5", head="3")
-
-
 def test_two_models_stand_side_by_side_at_the_same_step_each_with_its_own_head(opened, models):
     tab = opened(step="softmax")
     tab.page.get_by_text("Side by side").click()
