@@ -185,37 +185,48 @@ def _word(view: View, recorded: Recorded) -> int:
 
 
 def _set_text() -> None:
-    state.set_text(st.session_state["text"])
+    sentence = state.chosen("text")
+    if sentence is not None:
+        state.set_text(sentence)
 
 
 def _set_example() -> None:
-    if st.session_state["example"] is not None:
-        state.set_text(st.session_state["example"])
+    # An example that is pressed once more is let go, and the sentence stays.
+    example = state.chosen("example")
+    if example is not None:
+        state.set_text(example)
 
 
 def _set_model() -> None:
-    model = st.session_state["model"]
-    state.change(lambda view: view.with_model(model))
+    model = state.chosen("model")
+    if model is not None:
+        state.change(lambda view: view.with_model(model))
 
 
 def _set_beside() -> None:
-    beside = st.session_state["beside"]
-    state.change(lambda view: replace(view, beside=beside))
+    beside = state.chosen("beside")
+    if beside is not None:
+        state.change(lambda view: replace(view, beside=beside))
 
 
 def _set_mask() -> None:
-    mask = st.session_state["mask"]
-    state.change(lambda view: replace(view, mask=mask))
+    mask = state.chosen("mask")
+    if mask is not None:
+        state.change(lambda view: replace(view, mask=mask))
 
 
 def _set_word() -> None:
-    word = st.session_state["word"]
-    state.change(lambda view: view.with_word(word))
+    word = state.chosen("word")
+    # An option that was there for another sentence, and is not for this one, comes as text.
+    if isinstance(word, int):
+        state.change(lambda view: view.with_word(word))
 
 
 def _set_place(is_other: bool, name: str) -> None:
-    value = st.session_state[f"{'other' if is_other else 'main'}_{name}"] - 1
+    value = state.chosen(f"{'other' if is_other else 'main'}_{name}")
+    if not isinstance(value, int):
+        return
     if name == "layer":
-        state.set_pane(is_other, lambda pane: replace(pane, layer=value))
+        state.set_pane(is_other, lambda pane: replace(pane, layer=value - 1))
     else:
-        state.set_pane(is_other, lambda pane: replace(pane, head=value))
+        state.set_pane(is_other, lambda pane: replace(pane, head=value - 1))

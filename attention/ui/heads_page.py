@@ -56,12 +56,25 @@ def look_choices(view: View) -> None:
         )
         st.session_state["hide"] = view.look.hide
         st.selectbox(
-            "Hide", HIDE_NAMES, format_func=_HIDE_LABELS.__getitem__, key="hide", on_change=_set_look, width=230
+            "Hide",
+            HIDE_NAMES,
+            format_func=_HIDE_LABELS.__getitem__,
+            key="hide",
+            on_change=_set_look,
+            args=("hide",),
+            width=230,
         )
         st.session_state["words"] = view.look.words
-        st.toggle("Whole words", key="words", on_change=_set_look)
+        st.toggle("Whole words", key="words", on_change=_set_look, args=("words",))
         st.session_state["renormalise"] = view.look.renormalise
-        st.toggle("Rows sum to 1 again", key="renormalise", on_change=_set_look, disabled=view.look.hide == "nothing")
+        st.toggle(
+            "Rows sum to 1 again",
+            key="renormalise",
+            help="Divides each row by its sum, once something is hidden.",
+            on_change=_set_look,
+            args=("renormalise",),
+            disabled=view.look.hide == "nothing",
+        )
 
 
 def show(view: View, pane: Pane) -> None:
@@ -163,10 +176,12 @@ def _open_weight(cell: Cell) -> None:
 
 
 def _set_sort() -> None:
-    sort = st.session_state["sort"]
-    state.change(lambda view: replace(view, sort=sort))
+    sort = state.chosen("sort")
+    if sort is not None:
+        state.change(lambda view: replace(view, sort=sort))
 
 
-def _set_look() -> None:
-    look = Look(st.session_state["words"], st.session_state["hide"], st.session_state["renormalise"])
-    state.change(lambda view: replace(view, look=look))
+def _set_look(part: str) -> None:
+    value = state.chosen(part)
+    if value is not None:
+        state.change(lambda view: replace(view, look=replace(view.look, **{part: value})))

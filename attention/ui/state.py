@@ -3,12 +3,17 @@
 The link is the truth. A widget never keeps a value of its own: before it is drawn it is given the
 view's, and when a person changes it, the view and the link change. So the back button, a reload and
 a link sent to somebody all lead to the same page.
+
+People press faster than answers come. With every press a browser sends the values of all widgets as
+it knows them, and it may not know yet what the press before has changed: what it repeats of a widget
+that has got another value in the meantime is an echo, and no choice (``chosen``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -16,9 +21,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attention.models import list_models
 from attention.view import Pane, View, text_notice
 
-__all__ = ["change", "current", "notices", "open_page", "set_pane", "set_text"]
+__all__ = ["change", "chosen", "current", "notices", "open_page", "set_pane", "set_text"]
 
-_VIEW, _NOTICES, _PAGE = "view", "notices", "page"
+_VIEW, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "notices", "page", "heard", "is_behind"
+_OURS = {_VIEW, _NOTICES, _PAGE, _HEARD, _IS_BEHIND}
 
 
 def open_page(page: str) -> View:
@@ -34,6 +40,9 @@ def open_page(page: str) -> View:
         models = {info.model_id: info for info in list_models()}
         view, found = View.from_query(st.query_params.to_dict(), models)
         st.session_state.update({_VIEW: view, _NOTICES: found, _PAGE: page})
+    # What the browser says of every widget, before it is given what the view says.
+    st.session_state[_HEARD] = {name: value for name, value in st.session_state.items() if name not in _OURS}
+    st.session_state[_IS_BEHIND] = False
     return current()
 
 
@@ -51,9 +60,25 @@ def notices() -> list[str]:
 
 def change(update: Callable[[View], View], notes: list[str] | None = None) -> None:
     """Replace the view, and write its link; the browser's back button returns to the one before."""
+    is_behind = _is_behind()
     view = update(current())
+    st.session_state[_IS_BEHIND] = is_behind
     st.session_state.update({_VIEW: view, _NOTICES: notes or []})
     st.query_params.from_dict(view.to_query())
+
+
+def chosen(name: str) -> Any:
+    """Return what was chosen in a widget; None if the browser only repeats what it said before.
+
+    A browser whose link is not yet the view's has not yet heard of the last change.
+    """
+    value = st.session_state[name]
+    return None if _is_behind() and st.session_state[_HEARD].get(name) == value else value
+
+
+def _is_behind() -> bool:
+    # Once the view has changed, the link that came with this press is overwritten.
+    return st.session_state[_IS_BEHIND] or st.query_params.to_dict() != current().to_query()
 
 
 def set_text(text: str) -> None:

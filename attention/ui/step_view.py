@@ -157,8 +157,10 @@ def _detail(explained: Detail, pane: Pane) -> None:
                 config={"displayModeBar": False},
                 alt=f"Bars: {explained.axis}. The table below has the same numbers.",
             )
-        with st.expander("These parts as a table"):
-            _table(explained.table(), f"{pane.name}_parts", "parts")
+        # Made only once it is open: a table is much to make, and much for a browser to fetch.
+        with st.expander("These parts as a table", key=f"{pane.name}_parts_open", on_change="rerun") as place:
+            if place.open:
+                _table(explained.table(), f"{pane.name}_parts", "parts")
 
 
 def _panel(step: Step, pane: Pane) -> None:
