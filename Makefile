@@ -27,7 +27,7 @@ help: ## show this list
 
 run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say otherwise
 	@echo "Step by step attention: open http://localhost:$(PORT) in a browser; Ctrl+C here stops it."
-	@exec $(BIN)/python -m streamlit run app.py --server.address=$(HOST) --server.port=$(PORT)
+	@exec $(BIN)/python -m attention.ui --server.address=$(HOST) --server.port=$(PORT)
 
 test: $(DEV_STAMP) ## run every test: unit, pages, browser
 	@$(BIN)/python tests/browser/chromium.py --install

@@ -39,7 +39,7 @@ def serve(log: Path, environment: Mapping[str, str] | None = None) -> Iterator[A
         RuntimeError: it ended or was not healthy in time; the message has what it printed.
     """
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command = [sys.executable, "-m", "attention.ui"]
     command += [f"--server.port={port}", "--server.address=127.0.0.1"]
     with log.open("wb") as output:
         process = subprocess.Popen(
