@@ -46,7 +46,9 @@ Values = dict[str, str | None]
 Linear = tuple[Array, Array | None]  # a weight and its bias
 
 
-def snippet(step: str, library: Library, trace: Trace, layer: int, head: int, word: int) -> str:
+def snippet(
+    step: str, library: Library, trace: Trace, layer: int, head: int, word: int, column: int | None = None
+) -> str:
     """Return the code of one step that computes the page's numbers, and prints those of the focus word.
 
     Args:
@@ -56,6 +58,7 @@ def snippet(step: str, library: Library, trace: Trace, layer: int, head: int, wo
         layer: counted from 0.
         head: counted from 0.
         word: position of the token in focus, counted from 0.
+        column: of the cell to print, where the step makes a matrix of scores or weights; None is the highest.
 
     Raises:
         ValueError: there is no such step or library.
@@ -68,7 +71,7 @@ def snippet(step: str, library: Library, trace: Trace, layer: int, head: int, wo
     for name, index, size in (("layer", layer, len(trace.layers)), ("token", word, len(trace.tokens))):
         if not 0 <= index < size:
             raise IndexError(f"{name} must be between 0 and {size - 1}, got {index}")
-    view = _View(library, trace, trace.layers[layer], trace.layers[layer].head(head), layer, head, word)
+    view = _View(library, trace, trace.layers[layer], trace.layers[layer].head(head), layer, head, word, column)
     template, values = _WRITERS[step](view)
     return _fill(template, library, {"place": view.place, **values})
 
@@ -87,6 +90,7 @@ class _View:
     layer: int
     head: int
     word: int
+    column: int | None
 
     @property
     def place(self) -> str:
@@ -118,8 +122,10 @@ class _View:
         return {"row": "0", "cut": f"Here only the row of {self.label(self.word)}: all rows are too many to paste."}
 
     def cell(self, matrix: Array, rows: slice) -> Values:
-        """Choose the cell to print: the highest of the focus word's row."""
-        column = int(matrix[self.word].argmax())
+        """Choose the cell to print: the chosen one, or the highest of the focus word's row."""
+        column = self.column
+        if column is None or column >= matrix.shape[1]:
+            column = int(matrix[self.word].argmax())
         answer = f"{matrix[self.word, column]:.2f}, {self.label(self.word)} · {self.label(column, is_key=True)}"
         return {**self.focus(rows), "column": str(column), "answer": answer}
 

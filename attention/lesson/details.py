@@ -17,6 +17,9 @@ from attention.lesson.scene import Scene
 
 __all__ = ["Detail", "detail", "has_cell", "open_cell"]
 
+# The matrix that a step is about, where that is not the first one that it shows.
+_MAIN = {"scale": "scaled", "heads": "change"}
+
 
 @dataclass(frozen=True, slots=True)
 class Detail:
@@ -49,7 +52,8 @@ def open_cell(step: str, scene: Scene) -> Scene:
     pictures = matrices(step, scene)
     if not pictures or (scene.cell is not None and has_cell(scene.cell, pictures)):
         return scene
-    return scene.with_cell(_most_telling(step, scene, pictures[0]))
+    main = next((picture for picture in pictures if picture.name == _MAIN.get(step)), pictures[0])
+    return scene.with_cell(_most_telling(step, scene, main))
 
 
 def detail(scene: Scene) -> Detail | None:
@@ -192,7 +196,7 @@ def _weight(scene: Scene, cell: Cell) -> Detail:
     highest = float(scores.max())
     names = {"query": word(scene.labels[cell.row]), "key": word(scene.labels[cell.column])}
     value = float(weights[cell.column])
-    title = lesson("detail-weights", **names, value=fact(value), percent=f"{100 * value:.1f}")
+    title = lesson("detail-weights", **names, value=fact(value), percent=f"{100 * value:.0f}")
     if np.isneginf(highest):
         note = lesson("detail-weights-masked", **names)
         return Detail(title, note, _indexed(scene.labels), weights, "the weights of this row", are_weights=True)
@@ -258,7 +262,8 @@ def _change(scene: Scene, cell: Cell) -> Detail:
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(parts.sum())),
     )
-    return _sum_of(title, _largest(parts, labels), parts, labels, "what each head adds")
+    note = lesson("detail-change-bias" if labels[-1] == "bias" else "detail-change-note", count=len(outputs))
+    return _sum_of(title, note + _largest(parts, labels), parts, labels, "what each head adds")
 
 
 def _joined(scene: Scene, cell: Cell) -> Detail:

@@ -1,4 +1,4 @@
-"""The matrices that each step shows; the first is the one that the step is about."""
+"""The matrices that each step shows, in the order in which they are worked out."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def _scale(scene: Scene) -> tuple[Matrix, ...]:
     # One colour scale for both, so that the eye sees the spread shrink.
     limit = float(np.abs(before).max()) or 1.0
     return (
-        _pairs(scene, "scaled", "After: S / √dₖ", after, limit),
         _pairs(scene, "scores", "Before: S", before, limit),
+        _pairs(scene, "scaled", "After: S / √dₖ", after, limit),
     )
 
 
@@ -91,12 +91,12 @@ def _sum(scene: Scene) -> tuple[Matrix, ...]:
 
 def _heads(scene: Scene) -> tuple[Matrix, ...]:
     width = scene.steps.values.shape[-1]
-    names = tuple(f"{head + 1}.{i}" for head in range(scene.info.n_heads) for i in range(width))
-    concat = _vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head.dimension")
+    names = tuple(f"{head + 1}:{i}" for head in range(scene.info.n_heads) for i in range(width))
+    concat = _vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head:dimension")
     if scene.attention.projections is None:
         return (concat,)
     change = _vectors(scene, "change", "ΔE = joined·W_O + b_O", scene.change, scene.dimensions)
-    return change, concat
+    return concat, change
 
 
 def _pairs(

@@ -198,7 +198,26 @@ def _mask_lesson(scene: Scene, hides: bool) -> str:
 
 
 def _softmax(scene: Scene) -> str:
-    return lesson("softmax") + tell_weights(scene)
+    return lesson("softmax") + tell_weights(scene) + _tell_sink(scene)
+
+
+def _tell_sink(scene: Scene) -> str:
+    """Return a sentence on the special token that the word in focus gives most to, if there is one."""
+    weights = scene.steps.weights
+    row = weights[scene.word]
+    best = int(row.argmax())
+    words = [token.position for token in scene.tokens if not token.is_special and token.position != scene.word]
+    if not scene.tokens[best].is_special or not words:
+        return ""
+    best_word = max(words, key=row.__getitem__)
+    return lesson(
+        "weights-sink",
+        special=word(scene.labels[best]),
+        share=fact(float(weights[:, best].mean())),
+        focus=word(scene.focus.text),
+        best_word=word(scene.labels[best_word]),
+        best_word_weight=fact(float(row[best_word])),
+    )
 
 
 def tell_weights(scene: Scene) -> str:

@@ -186,7 +186,15 @@ def _panel(step: Step, pane: Pane) -> None:
                 _table(columns, f"{pane.name}_{name}", name)
         else:
             library: Library = "numpy" if chosen == "NumPy" else "pytorch"
-            st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, scene.word))
+            row, column = _printed_cell(step, scene)
+            st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, row, column))
+
+
+def _printed_cell(step: Step, scene: Scene) -> tuple[int, int | None]:
+    """Return the row whose numbers the code prints, and the opened cell's column where both name tokens."""
+    if scene.cell is not None and step.key in ("scores", "scale", "mask", "softmax"):
+        return scene.cell.row, scene.cell.column
+    return scene.word, None
 
 
 def _table(columns: dict[str, list[str]], key: str, name: str) -> None:

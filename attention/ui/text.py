@@ -34,13 +34,16 @@ _STYLES = f"""<style>
   border-top: 1px solid color-mix(in srgb, currentColor 18%, transparent); }}
 .stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1440px; }}
 .stAppHeader {{ background: transparent; }}
+/* A click beside everything puts the page itself in focus, which needs no frame. */
+.stMain:focus-visible {{ outline: none; box-shadow: none; }}
 /* It lies over the way between pages: only its button may take a click. */
 .stAppHeader, .stAppHeader div, .stAppHeader span {{ pointer-events: none; }}
 .stAppHeader button, .stAppHeader button * {{ pointer-events: auto; }}
 .st-key-text input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
-[class*=st-key-formula] {{ overflow-x: auto; overflow-y: hidden; }}
 [class*=st-key-formula] .stMarkdown > div {{ margin: 0; width: auto; }}
-[class*=st-key-formula] .katex-display, [class*=st-key-formula] .katex-display > .katex {{ text-align: left; }}
+[class*=st-key-formula] .katex-display {{ overflow: visible; }}
+/* Where it is narrow, a formula goes on in the next line. */
+[class*=st-key-formula] .katex-display > .katex {{ text-align: left; white-space: normal; }}
 [class*=st-key-formula] .katex {{ font-size: 1.5rem; }}
 [class*=st-key-way_in] a {{ border: 1px solid color-mix(in srgb, CanvasText 55%, transparent);
   padding: 0.45rem 0.9rem; font-weight: 600; }}
@@ -55,6 +58,14 @@ _STYLES = f"""<style>
   .st-key-steps_line {{ grid-template-columns: 1fr 1fr; }}
   .st-key-steps_line > :nth-child(2) {{ order: -1; grid-column: 1 / span 2; }}
 }}
+/* Streamlit's colours of code are too faint on a light page. */
+/* Code wraps, so that nothing scrolls sideways; packed numbers, one long word, run out of sight. */
+.stCode pre, .stCode pre * {{ white-space: pre-wrap !important; overflow: clip !important; max-width: 100%; }}
+.stCode code .token {{ color: inherit !important; }}
+.stCode code .token.comment {{ color: color-mix(in srgb, currentColor 75%, transparent) !important; }}
+.stCode code .token.keyword {{ color: color-mix(in oklab, {colours.WEIGHT} 65%, currentColor) !important; }}
+.stCode code .token.string {{ color: color-mix(in oklab, {colours.VALUE} 55%, currentColor) !important; }}
+.stCode code .token.number {{ color: color-mix(in oklab, {colours.QUERY} 65%, currentColor) !important; }}
 [data-testid=stButtonGroup] button {{ color: inherit !important; }}
 </style>"""
 

@@ -396,6 +396,24 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
     assert facts["second"] in equals(scene, row, second)
 
 
+def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_share(scene_of):
+    scene = scene_of("minilm-l6", layer=5, head=6, at=3)
+    weights = scene.steps.weights.astype(float)
+    words = [1, 2, 4, 5, 6]
+    best = max(words, key=lambda place: weights[3, place])
+    assert scene.labels == ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
+    assert weights[3].argmax() == 0
+    assert facts_in(tell("softmax", scene), "weights-sink") == {
+        "special": "[CLS]",
+        "share": rounded(weights[:, 0].mean()),
+        "focus": "sat",
+        "best_word": scene.labels[best],
+        "best_word_weight": rounded(weights[3, best]),
+    }
+    # The toy adds no tokens.
+    assert "3.2" not in tell("softmax", scene_of("toy"))
+
+
 def test_a_word_that_sees_one_word_or_none_is_told_so():
     alone = Scene(TOY.trace(TEXT, mask="causal"), 0, 0, 0)
     assert facts_in(tell_weights(alone), "weights-one") == {"focus": "the", "best": "the", "best_weight": 1}
@@ -543,8 +561,13 @@ def check_detail(scene, cell, value):
 
     total = float(explained.parts.sum()) if len(explained.parts) else 0.0
     match cell.matrix:
-        case "scores" | "outputs" | "change":
+        case "scores" | "outputs":
             assert total == pytest.approx(value, **CLOSE)
+        case "change":
+            assert total == pytest.approx(value, **CLOSE)
+            has_bias = scene.attention.projections.b_O is not None
+            note = facts_in(explained.note, "detail-change-bias" if has_bias else "detail-change-note")
+            assert note["count"] == scene.info.n_heads == len(explained.parts) - has_bias
         case "contributions":
             assert total == pytest.approx(float(scene.steps.head_outputs[scene.word, cell.column]), **CLOSE)
             if is_product:
@@ -588,7 +611,7 @@ def check_detail(scene, cell, value):
         case "weights":
             assert total == pytest.approx(1, abs=1e-5)
             assert explained.parts[cell.column] == value
-            assert title["percent"] == rounded(100 * value, 1)
+            assert title["percent"] == rounded(100 * value, 0)
             note = facts_in(explained.note, "detail-weights-note")
             assert note["exponential"] / note["total"] == pytest.approx(value, abs=2e-4)
         case other:
@@ -655,7 +678,8 @@ def test_a_step_opens_with_a_cell_of_its_own_picture_in_the_row_of_the_word(scen
         assert detail(opened) is None
         return
     assert has_cell(opened.cell, pictures)
-    assert opened.cell.matrix == pictures[0].name
+    # Where a step shows what it starts from, too, the cell is one of what it makes.
+    assert opened.cell.matrix == {"scale": "scaled", "heads": "change"}.get(step, pictures[0].name)
     if step in ("scores", "scale", "mask", "softmax"):
         assert opened.cell.row == scene.word
         assert opened.cell.column == int(scene.steps.weights[scene.word].argmax())
@@ -684,14 +708,14 @@ def test_every_picture_holds_the_arrays_of_the_trace(scene):
     wanted = {
         "qkv": {"queries": head.queries, "keys": head.keys, "values": head.values},
         "scores": {"scores": head.queries @ head.keys.T},
-        "scale": {"scaled": head.queries @ head.keys.T * layer.scale, "scores": head.scores},
+        "scale": {"scores": head.scores, "scaled": head.queries @ head.keys.T * layer.scale},
         "mask": {"masked": head.scaled_scores + head.mask},
         "softmax": {"weights": steps.softmax(head.masked_scores)},
         "sum": {
             "contributions": np.vstack([head.weights[at][:, None] * head.values, head.weights[at] @ head.values]),
             "outputs": head.weights @ head.values,
         },
-        "heads": {"change": layer.output(), "joined": np.concatenate(list(layer.model_output), axis=1)},
+        "heads": {"joined": np.concatenate(list(layer.model_output), axis=1), "change": layer.output()},
     }
     for step, arrays in wanted.items():
         pictures = {picture.name: picture for picture in matrices(step, scene)}
@@ -724,7 +748,7 @@ def test_every_picture_says_in_words_what_it_is_and_names_its_rows_by_the_tokens
 
 
 def test_before_and_after_scaling_have_one_colour_scale(scene):
-    after, before = matrices("scale", scene)
+    before, after = matrices("scale", scene)
     assert after.colour_limit == before.colour_limit == pytest.approx(np.abs(scene.steps.scores).max())
 
 

@@ -156,6 +156,19 @@ def test_the_longest_text_takes_the_row_of_the_focus_word(longest, step, library
         assert len(namespace[RESULTS[step]]) == 1
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("step", ["scores", "scale", "mask", "softmax"])
+def test_a_chosen_cell_is_the_one_that_is_printed(traces, step, library):
+    trace = traces["minilm-l6", "usual"]
+    wanted = recorded(step, trace, 5, 6)
+    for row, column in ((1, 2), (6, 0)):
+        code = snippet(step, library, trace, 5, 6, row, column)
+        said = code.splitlines()[-1].split("  # ")[1]
+        names = f"{trace.tokens[row].text!r} · {trace.tokens[column].text!r}"
+        assert said == f"{wanted[row, column]:.2f}, {names}"
+        assert float(run(code)[1]) == pytest.approx(wanted[row, column], abs=0.0051)
+
+
 def test_numbers_are_embedded_without_loss(traces):
     for model_id, name in traces:
         trace = traces[model_id, name]

@@ -1,0 +1,133 @@
+"""Everybody can read the page: wide and narrow, light and dark, by eye and by ear."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from attention.lesson.course import STEPS
+
+WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 420, "height": 900}
+# Places that the walk through the steps does not come by.
+PLACES = {
+    "the front door": ("", {}),
+    "all heads": ("all_heads", {}),
+    "all heads, sorted": ("all_heads", {"sort": "pattern", "hide": "special", "words": "1"}),
+    "side by side": ("step_by_step", {"step": "softmax", "beside": "1", "mask": "causal"}),
+    "a padded sentence": ("step_by_step", {"step": "mask", "mask": "padding", "model": "toy"}),
+    "a bad link": ("step_by_step", {"step": "magic", "text": ""}),
+    "a long text": ("step_by_step", {"step": "softmax", "text": " ".join(["so and on"] * 50)}),
+}
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+def check(tab):
+    """Look at the place with every window and theme, and come back to the first."""
+    grounds = set()
+    for size in (WIDE, NARROW):
+        tab.page.set_viewport_size(size)
+        for scheme in ("light", "dark"):
+            tab.page.emulate_media(color_scheme=scheme)
+            ground = "rgb(255, 255, 255)" if scheme == "light" else "rgb(15, 19, 24)"
+            expect(tab.page.get_by_test_id("stApp")).to_have_css("background-color", ground)
+            tab.settled()
+            expect_no_barrier(tab, f"{size['width']} px, {scheme}")
+            grounds.add(ground)
+        expect_to_fit(tab)
+    assert len(grounds) == 2
+    tab.page.set_viewport_size(WIDE)
+    tab.page.emulate_media(color_scheme="light")
+    tab.settled()
+
+
+def expect_no_barrier(tab, how):
+    """Ask axe; of what it finds, serious and critical faults keep people out."""
+    found = Axe().run(tab.page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = [
+        f"{how}: {fault['id']}: {node['target']} {node['html'][:200]}"
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+    assert serious == []
+
+
+def expect_to_fit(tab):
+    """Nothing makes the page as a whole wider than its window."""
+    too_wide = tab.page.evaluate(
+        "() => [document.scrollingElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(each => each.scrollWidth - each.clientWidth)"
+    )
+    assert too_wide == [0, 0]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
+def test_every_step_can_be_read_by_everybody(shared_tab, step):
+    if shared_tab.page.url == "about:blank":
+        shared_tab.go()
+    shared_tab.to_step(step.name)
+    check(shared_tab)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_place_can_be_read_by_everybody(shared_tab, name):
+    path, query = PLACES[name]
+    shared_tab.go(path, **query)
+    check(shared_tab)
+
+
+def test_what_lies_open_can_be_read_too(shared_tab):
+    """The table of a cell, the code and the tables behind the pictures."""
+    shared_tab.go(step="softmax", model="toy")
+    shared_tab.page.get_by_text("These parts as a table").click()
+    for panel in ("NumPy", "Table"):
+        shared_tab.pick("More about this step", panel)
+        expect(shared_tab.alternatives("More about this step").get_by_role("radio", name=panel)).to_be_checked()
+        check(shared_tab)
+
+
+def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
+    tab = new_tab(viewport=NARROW, has_touch=True).go(step="scores", model="toy", beside="1")
+    for name in ("What this is", "All heads"):
+        tab.page.get_by_role("link", name=name).click(trial=True)
+    tab.alternatives("Model").get_by_role("radio", name="BERT").click(trial=True)
+    for name in ("Mask", "Word"):
+        tab.page.get_by_role("combobox", name=name).click(trial=True)
+    for pane in range(2):
+        tab.page.get_by_role("combobox", name="Head").nth(pane).click(trial=True)
+    for button in tab.steps.get_by_role("button").all():
+        button.click(trial=True)
+    tab.heads("other").last.click(trial=True)
+    tab.matrix("scores").click(5, 5)
+    tab.expect_query(step="scores", model="toy", beside="1", cell="scores-5-5", word="5")
+    # The numbers of the picture are there, too.
+    expect(tab.matrix("scores").cell(5, 5)).to_be_visible()
+    expect(tab.proof).to_be_in_viewport(ratio=1)
+    expect_to_fit(tab)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab, scheme):
+    """axe does not look into drawings: of every number, the contrast with its cell is worked out here."""
+    shared_tab.page.emulate_media(color_scheme=scheme)
+    shared_tab.go(step="scores", mask="causal")
+    lowest = shared_tab.matrix("scores").root.evaluate(
+        """root => {
+          const shadow = [...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
+          const texts = [...shadow.querySelectorAll('rect[data-row] + text')];
+          const part = byte => (byte <= 10.31475 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
+          const light = colour => {
+            const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
+            return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+          };
+          return Math.min(...texts.map(text => {
+            const [one, other] = [text, text.previousSibling].map(each => light(getComputedStyle(each).fill));
+            return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+          }));
+        }"""
+    )
+    shared_tab.page.emulate_media(color_scheme="light")
+    assert lowest >= 4.5
