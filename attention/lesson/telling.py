@@ -248,7 +248,7 @@ def _sum(scene: Scene) -> str:
     return lesson(
         "sum",
         focus=word(scene.focus.text),
-        share=fact(100 * float(weights[best])),
+        share=f"<b>{100 * float(weights[best]):.0f}</b>",
         best=word(scene.labels[best]),
         largest=word(scene.labels[largest]),
         largest_length=fact(float(lengths[largest])),

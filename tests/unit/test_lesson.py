@@ -430,7 +430,7 @@ def test_the_largest_contribution_is_the_longest_weighted_value(scene):
     lengths = [float(np.linalg.norm(w * v)) for w, v in zip(head.weights[at], head.values, strict=True)]
     assert facts_in(tell("sum", scene), "sum") == {
         "focus": scene.focus.text,
-        "share": rounded(100 * head.weights[at].max()),
+        "share": rounded(100 * head.weights[at].max(), 0),
         "best": scene.labels[head.weights[at].argmax()],
         "largest": scene.labels[int(np.argmax(lengths))],
         "largest_length": rounded(max(lengths)),
