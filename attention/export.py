@@ -25,12 +25,13 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures import assets, colours
+from attention.figures.atlas import Atlas
 from attention.figures.format import number
 from attention.figures.head_view import HeadView
 from attention.figures.matrix import MAX_LABELLED, Matrix, Palette
 from attention.trace import LayerTrace, Trace
 
-__all__ = ["head_view_html", "matrix_html", "matrix_svg", "trace_npz"]
+__all__ = ["atlas_html", "head_view_html", "matrix_html", "matrix_svg", "trace_npz"]
 
 # ---------------------------------------------------------------------------- HTML that stands alone
 
@@ -67,6 +68,11 @@ const show = () => component({
 show();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
 """
+
+
+def atlas_html(data: Atlas, title: str, caption: str = "") -> str:
+    """Return the picture of all heads as an HTML file that needs nothing else."""
+    return _stand_alone("atlas", data.payload(), title, caption)
 
 
 def head_view_html(data: HeadView, title: str, caption: str = "") -> str:

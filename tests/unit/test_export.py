@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from attention import export, steps
-from attention.export import head_view_html, matrix_html, matrix_svg, trace_npz
+from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
+from attention.figures.atlas import Atlas, Tiles, by_layer
 from attention.figures.head_view import HeadLines, HeadView
 from attention.figures.matrix import Matrix
 from attention.trace import LayerTrace, ModelInfo, Token, Trace
@@ -82,7 +83,16 @@ class Page(html.parser.HTMLParser):
 
 def pages(*labels):
     cells = matrix(np.zeros((1, len(labels))), (["r"], labels))
-    return [head_view_html(heads(*labels), "Heads", "A caption."), matrix_html(cells, "Scores", "A caption.")]
+    return [
+        head_view_html(heads(*labels), "Heads", "A caption."),
+        matrix_html(cells, "Scores", "A caption."),
+        atlas_html(atlas(np.full((2, 3, 4, 4), 0.25)), "All heads", "A caption."),
+    ]
+
+
+def atlas(weights):
+    tiles = Tiles.of(list(weights))
+    return Atlas(tiles, by_layer(tiles), "Heads", "All heads.")
 
 
 # --------------------------------------------------------------------------------------------- HTML
@@ -125,7 +135,7 @@ def test_any_text_stays_text_on_a_page(labels, title, caption):
 
 
 def test_the_script_of_a_component_cannot_end_its_element():
-    for name in ("head_view", "matrix"):
+    for name in ("head_view", "matrix", "atlas"):
         code = export._component_script(name)
         assert "</script" not in code.lower()
         assert "<!--" not in code
@@ -153,6 +163,8 @@ def test_pages_are_small():
     data = HeadView("12 heads", labels, labels, tuple(HeadLines(f"Head {i}", w, i) for i, w in enumerate(weights)), "")
     assert len(head_view_html(data, "Heads").encode()) < 100_000
     assert len(matrix_html(matrix(np.ones((32, 32))), "Scores").encode()) < 100_000
+    noise = np.random.default_rng(0).dirichlet(np.ones(32), (12, 12, 32))
+    assert len(atlas_html(atlas(noise), "All heads").encode()) < 250_000
 
 
 # ---------------------------------------------------------------------------------------------- SVG
