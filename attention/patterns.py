@@ -38,14 +38,17 @@ __all__ = [
     "PatternScores",
     "RelationScore",
     "best_offset",
+    "by_offset",
     "cells_of",
     "dependency_accuracy",
     "entropy",
     "head_distance",
     "head_distances",
+    "lift",
     "mean_distance",
     "mean_offset",
     "normalised_entropy",
+    "pattern_indices",
     "pattern_scores",
     "positional_score",
     "rollout",
@@ -148,7 +151,7 @@ def positional_score(
     """
     seen = _visible(mask, weights.shape) & _counted(weights, rows)[..., None]
     exact = np.where(seen, weights, 0).astype(np.float64)
-    n_cells, sums = _by_offset(seen.astype(np.float64)), _by_offset(exact)  # (*H, Q + K - 1)
+    n_cells, sums = by_offset(seen.astype(np.float64)), by_offset(exact)  # (*H, Q + K - 1)
     n, p = n_cells.sum(axis=-1), (n_cells > 0).sum(axis=-1)
 
     correction = sums.sum(axis=-1) ** 2 / np.maximum(n, 1)  # n times the mean's square
@@ -188,7 +191,7 @@ def _offsets(n_queries: int, n_keys: int) -> Int[Array, "Q K"]:
     return np.arange(n_keys) - np.arange(n_queries)[:, None]
 
 
-def _by_offset(cells: Float[Array, "*H Q K"]) -> Float[Array, "*H Q+K-1"]:
+def by_offset(cells: Float[Array, "*H Q K"]) -> Float[Array, "*H Q+K-1"]:
     """Add up the cells of each offset ``k − q``, from ``−(Q − 1)`` to ``K − 1``.
 
     With the rows in reverse, each one place further right than the one above, offsets stand in columns;
@@ -345,6 +348,23 @@ class PatternScores:
         return dict(zip(PATTERN_NAMES, scores, strict=True))
 
 
+def pattern_indices(
+    vertical: Float[Array, "*N"],
+    diagonal: Float[Array, "*N"],
+    vertical_and_diagonal: Float[Array, "*N"],
+    block: Float[Array, "*N"],
+) -> Int[Array, "*N"]:
+    """Return which of ``PATTERN_NAMES`` the rule of ``PatternScores`` decides for, for many heads at once."""
+    rules = [
+        vertical_and_diagonal >= DOMINANT,
+        (vertical >= DOMINANT) & (vertical >= diagonal),
+        diagonal >= DOMINANT,
+        block >= BLOCK,
+    ]
+    names: list[PatternName] = ["vertical + diagonal", "vertical", "diagonal", "block"]
+    return np.select(rules, list(map(PATTERN_NAMES.index, names)), PATTERN_NAMES.index("heterogeneous"))
+
+
 def pattern_scores(
     weights: Float[Array, "H T T"], tokens: Sequence[Token | Word], mask: Float[Array, "*H_Q_K"] | None = None
 ) -> tuple[PatternScores, ...]:
@@ -367,11 +387,11 @@ def _pattern_scores(
     both = np.stack([portions, even])  # (2, H, T, T): everything below is done to the head and to even weights
     elsewhere = both * ~near
     near_share = both.sum(axis=(-2, -1)) - elsewhere.sum(axis=(-2, -1))  # (2, H)
-    diagonal = _lift(*near_share)
+    diagonal = lift(*near_share)
 
     sets = _column_sets(tokens)  # (C, T)
-    lifts = _lift(*(both.sum(axis=-2) @ sets.T))  # (H, C)
-    united = _lift(*(near_share[..., None] + elsewhere.sum(axis=-2) @ sets.T))
+    lifts = lift(*(both.sum(axis=-2) @ sets.T))  # (H, C)
+    united = lift(*(near_share[..., None] + elsewhere.sum(axis=-2) @ sets.T))
     chosen = lifts.argmax(axis=-1)[:, None]
     vertical, mixed = (np.take_along_axis(values, chosen, axis=-1)[:, 0] for values in (lifts, united))
     mixed = np.where(np.minimum(vertical, diagonal) >= MIXED, mixed, 0)
@@ -382,8 +402,8 @@ def _pattern_scores(
     return tuple(PatternScores(*scores) for scores in zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _lift(shares: Array, even: Array) -> Array:
-    """Return the part of what even weights leave that the shares take, from 0 to 1."""
+def lift(shares: Array, even: Array) -> Array:
+    """Return the part of what even weights leave that the shares take, from 0 to 1: ``(share − even)/(1 − even)``."""
     room = 1 - even
     return np.clip((shares - even) / np.where(room > EVEN, room, np.inf), 0, 1)
 
@@ -439,7 +459,11 @@ BEHAVIOUR_RULES = (
         "start sink", "first", SINK, "share of weight on the first token, in BERT [CLS]", f"{CLARK}, for [CLS]"
     ),
     BehaviourRule(
-        "broad", "normalised_entropy", BROAD, "entropy as a part of ln K, its highest", f"{CLARK}, 3.8 nats of ln 128"
+        "broad",
+        "normalised_entropy",
+        BROAD,
+        "entropy, as a share of the highest possible (ln K for K tokens),",
+        f"{CLARK}, 3.8 nats of ln 128",
     ),
     BehaviourRule("positional", "positional", POSITIONAL, "variance that the offset alone explains", "ours"),
 )

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from numpy import ndarray as Array
 
 from attention.masks import MaskName
-from attention.trace import ModelInfo, Trace
+from attention.trace import Cut, LayerTrace, ModelInfo, Token, Trace
 
-__all__ = ["Model", "ModelInfo", "ModelUnavailableError"]
+__all__ = ["Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "check_batch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A text as a model reads it: cleaned, in tokens, and where it was cut if the model takes no more."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    cut: Cut | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One run of a model on B texts of T tokens each, unmasked.
+
+    To the equation of attention, more texts are more heads: each layer has ``B·H`` of them, those of the first
+    text first, so that its weights are of shape (B·H, T, T).
+    """
+
+    texts: tuple[Encoded, ...]
+    layers: tuple[LayerTrace, ...]
+    info: ModelInfo
 
 
 class Model(Protocol):
@@ -31,6 +55,31 @@ class Model(Protocol):
         Raises:
             ValueError: no text is left after cleaning, a pair for a model that takes none, or a bad mask.
         """
+
+    def encode(self, text: str) -> Encoded:
+        """Clean a text and cut it into tokens, at most ``info.max_tokens``, without running the model.
+
+        Raises:
+            ValueError: no text is left after cleaning.
+        """
+
+    def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
+        """Run the model once on several texts of equal length and record its attention, unmasked.
+
+        Raises:
+            ValueError: there is no text, or they differ in their number of tokens.
+        """
+
+
+def check_batch(texts: Sequence[Encoded]) -> None:
+    """Refuse texts that cannot be run together.
+
+    Raises:
+        ValueError: there is none, or they differ in their number of tokens.
+    """
+    lengths = sorted({len(text.tokens) for text in texts})
+    if len(lengths) != 1:
+        raise ValueError(f"a batch must have texts of one number of tokens, got {lengths}")
 
 
 class ModelUnavailableError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from attention import masks
 from attention.masks import MaskName
+from attention.models.base import Batch, Encoded, check_batch
 from attention.models.recorder import ATTENTION_NAME, AttentionCall, recording
 from attention.text import clean
 from attention.trace import Cut, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
@@ -57,13 +59,9 @@ class HuggingFaceModel:
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
         """Run the model once on the text and record it; see ``Model.trace``."""
         text = clean(text)
-        if not text:
-            raise ValueError("There is no text to look at: type at least one word.")
         n_padding = masks.n_padding(mask)
         pair = None if pair is None else clean(pair) or None
-        encoding, cut = self._encode(text, pair, self._info.max_tokens - n_padding)
-        if all(word is None for word in encoding.word_ids):
-            raise ValueError("The text has no visible characters: type at least one word.")
+        encoding, cut = self._read(text, pair, self._info.max_tokens - n_padding)
         ids = encoding.ids + [self._pad_id] * n_padding
         segments = encoding.type_ids + [0] * n_padding
         additive = masks.build(mask, len(ids))
@@ -91,6 +89,30 @@ class HuggingFaceModel:
             cut=cut,
         )
 
+    def encode(self, text: str) -> Encoded:
+        """Clean a text and cut it into tokens; see ``Model.encode``."""
+        text = clean(text)
+        encoding, cut = self._read(text, None, self._info.max_tokens)
+        return Encoded(text, self._tokens(encoding, text, None, 0), cut)
+
+    @torch.inference_mode()
+    def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
+        """Run the model once on several texts of equal length; see ``Model.trace_batch``."""
+        check_batch(texts)
+        ids = torch.tensor([[token.token_id for token in text.tokens] for text in texts])
+        with recording() as calls:
+            self._model(input_ids=ids, token_type_ids=torch.zeros_like(ids))
+        return Batch(tuple(texts), tuple(map(_batch_trace, calls)), self._info)
+
+    def _read(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:
+        """Encode a cleaned text in which there must be something to read."""
+        if not text:
+            raise ValueError("There is no text to look at: type at least one word.")
+        encoding, cut = self._encode(text, pair, limit)
+        if all(word is None for word in encoding.word_ids):
+            raise ValueError("The text has no visible characters: type at least one word.")
+        return encoding, cut
+
     def _encode(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:
         """Encode; if the model cannot take so many tokens, encode what is left after cutting the text."""
         encoding = self._tokenizer.encode(text, pair)
@@ -115,15 +137,15 @@ class HuggingFaceModel:
         texts = (text, pair or "")
         words: dict[tuple[int, int], int] = {}
         tokens = []
-        for position, token_id in enumerate(encoding.ids):
-            start, end = encoding.offsets[position]
-            word_id, segment = encoding.word_ids[position], encoding.type_ids[position]
+        # Each of these is made anew, whole, whenever it is asked for.
+        rows = zip(encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids, encoding.type_ids, strict=True)
+        for position, (token_id, token, (start, end), word_id, segment) in enumerate(rows):
             typed = texts[segment][start:end] if word_id is not None else ""
             word = None if word_id is None else words.setdefault((segment, word_id), len(words))
             is_special = word is None or (token_id in self._special_ids and token_id != self._unknown_id)
             tokens.append(
                 Token(
-                    encoding.tokens[position],
+                    token,
                     typed,
                     word,
                     position,
@@ -169,6 +191,28 @@ def _layer_trace(call: AttentionCall, inputs: Array, projections: Projections, m
         kind="masked self" if masks.is_causal(mask) else "self",
         projections=projections,
     )
+
+
+def _batch_trace(call: AttentionCall) -> LayerTrace:
+    """Record a layer of a batch, the heads of the first text first."""
+    n_texts, n_heads, n_tokens, _ = call.query.shape
+    mask = _recorded_batch_mask(call.mask, (n_texts, n_heads, n_tokens, n_tokens))
+    return LayerTrace(
+        inputs=None,
+        queries=call.query.flatten(0, 1).numpy(),
+        keys=call.key.flatten(0, 1).numpy(),
+        values=call.value.flatten(0, 1).numpy(),
+        mask=mask,
+        scale=float(call.scaling),
+        model_output=call.output.transpose(1, 2).flatten(0, 1).numpy(),
+    )
+
+
+def _recorded_batch_mask(mask: torch.Tensor | None, shape: tuple[int, int, int, int]) -> Array | None:
+    """Return a call's mask for each head of each text; None if it hides nothing."""
+    if mask is None or not mask.any():
+        return None
+    return np.broadcast_to(masks.hide_lowest(mask.numpy()), shape).reshape(-1, *shape[2:])
 
 
 def _recorded_mask(mask: torch.Tensor | None) -> Array | None:

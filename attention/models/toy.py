@@ -47,6 +47,7 @@ from numpy.typing import ArrayLike
 
 from attention import masks, steps
 from attention.masks import MaskName
+from attention.models.base import Batch, Encoded, check_batch
 from attention.positions import waves
 from attention.text import clean
 from attention.trace import Cut, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
@@ -363,14 +364,8 @@ class ToyModel:
         """Run the model once on the text and record it; see ``Model.trace``."""
         if pair is not None:
             raise ValueError("The toy takes one text, not two.")
-        text = clean(text)
-        spans = _spans(text)
-        if not spans:
-            raise ValueError("There is no text to look at: type at least one word.")
-        n_padding = masks.n_padding(mask)
-        kept = spans[: MAX_TOKENS - n_padding]
-        cut = Cut(len(kept), len(spans), text[slice(*kept[-1])]) if len(kept) < len(spans) else None
-        tokens = self._tokens(text, kept, n_padding)
+        encoded = self._encode(text, masks.n_padding(mask))
+        tokens = encoded.tokens
         additive = masks.build(mask, len(tokens))
 
         word_vectors, position_vectors = self._word_vectors(tokens), self._position_vectors(len(tokens))
@@ -378,14 +373,40 @@ class ToyModel:
         head_outputs = _model_output(inputs, additive)  # float64, (H, T, D)
         output = steps.output_projection(steps.join_heads(head_outputs), PROJECTIONS.W_O.astype(np.float64))
         return Trace(
-            text=text,
+            text=encoded.text,
             tokens=tokens,
             layers=(_layer_trace(inputs, additive, head_outputs.astype(np.float32)),),
             info=TOY_INFO,
             embeddings=Embeddings(words=word_vectors, positions=position_vectors),
             hidden_states=(inputs, (inputs + output).astype(np.float32)),
-            cut=cut,
+            cut=encoded.cut,
         )
+
+    def encode(self, text: str) -> Encoded:
+        """Clean a text and cut it into tokens; see ``Model.encode``."""
+        return self._encode(text, 0)
+
+    def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
+        """Run the model on several texts of equal length, one by one; see ``Model.trace_batch``."""
+        check_batch(texts)
+        layers = []
+        for text in texts:
+            inputs = self._word_vectors(text.tokens) + self._position_vectors(len(text.tokens))
+            layers.append(_layer_trace(inputs, None, _model_output(inputs, None).astype(np.float32)))
+        queries, keys, values, outputs = (
+            np.concatenate([getattr(layer, name) for layer in layers])
+            for name in ("queries", "keys", "values", "model_output")
+        )
+        return Batch(tuple(texts), (LayerTrace(None, queries, keys, values, None, layers[0].scale, outputs),), TOY_INFO)
+
+    def _encode(self, text: str, n_padding: int) -> Encoded:
+        text = clean(text)
+        spans = _spans(text)
+        if not spans:
+            raise ValueError("There is no text to look at: type at least one word.")
+        kept = spans[: MAX_TOKENS - n_padding]
+        cut = Cut(len(kept), len(spans), text[slice(*kept[-1])]) if len(kept) < len(spans) else None
+        return Encoded(text, self._tokens(text, kept, n_padding), cut)
 
     def _tokens(self, text: str, spans: Sequence[tuple[int, int]], n_padding: int) -> tuple[Token, ...]:
         words = []

@@ -1,0 +1,216 @@
+"""How often a head looks from a word to its grammatical head, over the sentences annotated by hand.
+
+The question of Clark et al. 2019, "What Does BERT Look At?", section 4.2 and table 1, asked of any model. The rules
+of counting are those of ``attention.patterns``; here a model's tokens become the treebank's words, and of all heads
+the best one is chosen, fairly and unfairly. Axis letters: ``S`` directions, ``L`` layers, ``H`` heads, ``T`` tokens,
+``W`` words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import get_args
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.corpus import Annotated
+from attention.models.base import Batch
+from attention.patterns import Direction, Parse, RelationScore, best_offset, dependency_accuracy
+from attention.trace import ModelInfo, Token
+from attention.words import merge
+
+__all__ = ["DIRECTIONS", "PAPER", "Finding", "PaperFinding", "SyntaxCheck", "parse_of", "positions_of", "word_weights"]
+
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Of one relation: how many cases there are, the best head, and the best fixed offset; heads count from 0.
+
+    ``held_out`` is the accuracy of heads chosen without the cases that they are tried on: that of the best head of
+    one half of the sentences on the other half, both ways. None if one half has no case.
+    """
+
+    relation: str
+    count: int
+    direction: Direction
+    layer: int
+    head: int
+    accuracy: float
+    held_out: float | None
+    offset: int
+    offset_accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class PaperFinding:
+    """The same of BERT-base, as published; heads count from 0."""
+
+    count: int
+    direction: Direction
+    layer: int
+    head: int
+    accuracy: float
+    offset: int
+    offset_accuracy: float
+
+
+def _paper() -> Mapping[str, PaperFinding]:
+    """Read what the published notebook printed for table 1 (Clark et al. 2019, Syntax_Analysis.ipynb)."""
+    to_head, to_dependent = DIRECTIONS
+    rows = (
+        ("prep", 3760, to_head, 6, 3, 66.7, -1, 61.8),
+        ("pobj", 3720, to_dependent, 8, 5, 76.3, -2, 34.6),
+        ("det", 3337, to_head, 7, 10, 94.3, 1, 51.7),
+        ("nn", 3192, to_head, 3, 9, 70.4, 1, 70.2),
+        ("nsubj", 2804, to_head, 7, 1, 58.5, 1, 45.5),
+        ("amod", 2505, to_head, 3, 9, 75.6, 1, 68.3),
+        ("dobj", 1591, to_head, 7, 9, 86.8, -2, 40.0),
+        ("advmod", 1241, to_head, 6, 5, 48.8, 1, 40.2),
+        ("aux", 1237, to_head, 3, 9, 81.1, 1, 71.5),
+        ("num", 1091, to_head, 7, 10, 67.4, 1, 56.4),
+        ("cc", 995, to_head, 6, 4, 47.8, -1, 41.2),
+        ("conj", 995, to_head, 6, 0, 53.3, -2, 26.8),
+        ("poss", 708, to_head, 6, 5, 80.5, 1, 47.7),
+        ("ccomp", 557, to_head, 7, 0, 48.8, -2, 12.4),
+        ("number", 481, to_dependent, 6, 3, 74.8, 1, 73.2),
+        ("xcomp", 433, to_head, 4, 6, 57.3, -2, 47.1),
+        ("possessive", 424, to_head, 6, 11, 98.8, -1, 98.8),
+        ("mark", 420, to_head, 7, 1, 50.7, 2, 14.5),
+        ("cop", 353, to_head, 6, 5, 72.2, 1, 40.5),
+        ("auxpass", 286, to_head, 3, 9, 94.1, 1, 82.5),
+        ("rcmod", 286, to_head, 8, 10, 40.9, -3, 26.6),
+        ("advcl", 285, to_head, 4, 3, 29.5, -3, 4.6),
+        ("appos", 272, to_head, 6, 0, 30.5, -3, 28.3),
+        ("nsubjpass", 254, to_head, 6, 5, 57.5, 2, 43.7),
+        ("tmod", 243, to_head, 7, 5, 45.7, -1, 29.2),
+        ("pcomp", 207, to_dependent, 5, 9, 79.7, -1, 79.2),
+        ("quantmod", 203, to_dependent, 0, 3, 68.0, 1, 60.6),
+        ("npadvmod", 186, to_dependent, 1, 5, 44.6, -2, 34.9),
+        ("neg", 167, to_head, 3, 9, 72.5, 1, 68.3),
+        ("prt", 116, to_head, 5, 6, 99.1, -1, 91.4),
+    )
+    return {
+        relation: PaperFinding(count, direction, layer, head, accuracy / 100, offset, offset_accuracy / 100)
+        for relation, count, direction, layer, head, accuracy, offset, offset_accuracy in rows
+    }
+
+
+PAPER = _paper()
+
+
+def parse_of(sentence: Annotated) -> Parse:
+    """Return the gold syntax of an annotated sentence."""
+    return Parse(sentence.heads, sentence.relations)
+
+
+def positions_of(tokens: Sequence[Token], sentence: Annotated) -> list[list[int]]:
+    """Return for each word the positions of its tokens: those that begin within its span.
+
+    A word may have none, where a model keeps ``don't`` in one piece, and the treebank cuts it in two.
+    """
+    places: list[list[int]] = [[] for _ in sentence.spans]
+    for token in tokens:
+        for place, (start, end) in zip(places, sentence.spans, strict=True):
+            if token.start is not None and start <= token.start < end:
+                place.append(token.position)
+    return places
+
+
+def word_weights(
+    weights: Float[Array, "*axes T T"], tokens: Sequence[Token], sentence: Annotated
+) -> Float[Array, "*axes W W"]:
+    """Merge weights between tokens into weights between the treebank's words; see ``words.merge``.
+
+    Special tokens are no words and are left out. A word without a token looks at nothing and is looked at by none.
+    """
+    places = positions_of(tokens, sentence)
+    having = [word for word, place in enumerate(places) if place]
+    merged = np.zeros((*weights.shape[:-2], len(places), len(places)), weights.dtype)
+    merged[..., np.array(having)[:, None], having] = merge(weights, [places[word] for word in having])
+    return merged
+
+
+class SyntaxCheck:
+    """Collects what the heads of a model look at in annotated sentences, and says which finds what best."""
+
+    def __init__(self, info: ModelInfo, sentences: Sequence[Annotated]) -> None:
+        """Begin with nothing seen."""
+        self._info = info
+        self._numbers = {sentence.text: number for number, sentence in enumerate(sentences)}
+        self._sentences = sentences
+        self._weights: dict[int, Float[Array, "L H W W"]] = {}
+        self.n_without_token = 0
+        self.largest_difference = self.largest_row_error = 0.0
+
+    def add(self, batch: Batch) -> None:
+        """Take what the heads look at in the sentences of a batch."""
+        derived = [layer.steps() for layer in batch.layers]
+        n_tokens = derived[0].weights.shape[-1]
+        weights = np.stack([steps.weights for steps in derived])
+        for steps, layer in zip(derived, batch.layers, strict=True):
+            difference = np.abs(steps.head_outputs - layer.model_output).max()
+            self.largest_difference = float(np.maximum(self.largest_difference, difference))
+        self.largest_row_error = float(np.maximum(self.largest_row_error, np.abs(weights.sum(axis=-1) - 1).max()))
+        weights = weights.reshape(-1, len(batch.texts), self._info.n_heads, n_tokens, n_tokens)  # (L, B, H, T, T)
+        for index, text in enumerate(batch.texts):
+            number = self._numbers[text.text]
+            sentence = self._sentences[number]
+            self._weights[number] = word_weights(weights[:, index], text.tokens, sentence)
+            self.n_without_token += sum(not place for place in positions_of(text.tokens, sentence))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return of each relation the best head of all, the commonest relation first."""
+        halves = [self._scores([number for number in self._weights if number % 2 == half]) for half in (0, 1)]
+        offsets = best_offset(parse_of(self._sentences[number]) for number in self._weights)
+        found = []
+        for relation, offset in sorted(offsets.items(), key=lambda item: -item[1].count):
+            parts = [half[relation] for half in halves if relation in half]
+            right = np.sum([part.accuracy * part.count for part in parts], axis=0)  # (S, L, H)
+            direction, layer, head = _best(right)
+            found.append(
+                Finding(
+                    relation,
+                    offset.count,
+                    DIRECTIONS[direction],
+                    layer,
+                    head,
+                    float(right[direction, layer, head] / offset.count),
+                    _held_out(parts),
+                    offset.offset,
+                    offset.accuracy,
+                )
+            )
+        return tuple(found)
+
+    def _scores(self, numbers: Sequence[int]) -> dict[str, RelationScore]:
+        """Score all heads in both directions on some sentences."""
+        seen = [(self._weights[number], parse_of(self._sentences[number])) for number in numbers]
+        to_head, to_dependent = (dependency_accuracy(seen, direction) for direction in DIRECTIONS)
+        return {
+            relation: RelationScore(score.count, np.stack([score.accuracy, to_dependent[relation].accuracy]))
+            for relation, score in to_head.items()
+        }
+
+
+def _best(accuracy: Float[Array, "S L H"]) -> tuple[int, int, int]:
+    """Return where the highest number is; of equal ones, the first."""
+    direction, layer, head = np.unravel_index(int(accuracy.argmax()), accuracy.shape)
+    return int(direction), int(layer), int(head)
+
+
+def _held_out(parts: Sequence[RelationScore]) -> float | None:
+    """Return how often heads are right that were chosen on the other half."""
+    if len(parts) < 2:
+        return None
+    right = sum(
+        float(tried.accuracy[_best(chosen.accuracy)]) * tried.count
+        for chosen, tried in product(parts, parts)
+        if chosen is not tried
+    )
+    return right / sum(part.count for part in parts)
