@@ -7,21 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeVar
+from typing import Self, TypeVar, get_args
 
 from attention import masks
+from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
-from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Look, Sorting
+from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look, Sorting
 from attention.masks import MaskName
+from attention.segments import BLOCK_NAMES, Block
 from attention.text import clean, shorten
 from attention.trace import ModelInfo, Token
+from attention.words import is_punctuation
 
-__all__ = ["DEFAULT_TEXT", "Pane", "View", "default_word", "other_model", "same_word", "text_notice"]
+__all__ = ["DEFAULT_TEXT", "MAX_PINS", "Pane", "View", "default_word", "other_model", "same_word", "text_notices"]
 
 T = TypeVar("T", bound=str)
 
 DEFAULT_TEXT = "The cat sat on the mat"
+
+# So many pinned tokens have room in a link.
+MAX_PINS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +47,15 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One view of one sentence; equal views have equal links."""
+    """One view of one sentence; equal views have equal links.
+
+    ``pair`` is a second sentence that the model reads together with the first, ``versus`` one that it reads
+    by itself, to be compared; None if nobody has chosen one yet. A link has room for all of them together.
+    """
 
     text: str = DEFAULT_TEXT
+    pair: str = ""
+    versus: str | None = None
     model: str = "minilm-l6"
     step: str = STEP_KEYS[0]
     mask: MaskName = "none"
@@ -53,10 +65,20 @@ class View:
     other: Pane = Pane()
     sort: Sorting = "layer"
     look: Look = field(default_factory=Look)
+    block: Block = "all"
+    lines: Lines = field(default_factory=Lines)
 
     def with_text(self, text: str) -> Self:
         """Change the sentence: the word and the cells of the old one are let go."""
-        return replace(self._without_cells(), text=shorten(clean(text))[0], word=None)
+        return self._without_tokens()._with_sentences(text, self.pair, self.versus)
+
+    def with_pair(self, pair: str) -> Self:
+        """Change the second sentence of a pair: the word and the cells are let go, for other tokens follow."""
+        return self._without_tokens()._with_sentences(self.text, pair, self.versus)
+
+    def with_versus(self, versus: str | None) -> Self:
+        """Change the sentence that is compared; the first one stays, and cells of the old comparison are let go."""
+        return self._without_cells()._with_sentences(self.text, self.pair, versus)
 
     def with_step(self, step: str) -> Self:
         """Go to another step; a clicked cell belongs to its step and is let go."""
@@ -64,42 +86,69 @@ class View:
 
     def with_model(self, model: str) -> Self:
         """Change the model: layers, heads and tokens of the old one are let go."""
-        return self if model == self.model else replace(self, model=model, word=None, pane=Pane(), other=Pane())
+        if model == self.model:
+            return self
+        lines = replace(self.lines, heads=None, pinned=None)
+        return replace(self, model=model, word=None, pane=Pane(), other=Pane(), lines=lines)
 
     def with_word(self, word: int) -> Self:
         """Put another word in focus; the cells that were clicked belonged to the old one."""
         return replace(self._without_cells(), word=word)
+
+    def with_pane(self, pane: Pane) -> Self:
+        """Change layer, head or cell; of another head, the lines are shown of it alone."""
+        is_same = (pane.layer, pane.head) == (self.pane.layer, self.pane.head)
+        return replace(self, pane=pane, lines=self.lines if is_same else replace(self.lines, heads=None))
+
+    def with_look(self, look: Look) -> Self:
+        """Look at the weights in another way; what is pinned among tokens is not where it was among words."""
+        is_same = look.words == self.look.words
+        return replace(self, look=look, lines=self.lines if is_same else replace(self.lines, pinned=None))
 
     def to_query(self) -> dict[str, str]:
         """Return the parameters of the link; what is as by default is left out."""
         default = View()
         query = {
             name: getattr(self, name)
-            for name in ("text", "model", "step", "mask", "sort")
+            for name in ("text", "pair", "model", "step", "mask", "sort", "block")
             if getattr(self, name) != getattr(default, name)
         }
+        if self.versus is not None:
+            query["versus"] = self.versus
         if self.word is not None:
             query["word"] = str(self.word)
         if self.look.hide != default.look.hide:
             query["hide"] = self.look.hide
-        flags = {"beside": self.beside, "words": self.look.words, "renormalise": self.look.renormalise}
+        flags = {
+            "beside": self.beside,
+            "words": self.look.words,
+            "renormalise": self.look.renormalise,
+            "mean": self.lines.mean,
+        }
         query |= {name: "1" for name, is_on in flags.items() if is_on}
-        return query | _pane_query(self.pane, "") | _pane_query(self.other, "beside_")
+        return query | _pane_query(self.pane, "") | _pane_query(self.other, "beside_") | _lines_query(self.lines)
+
+    def _without_tokens(self) -> Self:
+        """Let go of all that belongs to the tokens of a text."""
+        return replace(self._without_cells(), word=None, lines=replace(self.lines, pinned=None))
 
     def _without_cells(self) -> Self:
         return replace(self, pane=replace(self.pane, cell=None), other=replace(self.other, cell=None))
+
+    def _with_sentences(self, text: str, pair: str, versus: str | None) -> Self:
+        """Take three sentences, each with the room that those before it leave in a link."""
+        text = shorten(clean(text))[0]
+        pair = _kept(clean(pair), text)
+        return replace(self, text=text, pair=pair, versus=None if versus is None else _kept(clean(versus), text + pair))
 
     @classmethod
     def from_query(cls, query: Mapping[str, str], models: Mapping[str, ModelInfo]) -> tuple[Self, list[str]]:
         """Read a link; each parameter that makes no sense becomes the default, with a sentence that says so."""
         reader, default = _Reader(query), cls()
         model = reader.choice("model", tuple(models), default.model)
-        text = query.get("text", DEFAULT_TEXT)
-        notice = text_notice(text)
-        if notice is not None:
-            reader.notices.append(notice)
+        sentences = query.get("text", DEFAULT_TEXT), query.get("pair", ""), query.get("versus")
+        reader.notices += text_notices(*sentences)
         view = cls(
-            text=shorten(clean(text))[0],
             model=model,
             step=reader.choice("step", STEP_KEYS, default.step),
             mask=reader.choice("mask", masks.MASK_NAMES, default.mask),
@@ -113,8 +162,10 @@ class View:
                 hide=reader.choice("hide", HIDE_NAMES, default.look.hide),
                 renormalise=reader.flag("renormalise"),
             ),
+            block=reader.choice("block", BLOCK_NAMES, default.block),
+            lines=reader.lines(models[model]),
         )
-        return view, reader.notices
+        return view._with_sentences(*sentences), reader.notices
 
 
 def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
@@ -123,30 +174,44 @@ def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
     return real if model == "toy" else "toy"
 
 
-def text_notice(text: str) -> str | None:
-    """Return a sentence that says where a text too long for a link was cut; None if it was not."""
-    cleaned = clean(text)
-    kept, is_cut = shorten(cleaned)
-    if not is_cut:
-        return None
-    return (
-        f"The text has {len(cleaned):,} characters, and a link has room for {len(kept):,} of them: "
-        f"it was cut after “…{kept[-20:]}”."
-    )
+def text_notices(text: str, pair: str = "", versus: str | None = None) -> list[str]:
+    """Return a sentence for each text that was cut because a link has no room for it: where, or that none is left."""
+    found, before = [], ""
+    for name, sentence in (("text", text), ("second sentence", pair), ("sentence to compare", versus or "")):
+        cleaned = clean(sentence)
+        kept = _kept(cleaned, before)
+        before += kept
+        if len(kept) < len(cleaned):
+            end = f"it was cut after “…{kept[-20:]}”" if kept else "it was left out"
+            found.append(
+                f"The {name} has {len(cleaned):,} characters, and a link has room for {len(kept):,} of them: {end}."
+            )
+    return found
+
+
+def _kept(cleaned: str, before: str) -> str:
+    """Cut a cleaned text to the room that the texts before it leave in a link."""
+    return shorten(before + cleaned)[0][len(before) :]
 
 
 def default_word(tokens: tuple[Token, ...]) -> int:
-    """Return the position of the word in the middle of the sentence, where there is most to see."""
-    starts = [token.position for token in tokens if token.word is not None and _starts_word(token, tokens)]
-    return starts[(len(starts) - 1) // 2] if starts else 0
+    """Return the position of the word in the middle of the (first) sentence, where there is most to see."""
+    starts = [token for token in tokens if token.word is not None and not token.segment and _starts_word(token, tokens)]
+    # A text of nothing but punctuation marks has one of them in focus.
+    words = [token for token in starts if not is_punctuation(token)] or starts
+    return words[(len(words) - 1) // 2].position if words else 0
 
 
 def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int:
     """Return where the word at this position is in another model's tokens, by the characters that it covers."""
-    start = tokens[position].start
+    start, segment = tokens[position].start, tokens[position].segment
     if start is None:
         return default_word(others)
-    before = [token.position for token in others if token.start is not None and token.start <= start]
+    before = [
+        token.position
+        for token in others
+        if token.segment == segment and token.start is not None and token.start <= start
+    ]
     return before[-1] if before else default_word(others)
 
 
@@ -165,6 +230,25 @@ def _pane_query(pane: Pane, prefix: str) -> dict[str, str]:
     return query
 
 
+def _lines_query(lines: Lines) -> dict[str, str]:
+    query = {}
+    if lines.heads is not None:
+        query["on"] = "-".join(str(head + 1) for head in lines.heads)
+    if lines.threshold is not None:
+        query["least"] = f"{lines.threshold:g}"
+    if lines.pinned is not None:
+        side, positions = lines.pinned
+        query["pins"] = "-".join((side, *map(str, positions)))
+    return query
+
+
+def _indices(parts: list[str]) -> tuple[int, ...] | None:
+    """Read numbers in order, each once; None if one of them is none."""
+    if not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
+        return None
+    return tuple(sorted(set(map(int, parts))))
+
+
 class _Reader:
     """Reads parameters one by one and collects a sentence for each bad one."""
 
@@ -177,7 +261,7 @@ class _Reader:
         for option in allowed:
             if option == value:
                 return option
-        self._complain(name, f"{default} is shown; it can be {', '.join(allowed)}")
+        self._complain(name, f"{default or 'the default'} is shown; it can be {', '.join(filter(None, allowed))}")
         return default
 
     def flag(self, name: str) -> bool:
@@ -209,6 +293,38 @@ class _Reader:
         if len(parts) == 3 and all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts[1:]):
             return Cell(parts[0], int(parts[1]), int(parts[2]))
         self._complain(name, "no cell is opened; it looks like scores-3-2")
+        return None
+
+    def lines(self, info: ModelInfo) -> Lines:
+        least = ("", *(f"{threshold:g}" for threshold in THRESHOLDS))
+        chosen = self.choice("least", least, "")
+        return Lines(
+            heads=self._heads_on(info.n_heads),
+            threshold=float(chosen) if chosen else None,
+            pinned=self._pins(),
+            mean=self.flag("mean"),
+        )
+
+    def _heads_on(self, n_heads: int) -> tuple[int, ...] | None:
+        value = self.query.get("on")
+        if value is None:
+            return None
+        heads = _indices(value.split("-")) if value else ()
+        if heads is not None and all(1 <= head <= n_heads for head in heads):
+            return tuple(head - 1 for head in heads)
+        self._complain("on", f"the head that is chosen is on; it looks like 1-3, from 1 to {n_heads}")
+        return None
+
+    def _pins(self) -> tuple[Side, tuple[int, ...]] | None:
+        value = self.query.get("pins")
+        if value is None:
+            return None
+        name, *parts = value.split("-")
+        positions = _indices(parts)
+        for side in get_args(Side):
+            if side == name and positions:
+                return side, positions[:MAX_PINS]
+        self._complain("pins", "nothing is pinned; it looks like query-3-5 or key-1")
         return None
 
     def _complain(self, name: str, fallback: str) -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from attention.ui import frame, heads_page
 
-view = replace(frame.begin("All heads"), beside=False)
+view = replace(frame.begin("All heads", second_field=frame.pair_field), beside=False)
 panes = frame.open_panes(view)
 frame.controls(view, panes, with_beside=False)
-heads_page.look_choices(view)
+heads_page.look_choices(view, panes)
 for pane in panes:
     heads_page.show(view, pane)
 frame.finish(panes)

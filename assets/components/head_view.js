@@ -12,6 +12,8 @@
  * @property {string} columnAxis
  * @property {number[]} rowBreaks where a new group begins
  * @property {number[]} columnBreaks
+ * @property {number} rowStart the position of the first row
+ * @property {number} columnStart
  * @property {{label: string, colours: [string, string]}[]} heads with the colour on light and on dark
  * @property {number[]} shown the heads that are on at first
  * @property {string} values for each head, row by row: little-endian uint16 in base64, 65,535 is 1
@@ -91,6 +93,7 @@ function build(parent) {
   const state = {
     ...{ root, title, slider, shown, clear, picture, lines, back, front, few, readout, columns },
     ...{ legend: { element: legend, buttons: [], reached: 0 } },
+    asked: { heads: [], pin: [], threshold: [] },
     ...{ on: new Set(), pins: { side: "query", positions: [] }, hovered: null, focused: null },
   };
   state.observer = new ResizeObserver(() => {
@@ -128,24 +131,46 @@ function take(state, given) {
   if (before === given) return;
   state.data = given;
   state.hovered = null;
-  const heads = JSON.stringify([given.heads, given.shown]);
-  const tokens = JSON.stringify([given.rows, given.columns, given.rowBreaks, given.columnBreaks]);
+  const heads = JSON.stringify(given.heads);
+  const sides = [given.rows, given.rowBreaks, given.rowStart, given.columns, given.columnBreaks, given.columnStart];
+  const tokens = JSON.stringify(sides);
   const isNew = before?.values !== given.values;
   if (isNew) state.weights = decodeWeights(given.values);
   // Lines that are there already are not drawn again: an answer to a click must not make them flicker.
   if (isNew || state.headsId !== heads || state.tokensId !== tokens) state.paintedId = null;
-  if (state.headsId !== heads) state.on = new Set(given.shown);
+  const isAnswer = before && state.headsId === heads && !isNews(state.asked.heads, before.shown, given.shown);
+  if (!isAnswer) state.on = new Set(given.shown);
+  const hasNewPins = isNews(state.asked.pin, before?.pinned, given.pinned);
+  if (given.pinned && (hasNewPins || state.tokensId !== tokens)) state.pins = given.pinned;
+  else if (state.tokensId !== tokens) state.pins = { side: "query", positions: [] };
   if (state.tokensId !== tokens) {
-    state.pins = { side: "query", positions: [] };
-    fillColumn(state, "query", given.rows, given.rowBreaks);
-    fillColumn(state, "key", given.columns, given.columnBreaks);
+    fillColumn(state, "query", given.rows, given.rowBreaks, given.rowStart);
+    fillColumn(state, "key", given.columns, given.columnBreaks, given.columnStart);
   }
   state.headsId = heads;
   state.tokensId = tokens;
-  if (given.pinned) state.pins = given.pinned;
-  if (before?.threshold === given.threshold) return;
+  if (!isNews(state.asked.threshold, before?.threshold, given.threshold)) return;
   state.slider.max = String(given.thresholds.length - 1);
   state.slider.value = String(given.threshold);
+}
+
+/**
+ * Whether what Python says is to be taken: not if it says the same as before, nor if it answers a press
+ * while others wait for theirs, which must not be taken back.
+ * @param {string[]} asked what it was told and has not answered yet
+ */
+function isNews(asked, before, said) {
+  const [was, is] = [before, said].map((value) => JSON.stringify(value));
+  const answered = asked.indexOf(is);
+  if (answered >= 0) asked.splice(0, answered + 1);
+  else if (is !== was) asked.length = 0;
+  return is !== was && asked.length === 0;
+}
+
+/** Tell Python what a person has chosen, and remember that it was told. */
+function tell(state, name, value) {
+  state.asked[name].push(JSON.stringify(value));
+  send(state.setStateValue, name, value);
 }
 
 function decodeWeights(base64) {
@@ -153,24 +178,25 @@ function decodeWeights(base64) {
 }
 
 /** @param {Side} side */
-function fillColumn(state, side, labels, breaks) {
+function fillColumn(state, side, labels, breaks, start) {
   const own = state.columns[side];
   const hadFocus = own.list.contains(state.root.getRootNode().activeElement);
   own.labels = labels;
   own.repeats = new Set(labels.filter((label, index) => labels.indexOf(label) < index));
   own.breaks = breaks;
-  own.buttons = labels.map((label, index) => token(label, index, breaks.includes(index)));
+  own.start = start;
+  own.buttons = labels.map((label, index) => token(label, index, start, breaks.includes(index)));
   own.list.replaceChildren(...own.buttons);
   reach(own, Math.max(0, Math.min(own.reached, labels.length - 1)));
   state.focused = null;
   if (hadFocus) own.buttons[own.reached]?.focus({ preventScroll: true });
 }
 
-function token(label, index, isBreak) {
+function token(label, index, start, isBreak) {
   const button = make("button", isBreak ? "token break" : "token");
   button.type = "button";
   button.dataset.index = String(index);
-  button.title = `${label}, position ${index}`;
+  button.title = `${label}, position ${start + index}`;
   const weight = make("span", "weight");
   weight.append(make("span", "number"), make("span", "bar"));
   button.append(make("bdi", "text", visible(label)), weight);
@@ -480,7 +506,7 @@ function offsetsOf(heads, pitch) {
 /** What a token says to those who cannot see its lines. */
 function describe(state, side, index) {
   const { columns, heads } = state;
-  const start = `${columns[side].labels[index]}, position ${index}`;
+  const start = `${columns[side].labels[index]}, position ${columns[side].start + index}`;
   if (!heads.length) return start;
   const { totals } = sumUp(state, { side, positions: [index] });
   const top = totals.reduce((best, value, other) => (value > totals[best] ? other : best), 0);
@@ -490,8 +516,8 @@ function describe(state, side, index) {
 }
 
 /** A token's name, with its position where there are several of that name. */
-function nameOf({ labels, repeats }, index) {
-  return repeats.has(labels[index]) ? `${visible(labels[index])} (${index})` : visible(labels[index]);
+function nameOf({ labels, repeats, start }, index) {
+  return repeats.has(labels[index]) ? `${visible(labels[index])} (${start + index})` : visible(labels[index]);
 }
 
 /** @param {Chosen | null} chosen */
@@ -551,6 +577,7 @@ function listen(state) {
   for (const side of SIDES) listenTo(state, columns[side]);
   root.onkeydown = (event) => press(state, event);
   slider.oninput = () => refresh(state);
+  slider.onchange = () => tell(state, "threshold", Number(slider.value));
   clear.onclick = () => {
     const { buttons, reached } = columns[state.pins.side];
     buttons[reached].focus({ preventScroll: true }); // this button goes, the focus stays
@@ -600,7 +627,7 @@ function pin(state, pins) {
   if (!pins.positions.length && !state.pins.positions.length) return;
   state.pins = pins;
   show(state);
-  send(state.setStateValue, "pin", pins);
+  tell(state, "pin", pins);
 }
 
 /** Switch one head on or off, or leave it alone on; where it was alone already, all come back. */
@@ -615,6 +642,7 @@ function toggleHead(state, index, { shiftKey, detail }) {
     state.on.add(index);
   }
   refresh(state);
+  tell(state, "heads", [...state.on].sort((a, b) => a - b));
 }
 
 function reach(list, index) {

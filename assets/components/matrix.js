@@ -23,6 +23,9 @@
  * @property {Place | null} selected
  * @property {number | null} blockWidth so many columns belong together
  * @property {boolean} hasTotalRow
+ * @property {[string, number][]} rowGroups the name and the first row of each, two sentences for one
+ * @property {[string, number][]} columnGroups
+ * @property {string} blank what a cell without a number says
  * @property {boolean} showNumbers
  * @property {string} alt
  * @property {boolean} selectable
@@ -51,6 +54,7 @@ const MAX_HEIGHT = 640;
 const MAX_NUMBERED_HEIGHT = 760; // numbers need room
 const EDGE = 5; // room for the outlines
 const TOTAL_GAP = 9;
+const GROUP_ROOM = 24; // for the names of groups of rows, and of columns
 const SLANT = 38;
 const MINUS = "\u2212";
 const SVG = "http://www.w3.org/2000/svg";
@@ -154,7 +158,7 @@ function layOut(state, width) {
   const overhang = (pitch) =>
     columnStyle(pitch) === "slanted" ? Math.max(0, widestColumn * cosine(SLANT) - pitch / 2 + 6) : 0;
 
-  let pitchX = (width - left - EDGE) / columns;
+  let pitchX = (width - left - EDGE - (data.rowGroups.length ? GROUP_ROOM : 0)) / columns;
   pitchX = Math.min(MAX_PITCH, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, MAX_PITCH))) / columns);
   if (!isImage && data.showNumbers && pitchX < MIN_PITCH) pitchX = SCROLLING_PITCH;
   let pitchY = rowPitch(data, pitchX, isImage);
@@ -166,8 +170,9 @@ function layOut(state, width) {
   const totalGap = data.hasTotalRow ? TOTAL_GAP : 0;
   const gap = isImage ? 0 : pitchX >= 12 ? 2 : 1;
   const layout = { isImage, left, top, pitchX, pitchY, gap, totalGap, columnStyle: style, labelSize, labelWidth };
-  layout.width = Math.ceil(left + columns * pitchX + Math.max(EDGE, overhang(pitchX)));
-  layout.height = Math.ceil(top + rows * pitchY + totalGap + EDGE);
+  const [beside, below] = [data.rowGroups, data.columnGroups].map((groups) => (groups.length ? GROUP_ROOM : 0));
+  layout.width = Math.ceil(left + columns * pitchX + Math.max(EDGE + beside, overhang(pitchX)));
+  layout.height = Math.ceil(top + rows * pitchY + totalGap + EDGE + below);
   layout.numbers = data.showNumbers && !isImage ? fitNumbers(state, pitchX - gap - 4, pitchY - gap - 4) : null;
   return layout;
 }
@@ -204,12 +209,12 @@ const cosine = (degrees) => Math.cos((degrees * Math.PI) / 180);
 /** The most exact way to write the numbers that fits into every cell, or null. */
 function fitNumbers(state, room, height) {
   const { data, numbers, font } = state;
-  const ways = data.palette === "weights" ? WEIGHT_WAYS : SIGNED_WAYS;
+  const ways = data.palette === "weights" || data.limit < 1 ? SMALL_WAYS : SIGNED_WAYS;
   const context = pen();
   const fitting = ways.find(({ size, write }) => {
     if (size > height) return false;
     context.font = `${size}px ${font}`;
-    return numbers.every((value) => context.measureText(write(value)).width <= room);
+    return numbers.every((value) => Number.isNaN(value) || context.measureText(write(value)).width <= room);
   });
   return fitting ?? null;
 }
@@ -221,13 +226,14 @@ function fixed(value, decimals) {
   return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
 
-/** The short way to write a number between 0 and 1: .04 */
+/** The short way to write a number between −1 and 1: .04 */
 function bare(value) {
-  return value < 0.995 ? fixed(value, 2).replace(/^0/, "") : fixed(value, 1);
+  return Math.abs(value) < 0.995 ? fixed(value, 2).replace("0.", ".") : fixed(value, 1);
 }
 
 const ways = (sizes, write) => sizes.map((size) => ({ size, write }));
-const WEIGHT_WAYS = [
+// Of a number below 1, one decimal would leave little.
+const SMALL_WAYS = [
   ...ways([14, 13, 12], (value) => fixed(value, 2)),
   ...ways([13, 12, 11, 10], bare),
 ];
@@ -325,7 +331,9 @@ function legend({ data, theme }) {
   const strip = make("span", "strip");
   const stops = Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * (fills.length - 1))]);
   strip.style.background = `linear-gradient(to right, ${stops.join()})`;
-  const ends = data.palette === "weights" ? ["0", "1"] : [-data.limit, data.limit].map((end) => fixed(end, 1));
+  const decimals = data.limit < 1 ? 2 : 1;
+  const isWeights = data.palette === "weights";
+  const ends = isWeights ? ["0", "1"] : [-data.limit, data.limit].map((end) => fixed(end, decimals));
   const element = make("span", "legend");
   element.setAttribute("aria-hidden", "true");
   element.append(make("span", "", ends[0]), strip, make("span", "", ends[1]));
@@ -381,12 +389,14 @@ function cell(state, row, column) {
   const scale = scaleOf(theme, data.palette);
   const step = scale.index(value, data.limit);
   const isMasked = !Number.isFinite(value);
+  const isBlank = Number.isNaN(value);
   const [x, y] = [xOf(layout, column), yOf(state, row)];
   const box = svg("rect", {
     ...{ x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: pitchX < 12 ? 1 : 3 },
-    ...{ fill: isMasked ? "url(#hatch)" : scale.fills[step], "data-row": row, "data-column": column },
+    ...{ fill: isBlank ? "none" : isMasked ? "url(#hatch)" : scale.fills[step], class: isBlank ? "blank" : "" },
+    ...{ "data-row": row, "data-column": column },
   });
-  if (!layout.numbers) return [box];
+  if (!layout.numbers || isBlank) return [box];
   const ink = isMasked ? theme.ink : scale.inks[step];
   const middle = { x: x + pitchX / 2, y: y + pitchY / 2, fill: ink };
   return [box, svg("text", middle, layout.numbers.write(value))];
@@ -406,7 +416,7 @@ function cellsAsImage(state) {
       ...{ x: layout.left, y: yOf(state, from) },
       ...{ width: columns * layout.pitchX, height: (to - from) * layout.pitchY },
     };
-    if (!part.every(Number.isFinite)) group.append(svg("rect", { ...box, fill: "url(#hatch)" }));
+    if (part.includes(-Infinity)) group.append(svg("rect", { ...box, fill: "url(#hatch)" }));
     const isShrunk = Math.min(layout.pitchX, layout.pitchY) * devicePixelRatio < 1;
     group.append(svg("image", {
       ...{ ...box, href: canvas.toDataURL(), preserveAspectRatio: "none" },
@@ -490,8 +500,33 @@ function separators(state) {
     const right = xOf(layout, data.columns.length);
     lines.push(svg("line", { class: "separator", x1: layout.left, x2: right, y1: y, y2: y }));
   }
-  return lines;
+  return lines.concat(groupMarks(state));
 }
+
+/** Rules between groups of rows and of columns, and each group's name beyond the last cell. */
+function groupMarks(state) {
+  const { data, layout } = state;
+  const [left, top] = [layout.left, layout.top];
+  const right = xOf(layout, data.columns.length);
+  const bottom = yOf(state, data.rows.length - 1) + layout.pitchY;
+  const rule = (x1, y1, x2, y2) => svg("line", { class: "separator", x1, y1, x2, y2 });
+  const name = (text, x, y) => svg("text", { class: "group", x, y, "font-size": layout.labelSize }, text);
+  const marks = [];
+  for (const [text, from, to] of spans(data.rowGroups, data.rows.length)) {
+    const [start, end] = [top + from * layout.pitchY, top + to * layout.pitchY];
+    if (from > 0) marks.push(rule(left, start, right, start));
+    marks.push(rule(right + 6, start + 2, right + 6, end - 2), name(text, right + 17, (start + end) / 2));
+  }
+  for (const [text, from, to] of spans(data.columnGroups, data.columns.length)) {
+    const [start, end] = [xOf(layout, from), xOf(layout, to)];
+    if (from > 0) marks.push(rule(start, top, start, bottom));
+    marks.push(rule(start + 2, bottom + 6, end - 2, bottom + 6), name(text, (start + end) / 2, bottom + 18));
+  }
+  return marks;
+}
+
+/** @returns {[string, number, number][]} name, first and one after the last */
+const spans = (groups, count) => groups.map(([name, from], index) => [name, from, groups[index + 1]?.[1] ?? count]);
 
 function outlines(state) {
   const { data, selected } = state;
@@ -529,9 +564,9 @@ const isInside = (data, place) =>
 // ---- What a cell says --------------------------------------------------------------------------
 
 /** A number with four digits that mean something: 10.80, 0.0004213. */
-function exact(value) {
+function exact(value, blank) {
   if (value === -Infinity) return `${MINUS}∞ (masked)`;
-  if (!Number.isFinite(value)) return "not a number";
+  if (!Number.isFinite(value)) return blank;
   if (value === 0) return "0";
   return value.toPrecision(4).replaceAll("-", MINUS);
 }
@@ -553,7 +588,7 @@ function writeReadout(state) {
     isBetweenWords ? " → " : " · ",
     make("bdi", data.columnRole, visible(column)),
     ": ",
-    make("b", "", exact(valueAt(state, place))),
+    make("b", "", exact(valueAt(state, place), data.blank)),
   );
 }
 

@@ -8,6 +8,7 @@
  * @property {"word" | "special" | "padding"} kind
  * @property {number} group tokens of one word have the same
  * @property {string} title
+ * @property {string | null} sentence the name of the sentence that begins here, where there are two
  *
  * @typedef {object} TokensData
  * @property {string} label of the whole
@@ -69,6 +70,7 @@ function chip(data, index, isSelectable) {
 function groups(chips, buttons) {
   const made = [];
   chips.forEach(({ group }, index) => {
+    if (chips[index].sentence) made.push(make("span", "sentence", chips[index].sentence));
     if (index === 0 || group !== chips[index - 1].group) made.push(make("span", "word"));
     made.at(-1).append(buttons[index]);
   });

@@ -71,7 +71,8 @@ class HeadView:
     """Up to 12 heads to draw as lines from those who ask (rows, left) to those who are asked (columns, right).
 
     ``row_breaks`` and ``column_breaks`` are the positions at which a new group begins, a second sentence
-    for one. ``shown`` are the heads that are on at first, all if None; ``threshold`` is the smallest weight
+    for one. ``row_start`` and ``column_start`` are the positions of the first ones, where what is drawn is a
+    part of the whole. ``shown`` are the heads that are on at first, all if None; ``threshold`` is the smallest weight
     that gets a line at first, of :data:`THRESHOLDS`; ``pinned`` are the tokens that are kept in view, or
     None to leave them to whoever looks at it.
     """
@@ -85,6 +86,8 @@ class HeadView:
     column_axis: str = "keys: who is asked"
     row_breaks: tuple[int, ...] = ()
     column_breaks: tuple[int, ...] = ()
+    row_start: int = 0
+    column_start: int = 0
     shown: tuple[int, ...] | None = None
     threshold: float | None = None
     pinned: tuple[Side, tuple[int, ...]] | None = None
@@ -119,6 +122,8 @@ class HeadView:
             "columnAxis": self.column_axis,
             "rowBreaks": _inside(self.row_breaks, len(self.row_labels)),
             "columnBreaks": _inside(self.column_breaks, len(self.column_labels)),
+            "rowStart": self.row_start,
+            "columnStart": self.column_start,
             "heads": [{"label": head.label, "colours": list(HEAD_COLOURS[head.colour])} for head in self.heads],
             "shown": _inside(shown, len(self.heads)),
             "values": base64.b64encode(numbers.tobytes()).decode("ascii"),

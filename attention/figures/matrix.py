@@ -34,7 +34,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks."""
+    """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks.
+
+    Groups of rows or columns, two sentences for one, are pairs of a name and the first index; a thin rule
+    parts them. A number that is NaN is drawn as nothing at all, and ``blank`` says why.
+    """
 
     name: str
     title: str
@@ -54,6 +58,9 @@ class Matrix:
     selected: tuple[int, int] | None = None
     block_width: int | None = None
     has_total_row: bool = False
+    row_groups: tuple[tuple[str, int], ...] = ()
+    column_groups: tuple[tuple[str, int], ...] = ()
+    blank: str = "not a number"
 
     def __post_init__(self) -> None:
         """Refuse labels that do not match the numbers.
@@ -109,6 +116,9 @@ class Matrix:
             "selected": None if self.selected is None else list(self.selected),
             "blockWidth": self.block_width,
             "hasTotalRow": self.has_total_row,
+            "rowGroups": [list(group) for group in self.row_groups],
+            "columnGroups": [list(group) for group in self.column_groups],
             "showNumbers": max(self.values.shape) <= MAX_LABELLED,
+            "blank": self.blank,
             "alt": self.alt,
         }

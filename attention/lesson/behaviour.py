@@ -5,11 +5,15 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
+from jaxtyping import Float
+from numpy import ndarray as Array
+
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, word
 from attention.patterns import HeadSummary
+from attention.segments import SENTENCES
 
-__all__ = ["describe", "head_table", "in_short"]
+__all__ = ["describe", "head_table", "in_short", "share_table"]
 
 # The columns of the table, and what of a summary stands in each.
 _MEASURES = {
@@ -55,14 +59,19 @@ def describe(summary: HeadSummary) -> str:
     return text + (lesson("head-caveat") if shown else lesson("head-no-behaviour"))
 
 
-def in_short(summary: HeadSummary) -> str:
+def in_short(summary: HeadSummary, *, has_entropy: bool = True) -> str:
     """Return a head's labels in a few plain words, for a tile of the atlas."""
     names = ", ".join((summary.pattern.label, *summary.behaviour_names))
-    return f"{names}; entropy {number(summary.entropy)}"
+    return f"{names}; entropy {number(summary.entropy)}" if has_entropy else names
 
 
-def head_table(summaries: Sequence[HeadSummary]) -> dict[str, list[str | int | float]]:
-    """Return all heads as columns of numbers, rounded as they are read, for sorting and for CSV."""
+def head_table(
+    summaries: Sequence[HeadSummary], shares: Float[Array, "N 2 2"] | None = None
+) -> dict[str, list[str | int | float]]:
+    """Return all heads as columns of numbers, rounded as they are read, for sorting and for CSV.
+
+    Of two sentences, ``shares`` (see ``attention.segments.block_shares``) adds what goes from which to which.
+    """
     table: dict[str, list[str | int | float]] = {
         "layer": [summary.layer + 1 for summary in summaries],
         "head": [summary.head + 1 for summary in summaries],
@@ -71,4 +80,24 @@ def head_table(summaries: Sequence[HeadSummary]) -> dict[str, list[str | int | f
     }
     for title, measure in _MEASURES.items():
         table[title] = [round(float(getattr(summary, measure)), 4) for summary in summaries]
+    if shares is not None:
+        for row, asking in enumerate(SENTENCES):
+            for column, asked in enumerate(SENTENCES):
+                table[f"{asking} → {asked}"] = [round(float(share), 4) for share in shares[:, row, column]]
     return table
+
+
+def share_table(shares: Float[Array, "2 2"], word_shares: Float[Array, "2 2"]) -> dict[str, list[str]]:
+    """Return where the weight of two sentences goes, in one head: counted with special tokens, and without."""
+    given: list[str] = []
+    columns: list[list[str]] = [[], [], []]
+    for counted, table in (("[CLS] and [SEP] counted in", shares), ("words only", word_shares)):
+        for asking, (to_first, to_second) in zip(SENTENCES, table.tolist(), strict=True):
+            given.append(f"{asking}, {counted}")
+            rest = max(0.0, 1 - to_first - to_second)
+            for column, value in zip(columns, (to_first, to_second, rest), strict=True):
+                column.append(number(value))
+    # Where special tokens are counted in, nothing is left for them alone.
+    columns[2][:2] = ["–", "–"]
+    first, second = SENTENCES
+    return {"from": given, f"to {first}": columns[0], f"to {second}": columns[1], "to [CLS] and [SEP]": columns[2]}

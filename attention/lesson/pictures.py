@@ -8,6 +8,7 @@ import numpy as np
 
 from attention.figures.matrix import Matrix, Role
 from attention.lesson.scene import Scene, numbered
+from attention.segments import groups
 
 __all__ = ["matrices"]
 
@@ -123,6 +124,8 @@ def _pairs(
         limit=limit,
         focus_row=scene.word,
         selected=scene.selected(name),
+        row_groups=groups(scene.tokens),
+        column_groups=groups(scene.tokens),
     )
 
 
@@ -152,6 +155,7 @@ def _vectors(
         focus_row=scene.word,
         selected=scene.selected(name),
         block_width=block_width,
+        row_groups=groups(scene.tokens),
     )
 
 

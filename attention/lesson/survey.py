@@ -12,10 +12,11 @@ from numpy import ndarray as Array
 
 from attention.figures.atlas import Group, Head, Tiles, by_layer
 from attention.figures.format import number
-from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView
+from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.matrix import Matrix
 from attention.lesson.scene import Scene
 from attention.patterns import PATTERN_NAMES, HeadSummary, head_distance, summarise_weights
+from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
 from attention.words import Word, hide_tokens, is_punctuation, merge_words, words_of
 
@@ -23,6 +24,7 @@ __all__ = [
     "HIDE_NAMES",
     "SORT_NAMES",
     "Hidden",
+    "Lines",
     "Look",
     "Order",
     "Sorting",
@@ -34,7 +36,7 @@ __all__ = [
     "survey",
 ]
 
-Sorting = Literal["layer", "entropy", "pattern", "similarity"]
+Sorting = Literal["layer", "entropy", "pattern", "similarity", "across"]
 SORT_NAMES: tuple[Sorting, ...] = get_args(Sorting)
 Hidden = Literal["nothing", "special", "punctuation"]
 HIDE_NAMES: tuple[Hidden, ...] = get_args(Hidden)
@@ -75,15 +77,44 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Lines:
+    """What a person has set in the head view: None is as it is by default.
+
+    ``heads`` are those that are on, counted from 0; ``threshold`` is the smallest weight that gets a line, one
+    of ``THRESHOLDS``; ``pinned`` are a column and the positions of tokens (or rows of words) in it; ``mean``
+    shows the layer's mean instead of its heads.
+    """
+
+    heads: tuple[int, ...] | None = None
+    threshold: float | None = None
+    pinned: tuple[Side, tuple[int, ...]] | None = None
+    mean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
-    """All heads at one look: their small pictures, and what each one does (always on all tokens, nothing hidden)."""
+    """All heads at one look: their small pictures, and what each one does (always on all tokens, nothing hidden).
+
+    Of two sentences, ``shares`` has for each head, in the order of the summaries, what goes from which to
+    which, special tokens counted in, and ``word_shares`` the same between words alone (see ``block_shares``).
+    """
 
     tiles: Tiles
     summaries: tuple[HeadSummary, ...]
+    shares: Float[Array, "N 2 2"] | None = None
+    word_shares: Float[Array, "N 2 2"] | None = None
 
     def summary(self, head: Head) -> HeadSummary:
         """Return what one head does."""
-        return next(summary for summary in self.summaries if place(summary) == head)
+        return self.summaries[self.index(head)]
+
+    def index(self, head: Head) -> int:
+        """Return where a head is among the summaries.
+
+        Raises:
+            ValueError: there is no such head.
+        """
+        return [place(summary) for summary in self.summaries].index(head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +131,18 @@ def survey(trace: Trace, look: Look) -> Survey:
     units = whole.units(trace.tokens)
     pictures: list[Float[Array, "H U U"]] = []
     summaries: list[HeadSummary] = []
+    shares: list[tuple[Float[Array, "H 2 2"], Float[Array, "H 2 2"]]] = []
     for index, layer in enumerate(trace.layers):
         weights = whole.weights(layer, trace.tokens)
         # Merged words have no additive mask of their own; a hidden cell has a weight of 0 all the same.
         summaries += summarise_weights(weights, units, None if look.words else layer.mask, index)
         pictures.append(weights if look == whole else look.weights(layer, trace.tokens))
-    return Survey(Tiles.of(pictures), tuple(summaries))
+        if is_pair(units):
+            shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
+    tiles = Tiles.of(pictures)
+    if not shares:
+        return Survey(tiles, tuple(summaries))
+    return Survey(tiles, tuple(summaries), *map(np.concatenate, zip(*shares, strict=True)))
 
 
 def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
@@ -125,29 +162,60 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
         row_role="query",
         column_role="key",
         focus_row=max(row for row, unit in enumerate(units) if unit.position <= scene.word),
+        row_groups=groups(units),
+        column_groups=groups(units),
     )
 
 
-def layer_lines(scene: Scene, look: Look, head: int, *, is_mean: bool) -> HeadView:
-    """Return the heads of the scene's layer as lines, one of them on at first; or the mean of all."""
+def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), block: Block = "all") -> HeadView:
+    """Return the heads of the scene's layer as lines, one of them on unless ``lines`` says more; or the mean of all.
+
+    Of two sentences, ``block`` leaves only the lines from one to one: rows no longer sum to 1 then.
+    """
     weights = look.weights(scene.attention, scene.tokens)
-    labels = tuple(unit.text for unit in look.units(scene.tokens))
-    if is_mean:
+    units = look.units(scene.tokens)
+    (row, row_end), (column, column_end) = _block_spans(units, block)
+    weights = weights[:, row:row_end, column:column_end]
+    labels = tuple(unit.text for unit in units)
+    starts = [start for _, start in groups(units)]
+    shown: tuple[int, ...] = (0,)
+    if lines.mean:
         heads: tuple[HeadLines, ...] = (HeadLines(f"mean of {len(weights)} heads", weights.mean(axis=0)),)
-        shown = 0
     elif len(weights) > MAX_HEADS:
-        heads, shown = (HeadLines(f"Head {head + 1}", weights[head]),), 0
+        heads = (HeadLines(f"Head {head + 1}", weights[head]),)
     else:
         heads = tuple(HeadLines(f"Head {i + 1}", one, i) for i, one in enumerate(weights))
-        shown = head
+        shown = (head,) if lines.heads is None else lines.heads
     return HeadView(
         title=f"Layer {scene.layer + 1}: who looks at whom",
-        row_labels=labels,
-        column_labels=labels,
+        row_labels=labels[row:row_end],
+        column_labels=labels[column:column_end],
         heads=heads,
         alt=f"Lines between {len(labels)} tokens or words, as thick as layer {scene.layer + 1} has weights.",
-        shown=(shown,),
+        row_breaks=tuple(start - row for start in starts if row < start < row_end),
+        column_breaks=tuple(start - column for start in starts if column < start < column_end),
+        row_start=row,
+        column_start=column,
+        shown=shown,
+        threshold=lines.threshold,
+        pinned=_pins_from(lines, row, column),
     )
+
+
+def _pins_from(lines: Lines, row: int, column: int) -> tuple[Side, tuple[int, ...]]:
+    """Return the pins as the lines count them: from the first row or column that is drawn."""
+    if lines.pinned is None:
+        return "query", ()
+    side, positions = lines.pinned
+    start = row if side == "query" else column
+    return side, tuple(position - start for position in positions)
+
+
+def _block_spans(units: Sequence[Token | Word], block: Block) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return which rows and columns a block has; all where there is one sentence."""
+    if block == "all" or not is_pair(units):
+        return (0, len(units)), (0, len(units))
+    return span(units, block[0]), span(units, block[1])
 
 
 def place(summary: HeadSummary) -> Head:
@@ -163,6 +231,8 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
         return _by_pattern(surveyed)
     if sorting == "similarity":
         return _by_similarity(trace, Look(words=look.words), current)
+    if sorting == "across" and surveyed.shares is not None:
+        return _by_share(surveyed, surveyed.shares)
     return Order(by_layer(surveyed.tiles))
 
 
@@ -183,6 +253,14 @@ def _by_pattern(surveyed: Survey) -> Order:
             groups.append((name.capitalize(), [place(summary) for summary in alike]))
             badges |= {place(summary): number(summary.pattern.as_dict()[name]) for summary in alike}
     return Order(tuple(groups), badges)
+
+
+def _by_share(surveyed: Survey, shares: Float[Array, "N 2 2"]) -> Order:
+    first, second = SENTENCES
+    across = dict(zip(map(place, surveyed.summaries), shares[:, 0, 1].tolist(), strict=True))
+    title = f"From the most to the least that the rows of {first} give to {second} ([CLS] and [SEP] counted in)"
+    heads = sorted(across, key=lambda head: -across[head])
+    return Order(((title, heads),), {head: number(share) for head, share in across.items()})
 
 
 def _by_similarity(trace: Trace, look: Look, current: Head) -> Order:

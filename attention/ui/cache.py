@@ -12,20 +12,26 @@ from threading import BoundedSemaphore, Lock
 
 import streamlit as st
 from cachetools import LRUCache
+from jaxtyping import Float
+from numpy import ndarray as Array
 
+from attention.lesson.compare import changes
 from attention.lesson.proof import Proof, prove
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
 from attention.models import Model, ModelUnavailableError, load
 from attention.trace import Trace
 
-__all__ = ["ModelFailedError", "Recorded", "model_or_reason", "record", "settle", "survey_of"]
+__all__ = ["ModelFailedError", "Recorded", "changes_of", "model_or_reason", "record", "settle", "survey_of", "turns"]
 
 _LOGGER = logging.getLogger(__name__)
 
 # A trace of eight words is 0.4 MB, of 512 tokens 27 MB.
 MAX_TRACE_BYTES = 128 * 2**20
 MAX_AT_ONCE = 4
+
+# The model, the text, the mask and the second text.
+_Key = tuple[str, str, str, str]
 
 
 class ModelFailedError(Exception):
@@ -34,10 +40,11 @@ class ModelFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A trace and its proof, which is worked out once."""
+    """A trace, its proof, which is worked out once, and the second sentence that the model read with the first."""
 
     trace: Trace
     proof: Proof
+    pair: str = ""
 
 
 class _TraceCache:
@@ -47,10 +54,10 @@ class _TraceCache:
         self._lock = Lock()
         # More at once would only share the processors, and each takes memory as long as it runs.
         self.turns = BoundedSemaphore(min(MAX_AT_ONCE, os.cpu_count() or 1))
-        self._traces: LRUCache[tuple[str, str, str], Recorded] = LRUCache(MAX_TRACE_BYTES, getsizeof=_size)
+        self._traces: LRUCache[_Key, Recorded] = LRUCache(MAX_TRACE_BYTES, getsizeof=_size)
 
-    def get(self, model: Model, text: str, mask: MaskName) -> Recorded:
-        key = (model.info.model_id, text, mask)
+    def get(self, model: Model, text: str, mask: MaskName, pair: str) -> Recorded:
+        key = (model.info.model_id, text, mask, pair)
         found = self._find(key)
         if found is not None:
             return found
@@ -59,21 +66,21 @@ class _TraceCache:
             found = self._find(key)
             if found is not None:
                 return found
-            made = _run(model, text, mask)
+            made = _run(model, text, mask, pair)
             with self._lock:
                 self._traces[key] = made
             return made
 
-    def _find(self, key: tuple[str, str, str]) -> Recorded | None:
+    def _find(self, key: _Key) -> Recorded | None:
         with self._lock:
             return self._traces.get(key)
 
 
-def _run(model: Model, text: str, mask: MaskName) -> Recorded:
+def _run(model: Model, text: str, mask: MaskName, pair: str) -> Recorded:
     """Run a model and check it; an error is logged without its message, which may quote what was typed."""
     try:
-        trace = model.trace(text, mask=mask)
-        return Recorded(trace, prove(trace))
+        trace = model.trace(text, pair or None, mask=mask)
+        return Recorded(trace, prove(trace), pair)
     except ValueError:
         raise
     except Exception as error:
@@ -109,20 +116,43 @@ def model_or_reason(model_id: str) -> Model | ModelUnavailableError:
         gc.enable()
 
 
-def record(model: Model, text: str, mask: MaskName) -> Recorded:
-    """Return the trace of a text and its proof, from the cache if they are there."""
-    return _traces().get(model, text, mask)
+def turns() -> BoundedSemaphore:
+    """Return whose turn it is to compute: hold it while working, and give it back in between."""
+    return _traces().turns
 
 
-def survey_of(trace: Trace, mask: MaskName, look: Look) -> Survey:
+def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
+    """Return the trace of a text, or of two read together, and its proof, from the cache if they are there.
+
+    Raises:
+        ValueError: the model does not take such a text, or not the two together; with its own sentence.
+        ModelFailedError: it failed.
+    """
+    return _traces().get(model, text, mask, pair)
+
+
+def survey_of(trace: Trace, mask: MaskName, look: Look, pair: str = "") -> Survey:
     """Return all heads of a trace at one look, from the cache if they are there."""
-    return _survey((trace.info.model_id, trace.text, mask, look), trace, look)
+    return _survey((trace.info.model_id, trace.text, pair, mask, look), trace, look)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32, hash_funcs={Look: repr})
 def _survey(key: object, _trace: Trace, _look: Look) -> Survey:  # noqa: ARG001 - the cache's key
-    with _traces().turns:
+    with turns():
         return survey(_trace, _look)
+
+
+def changes_of(first: Trace, second: Trace, mask: MaskName) -> Float[Array, "L H"]:
+    """Return how much each head differs between two runs of one model, from the cache if it is there."""
+    return _changes((first.info.model_id, first.text, second.text, mask), first, second)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _changes(key: object, _first: Trace, _second: Trace) -> Float[Array, "L H"]:  # noqa: ARG001 - the cache's key
+    with turns():
+        changed = changes(_first, _second)
+    changed.setflags(write=False)
+    return changed
 
 
 def settle() -> None:

@@ -20,6 +20,7 @@ from streamlit.components.v2 import component
 from attention.figures import assets
 from attention.figures.heads import HeadThumb
 from attention.figures.matrix import Cell, Matrix
+from attention.segments import groups
 from attention.trace import Token
 
 __all__ = ["head_grid", "matrix", "stepper", "token_strip"]
@@ -98,6 +99,7 @@ def token_strip(
             on_choose(position)
 
     titles = [_title(token) for token in tokens] if titles is None else titles
+    sentences = {start: name for name, start in groups(tokens)}
     chips = [
         {
             "text": token.text,
@@ -106,6 +108,7 @@ def token_strip(
             "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
             "group": group,
             "title": title,
+            "sentence": sentences.get(token.position),
         }
         for token, group, title in zip(tokens, _groups(tokens), titles, strict=True)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,16 +15,32 @@ from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.ui import state, text
 from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle
+from attention.ui.masthead import masthead, notices
 from attention.view import View, default_word, other_model, same_word
 
-__all__ = ["Pane", "begin", "controls", "finish", "open_pane", "open_panes", "place_choice"]
+__all__ = [
+    "Pane",
+    "begin",
+    "controls",
+    "finish",
+    "open_pane",
+    "open_panes",
+    "pair_field",
+    "place_choice",
+    "read_pairs",
+]
 
-_EXAMPLES = tuple((Path(__file__).resolve().parents[2] / "assets" / "examples.txt").read_text("utf-8").splitlines())
-_PAGES = (
-    ("app.py", "What this is"),
-    ("pages/step_by_step.py", "Step by step"),
-    ("pages/all_heads.py", "All heads"),
-)
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+def read_pairs(name: str) -> dict[str, tuple[str, str]]:
+    """Read pairs of sentences from a file of the assets, a pair on each line, by what is written there."""
+    lines = (_ASSETS / name).read_text("utf-8").splitlines()
+    return {line: (first, second) for line in lines for first, second in [line.split(" | ")]}
+
+
+_EXAMPLES = tuple((_ASSETS / "examples.txt").read_text("utf-8").splitlines())
+_PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
 
 
@@ -36,6 +53,8 @@ class Pane:
     scene: Scene | None = None
     proof: Proof | None = None
     reason: ModelUnavailableError | None = None
+    # The second sentence that the model has really read with the first.
+    pair: str = ""
 
     @property
     def name(self) -> str:
@@ -43,17 +62,24 @@ class Pane:
         return "other" if self.is_other else "main"
 
 
-def begin(title: str) -> View:
-    """Set the page up and draw its head: the way between pages, the sentence, the examples, the notices."""
-    st.set_page_config(page_title=f"{title} · attention step by step", page_icon="🔎", layout="wide")
-    text.styles()
-    view = state.open_page(title)
-    with st.container(horizontal=True, gap="medium"):
-        for path, label in _PAGES:
-            st.page_link(path, label=label, query_params=view.to_query())
+def begin(
+    title: str,
+    *,
+    second_field: Callable[[View], None] | None = None,
+    opening: Callable[[View], View] | None = None,
+) -> View:
+    """Set the page up and draw its head: the way between pages, the sentence, the examples, the notices.
+
+    ``second_field`` draws a page's own field under the sentence; without one, a pair that a link has chosen
+    can still be seen and changed. ``opening`` chooses what a link leaves open.
+    """
+    view = masthead(title, opening)
     _sentence(view)
-    for sentence in state.notices():
-        text.notice(sentence)
+    if second_field is not None:
+        second_field(view)
+    elif view.pair:
+        pair_field(view)
+    notices()
     return view
 
 
@@ -125,6 +151,21 @@ def _sentence(view: View) -> None:
     st.pills("Examples", _EXAMPLES, key="example", on_change=_set_example, label_visibility="collapsed")
 
 
+def pair_field(view: View) -> None:
+    """Draw the field of the second sentence of a pair, with examples."""
+    st.session_state["pair"] = view.pair
+    st.text_input(
+        "Second sentence",
+        key="pair",
+        placeholder="None: the first sentence is read alone",
+        help="Two sentences that the model reads as one text, with [SEP] between them. Leave it empty for none.",
+        on_change=_set_pair,
+    )
+    written = {pair: line for line, pair in _PAIRS.items()}
+    st.session_state["pair_example"] = written.get((view.text, view.pair))
+    st.pills("Pairs", list(_PAIRS), key="pair_example", on_change=_set_pair_example, label_visibility="collapsed")
+
+
 def _word_choice(pane: Pane) -> None:
     scene = pane.scene
     if scene is None:
@@ -146,7 +187,7 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
     if isinstance(model, ModelUnavailableError):
         return Pane(info, is_other, reason=model)
     try:
-        recorded = record(model, view.text, view.mask)
+        recorded = _record(model, view)
     except (ValueError, ModelFailedError) as error:
         text.notice(str(error))
         return Pane(info, is_other)
@@ -166,7 +207,19 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
             f"{info.name} takes {cut.kept} tokens here, and the text has {cut.total}: "
             f"it was cut after “{cut.last_word[-40:]}”."
         )
-    return Pane(info, is_other, opened, recorded.proof)
+    return Pane(info, is_other, opened, recorded.proof, pair=recorded.pair)
+
+
+def _record(model: Model, view: View) -> Recorded:
+    """Run a model on the sentence or the pair; if it does not take the two, say so, and run it on the first."""
+    if not view.pair:
+        return record(model, view.text, view.mask)
+    try:
+        return record(model, view.text, view.mask, view.pair)
+    except ValueError as reason:
+        alone = record(model, view.text, view.mask)
+        text.notice(f"{str(reason).rstrip('.')}: the first sentence is shown alone.")
+        return alone
 
 
 def _load(info: ModelInfo) -> Model | ModelUnavailableError:
@@ -195,6 +248,19 @@ def _set_example() -> None:
     example = state.chosen("example")
     if example is not None:
         state.set_text(example)
+
+
+def _set_pair() -> None:
+    pair = state.chosen("pair")
+    if pair is not None:
+        state.set_pair(pair)
+
+
+def _set_pair_example() -> None:
+    example = state.chosen("pair_example")
+    if example is not None:
+        first, second = _PAIRS[example]
+        state.set_pair(second, text=first)
 
 
 def _set_model() -> None:

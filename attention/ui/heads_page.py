@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from attention.export import head_view_html, matrix_html, matrix_svg, trace_npz
+from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
 from attention.figures.atlas import Atlas, Head
-from attention.figures.head_view import HeadView
+from attention.figures.head_view import HeadView, Side
 from attention.figures.matrix import Cell, Matrix
-from attention.lesson.behaviour import describe, head_table, in_short
-from attention.lesson.prose import lesson
+from attention.lesson.behaviour import describe, head_table, in_short, share_table
+from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.survey import (
     HIDE_NAMES,
@@ -25,12 +27,13 @@ from attention.lesson.survey import (
     place,
 )
 from attention.lesson.tables import to_csv
+from attention.segments import BLOCK_NAMES, SENTENCES
 from attention.ui import components, state, text
 from attention.ui.atlas import atlas
 from attention.ui.cache import survey_of
 from attention.ui.frame import Pane
 from attention.ui.head_view import head_view
-from attention.view import View
+from attention.view import MAX_PINS, View
 
 __all__ = ["look_choices", "show"]
 
@@ -44,15 +47,20 @@ _SORT_LABELS = {
     "entropy": "entropy",
     "pattern": "pattern",
     "similarity": "likeness",
+    "across": " → ".join(SENTENCES),
 }
+_BLOCK_LABELS = {block: "all" if block == "all" else " → ".join(block) for block in BLOCK_NAMES}
 
 
-def look_choices(view: View) -> None:
+def look_choices(view: View, panes: list[Pane]) -> None:
     """Draw how the heads are sorted, and how their weights are looked at."""
+    is_pair = any(pane.pair for pane in panes)
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
-        st.session_state["sort"] = view.sort
+        # Only of two sentences can one look at the other.
+        sortings = [sorting for sorting in SORT_NAMES if is_pair or sorting != "across"]
+        st.session_state["sort"] = view.sort if view.sort in sortings else SORT_NAMES[0]
         st.segmented_control(
-            "Sort by", SORT_NAMES, format_func=_SORT_LABELS.__getitem__, key="sort", required=True, on_change=_set_sort
+            "Sort by", sortings, format_func=_SORT_LABELS.__getitem__, key="sort", required=True, on_change=_set_sort
         )
         st.session_state["hide"] = view.look.hide
         st.selectbox(
@@ -84,28 +92,39 @@ def show(view: View, pane: Pane) -> None:
         return
     current = (scene.layer, scene.head)
     with st.spinner("Looking at all heads …", show_time=True):
-        surveyed = survey_of(scene.trace, view.mask, view.look)
+        surveyed = survey_of(scene.trace, view.mask, view.look, pane.pair)
         arranged = order(view.sort, surveyed, scene.trace, view.look, current)
     text.prose(lesson("all-heads"))
-    _say_look(view.look, surveyed)
-    picture = Atlas(
+    if pane.pair:
+        text.prose(lesson("pair", first=word(scene.trace.text), second=word(pane.pair)))
+    notes = _look_notes(view.look, surveyed)
+    if notes:
+        st.caption(" ".join(notes))
+    all_heads = Atlas(
         tiles=surveyed.tiles,
         groups=arranged.groups,
         title=f"{pane.info.name}: {len(surveyed.summaries)} heads",
         alt=f"All {len(surveyed.summaries)} heads of {pane.info.name} as small heatmaps.",
         current=current,
-        descriptions={place(summary): in_short(summary) for summary in surveyed.summaries},
+        descriptions={
+            # Sorted by entropy, the number stands behind it already.
+            place(summary): in_short(summary, has_entropy=view.sort != "entropy")
+            for summary in surveyed.summaries
+        },
         badges=arranged.badges,
         badge_name=_SORT_LABELS[view.sort],
     )
-    atlas(picture, key="atlas", on_choose=_choose)
-    _one_head(view, scene, surveyed, current)
+    atlas(all_heads, key="atlas", on_choose=_choose)
+    lines, heatmap = _one_head(view, pane, scene, surveyed, current)
+    _downloads(scene, pane.pair, notes, all_heads, lines, heatmap)
     _table(surveyed)
 
 
-def _one_head(view: View, scene: Scene, surveyed: Survey, current: Head) -> None:
+def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: Head) -> tuple[HeadView, Matrix]:
+    """Draw what one head does, and its weights as lines and as a heatmap; return these two."""
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
     text.prose(describe(surveyed.summary(current)))
+    _shares(surveyed, current)
     with st.expander("The rules behind the labels"):
         text.prose(lesson("patterns"))
     with st.container(key="way_in_steps"):
@@ -113,23 +132,57 @@ def _one_head(view: View, scene: Scene, surveyed: Survey, current: Head) -> None
         st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
     left, right = st.columns(2, gap="large")
     with left:
-        is_mean = st.toggle("The layer's mean instead of its heads", key="lines_mean")
-        lines = layer_lines(scene, view.look, current[1], is_mean=is_mean)
-        head_view(lines, key="head_view")
+        st.session_state["mean"] = view.lines.mean
+        st.toggle("The layer's mean instead of its heads", key="mean", on_change=_set_mean)
+        if pane.pair:
+            _block_choice(view)
+        lines = layer_lines(scene, view.look, current[1], view.lines, view.block)
+        starts = {"query": lines.row_start, "key": lines.column_start}
+        head_view(
+            lines,
+            key="head_view",
+            on_pin=partial(_pin, starts),
+            on_heads=None if view.lines.mean or len(lines.heads) == 1 else _set_heads_on,
+            on_threshold=_set_threshold,
+        )
     with right:
         picture = head_matrix(scene, view.look, current[1])
         components.matrix(picture, key="head_matrix", on_select=_open_weight)
-    _downloads(scene, lines, picture)
+    return lines, picture
 
 
-def _downloads(scene: Scene, lines: HeadView, picture: Matrix) -> None:
-    """Offer what can be taken away; each file is made when somebody asks for it."""
-    title = scene.trace.text
-    caption = f"{scene.info.name}, layer {scene.layer + 1}, head {scene.head + 1}"
+def _shares(surveyed: Survey, current: Head) -> None:
+    """Say of two sentences how much weight goes across in this head."""
+    if surveyed.shares is None or surveyed.word_shares is None:
+        return
+    index = surveyed.index(current)
+    shares = surveyed.shares[index]
+    text.prose(lesson("pair-shares", across=fact(float(shares[0, 1])), back=fact(float(shares[1, 0]))))
+    st.dataframe(share_table(shares, surveyed.word_shares[index]), hide_index=True, key="share_table", width="content")
+
+
+def _block_choice(view: View) -> None:
+    st.session_state["block"] = view.block
+    st.segmented_control(
+        "Lines from → to",
+        BLOCK_NAMES,
+        format_func=_BLOCK_LABELS.__getitem__,
+        key="block",
+        required=True,
+        on_change=_set_block,
+    )
+
+
+def _downloads(scene: Scene, pair: str, notes: list[str], all_heads: Atlas, lines: HeadView, heatmap: Matrix) -> None:
+    """Offer what can be taken away, which says how it was looked at; each file is made when somebody asks for it."""
+    title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
+    model = " ".join([f"{scene.info.name}.", *notes])
+    head = f"Layer {scene.layer + 1}, head {scene.head + 1} of {model}"
     files: list[tuple[str, str, str, Callable[[], str | bytes]]] = [
-        ("Lines, a page of its own", "lines.html", "text/html", lambda: head_view_html(lines, title, caption)),
-        ("Heatmap, a page of its own", "heatmap.html", "text/html", lambda: matrix_html(picture, title, caption)),
-        ("Heatmap, SVG", "heatmap.svg", "image/svg+xml", lambda: matrix_svg(picture)),
+        ("All heads, a page of its own", "heads.html", "text/html", lambda: atlas_html(all_heads, title, model)),
+        ("Lines, a page of its own", "lines.html", "text/html", lambda: head_view_html(lines, title, head)),
+        ("Heatmap, a page of its own", "heatmap.html", "text/html", lambda: matrix_html(heatmap, title, head)),
+        ("Heatmap, SVG", "heatmap.svg", "image/svg+xml", lambda: matrix_svg(heatmap)),
         ("All weights, NumPy", "trace.npz", "application/octet-stream", lambda: trace_npz(scene.trace)),
     ]
     st.caption("Take it with you: the pages need no server and no network.")
@@ -138,24 +191,27 @@ def _downloads(scene: Scene, lines: HeadView, picture: Matrix) -> None:
             st.download_button(label, data=make, file_name=name, mime=mime, key=name, on_click="ignore")
 
 
-def _say_look(look: Look, surveyed: Survey) -> None:
-    """Say what the pictures do not show as it is: nothing is changed in silence."""
+def _look_notes(look: Look, surveyed: Survey) -> list[str]:
+    """Return what the pictures do not show as it is, in sentences: nothing is changed in silence."""
     notes = []
     if look.words:
         notes.append("Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean.")
     if look.hide != "nothing":
         kept = "each row divided by its sum" if look.renormalise else "rows not made to sum to 1 again"
-        notes.append(f"Hidden: {_HIDE_LABELS[look.hide]}; {kept}.")
+        notes.append(f"Hidden: {_HIDE_LABELS[look.hide]}; {kept}. What heads do is told of all, hidden or not.")
     if max(surveyed.tiles.block) > 1:
         rows, columns = surveyed.tiles.block
         notes.append(f"The text is long: each pixel is the largest weight of {rows}×{columns}.")
-    if notes:
-        st.caption(" ".join(notes))
+    return notes
 
 
 def _table(surveyed: Survey) -> None:
     st.header("All heads as a table", anchor=False)
-    table = head_table(surveyed.summaries)
+    table = head_table(surveyed.summaries, surveyed.shares)
+    if surveyed.shares is not None:
+        st.caption(
+            f"{_SORT_LABELS['across']} and its like are mean shares of a row's weight, [CLS] and [SEP] counted in."
+        )
     st.dataframe(table, hide_index=True, key="heads_table")
     st.download_button(
         "heads.csv",
@@ -181,7 +237,37 @@ def _set_sort() -> None:
         state.change(lambda view: replace(view, sort=sort))
 
 
+def _set_lines(**parts: Any) -> None:
+    state.change(lambda view: replace(view, lines=replace(view.lines, **parts)))
+
+
+def _pin(starts: dict[str, int], side: Side, positions: tuple[int, ...]) -> None:
+    """Keep what is pinned by its place in the whole text, of which perhaps only a part is drawn."""
+    kept = tuple(position + starts[side] for position in positions)[:MAX_PINS]
+    _set_lines(pinned=(side, kept) if kept else None)
+
+
+def _set_heads_on(heads: tuple[int, ...]) -> None:
+    _set_lines(heads=heads)
+
+
+def _set_threshold(threshold: float) -> None:
+    _set_lines(threshold=threshold)
+
+
+def _set_mean() -> None:
+    mean = state.chosen("mean")
+    if mean is not None:
+        _set_lines(mean=mean)
+
+
+def _set_block() -> None:
+    block = state.chosen("block")
+    if block is not None:
+        state.change(lambda view: replace(view, block=block))
+
+
 def _set_look(part: str) -> None:
     value = state.chosen(part)
     if value is not None:
-        state.change(lambda view: replace(view, look=replace(view.look, **{part: value})))
+        state.change(lambda view: view.with_look(replace(view.look, **{part: value})))

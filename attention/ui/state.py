@@ -19,16 +19,28 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.models import list_models
-from attention.view import Pane, View, text_notice
+from attention.view import Pane, View, text_notices
 
-__all__ = ["change", "chosen", "current", "notices", "open_page", "set_pane", "set_text"]
+__all__ = [
+    "change",
+    "chosen",
+    "current",
+    "notices",
+    "open_page",
+    "set_pair",
+    "set_pane",
+    "set_text",
+    "set_versus",
+]
 
-_VIEW, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "notices", "page", "heard", "is_behind"
-_OURS = {_VIEW, _NOTICES, _PAGE, _HEARD, _IS_BEHIND}
+_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "link", "notices", "page", "heard", "is_behind"
+_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND}
 
 
-def open_page(page: str) -> View:
+def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     """Return the view of a page that begins to run: what its link says, if somebody came by a link.
+
+    What a link leaves open, ``opening`` may choose, for a page whose first view is not that of all others.
 
     One comes by a link to a new session, to another page, and by the browser's back and forward buttons.
     At any other time the session's own view counts: of two quick clicks, the second may arrive with the
@@ -38,10 +50,12 @@ def open_page(page: str) -> View:
     is_back_or_forward = context is not None and context.is_history_navigation
     if is_back_or_forward or st.session_state.get(_PAGE) != page:
         models = {info.model_id: info for info in list_models()}
-        view, found = View.from_query(st.query_params.to_dict(), models)
-        st.session_state.update({_VIEW: view, _NOTICES: found, _PAGE: page})
+        link = st.query_params.to_dict()
+        view, found = View.from_query(link, models)
+        view = view if opening is None else opening(view)
+        st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: found, _PAGE: page})
     # What the browser says of every widget, before it is given what the view says.
-    st.session_state[_HEARD] = {name: value for name, value in st.session_state.items() if name not in _OURS}
+    st.session_state[_HEARD] = {name: value for name, value in st.session_state.to_dict().items() if name not in _OURS}
     st.session_state[_IS_BEHIND] = False
     return current()
 
@@ -62,9 +76,10 @@ def change(update: Callable[[View], View], notes: list[str] | None = None) -> No
     """Replace the view, and write its link; the browser's back button returns to the one before."""
     is_behind = _is_behind()
     view = update(current())
+    link = view.to_query()
     st.session_state[_IS_BEHIND] = is_behind
-    st.session_state.update({_VIEW: view, _NOTICES: notes or []})
-    st.query_params.from_dict(view.to_query())
+    st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: notes or []})
+    st.query_params.from_dict(link)
 
 
 def chosen(name: str) -> Any:
@@ -78,13 +93,28 @@ def chosen(name: str) -> Any:
 
 def _is_behind() -> bool:
     # Once the view has changed, the link that came with this press is overwritten.
-    return st.session_state[_IS_BEHIND] or st.query_params.to_dict() != current().to_query()
+    return st.session_state[_IS_BEHIND] or st.query_params.to_dict() != st.session_state[_LINK]
 
 
 def set_text(text: str) -> None:
-    """Take a new sentence; a too long one is cut, and a notice says so."""
-    notice = text_notice(text)
-    change(lambda view: view.with_text(text), [] if notice is None else [notice])
+    """Take a new sentence; what a link has no room for is cut, and a notice says so."""
+    view = current()
+    change(lambda view: view.with_text(text), text_notices(text, view.pair, view.versus))
+
+
+def set_pair(pair: str, text: str | None = None) -> None:
+    """Take a second sentence, to be read together with the first, and perhaps that one too; an empty one is none."""
+    view = current()
+    first = view.text if text is None else text
+    change(lambda view: view.with_text(first).with_pair(pair), text_notices(first, pair, view.versus))
+
+
+def set_versus(versus: str, text: str | None = None) -> None:
+    """Take a second sentence, to be read by itself and compared, and perhaps the first one too."""
+    view = current()
+    # The word in focus stays, unless the first sentence is another one.
+    notes = text_notices(view.text if text is None else text, view.pair, versus)
+    change(lambda view: (view if text is None else view.with_text(text)).with_versus(versus), notes)
 
 
 def set_pane(is_other: bool, update: Callable[[Pane], Pane], word: int | None = None) -> None:
@@ -92,7 +122,7 @@ def set_pane(is_other: bool, update: Callable[[Pane], Pane], word: int | None = 
 
     def update_view(view: View) -> View:
         pane = update(view.other if is_other else view.pane)
-        view = replace(view, other=pane) if is_other else replace(view, pane=pane)
+        view = replace(view, other=pane) if is_other else view.with_pane(pane)
         return view if word is None else replace(view, word=word)
 
     change(update_view)

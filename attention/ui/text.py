@@ -39,6 +39,8 @@ _STYLES = f"""<style>
 /* It lies over the way between pages: only its button may take a click. */
 .stAppHeader, .stAppHeader div, .stAppHeader span {{ pointer-events: none; }}
 .stAppHeader button, .stAppHeader button * {{ pointer-events: auto; }}
+/* At the end of the row there is the menu. */
+.st-key-masthead {{ padding-right: 2rem; }}
 .st-key-text input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
 [class*=st-key-formula] .stMarkdown > div {{ margin: 0; width: auto; }}
 [class*=st-key-formula] .katex-display {{ overflow: visible; }}

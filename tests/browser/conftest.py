@@ -9,7 +9,7 @@ from tests.browser.chromium import launch_options
 from tests.browser.server import serve
 
 # What a tab asserts is told as what a test asserts.
-pytest.register_assert_rewrite("tests.browser.tab")
+pytest.register_assert_rewrite("tests.browser.looks", "tests.browser.tab")
 # The machine may be busy; a test that waits for the right thing does not get slower by that.
 expect.set_options(timeout=20_000)
 

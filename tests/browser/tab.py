@@ -104,7 +104,7 @@ class Tab:
     @property
     def field(self) -> Locator:
         """Where the sentence is typed."""
-        return self.page.get_by_role("textbox", name="Sentence")
+        return self.page.get_by_role("textbox", name="Sentence", exact=True)
 
     @property
     def heading(self) -> Locator:

@@ -172,3 +172,19 @@ def test_a_page_that_there_is_not_leads_to_the_front_door(tab):
     # Streamlit tells the console, too; nothing else may be wrong.
     assert len(tab.errors) == 1
     assert "does not seem to exist" in tab.errors.pop()
+
+
+@pytest.mark.parametrize("has_clipboard", [True, False], ids=["over HTTPS", "over plain HTTP"])
+def test_a_button_copies_the_link(new_tab, has_clipboard):
+    tab = new_tab(permissions=["clipboard-read", "clipboard-write"])
+    if not has_clipboard:
+        # What a browser withholds from a page that came over plain HTTP from another machine.
+        tab.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    tab.go(model="toy", step="scores")
+    tab.matrix("scores").click(1, 2)
+    tab.expect_query(model="toy", step="scores", cell="scores-1-2", word="1")
+    tab.page.get_by_role("button", name="Copy link").click()
+    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
+    tab.field.fill("")
+    tab.field.press("Control+V")
+    expect(tab.field).to_have_value(tab.page.url)

@@ -241,3 +241,12 @@ def test_only_pins_that_there_are_reach_the_page():
         {"side": "key", "positions": "01"},
     ):
         assert _pins(wrong, sizes) is None
+
+
+def test_only_heads_that_there_are_reach_the_page():
+    from attention.ui.head_view import _indices
+
+    assert _indices([2, 0, 2], 3) == (0, 2)
+    assert _indices([], 3) == ()
+    for wrong in (None, "01", [3], [-1], [True], [0.0], {"0": 1}):
+        assert _indices(wrong, 3) is None

@@ -1,19 +1,22 @@
 """Links: what a view says of itself comes back as the same view, and nonsense comes back as the default."""
 
 from dataclasses import fields, replace
+from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
-from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Look
+from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look
 from attention.masks import MASK_NAMES
 from attention.models import list_models, load
-from attention.text import MAX_CHARACTERS, clean, shorten
+from attention.segments import BLOCK_NAMES
+from attention.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
 from attention.trace import Token
-from attention.view import DEFAULT_TEXT, Pane, View, default_word, other_model, same_word, text_notice
+from attention.view import DEFAULT_TEXT, MAX_PINS, Pane, View, default_word, other_model, same_word, text_notices
 
 MODELS = {info.model_id: info for info in list_models()}
 TOY = load("toy")
@@ -36,12 +39,26 @@ def panes(info):
     )
 
 
+def lines(info):
+    pins = st.tuples(st.sampled_from(["query", "key"]), ascending(st.integers(0, 99_999), min_size=1))
+    return st.builds(
+        Lines,
+        heads=maybe(ascending(st.integers(0, info.n_heads - 1))),
+        threshold=maybe(st.sampled_from(THRESHOLDS)),
+        pinned=maybe(pins),
+        mean=st.booleans(),
+    )
+
+
+def ascending(numbers, min_size=0):
+    return st.sets(numbers, min_size=min_size, max_size=MAX_PINS).map(lambda found: tuple(sorted(found)))
+
+
 @st.composite
 def views(draw):
     """Any view that the page can come to."""
     model = draw(st.sampled_from(sorted(MODELS)))
-    return View(
-        text=shorten(clean(draw(anything)))[0],
+    view = View(
         model=model,
         step=draw(st.sampled_from(STEP_KEYS)),
         mask=draw(st.sampled_from(MASK_NAMES)),
@@ -51,7 +68,12 @@ def views(draw):
         other=draw(panes(MODELS[other_model(model, MODELS)])),
         sort=draw(st.sampled_from(SORT_NAMES)),
         look=Look(draw(st.booleans()), draw(st.sampled_from(HIDE_NAMES)), draw(st.booleans())),
+        block=draw(st.sampled_from(BLOCK_NAMES)),
+        lines=draw(lines(MODELS[model])),
     )
+    sentences = {"text": clean(draw(anything)), "pair": clean(draw(anything))}
+    versus = draw(maybe(anything))
+    return replace(view, **sentences, versus=None if versus is None else clean(versus))
 
 
 def read(query):
@@ -87,6 +109,8 @@ def test_every_part_of_a_view_is_in_its_link():
     """A part that no link holds could not be shared."""
     changed = {
         "text": "One two",
+        "pair": "Three",
+        "versus": "",
         "model": "toy",
         "step": "softmax",
         "mask": "causal",
@@ -96,6 +120,8 @@ def test_every_part_of_a_view_is_in_its_link():
         "other": Pane(cell=Cell("scores", 1, 0)),
         "sort": "entropy",
         "look": Look(words=True),
+        "block": "AB",
+        "lines": Lines(heads=()),
     }
     assert set(changed) == {field.name for field in fields(View)}
     for name, value in changed.items():
@@ -113,7 +139,8 @@ def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():
 # ---------------------------------------------------------------------------------------- bad links
 
 NAMES = ("text", "model", "step", "mask", "word", "layer", "head", "cell", "beside")
-NAMES += ("beside_layer", "beside_head", "beside_cell", "sort", "words", "hide", "renormalise", "unknown")
+NAMES += ("beside_layer", "beside_head", "beside_cell", "sort", "words", "hide", "renormalise")
+NAMES += ("block", "on", "least", "pins", "mean", "pair", "versus", "unknown")
 
 
 @given(st.dictionaries(st.sampled_from(NAMES) | anything, anything))
@@ -132,7 +159,12 @@ def test_no_almost_good_link_is_bad_enough_to_raise(query):
     # What was not taken is spoken of.
     for name in NAMES[1:-1]:
         if name in query and not any(f"{name}=" in sentence for sentence in notices):
-            assert view.to_query().get(name, query[name]) == query[name]
+            assert meant(view.to_query().get(name, query[name])) == meant(query[name])
+
+
+def meant(value):
+    """Numbers may have zeros in front, and lists of them any order."""
+    return {str(int(part)) if part.isascii() and part.isdigit() else part for part in value.split("-")}
 
 
 @pytest.mark.parametrize(
@@ -159,6 +191,15 @@ def test_no_almost_good_link_is_bad_enough_to_raise(query):
         ("cell", "scores--1-2", "scores-3-2"),
         ("cell", "scores-1-²", "scores-3-2"),
         ("beside_cell", "a-b-c", "scores-3-2"),
+        ("block", "AC", "all, AA, AB, BA, BB"),
+        ("on", "0-1", "from 1 to 12"),
+        ("on", "13", "from 1 to 12"),
+        ("on", "1-x", "from 1 to 12"),
+        ("least", "0.03", "0.02, 0.05, 0.1"),
+        ("pins", "value-3", "query-3-5"),
+        ("pins", "query", "query-3-5"),
+        ("pins", "query--3", "query-3-5"),
+        ("mean", "yes", "0, 1"),
     ],
 )
 def test_a_bad_parameter_becomes_the_default_and_a_notice_says_what_it_can_be(name, value, may_be):
@@ -193,13 +234,38 @@ def test_a_text_too_long_for_a_link_is_cut_and_a_notice_says_where():
     assert len(view.text) <= MAX_CHARACTERS
     assert "10,003 characters" in notice
     assert f"“…{view.text[-20:]}”" in notice
-    assert text_notice(view.text) is None
+    assert text_notices(view.text) == []
 
 
 def test_a_text_of_just_the_longest_length_is_not_cut():
     text = "a" * MAX_CHARACTERS
     assert read({"text": text}) == (View(text=text), [])
-    assert text_notice(text + "b") is not None
+    assert len(text_notices(text + "b")) == 1
+
+
+LETTERS = st.text(st.sampled_from("aé漢 "), max_size=40).map(lambda text: text * 90)
+
+
+@given(LETTERS, LETTERS, maybe(LETTERS))
+def test_a_link_holds_all_sentences_together_within_its_budget(text, pair, versus):
+    view, notices = read({"text": text, "pair": pair} | ({} if versus is None else {"versus": versus}))
+    together = view.text + view.pair + (view.versus or "")
+    assert len(together) <= MAX_CHARACTERS
+    assert len(quote(together, safe="")) <= MAX_LINK_BYTES
+    lost = [
+        clean(typed or "") != kept
+        for typed, kept in ((text, view.text), (pair, view.pair), (versus, view.versus or ""))
+    ]
+    assert len(notices) == sum(lost)
+    assert read(view.to_query()) == (view, [])
+
+
+def test_the_first_sentence_has_its_room_first_and_what_is_left_out_is_said():
+    view, (notice,) = read({"text": "a" * MAX_CHARACTERS, "pair": "It was tired"})
+    assert (len(view.text), view.pair) == (MAX_CHARACTERS, "")
+    assert notice == ("The second sentence has 12 characters, and a link has room for 0 of them: it was left out.")
+    shorter = View(pair="b" * 2000).with_text("a" * 1000)
+    assert (len(shorter.text), len(shorter.pair)) == (1000, 1500)
 
 
 @given(anything)
@@ -236,6 +302,19 @@ def test_a_new_sentence_lets_go_of_the_word_and_the_cells_of_the_old_one():
     assert FULL.with_text(" Four ") == replace(without_cells(FULL), text="Four", word=None)
 
 
+def test_another_second_sentence_lets_go_of_the_word_and_the_cells_and_a_new_first_one_keeps_it():
+    paired = replace(FULL, pair="Old")
+    assert paired.with_pair(" New\n") == replace(without_cells(FULL), pair="New", word=None)
+    assert paired.with_pair("").pair == ""
+    assert paired.with_text("Four").pair == "Old"
+
+
+def test_another_sentence_to_compare_lets_go_of_the_cells_and_keeps_the_word():
+    assert FULL.with_versus(" x ") == replace(without_cells(FULL), versus="x")
+    assert FULL.with_versus("x").with_text("Four").versus == "x"
+    assert read(FULL.with_versus("").to_query())[0].versus == ""
+
+
 def test_another_step_lets_go_of_the_cells_and_the_same_step_keeps_them():
     assert FULL.with_step("softmax") == replace(without_cells(FULL), step="softmax")
     assert FULL.with_step("scores") == FULL
@@ -248,6 +327,23 @@ def test_another_model_lets_go_of_layers_heads_and_words_and_the_same_one_keeps_
 
 def test_another_word_lets_go_of_the_cells():
     assert FULL.with_word(2) == replace(without_cells(FULL), word=2)
+
+
+def test_pins_stay_as_long_as_the_tokens_do_and_heads_as_long_as_the_head_that_was_chosen():
+    drawn = Lines(heads=(0, 1), threshold=0.1, pinned=("key", (2,)), mean=True)
+    view = replace(FULL, lines=drawn)
+    without_pins, without_heads = replace(drawn, pinned=None), replace(drawn, heads=None)
+    assert view.with_text("Four").lines == view.with_pair("Four").lines == without_pins
+    assert view.with_look(Look(words=True)).lines == without_pins
+    assert view.with_look(Look(hide="special")).lines == drawn
+    assert view.with_pane(replace(view.pane, head=1)).lines == without_heads
+    assert view.with_pane(replace(view.pane, cell=None)).lines == drawn
+    assert view.with_model("minilm-l6").lines == replace(drawn, pinned=None, heads=None)
+
+
+def test_more_pins_than_a_link_has_room_for_are_not_kept():
+    link = {"pins": "query-" + "-".join(map(str, range(500)))}
+    assert read(link)[0].lines.pinned == ("query", tuple(range(MAX_PINS)))
 
 
 def test_a_place_that_nobody_chose_is_the_models_own():
@@ -279,6 +375,13 @@ def test_the_word_in_focus_is_never_a_token_that_the_model_added(minilm, text, m
         assert word.word is not None
 
 
+def test_the_word_in_focus_is_no_punctuation_mark_where_there_is_a_word(minilm):
+    for model in (TOY, minilm):
+        for text, wanted in (("One, two", "one"), ("Yes!", "yes"), ("... cat ...", "cat"), ("?!", "?")):
+            tokens = model.trace(text).tokens
+            assert tokens[default_word(tokens)].text == wanted
+
+
 def test_the_word_in_focus_is_the_first_piece_of_its_word(minilm):
     tokens = minilm.trace("zyzzyvas").tokens
     assert len(tokens) > 3
@@ -293,6 +396,16 @@ def test_the_same_word_is_the_same_characters_in_both_models(minilm):
             continue
         same = there[same_word(token.position, here, there)]
         assert same.start <= token.start < same.start + len(same.typed)
+
+
+def test_of_a_pair_the_word_in_focus_is_in_the_first_sentence_and_has_no_like_where_only_that_was_read(minilm):
+    pair = minilm.trace(DEFAULT_TEXT, "It was so very tired that it slept").tokens
+    assert pair[default_word(pair)].text == "sat"
+    alone = TOY.trace(DEFAULT_TEXT).tokens
+    slept = next(token for token in pair if token.text == "slept")
+    assert same_word(slept.position, pair, alone) == default_word(alone)
+    tired = next(token for token in pair if token.text == "mat")
+    assert alone[same_word(tired.position, pair, alone)].text == "mat"
 
 
 def test_what_has_no_characters_is_answered_with_the_word_in_the_middle(minilm):

@@ -1,0 +1,80 @@
+"""One query against every key, number by number, as the plain data of the neuron view."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+__all__ = ["Neuron"]
+
+
+@dataclass(frozen=True, slots=True)
+class Neuron:
+    """One query of one head, its products with every key, and what becomes of them; positions count from 0.
+
+    ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
+    sums are the ``scores``; ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores
+    are divided by. ``breaks`` are the positions at which a new group of tokens begins.
+    """
+
+    title: str
+    alt: str
+    labels: tuple[str, ...]
+    query: int
+    key: int
+    query_vector: Float[Array, " D"]
+    keys: Float[Array, "K D"]
+    products: Float[Array, "K D"]
+    scores: Float[Array, " K"]
+    masked_scores: Float[Array, " K"]
+    weights: Float[Array, " K"]
+    divisor: str
+    breaks: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are not one row for each label.
+
+        Raises:
+            ValueError: with the shapes that came and those that were wanted.
+        """
+        n_keys, width = len(self.labels), self.query_vector.shape[0]
+        wanted: dict[str, tuple[int, ...]] = {"keys": (n_keys, width), "products": (n_keys, width)}
+        wanted |= dict.fromkeys(("scores", "masked_scores", "weights"), (n_keys,))
+        for name, shape in wanted.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} must have shape {shape}, got {getattr(self, name).shape}")
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        return {
+            "title": self.title,
+            "alt": self.alt,
+            "labels": list(self.labels),
+            "query": self.query,
+            "key": self.key,
+            "width": self.query_vector.shape[0],
+            "queryVector": _packed(self.query_vector),
+            "keys": _packed(self.keys),
+            "products": _packed(self.products),
+            "scores": _packed(self.scores),
+            "maskedScores": _packed(self.masked_scores),
+            "weights": _packed(self.weights),
+            # Queries and keys are of one kind, products of another: each has the full colour at its own largest.
+            "vectorLimit": _largest(self.query_vector, self.keys),
+            "productLimit": _largest(self.products),
+            "divisor": self.divisor,
+            "breaks": list(self.breaks),
+        }
+
+
+def _packed(numbers: Array) -> str:
+    return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")
+
+
+def _largest(*arrays: Array) -> float:
+    return max(float(np.abs(array).max()) for array in arrays) or 1.0

@@ -1,0 +1,273 @@
+"""Two runs side by side: words that both have, the difference of their weights, and what has changed most.
+
+Words of the two are matched in order, by their letters in lower case (Ratcliff and Obershelp's method, as
+in Python's ``difflib``). What only one of them has is compared with nothing: such cells are NaN, not 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.figures.atlas import Head
+from attention.figures.matrix import Matrix
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.trace import Trace
+from attention.words import Word, merge_words
+
+__all__ = ["COMPARE", "Comparison", "Side", "align", "changes", "changes_picture", "side_of", "tell", "tell_changes"]
+
+# The name of a cell that stands for two words in both runs.
+COMPARE = "compare"
+
+# Where a word of either run is in the first one and in the second; None if it has no such word.
+Place = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs: what it is called, its words, and one head's weights between them."""
+
+    name: str
+    words: tuple[Word, ...]
+    weights: Float[Array, "W W"]
+
+
+def side_of(scene: Scene, name: str) -> Side:
+    """Return a scene's head between whole words, each of whose rows still sums to 1."""
+    weights, words = merge_words(scene.steps.weights, scene.tokens)
+    return Side(name, tuple(words), weights)
+
+
+def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Place, ...]:
+    """Return all words of both in order: those that they share, and those that only one of them has.
+
+    Where they differ, the first one's words come before the second one's.
+    """
+    ours, theirs = ([(each.is_special, each.text.lower()) for each in words] for words in (first, second))
+    places: list[Place] = []
+    for tag, start, end, other_start, other_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag == "equal":
+            places += zip(range(start, end), range(other_start, other_end), strict=True)
+        else:
+            places += [(index, None) for index in range(start, end)]
+            places += [(None, index) for index in range(other_start, other_end)]
+    return tuple(places)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs on one list of words, W of them; rows and columns count along that list."""
+
+    first: Side
+    second: Side
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Where each word is in the first run and in the second."""
+        return align(self.first.words, self.second.words)
+
+    @cached_property
+    def units(self) -> tuple[Word, ...]:
+        """The words themselves."""
+        return tuple(
+            self.first.words[one] if one is not None else self.second.words[other]  # type: ignore[index]
+            for one, other in self.places
+        )
+
+    @cached_property
+    def shared(self) -> Bool[Array, " W"]:
+        """Which words both have."""
+        return np.array([None not in place for place in self.places])
+
+    @cached_property
+    def weights(self) -> tuple[Float[Array, "W W"], Float[Array, "W W"]]:
+        """Both runs' weights, NaN where a word is not there."""
+        return _spread(self.first, [one for one, _ in self.places]), _spread(
+            self.second, [other for _, other in self.places]
+        )
+
+    @cached_property
+    def difference(self) -> Float[Array, "W W"]:
+        """The second's weights less the first's, NaN where there is nothing to compare."""
+        return self.weights[1] - self.weights[0]
+
+    @cached_property
+    def swapped(self) -> tuple[tuple[int, int], ...]:
+        """Words of which one stands in the first run where the other stands in the second: pairs of rows."""
+        pairs: list[tuple[int, int]] = []
+        row = 0
+        while row < len(self.places):
+            start = row
+            while row < len(self.places) and not self.shared[row]:
+                row += 1
+            ours = [index for index in range(start, row) if self.places[index][1] is None]
+            theirs = [index for index in range(start, row) if self.places[index][0] is None]
+            if len(ours) == len(theirs):
+                pairs += zip(ours, theirs, strict=True)
+            row += 1
+        return tuple(pairs)
+
+    def most_changed(self) -> tuple[int, int] | None:
+        """Return the two words between which most has changed, special tokens left out; None if there are none."""
+        ordinary = np.array([not unit.is_special for unit in self.units])
+        changed = np.where(ordinary[:, None] & ordinary, np.abs(self.difference), np.nan)
+        if np.isnan(changed).all():
+            return None
+        row, column = np.unravel_index(int(np.nanargmax(changed)), changed.shape)
+        return int(row), int(column)
+
+    def row_of(self, position: int) -> int | None:
+        """Return the row of the word that a token of the first run belongs to."""
+        for row, (one, _) in enumerate(self.places):
+            if one is not None and position in self.first.words[one].positions:
+                return row
+        return None
+
+    def pictures(self, selected: tuple[int, int] | None, focus: int | None) -> tuple[Matrix, Matrix, Matrix]:
+        """Return both heatmaps and their difference, on the same rows and columns."""
+        first, second = self.weights
+        title = f"{self.second.name} less {_inside(self.first.name)}"
+        return (
+            self._picture("first", self.first.name, first, selected, focus),
+            self._picture("second", self.second.name, second, selected, focus),
+            self._picture("difference", title, self.difference, selected, focus),
+        )
+
+    def _picture(
+        self, name: str, title: str, values: Array, selected: tuple[int, int] | None, focus: int | None
+    ) -> Matrix:
+        labels = tuple(unit.text for unit in self.units)
+        return Matrix(
+            name=name,
+            title=title,
+            values=values.astype(np.float32),
+            row_labels=labels,
+            column_labels=labels,
+            row_axis="queries (who asks)",
+            column_axis="keys (who is asked)",
+            palette="signed" if name == "difference" else "weights",
+            alt=f"{title}: weights between {len(labels)} words, blank where a word is not there.",
+            row_role="query",
+            column_role="key",
+            focus_row=focus,
+            selected=selected,
+            blank="not in both" if name == "difference" else "not here",
+        )
+
+
+def _spread(side: Side, indices: Sequence[int | None]) -> Float[Array, "W W"]:
+    spread = np.full((len(indices), len(indices)), np.nan)
+    there = [row for row, index in enumerate(indices) if index is not None]
+    here = [index for index in indices if index is not None]
+    spread[np.ix_(there, there)] = side.weights[np.ix_(here, here)]
+    return spread
+
+
+def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
+    """Return as HTML what has changed most, what the swapped words get, and which words cannot be compared."""
+    names = {"first_name": word(_inside(comparison.first.name)), "second_name": word(_inside(comparison.second.name))}
+    text = ""
+    changed = comparison.most_changed()
+    if changed is None:
+        text += lesson("compare-nothing")
+    else:
+        text += lesson("compare-most", **_cell_facts(comparison, changed), **names)
+        if selected is not None and selected != changed and not np.isnan(comparison.difference[selected]):
+            text += lesson("compare-cell", **_cell_facts(comparison, selected), **names)
+    text += "".join(_swap(comparison, *rows) for rows in comparison.swapped[:2])
+    text += _only(comparison.first, [one for one, other in comparison.places if other is None])
+    text += _only(comparison.second, [other for one, other in comparison.places if one is None])
+    return text
+
+
+def _inside(name: str) -> str:
+    """Return the name of a run as it stands inside a sentence."""
+    return f"the {name[4:]}" if name.startswith("The ") else name
+
+
+def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str | int]:
+    first, second = comparison.weights
+    row, column = cell
+    return {
+        "row": word(comparison.units[row].text),
+        "column": word(comparison.units[column].text),
+        "first": fact(float(first[cell])),
+        "second": fact(float(second[cell])),
+    }
+
+
+def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
+    """Say how the words of both look at two words of which each run has one: the row in which it differs most."""
+    first, second = comparison.weights
+    rows = comparison.shared & np.array([not unit.is_special for unit in comparison.units])
+    if not rows.any():
+        return ""
+    apart = np.where(rows, np.abs(second[:, theirs] - first[:, ours]), -1)
+    row = int(apart.argmax())
+    return lesson(
+        "compare-swapped",
+        ours=word(comparison.units[ours].text),
+        theirs=word(comparison.units[theirs].text),
+        row=word(comparison.units[row].text),
+        first=fact(float(first[row, ours])),
+        second=fact(float(second[row, theirs])),
+    )
+
+
+def _only(side: Side, indices: Sequence[int | None]) -> str:
+    names = [f"<b>{word(side.words[index].text)}</b>" for index in indices if index is not None]
+    return lesson("compare-only", side=word(_inside(side.name)), words=", ".join(names)) if names else ""
+
+
+def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
+    """Return the largest difference between two runs of one model, head by head, over the words that both have."""
+    rows = []
+    for one, other in zip(first.layers, second.layers, strict=True):
+        ours, words = merge_words(one.steps().weights, first.tokens)
+        theirs, others = merge_words(other.steps().weights, second.tokens)
+        shared = [place for place in align(words, others) if None not in place]
+        if not shared:
+            return np.zeros((len(first.layers), len(ours)))
+        here, there = (list(indices) for indices in zip(*shared, strict=True))
+        apart = theirs[:, there][:, :, there] - ours[:, here][:, :, here]
+        rows.append(np.abs(apart).max(axis=(1, 2)))
+    return np.stack(rows)
+
+
+def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
+    """Return how much each head has changed as a small table, a row for each layer."""
+    n_layers, n_heads = changed.shape
+    return Matrix(
+        name="changes",
+        title="The largest difference in each head",
+        values=changed.astype(np.float32),
+        row_labels=tuple(f"Layer {layer + 1}" for layer in range(n_layers)),
+        column_labels=tuple(str(head + 1) for head in range(n_heads)),
+        row_axis="layers",
+        column_axis="heads",
+        palette="signed",
+        alt=f"The largest difference between two words in each of {changed.size} heads.",
+        selected=current,
+    )
+
+
+def tell_changes(changed: Float[Array, "L H"]) -> str:
+    """Return as HTML which head has changed most, and which least."""
+    most, least = (np.unravel_index(int(index), changed.shape) for index in (changed.argmax(), changed.argmin()))
+    return lesson(
+        "compare-heads",
+        layer=int(most[0]) + 1,
+        head=int(most[1]) + 1,
+        most=fact(float(changed[most])),
+        quiet_layer=int(least[0]) + 1,
+        quiet_head=int(least[1]) + 1,
+        least=fact(float(changed[least])),
+    )

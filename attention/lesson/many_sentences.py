@@ -1,0 +1,189 @@
+"""What heads do over many sentences, in words, as a picture of means, and as a table."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Literal
+
+from attention.figures.atlas import Atlas, Head, Tiles, by_layer
+from attention.figures.format import number
+from attention.figures.matrix import Matrix
+from attention.lesson.behaviour import head_table
+from attention.lesson.prose import fact, lesson, word
+from attention.patterns import HeadSummary
+from attention.study import AlignedMean, StudyResult
+
+__all__ = [
+    "ALIGNMENTS",
+    "LAYER_MEASURES",
+    "Alignment",
+    "LayerMeasure",
+    "aligned",
+    "averages",
+    "describe",
+    "how_many",
+    "layer_measures",
+    "mean_matrix",
+    "positions",
+    "study_table",
+    "tell_layers",
+]
+
+Alignment = Literal["start", "end"]
+ALIGNMENTS: tuple[Alignment, ...] = ("start", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class LayerMeasure:
+    """A number of every head that is drawn layer by layer: its name in a summary, its title, its unit."""
+
+    name: str
+    title: str
+    unit: str
+    is_share: bool = True
+    is_of_special_tokens: bool = False
+
+
+LAYER_MEASURES = (
+    LayerMeasure("separator", "Weight on [SEP]", "share", is_of_special_tokens=True),
+    LayerMeasure("classifier", "Weight on [CLS]", "share", is_of_special_tokens=True),
+    LayerMeasure("punctuation", "Weight on punctuation marks", "share"),
+    LayerMeasure("entropy", "How widely it looks: entropy", "nats", is_share=False),
+    LayerMeasure("mean_distance", "How far it looks: mean distance", "tokens", is_share=False),
+)
+
+
+def layer_measures(result: StudyResult) -> list[LayerMeasure]:
+    """Return what there is to draw: a model without special tokens has no weight on them."""
+    return [each for each in LAYER_MEASURES if not each.is_of_special_tokens or result.measure(each.name).any()]
+
+
+def tell_layers(result: StudyResult) -> str:
+    """Return as HTML what the pictures of the layers are, and which layer gives most to special tokens."""
+    told = lesson("study-layers")
+    separator, classifier = (result.measure(name).mean(axis=1) for name in ("separator", "classifier"))
+    if not separator.any():
+        return told
+    return told + lesson(
+        "study-sinks",
+        model=html.escape(result.info.name),
+        separator_layer=int(separator.argmax()) + 1,
+        separator=fact(float(separator.max())),
+        classifier_layer=int(classifier.argmax()) + 1,
+        classifier=fact(float(classifier.max())),
+    )
+
+
+def aligned(result: StudyResult, alignment: Alignment) -> AlignedMean:
+    """Return the mean weights, sentences laid on each other at their first or at their last token."""
+    return result.from_start if alignment == "start" else result.from_end
+
+
+def averages(result: StudyResult, alignment: Alignment, current: Head) -> Atlas:
+    """Return the mean weights of all heads as small pictures."""
+    tiles = Tiles.of(list(aligned(result, alignment).weights))
+    name, n_heads = result.info.name, len(result.summaries)
+    return Atlas(
+        tiles=tiles,
+        groups=by_layer(tiles),
+        title=f"{name}: {n_heads} heads, averaged over {result.n_sentences:,} sentences",
+        alt=f"The mean weights of all {n_heads} heads of {name} over {result.n_sentences:,} sentences.",
+        current=current,
+        descriptions={(summary.layer, summary.head): _in_short(result, summary) for summary in result.summaries},
+    )
+
+
+def _in_short(result: StudyResult, summary: HeadSummary) -> str:
+    """Return a head's commonest pattern and its labels in a few plain words."""
+    pattern, _ = result.commonest_pattern(summary.layer, summary.head)
+    return f"{', '.join((pattern, *summary.behaviour_names))}; entropy {number(summary.entropy)}"
+
+
+def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix:
+    """Return the mean weights of one head as a matrix to draw."""
+    mean = aligned(result, alignment)
+    labels = positions(mean, alignment)
+    place = f"layer {head[0] + 1}, head {head[1] + 1}"
+    return Matrix(
+        name="mean_weights",
+        title=f"Mean weights of {place}",
+        values=mean.weights[head],
+        row_labels=labels,
+        column_labels=labels,
+        row_axis="query positions (who asks)",
+        column_axis="key positions (who is asked)",
+        palette="weights",
+        alt=f"The mean weights of {place} between {len(labels)} positions, over {result.n_sentences:,} sentences.",
+        row_role="query",
+        column_role="key",
+    )
+
+
+def positions(mean: AlignedMean, alignment: Alignment) -> tuple[str, ...]:
+    """Name the positions: counted from 0 at the start or from −1 at the end, or the token that all have there."""
+    size = len(mean.names)
+    numbers = [str(i) if alignment == "start" else f"−{size - i}" for i in range(size)]
+    return tuple(name or number for name, number in zip(mean.names, numbers, strict=True))
+
+
+def how_many(result: StudyResult, alignment: Alignment) -> str:
+    """Say in a plain sentence of how many sentences the cells of the mean picture are the mean."""
+    counts = aligned(result, alignment).counts.diagonal()
+    fewest, n = int(counts.min()), result.n_sentences
+    where = "first" if alignment == "start" else "last"
+    if fewest == n:
+        return f"Each cell is the mean over all {n:,} sentences, at their {where} {len(counts)} positions."
+    n_full = int((counts == n).sum())
+    return (
+        f"Sentences are not equally long: cell (i, j) is the mean over those that have both positions. "
+        f"All {n:,} have the {where} {n_full}, and {fewest:,} have all {len(counts)} that are shown. "
+        "What lies beyond is left out, so a row may add up to less than 1."
+    )
+
+
+def describe(result: StudyResult, head: Head) -> str:
+    """Return as HTML what one head does over the sentences, with the rules behind its labels."""
+    summary = _summary(result, head)
+    pattern, n_times = result.commonest_pattern(*head)
+    told = lesson(
+        "study-head",
+        layer=head[0] + 1,
+        head=head[1] + 1,
+        sentences=f"{result.n_sentences:,}",
+        entropy=fact(summary.entropy),
+        distance=fact(summary.mean_distance),
+        previous=fact(summary.previous),
+        itself=fact(summary.itself),
+        next=fact(summary.next),
+        pattern=word(pattern),
+        times=f"{n_times:,}",
+    )
+    if summary.classifier or summary.separator:
+        told += lesson("study-special", classifier=fact(summary.classifier), separator=fact(summary.separator))
+    shown = [behaviour for behaviour in summary.behaviours if behaviour.passes]
+    for behaviour in shown:
+        rule = behaviour.rule
+        told += lesson(
+            "head-behaviour",
+            behaviour=word(rule.name),
+            score=fact(behaviour.score),
+            threshold=fact(rule.threshold),
+            meaning=html.escape(rule.meaning),
+            source=html.escape(rule.source),
+        )
+    return told + lesson("study-caveat" if shown else "study-no-behaviour")
+
+
+def _summary(result: StudyResult, head: Head) -> HeadSummary:
+    return result.summaries[head[0] * result.info.n_heads + head[1]]
+
+
+def study_table(result: StudyResult) -> dict[str, list[str | int | float]]:
+    """Return all heads as columns: the means, and how often each had its commonest pattern."""
+    table = head_table(result.summaries)
+    commonest = [result.commonest_pattern(summary.layer, summary.head) for summary in result.summaries]
+    front: dict[str, list[str | int | float]] = {name: table.pop(name) for name in ("layer", "head")}
+    front["pattern"] = [pattern for pattern, _ in commonest]
+    front["of sentences, %"] = [round(100 * count / result.n_sentences, 1) for _, count in commonest]
+    return {**front, **{name: column for name, column in table.items() if name != "pattern"}}

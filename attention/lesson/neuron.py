@@ -1,0 +1,145 @@
+"""How one query meets one key, number by number: pictures, table and the sum in writing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from attention.figures.format import number
+from attention.figures.matrix import Matrix
+from attention.figures.neuron import Neuron
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.scene import Scene, numbered
+from attention.segments import groups
+
+__all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
+
+# The name of a cell that stands for a query and a key.
+NEURON = "neuron"
+
+# So many products are written one by one; of more, the first and the last.
+MAX_WRITTEN = 8
+
+
+def best_key(scene: Scene) -> int:
+    """Return the key that the word in focus looks at most."""
+    return int(scene.steps.masked_scores[scene.word].argmax())
+
+
+def neuron(scene: Scene, key: int) -> Neuron:
+    """Return the query of the word in focus against every key."""
+    steps, query = scene.steps, scene.word
+    place = f"layer {scene.layer + 1}, head {scene.head + 1}"
+    return Neuron(
+        title=f"{scene.info.name}, {place}: the query of {scene.focus.text} and every key",
+        alt=f"The query of {scene.focus.text} against {len(scene.labels)} keys of {scene.d_head} numbers, {place}.",
+        labels=scene.labels,
+        query=query,
+        key=key,
+        query_vector=steps.queries[query],
+        keys=steps.keys,
+        products=steps.queries[query] * steps.keys,
+        scores=steps.scores[query],
+        masked_scores=steps.masked_scores[query],
+        weights=steps.weights[query],
+        divisor=_divisor(scene),
+        breaks=tuple(start for _, start in groups(scene.tokens) if start),
+    )
+
+
+def key_picture(scene: Scene, key: int) -> Matrix:
+    """Return q, k and their products as three rows of numbers."""
+    query_vector, key_vector = scene.steps.queries[scene.word], scene.steps.keys[key]
+    names = (f"q({scene.focus.text})", f"k({scene.labels[key]})", "q ∘ k")
+    return _rows(
+        "meeting",
+        "q, k and their products",
+        np.stack([query_vector, key_vector, query_vector * key_vector]),
+        names,
+        f"The query of {scene.focus.text}, the key of {scene.labels[key]} and their products, number by number.",
+    )
+
+
+def value_picture(scene: Scene, key: int) -> Matrix:
+    """Return the key's value, the part of it that is handed over, and the output that it becomes part of."""
+    value, weight = scene.steps.values[key], scene.steps.weights[scene.word, key]
+    names = (f"v({scene.labels[key]})", f"{number(float(weight))} × v", f"output({scene.focus.text})")
+    return _rows(
+        "handing",
+        "What comes of it: v and the output",
+        np.stack([value, weight * value, scene.steps.head_outputs[scene.word]]),
+        names,
+        f"The value of {scene.labels[key]}, what its weight leaves of it, and the output of {scene.focus.text}.",
+    )
+
+
+def _rows(name: str, title: str, values: np.ndarray, labels: tuple[str, ...], alt: str) -> Matrix:
+    return Matrix(
+        name=name,
+        title=title,
+        values=values,
+        row_labels=labels,
+        column_labels=numbered(values.shape[1]),
+        row_axis="vectors",
+        column_axis="dimensions of the head",
+        palette="signed",
+        alt=alt,
+    )
+
+
+def sum_in_writing(scene: Scene, key: int) -> str:
+    """Return as HTML how the weight comes about: products, their sum, the scaling, the mask and the softmax."""
+    steps, query = scene.steps, scene.word
+    products = steps.queries[query] * steps.keys[key]
+    masked = float(steps.masked_scores[query, key])
+    facts: dict[str, str | int] = {
+        "query": word(scene.focus.text),
+        "key": word(scene.labels[key]),
+        "products": _written_sum(products),
+        "score": fact(float(steps.scores[query, key])),
+        "divisor": _divisor(scene),
+        "scaled": fact(float(steps.scaled_scores[query, key])),
+        "weight": fact(float(steps.weights[query, key])),
+        "keys": len(scene.labels),
+    }
+    text = lesson("neuron-sum", **facts)
+    if np.isneginf(masked):
+        return text + lesson("neuron-masked", **facts)
+    row = steps.masked_scores[query]
+    exponentials = np.exp(row - row.max())
+    return text + lesson(
+        "neuron-softmax",
+        highest=fact(float(row.max())),
+        masked=fact(masked),
+        exponential=exact(float(exponentials[key])),
+        total=exact(float(exponentials.sum())),
+        **facts,
+    )
+
+
+def pair_table(scene: Scene, key: int) -> dict[str, list[str]]:
+    """Return the numbers of both pictures as columns, in full precision; a vector that is shorter ends in blanks."""
+    pictures = key_picture(scene, key), value_picture(scene, key)
+    height = max(picture.values.shape[1] for picture in pictures)
+    table = {"dimension": [str(dimension) for dimension in range(height)]}
+    for picture in pictures:
+        for name, row in zip(picture.row_labels, picture.values, strict=True):
+            written = [repr(float(value)) for value in row]
+            table[name] = written + [""] * (height - len(written))
+    return table
+
+
+def _written_sum(products: np.ndarray) -> str:
+    """Return ``0.31 + (−0.20) + … + 1.02``, with its parts as on the picture."""
+    parts = [number(float(product)) for product in products]
+    if len(parts) > MAX_WRITTEN:
+        parts = [*parts[:3], "…", parts[-1]]
+    first, *others = parts
+    return "".join([first, *(f" − {part[1:]}" if part.startswith("−") else f" + {part}" for part in others)])
+
+
+def _divisor(scene: Scene) -> str:
+    """Return what scores are divided by, as the root of the width where it is that."""
+    divisor = 1 / scene.attention.scale
+    return f"√{scene.d_head}" if math.isclose(divisor, math.sqrt(scene.d_head), rel_tol=1e-6) else number(divisor)

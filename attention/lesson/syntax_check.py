@@ -1,0 +1,239 @@
+"""Which head finds the grammatical head of a word: as a table, in words, and on an example."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.corpus import Annotated
+from attention.figures.format import MINUS, number
+from attention.figures.matrix import Matrix
+from attention.lesson.prose import lesson, word
+from attention.patterns import ALL_RELATIONS
+from attention.syntax import PAPER, Finding, parse_of, word_weights
+from attention.trace import Token, Trace
+
+__all__ = [
+    "FEW",
+    "MEANINGS",
+    "Case",
+    "cases",
+    "describe",
+    "example_matrix",
+    "example_weights",
+    "examples",
+    "findings_table",
+    "relations",
+    "tell_case",
+]
+
+# A relation with fewer cases shows at most a tendency (assets/dependencies.md).
+FEW = 20
+
+# What each relation is, in the words of a school book, and an example: the dependent, then its head.
+MEANINGS = {
+    "punct": "punctuation mark: . → slept",
+    "nsubj": "subject: dog → slept",
+    "det": "determiner: the → dog",
+    "dobj": "direct object: door → opened",
+    "prep": "preposition: under → slept",
+    "pobj": "object of a preposition: table → under",
+    "aux": "auxiliary: will → study",
+    "amod": "adjective: green → coat",
+    "poss": "possessive: my → sister",
+    "advmod": "adverb: very → well",
+    "cop": "form of be: is → hot",
+    "conj": "second of two parts: cheese → meat",
+    "auxpass": "auxiliary of a passive: was → written",
+    "mark": "word that opens a clause: because → thin",
+    "nn": "noun before a noun: kitchen → table",
+    "nsubjpass": "subject of a passive: letter → written",
+    "num": "number: three → children",
+    "cc": "and, or, but: or → meat",
+    "neg": "negation: n't → eat",
+    "prt": "particle: up → gave",
+    "ccomp": "clause as object: lost → said",
+    "xcomp": "infinitive as object: buy → want",
+    "advcl": "adverbial clause: hurry → catch",
+    "tmod": "time: night → watched",
+    "iobj": "indirect object: mother → gave",
+    "rcmod": "relative clause: lives → man",
+    "possessive": "'s: 's → farmer",
+}
+
+
+def relations(findings: Sequence[Finding], *, with_rare: bool) -> list[Finding]:
+    """Return the findings that the table shows, the commonest relation first; not the sum of all relations."""
+    return [each for each in findings if each.relation != ALL_RELATIONS and (with_rare or each.count >= FEW)]
+
+
+def findings_table(findings: Sequence[Finding]) -> dict[str, list[str | int | float | None]]:
+    """Return one row per relation, percentages rounded to one digit, beside those of BERT-base."""
+    paper = [PAPER.get(each.relation) for each in findings]
+    return {
+        "relation": [each.relation for each in findings],
+        "what it is": [MEANINGS.get(each.relation, "") for each in findings],
+        "cases": [each.count for each in findings],
+        "head": [_place(each.layer, each.head) for each in findings],
+        "asked": [each.direction for each in findings],
+        "right %": [_percent(each.accuracy) for each in findings],
+        "held out %": [None if each.held_out is None else _percent(each.held_out) for each in findings],
+        "offset": [_signed(each.offset) for each in findings],
+        "offset %": [_percent(each.offset_accuracy) for each in findings],
+        "BERT-base": [None if each is None else _place(each.layer, each.head) for each in paper],
+        "BERT-base %": [None if each is None else _percent(each.accuracy) for each in paper],
+        "its offset %": [None if each is None else _percent(each.offset_accuracy) for each in paper],
+    }
+
+
+def _signed(offset: int) -> str:
+    return f"{offset:+d}".replace("-", MINUS)
+
+
+def _place(layer: int, head: int) -> str:
+    return f"{layer + 1}-{head + 1}"
+
+
+def _percent(part: float) -> float:
+    return round(100 * part, 1)
+
+
+def describe(finding: Finding, n_heads: int) -> str:
+    """Return as HTML what was found of one relation, with how sure one can be of it."""
+    error = _standard_error(finding)
+    told = lesson(
+        "syntax-relation",
+        relation=word(finding.relation),
+        meaning=html.escape(MEANINGS.get(finding.relation, "a rare relation")),
+        cases=finding.count,
+        layer=finding.layer + 1,
+        head=finding.head + 1,
+        direction=_DIRECTION_WORDS[finding.direction],
+        right=_bold_percent(finding.accuracy),
+        error=number(100 * error, 0),
+        heads=n_heads,
+        held=_bold_percent(finding.held_out) if finding.held_out is not None else "(too few cases to say)",
+        rule=_RULES[finding.offset],
+        offset_right=_bold_percent(finding.offset_accuracy),
+    )
+    paper = PAPER.get(finding.relation)
+    if paper is not None:
+        told += lesson(
+            "syntax-paper",
+            layer=paper.layer + 1,
+            head=paper.head + 1,
+            right=_bold_percent(paper.accuracy),
+            offset_right=_bold_percent(paper.offset_accuracy),
+            cases=f"{paper.count:,}",
+        )
+    return told + (lesson("syntax-few", cases=finding.count) if finding.count < FEW else "")
+
+
+_DIRECTION_WORDS = {
+    "dependent to head": "the dependent is asked where it looks",
+    "head to dependent": "of all words, the one that looks most at the dependent is taken",
+}
+
+
+# The fixed offsets that are tried, in words.
+_RULES = {
+    -3: "the third word before",
+    -2: "the second word before",
+    -1: "the word before",
+    1: "the next word",
+    2: "the second word after",
+}
+
+
+def _standard_error(finding: Finding) -> float:
+    """Return how far chance alone may have moved the accuracy: ``√(p (1 − p)/n)``.
+
+    With two cases right and two wrong added, so that few cases that are all right are not taken for sure (Agresti
+    and Coull 1998).
+    """
+    n = finding.count + 4
+    p = (finding.accuracy * finding.count + 2) / n
+    return math.sqrt(p * (1 - p) / n)
+
+
+def _bold_percent(part: float) -> str:
+    return f"<b>{number(100 * part, 1)}\u00a0%</b>"
+
+
+def examples(sentences: Sequence[Annotated], relation: str) -> list[Annotated]:
+    """Return the annotated sentences that have a relation."""
+    return [each for each in sentences if relation in each.relations]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A word with its head in a sentence, what the attention head took for that, and with what weight."""
+
+    dependent: int
+    gold: int
+    asked: int
+    taken: int
+    weight: float
+
+
+def cases(weights: Float[Array, "W W"], sentence: Annotated, finding: Finding) -> list[Case]:
+    """Return what a head does with each case of a relation; the weights are between the treebank's words."""
+    parse = parse_of(sentence)
+    found = []
+    for dependent, (gold, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
+        if gold is None or relation != finding.relation:
+            continue
+        asked = parse.asked(dependent)
+        row = (weights if finding.direction == "dependent to head" else weights.T)[asked].copy()
+        row[asked] = -1  # a word is not its own head
+        taken = int(row.argmax())
+        found.append(Case(dependent, gold, asked, taken, float(row[taken])))
+    return found
+
+
+def tell_case(case: Case, sentence: Annotated, finding: Finding) -> str:
+    """Return as HTML whether the head is right in one case."""
+    is_right = case.taken == case.gold and case.weight > 0
+    gold = word(sentence.words[case.gold])
+    return lesson(
+        "syntax-to-head" if finding.direction == "dependent to head" else "syntax-to-dependent",
+        mark="✓" if is_right else "✗",
+        asked=word(sentence.words[case.asked]),
+        taken=word(sentence.words[case.taken]),
+        weight=f"<b>{number(case.weight)}</b>",
+        verdict="That is right." if is_right else f"It should be <b>{gold}</b>.",
+    )
+
+
+def example_matrix(trace: Trace, sentence: Annotated, finding: Finding, case: Case | None) -> Matrix:
+    """Return what a head looks at between the treebank's words, the right cell of one case marked."""
+    weights = example_weights(trace, sentence, finding)
+    place = f"layer {finding.layer + 1}, head {finding.head + 1}"
+    selected = None
+    if case is not None:
+        selected = (case.asked, case.gold) if finding.direction == "dependent to head" else (case.gold, case.asked)
+    return Matrix(
+        name="syntax_weights",
+        title=f"Weights of {place} between words",
+        values=weights,
+        row_labels=sentence.words,
+        column_labels=sentence.words,
+        row_axis="queries (who asks)",
+        column_axis="keys (who is asked)",
+        palette="weights",
+        alt=f"The weights of {place} between the {len(sentence.words)} words of “{sentence.text}”.",
+        row_role="query",
+        column_role="key",
+        selected=selected,
+    )
+
+
+def example_weights(trace: Trace, sentence: Annotated, finding: Finding) -> Float[Array, "W W"]:
+    """Return one head's weights between the treebank's words."""
+    tokens: Sequence[Token] = trace.tokens
+    return word_weights(trace.layers[finding.layer].head(finding.head).weights, tokens, sentence)

@@ -1,0 +1,178 @@
+"""Two sentences in one head, or two models on one sentence: both heatmaps, and their difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.figures.matrix import Cell
+from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
+from attention.lesson.prose import lesson
+from attention.lesson.scene import Scene
+from attention.lesson.tables import matrix_table, to_csv
+from attention.models import get_info, list_models
+from attention.ui import components, frame, state, step_view, text
+from attention.ui.cache import changes_of
+from attention.ui.frame import Pane
+from attention.view import DEFAULT_TEXT, View, other_model
+
+__all__ = ["open_panes", "opening", "second_field", "show"]
+
+_EXAMPLES = frame.read_pairs("comparisons.txt")
+_SENTENCES, _MODELS = "two sentences", "two models"
+_ASK = "Type a second sentence above, or choose one of the pairs of examples."
+
+
+def opening(view: View) -> View:
+    """Choose the first pair of examples where somebody comes with the first example of all and no second one."""
+    if view.beside or view.versus is not None or view.text != DEFAULT_TEXT:
+        return view
+    first, second = next(iter(_EXAMPLES.values()))
+    return view.with_text(first).with_versus(second)
+
+
+def second_field(view: View) -> None:
+    """Draw what is compared: two sentences, of which the second is typed here, or two models."""
+    st.session_state["compared"] = _MODELS if view.beside else _SENTENCES
+    st.segmented_control("Compare", (_SENTENCES, _MODELS), key="compared", required=True, on_change=_set_compared)
+    if view.beside:
+        return
+    st.session_state["versus"] = view.versus or ""
+    st.text_input("Sentence to compare", key="versus", placeholder="Type another sentence", on_change=_set_versus)
+    written = {pair: line for line, pair in _EXAMPLES.items()}
+    st.session_state["versus_example"] = written.get((view.text, view.versus or ""))
+    st.pills(
+        "Pairs to compare",
+        list(_EXAMPLES),
+        format_func=_shortly,
+        key="versus_example",
+        on_change=_set_example,
+        label_visibility="collapsed",
+    )
+
+
+def _shortly(example: str) -> str:
+    """Return a pair of examples without the words with which both begin, the second time."""
+    first, second = _EXAMPLES[example]
+    pairs = list(zip(first.split(), second.split(), strict=False))
+    n_alike = next((index for index, (one, other) in enumerate(pairs) if one != other), len(pairs))
+    return f"{first} | {'… ' if n_alike else ''}{' '.join(second.split()[n_alike:])}"
+
+
+def open_panes(view: View) -> list[Pane]:
+    """Run the model on both sentences, or both models on the one."""
+    if not view.text:
+        text.invitation()
+        return []
+    # A pair would be read as one text, and a cell of a step has no place here.
+    plain = replace(
+        view, step="tokens", pair="", pane=replace(view.pane, cell=None), other=replace(view.other, cell=None)
+    )
+    main = frame.open_pane(plain, get_info(view.model))
+    if view.beside:
+        models = {info.model_id: info for info in list_models()}
+        other = models[other_model(view.model, models)]
+        return [main, frame.open_pane(plain, other, is_other=True, main=main.scene)]
+    if not view.versus:
+        text.notice(_ASK)
+        return [main]
+    return [main, frame.open_pane(replace(plain, text=view.versus, word=None), main.info)]
+
+
+def show(view: View, panes: list[Pane]) -> None:
+    """Draw both heatmaps, their difference, what it says and, of one model, how much every head changes."""
+    if view.beside and panes:
+        _place_choices(panes)
+    scenes = [pane.scene for pane in panes if pane.scene is not None]
+    for pane in panes:
+        step_view.unavailable(pane)
+    if len(scenes) < 2:
+        return
+    comparison = Comparison(*_sides(view, scenes))
+    selected = _selected(view, comparison)
+    first, second, difference = comparison.pictures(selected, comparison.row_of(scenes[0].word))
+    text.prose(lesson("compare-models" if view.beside else "compare"))
+    left, right = st.columns(2, gap="large")
+    with left:
+        components.matrix(first, key="first", on_select=_open_cell)
+    with right:
+        components.matrix(second, key="second", on_select=_open_cell)
+    # Small differences need room for their digits.
+    left, right = st.columns((5, 3), gap="large")
+    with left:
+        components.matrix(difference, key="difference", on_select=_open_cell)
+    with right:
+        text.prose(tell(comparison, selected))
+        st.download_button(
+            "difference.csv",
+            data=lambda: to_csv(matrix_table(difference)).encode("utf-8-sig"),
+            file_name="difference.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+    if not view.beside:
+        _changes(view, scenes)
+
+
+def _place_choices(panes: list[Pane]) -> None:
+    """Draw a layer and a head for each model."""
+    for pane, column in zip(panes, st.columns(2, gap="large"), strict=False):
+        with column:
+            st.subheader(pane.info.name, anchor=False)
+            with st.container(horizontal=True):
+                frame.place_choice(pane)
+
+
+def _sides(view: View, scenes: list[Scene]) -> list[Side]:
+    if not view.beside:
+        return [
+            side_of(scene, f"The {which} sentence") for scene, which in zip(scenes, ("first", "second"), strict=True)
+        ]
+    return [side_of(scene, f"{scene.info.name}, layer {scene.layer + 1}, head {scene.head + 1}") for scene in scenes]
+
+
+def _selected(view: View, comparison: Comparison) -> tuple[int, int] | None:
+    """Return the cell that the link names, else the one that has changed most."""
+    cell, size = view.pane.cell, len(comparison.places)
+    if cell is None or cell.matrix != COMPARE:
+        return comparison.most_changed()
+    if cell.row < size and cell.column < size:
+        return cell.row, cell.column
+    text.notice("The link points to a cell that this picture does not have: another one is chosen.")
+    return comparison.most_changed()
+
+
+def _changes(view: View, scenes: list[Scene]) -> None:
+    first, second = scenes
+    st.header("Every head", anchor=False)
+    changed = changes_of(first.trace, second.trace, view.mask)
+    text.prose(tell_changes(changed))
+    components.matrix(changes_picture(changed, (first.layer, first.head)), key="changes", on_select=_choose_head)
+
+
+def _open_cell(cell: Cell) -> None:
+    state.set_pane(False, lambda place: replace(place, cell=Cell(COMPARE, cell.row, cell.column)))
+
+
+def _choose_head(cell: Cell) -> None:
+    state.set_pane(False, lambda place: replace(place, layer=cell.row, head=cell.column, cell=None))
+
+
+def _set_compared() -> None:
+    compared = state.chosen("compared")
+    if compared is not None:
+        state.change(lambda view: replace(view, beside=compared == _MODELS, pane=replace(view.pane, cell=None)))
+
+
+def _set_versus() -> None:
+    versus = state.chosen("versus")
+    if versus is not None:
+        state.set_versus(versus)
+
+
+def _set_example() -> None:
+    example = state.chosen("versus_example")
+    if example is not None:
+        first, second = _EXAMPLES[example]
+        state.set_versus(second, text=first)

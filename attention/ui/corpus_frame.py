@@ -1,0 +1,161 @@
+"""What the pages about many sentences have in common: no sentence to type, and work that takes a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention.figures.atlas import Head
+from attention.lesson.proof import Proof
+from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
+from attention.study import Collector
+from attention.ui import state, text
+from attention.ui.cache import model_or_reason, settle
+from attention.ui.masthead import masthead, notices
+from attention.ui.study_cache import Job, Snapshot
+from attention.view import View
+
+__all__ = ["begin", "carry_on", "choose_head", "finish", "load", "model_choice", "place_choice"]
+
+C = TypeVar("C", bound=Collector)
+R = TypeVar("R")
+
+# For each job that this session has cancelled or gone on with: how often it has, and whether it is cancelled now.
+_PRESSED = "pressed"
+
+
+def begin(title: str) -> View:
+    """Set the page up and draw its head: the way between pages, the notices and the title."""
+    view = masthead(title)
+    notices()
+    st.title(title, anchor=False)
+    return view
+
+
+def model_choice(view: View) -> ModelInfo:
+    """Draw the choice of the model."""
+    models = {info.model_id: info.name for info in list_models()}
+    st.session_state["model"] = view.model
+    st.segmented_control(
+        "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
+    )
+    return get_info(view.model)
+
+
+def place_choice(info: ModelInfo, current: Head) -> None:
+    """Draw the choice of layer and head."""
+    for name, count, value in (("layer", info.n_layers, current[0]), ("head", info.n_heads, current[1])):
+        key = f"main_{name}"
+        st.session_state[key] = value + 1
+        st.selectbox(
+            name.capitalize(),
+            range(1, count + 1),
+            format_func=f"{{}} of {count}".format,
+            key=key,
+            on_change=_set_place,
+            args=(name,),
+            width=110,
+        )
+
+
+def load(info: ModelInfo) -> Model | None:
+    """Load the model; if it cannot be loaded, say why and what mends it."""
+    with st.spinner(f"Loading {info.name}: once, when the server is new …", show_time=True):
+        model = model_or_reason(info.model_id)
+    if not isinstance(model, ModelUnavailableError):
+        return model
+    text.notice(f"{model} Everything else works without it. To mend it, run this and start the app again:")
+    st.code(model.remedy, language="bash")
+    return None
+
+
+def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
+    """Carry a job on to its end, unless this session has cancelled it, and return what it has come to.
+
+    A bar says how far it is. Whatever a person does meanwhile runs the page anew, which goes on where this run
+    was left.
+    """
+    n_presses, is_cancelled = _pressed().get(job.key, (0, False))
+    if not is_cancelled and not job.is_over():
+        place = st.empty()
+        with place.container():
+            left, right = _row()
+            bar = left.progress(0.0, _how_far(job))
+            number = n_presses + 1
+            right.button("Cancel", key=f"cancel_{number}", on_click=_press, args=(job.key, number, True))
+        while not job.is_over():
+            bar.progress((job.run.n_done + job.run.n_unreadable) / job.run.n_texts, _how_far(job))
+            job.advance()
+        place.empty()
+    found = job.snapshot(make)
+    if job.failure is not None:
+        text.notice(job.failure)
+    elif found.n_done + found.n_unreadable < found.n_texts:
+        left, right = _row()
+        with left:
+            text.notice(f"Cancelled: what you see is from {found.n_done:,} of {found.n_texts:,} sentences.")
+        number = n_presses + 1
+        right.button("Go on", key=f"go_on_{number}", on_click=_press, args=(job.key, number, False))
+    return found
+
+
+def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Part a row in what is told and a button.
+
+    The browser keeps a button that has just been pressed, which is in focus, until the next press. Below the new one
+    it moves nothing when it goes; beside it, the press would find another place under the pointer.
+    """
+    left, right = st.columns([8, 1])
+    return left, right
+
+
+def finish(name: str, largest_difference: float, largest_row_error: float) -> None:
+    """Draw the proof over all that was run."""
+    proof = Proof(largest_difference, largest_row_error, 0)
+    text.proof_line([proof.sentence(name)], holds=proof.holds)
+    settle()
+
+
+def choose_head(layer: int, head: int) -> None:
+    """Go to another head."""
+    state.set_pane(False, lambda pane: replace(pane, layer=layer, head=head, cell=None))
+
+
+def _how_far(job: Job[Any]) -> str:
+    return f"{job.name} reads: {job.run.n_done:,} of {job.run.n_texts:,} sentences"
+
+
+def _pressed() -> dict[str, tuple[int, bool]]:
+    found: dict[str, tuple[int, bool]] = st.session_state.get(_PRESSED, {})
+    return found
+
+
+def _press(key: str, number: int, is_cancelled: bool) -> None:
+    """Cancel a job or go on with it.
+
+    A run that a press interrupts never ends, and Streamlit does not forget the press: it may tell of it once more,
+    and would take the next one on the same button for the same. So each press has a button of its own, and only a
+    newer one counts.
+    """
+    if number > _pressed().get(key, (0, False))[0]:
+        st.session_state[_PRESSED] = {**_pressed(), key: (number, is_cancelled)}
+
+
+def _set_model() -> None:
+    model = state.chosen("model")
+    if model is not None:
+        state.change(lambda view: view.with_model(model))
+
+
+def _set_place(name: str) -> None:
+    value = state.chosen(f"main_{name}")
+    if not isinstance(value, int):
+        return
+    if name == "layer":
+        state.set_pane(False, lambda pane: replace(pane, layer=value - 1, cell=None))
+    else:
+        state.set_pane(False, lambda pane: replace(pane, head=value - 1, cell=None))

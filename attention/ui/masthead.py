@@ -1,0 +1,55 @@
+"""The head of every page: its title in the tab, the way between pages, and the link to share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.lesson.compare import COMPARE
+from attention.lesson.neuron import NEURON
+from attention.ui import share, state, text
+from attention.view import View
+
+__all__ = ["masthead", "notices"]
+
+_PAGES = (
+    ("app.py", "What this is"),
+    ("pages/step_by_step.py", "Step by step"),
+    ("pages/all_heads.py", "All heads"),
+    ("pages/neuron_view.py", "Neuron view"),
+    ("pages/compare.py", "Compare"),
+    ("pages/many_sentences.py", "Many sentences"),
+    ("pages/syntax_check.py", "Syntax check"),
+)
+# Pages that have cells of their own, which no step has.
+_OWN_CELLS = {"pages/neuron_view.py": NEURON, "pages/compare.py": COMPARE}
+
+
+def masthead(title: str, opening: Callable[[View], View] | None = None) -> View:
+    """Set the page up, read its view, and draw the way to the other pages, which takes the view along.
+
+    ``opening`` chooses what a link leaves open.
+    """
+    st.set_page_config(page_title=f"{title} · attention step by step", page_icon="🔎", layout="wide")
+    text.styles()
+    view = state.open_page(title, opening)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masthead"):
+        for path, label in _PAGES:
+            st.page_link(path, label=label, query_params=_seen_from(path, view).to_query())
+        share.copy_link()
+    return view
+
+
+def notices() -> None:
+    """Say what is wrong with the link or the text."""
+    for sentence in state.notices():
+        text.notice(sentence)
+
+
+def _seen_from(path: str, view: View) -> View:
+    """Return the view that a link to another page takes along: a cell that page does not know stays behind."""
+    cell = view.pane.cell
+    is_strange = cell is not None and cell.matrix in _OWN_CELLS.values() and cell.matrix != _OWN_CELLS.get(path)
+    return replace(view, pane=replace(view.pane, cell=None)) if is_strange else view

@@ -1,0 +1,85 @@
+"""The neuron view: one query, every key, and the numbers that meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from attention.figures.matrix import Cell
+from attention.figures.neuron import Neuron
+from attention.lesson.neuron import NEURON, best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
+from attention.lesson.prose import lesson
+from attention.lesson.scene import Scene
+from attention.lesson.tables import to_csv
+from attention.ui import components, state, step_view, text
+from attention.ui.components import _css, _is_index, _read, _told
+from attention.ui.frame import Pane
+from attention.view import View
+
+__all__ = ["show", "without_cell"]
+
+_NEURON = component("attention_neuron", css=_css("neuron"), js=_read("base.js", "colours.js", "neuron.js"))
+
+# The matrices of the steps whose columns are keys: a cell of theirs names a pair of tokens too.
+_PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
+
+
+def without_cell(view: View) -> View:
+    """Return the view as it is to be run: one model, and no cell, which here is no part of a step."""
+    return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
+
+
+def show(view: View, pane: Pane) -> None:
+    """Draw the query in focus against every key, and the chosen key with it, number by number."""
+    scene = pane.scene
+    if scene is None:
+        step_view.unavailable(pane)
+        return
+    key = _key(view, scene)
+    text.prose(lesson("neuron"))
+    _picture(neuron(scene, key), key="neuron", on_choose=_choose)
+    text.prose(sum_in_writing(scene, key))
+    left, right = st.columns(2, gap="large")
+    with left:
+        components.matrix(key_picture(scene, key), key="meeting")
+    with right:
+        components.matrix(value_picture(scene, key), key="handing")
+    st.download_button(
+        "neuron.csv",
+        data=lambda: to_csv(pair_table(scene, key)).encode("utf-8-sig"),
+        file_name="neuron.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+def _picture(data: Neuron, *, key: str, on_choose: Callable[[int, int], None]) -> None:
+    """Draw the neuron view; ``on_choose`` is called with the positions of a query and a key."""
+    n_tokens = len(data.labels)
+
+    def choose(value: object) -> None:
+        if not isinstance(value, dict):
+            return
+        query, chosen = value.get("query"), value.get("key")
+        if _is_index(query, n_tokens) and _is_index(chosen, n_tokens):
+            on_choose(query, chosen)
+
+    _NEURON(key=key, data=data.payload(), on_choose_change=_told(key, "choose", choose))
+
+
+def _key(view: View, scene: Scene) -> int:
+    """Return the key that the link names, else the one that the word in focus looks at most."""
+    cell = view.pane.cell
+    if cell is None or cell.matrix not in _PAIRWISE or (cell.matrix != NEURON and cell.row != scene.word):
+        return best_key(scene)
+    if cell.column < len(scene.tokens):
+        return cell.column
+    text.notice(f"The link points to key {cell.column}, and there are {len(scene.tokens)} tokens, counted from 0.")
+    return best_key(scene)
+
+
+def _choose(query: int, key: int) -> None:
+    state.set_pane(False, lambda pane: replace(pane, cell=Cell(NEURON, query, key)), word=query)

@@ -1,0 +1,133 @@
+"""Work over many texts that sessions share: done batch by batch, once for everybody, and bounded in memory.
+
+A job belongs to nobody. Whoever looks at it carries it on by a batch at a time, several people in turns; when
+nobody does, it stays where it is. It is found by what it works on, so that one person's own sentences are
+found only by somebody who has the very same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import BoundedSemaphore, Lock
+from typing import Any, Generic, TypeVar
+
+import streamlit as st
+from cachetools import LRUCache
+
+from attention import corpus
+from attention.models import Model
+from attention.study import Collector, Run, Study
+from attention.syntax import SyntaxCheck
+from attention.ui.cache import turns
+
+__all__ = ["Job", "Snapshot", "content_key", "study_job", "syntax_job"]
+
+_LOGGER = logging.getLogger(__name__)
+
+# A job over 5,000 lines keeps their text, 1 MB at most, and sums of about 2 MB.
+MAX_JOBS = 16
+
+C = TypeVar("C", bound=Collector)
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Generic[R]):
+    """How far a job was at one moment, and what it had come to."""
+
+    n_done: int
+    n_texts: int
+    n_unreadable: int
+    n_cut: int
+    result: R
+
+
+class Job(Generic[C]):
+    """A run of a model over texts, and what it has come to so far."""
+
+    def __init__(self, key: str, model: Model, texts: Sequence[str], collector: C, turn: BoundedSemaphore) -> None:
+        """Prepare; nothing is run yet."""
+        self.key = key
+        self.name = model.info.name
+        self.collector = collector
+        self.run = Run(model, texts, collector)
+        self.failure: str | None = None
+        self._turn = turn
+        self._lock = Lock()
+        self._made: Snapshot[Any] | None = None
+
+    def is_over(self) -> bool:
+        """Tell whether all is done, or no more can be."""
+        return self.run.is_finished or self.failure is not None
+
+    def advance(self) -> None:
+        """Do the next batch, in turn with those who only want to see their sentence."""
+        # One turn for all jobs together: the others are left to them.
+        with self._lock, self._turn, turns():
+            if self.is_over():
+                return
+            try:
+                self.run.step()
+            except Exception as error:
+                # Without the message, which may quote what was read.
+                kind = type(error).__name__
+                _LOGGER.error(
+                    "%s failed with %s:\n%s", self.name, kind, "".join(traceback.format_tb(error.__traceback__))
+                )
+                self.failure = f"{self.name} failed on one of the sentences ({kind}); what it did before stands."
+
+    def snapshot(self, make: Callable[[C], R]) -> Snapshot[R]:
+        """Return what has been collected so far, made by ``make`` once for as many texts as are done.
+
+        Of one job, it is always asked with the same ``make``. Its numbers belong together, whoever goes on meanwhile.
+        """
+        with self._lock:
+            run = self.run
+            if self._made is None or self._made.n_done != run.n_done:
+                self._made = Snapshot(run.n_done, run.n_texts, run.n_unreadable, run.n_cut, make(self.collector))
+            found: Snapshot[R] = self._made
+            return found
+
+
+class _Jobs:
+    """The jobs looked at last."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._turn = BoundedSemaphore(1)
+        self._jobs: LRUCache[str, Job[Any]] = LRUCache(MAX_JOBS)
+
+    def get(self, key: str, make: Callable[[BoundedSemaphore], Job[C]]) -> Job[C]:
+        with self._lock:
+            found: Job[C] | None = self._jobs.get(key)
+            if found is None:
+                found = self._jobs[key] = make(self._turn)
+            return found
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> _Jobs:
+    return _Jobs()
+
+
+def content_key(texts: Sequence[str]) -> str:
+    """Return what stands for these texts and no others."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def study_job(model: Model, texts: Sequence[str], content: str) -> Job[Study]:
+    """Return the study of all heads of a model over texts, begun by whoever asked first."""
+    key = f"study {model.info.model_id} {content}"
+    return _jobs().get(key, lambda turn: Job(key, model, texts, Study(model.info), turn))
+
+
+def syntax_job(model: Model) -> Job[SyntaxCheck]:
+    """Return the check of all heads of a model against the annotated sentences."""
+    key = f"syntax {model.info.model_id}"
+    sentences = corpus.annotated()
+    texts = [sentence.text for sentence in sentences]
+    return _jobs().get(key, lambda turn: Job(key, model, texts, SyntaxCheck(model.info, sentences), turn))

@@ -1,0 +1,170 @@
+"""Many sentences: what every head does in the mean, layer by layer, and one head large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attention import corpus
+from attention.corpus import MAX_BYTES, MAX_LINES, Sentences, read_sentences
+from attention.figures.atlas import Head
+from attention.figures.layers import layers_figure
+from attention.lesson.many_sentences import (
+    ALIGNMENTS,
+    Alignment,
+    averages,
+    describe,
+    how_many,
+    layer_measures,
+    mean_matrix,
+    study_table,
+    tell_layers,
+)
+from attention.lesson.prose import lesson
+from attention.lesson.tables import to_csv
+from attention.models import ModelInfo
+from attention.study import Study, StudyResult
+from attention.ui import components, corpus_frame, text
+from attention.ui.atlas import atlas
+from attention.ui.study_cache import Snapshot, content_key, study_job
+from attention.view import View
+
+__all__ = ["show"]
+
+_FILE = "own_sentences"
+_READ = "own_sentences_read"
+_ALIGNMENT_LABELS = {"start": "the first token", "end": "the last token"}
+# Larger than what is read of a file, so that one that is a little too large is told about and not refused.
+_MAX_UPLOAD_MB = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The sentences to look at, where they are from, and what stands for them in the cache."""
+
+    lines: tuple[str, ...]
+    source: str
+    content: str
+    problems: tuple[str, ...] = ()
+
+
+def show(view: View) -> None:
+    """Draw the page: the choices, the work while it lasts, and what came of it."""
+    text.prose(lesson("study"))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+        info = corpus_frame.model_choice(view)
+        current = view.pane.layer_and_head(info)
+        corpus_frame.place_choice(info, current)
+    texts = _texts()
+    for problem in texts.problems:
+        text.notice(problem)
+    if not texts.lines:
+        return
+    model = corpus_frame.load(info)
+    if model is None:
+        return
+    job = study_job(model, texts.lines, texts.content)
+    found = corpus_frame.carry_on(job, Study.result)
+    result = found.result
+    if result is None:
+        text.notice("None of the sentences could be read: nothing has been measured yet.")
+        return
+    _say_what_was_read(info, texts, found, result)
+    _one_head(result, _all_heads(result, current), current)
+    _layers(result, current)
+    _table(result)
+    corpus_frame.finish(info.name, result.largest_difference, result.largest_row_error)
+
+
+def _texts() -> _Texts:
+    """Draw the field for a person's own file; without one, the bundled sentences count."""
+    with st.expander("Use sentences of your own", key="own", on_change="rerun"):
+        uploaded = st.file_uploader(
+            f"A plain text file (UTF-8), one sentence on each line, up to {MAX_LINES:,} lines and "
+            f"{MAX_BYTES // 2**20} MB",
+            key=_FILE,
+            max_upload_size=_MAX_UPLOAD_MB,
+            help="Of a larger file, the beginning counts. "
+            "It is kept in this server's memory only: written nowhere, logged nowhere, shown to nobody else.",
+        )
+    if uploaded is None:
+        st.session_state.pop(_READ, None)
+        lines = corpus.sentences()
+        return _Texts(lines, "the bundled ones", content_key(lines))
+    read = st.session_state.get(_READ)
+    # To read a large file anew at every click would take longer than all the rest.
+    if read is None or read[0] != uploaded.file_id:
+        sentences: Sentences = read_sentences(uploaded.getvalue())
+        read = (
+            uploaded.file_id,
+            _Texts(sentences.lines, "from your file", content_key(sentences.lines), sentences.problems),
+        )
+        st.session_state[_READ] = read
+    found: _Texts = read[1]
+    return found
+
+
+def _say_what_was_read(info: ModelInfo, texts: _Texts, found: Snapshot[Any], result: StudyResult) -> None:
+    told = f"{result.n_sentences:,} of {len(texts.lines):,} sentences, {texts.source}: {result.n_tokens:,} tokens."
+    if found.n_unreadable:
+        told += f" {found.n_unreadable:,} had nothing in them that {info.name} can read."
+    if found.n_cut:
+        told += f" {found.n_cut:,} were longer than the {info.max_tokens} tokens that {info.name} takes, and were cut."
+    st.caption(told)
+
+
+def _all_heads(result: StudyResult, current: Head) -> Alignment:
+    st.segmented_control(
+        "Sentences are laid on each other at",
+        ALIGNMENTS,
+        format_func=_ALIGNMENT_LABELS.__getitem__,
+        default=ALIGNMENTS[0],
+        key="alignment",
+        required=True,
+    )
+    alignment: Alignment = st.session_state["alignment"]
+    atlas(averages(result, alignment, current), key="study_atlas", on_choose=corpus_frame.choose_head)
+    return alignment
+
+
+def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
+    st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        text.prose(describe(result, current))
+        with st.expander("The rules behind the labels"):
+            text.prose(lesson("patterns"))
+    with right:
+        components.matrix(mean_matrix(result, alignment, current), key="mean_matrix")
+        st.caption(how_many(result, alignment))
+
+
+def _layers(result: StudyResult, current: Head) -> None:
+    st.header("Layer by layer", anchor=False)
+    text.prose(tell_layers(result))
+    measures = layer_measures(result)
+    for start in range(0, len(measures), 3):
+        for measure, column in zip(measures[start : start + 3], st.columns(3, gap="large"), strict=False):
+            values = result.measure(measure.name)
+            with column:
+                st.plotly_chart(
+                    layers_figure(values, measure.title, measure.unit, current, measure.is_share),
+                    key=f"layers_{measure.name}",
+                    config={"displayModeBar": False},
+                    alt=f"{measure.title}, of every head, layer by layer; the table below has the same numbers.",
+                )
+
+
+def _table(result: StudyResult) -> None:
+    st.header("All heads as a table", anchor=False)
+    table = study_table(result)
+    st.dataframe(table, hide_index=True, key="study_table")
+    st.download_button(
+        "many-sentences.csv",
+        data=lambda: to_csv({name: list(map(str, column)) for name, column in table.items()}).encode("utf-8-sig"),
+        file_name="many-sentences.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )

@@ -1,0 +1,10 @@
+"""Neuron view: how one query meets every key, number by number."""
+
+from attention.ui import frame, neuron_page
+
+view = frame.begin("Neuron view")
+panes = frame.open_panes(neuron_page.without_cell(view))
+frame.controls(view, panes, with_beside=False)
+for pane in panes:
+    neuron_page.show(view, pane)
+frame.finish(panes)

@@ -1,0 +1,50 @@
+"""What everybody needs of a page: no barrier that axe finds, and nothing wider than the window."""
+
+from __future__ import annotations
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser.tab import Tab
+
+WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 420, "height": 900}
+
+
+def check(tab: Tab) -> None:
+    """Look at the place with every window and theme, and come back to the first."""
+    grounds = set()
+    for size in (WIDE, NARROW):
+        tab.page.set_viewport_size(size)
+        for scheme in ("light", "dark"):
+            tab.page.emulate_media(color_scheme=scheme)
+            ground = "rgb(255, 255, 255)" if scheme == "light" else "rgb(15, 19, 24)"
+            expect(tab.page.get_by_test_id("stApp")).to_have_css("background-color", ground)
+            tab.settled()
+            expect_no_barrier(tab, f"{size['width']} px, {scheme}")
+            grounds.add(ground)
+        expect_to_fit(tab)
+    assert len(grounds) == 2
+    tab.page.set_viewport_size(WIDE)
+    tab.page.emulate_media(color_scheme="light")
+    tab.settled()
+
+
+def expect_no_barrier(tab: Tab, how: str) -> None:
+    """Ask axe; of what it finds, serious and critical faults keep people out."""
+    found = Axe().run(tab.page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = [
+        f"{how}: {fault['id']}: {node['target']} {node['html'][:200]}"
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+    assert serious == []
+
+
+def expect_to_fit(tab: Tab) -> None:
+    """Nothing makes the page as a whole wider than its window."""
+    too_wide = tab.page.evaluate(
+        "() => [document.scrollingElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(each => each.scrollWidth - each.clientWidth)"
+    )
+    assert too_wide == [0, 0]

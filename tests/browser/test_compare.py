@@ -1,0 +1,106 @@
+"""Two sentences, or two models, compared in the browser."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.looks import check
+from tests.browser.tab import is_rounded
+
+TIRED = "The animal didn't cross the street because it was too tired"
+WIDE = "The animal didn't cross the street because it was too wide"
+PAGE = "compare"
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+@pytest.fixture
+def opened(shared_tab):
+    return shared_tab.go
+
+
+def picture(tab, name):
+    return tab.page.locator(f".st-key-{name}")
+
+
+def number(tab, name, row, column):
+    """What is written in a cell; an empty text where there is nothing."""
+    cell = picture(tab, name).locator(f"rect[data-row='{row}'][data-column='{column}']")
+    expect(cell).to_have_count(1)
+    text = picture(tab, name).locator(f"rect[data-row='{row}'][data-column='{column}'] + text")
+    return text.text_content() if text.count() else ""
+
+
+def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_words(opened, models):
+    tab = opened(PAGE)
+    ours, theirs = (models["minilm-l6"].trace(text).layers[5].head(6).weights for text in (TIRED, WIDE))
+    # tired and wide, the words before last of each, stand in rows and columns 13 and 14 of the pictures.
+    for row, column in ((10, 8), (12, 2), (0, 0), (2, 10)):
+        assert is_rounded(number(tab, "first", row, column), ours[row, column])
+        assert is_rounded(number(tab, "second", row, column), theirs[row, column])
+        assert is_rounded(number(tab, "difference", row, column), theirs[row, column] - ours[row, column])
+    assert is_rounded(number(tab, "first", 10, 13), ours[10, 13])
+    assert is_rounded(number(tab, "second", 10, 14), theirs[10, 13])
+    assert is_rounded(number(tab, "difference", 15, 15), theirs[14, 14] - ours[14, 14])
+    for row, column in ((10, 13), (10, 14), (13, 13), (14, 2)):
+        assert number(tab, "difference", row, column) == ""
+    assert number(tab, "first", 10, 14) == number(tab, "second", 13, 0) == ""
+    apart = np.abs(theirs - ours)[1:13, 1:13]
+    row, column = np.unravel_index(apart.argmax(), apart.shape)
+    texts = [token.text for token in models["minilm-l6"].trace(TIRED).tokens]
+    expect(tab.words.filter(has_text="Of all words that both have")).to_contain_text(
+        f"“{texts[row + 1]}” gives “{texts[column + 1]}” {ours[row + 1, column + 1]:.2f}"
+    )
+    expect(tab.words.filter(has_text="Only in the")).to_contain_text("Only in the first sentence: tired")
+
+
+def test_a_typed_sentence_a_head_and_a_cell_lead_somebody_else_there(opened, new_tab):
+    tab = opened(PAGE)
+    field = tab.page.get_by_role("textbox", name="Sentence to compare")
+    field.fill("The animal slept")
+    field.press("Enter")
+    tab.expect_query(text=TIRED, versus="The animal slept")
+    heads = picture(tab, "changes")
+    heads.locator("rect[data-row='3'][data-column='1']").click(force=True)
+    tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2")
+    picture(tab, "difference").locator("rect[data-row='1'][data-column='2']").click(force=True)
+    tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2", cell="compare-1-2")
+    expect(picture(tab, "first").locator(".readout")).to_contain_text("the → animal")
+
+    there = new_tab(viewport={"width": 1400, "height": 900}).go_to(tab.page.url)
+    expect(picture(there, "difference").locator(".readout")).to_have_text(
+        picture(tab, "difference").locator(".readout").inner_text()
+    )
+    # The cell stays behind on the way to another page, and the sentences come along.
+    tab.page.get_by_role("link", name="Step by step").click()
+    tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2")
+    expect(tab.notices).to_have_count(0)
+
+
+def test_two_models_are_compared_each_in_a_head_of_its_own(opened, models):
+    tab = opened(PAGE, text="The cat sat")
+    tab.pick("Compare", "two models").expect_query(text="The cat sat", beside="1")
+    tab = opened(PAGE, beside="1")
+    tab.select("Head", "3 of 3", nth=1).expect_query(beside="1", beside_head="3")
+    toy = models["toy"].trace("The cat sat on the mat").layers[0].head(2).weights
+    bert = models["minilm-l6"].trace("The cat sat on the mat").layers[5].head(6).weights
+    for row, column in ((1, 1), (3, 2), (6, 5)):
+        assert is_rounded(number(tab, "difference", row, column), toy[row - 1, column - 1] - bert[row, column])
+    assert number(tab, "difference", 0, 1) == ""
+
+
+def test_back_leads_from_a_choice_to_the_pair_of_examples(opened):
+    tab = opened(PAGE)
+    tab.select("Layer", "2 of 6").expect_query(text=TIRED, versus=WIDE, layer="2")
+    tab.page.go_back()
+    tab.expect_query()
+    expect(tab.page.get_by_role("textbox", name="Sentence", exact=True)).to_have_value(TIRED)
+    expect(tab.page.get_by_role("textbox", name="Sentence to compare")).to_have_value(WIDE)
+
+
+@pytest.mark.parametrize("query", [{}, {"beside": "1", "text": "The cat sat"}, {"text": "One two"}])
+def test_it_can_be_read_by_everybody(opened, query):
+    check(opened(PAGE, **query))

@@ -1,0 +1,127 @@
+"""Many sentences in a browser: heads, a file of one's own, cancelling, and what everybody can read."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention import corpus
+from attention.patterns import summarise
+from attention.study import Run, Study
+from tests.browser.looks import check
+from tests.browser.server import serve
+
+PAGE = "many_sentences"
+# Enough for a run that lasts until somebody cancels it.
+LONG = "\n".join(f"{first} {second}" for first in corpus.sentences()[:10] for second in corpus.sentences())
+SECRET = "xylophone quarantine"
+
+
+@pytest.fixture(scope="module")
+def studied(models):
+    """The means of the bundled sentences, worked out here."""
+    model = models["minilm-l6"]
+    run = Run(model, corpus.sentences(), Study(model.info))
+    while not run.is_finished:
+        run.step()
+    return run.collector.result()
+
+
+def upload(tab, text):
+    own = tab.page.locator("details", has_text="Use sentences of your own")
+    if own.get_attribute("open") is None:
+        own.locator("summary").click()
+    data = text if isinstance(text, bytes) else text.encode()
+    tab.page.locator("input[type=file]").set_input_files({"name": "mine.txt", "mimeType": "text/plain", "buffer": data})
+
+
+def cancel(tab):
+    """Press our button; the field of the file has one of its own while it reads."""
+    tab.page.locator("[class*=st-key-cancel]").get_by_role("button", name="Cancel").click()
+
+
+def test_the_means_of_a_head_are_shown_and_another_head_is_one_click_away(tab, studied):
+    tab.go(PAGE, layer="3", head="9")
+    expect(tab.heading.first).to_have_text("Layer 3, head 9")
+    picture = tab.matrix("weights", pane="mean")
+    picture.root = tab.page.locator(".st-key-mean_matrix").first
+    picture.expect_to_show(studied.from_start.weights[2, 8])
+    atlas = tab.page.locator(".st-key-study_atlas").get_by_role("application")
+    atlas.focus()
+    atlas.press("ArrowRight")
+    atlas.press("Enter")
+    tab.expect_query(layer="3", head="10")
+    expect(tab.heading.first).to_have_text("Layer 3, head 10")
+    picture.expect_to_show(studied.from_start.weights[2, 9])
+    # The way back is the browser's own.
+    tab.page.go_back()
+    tab.expect_query(layer="3", head="9")
+    picture.expect_to_show(studied.from_start.weights[2, 8])
+
+
+def test_a_file_of_ones_own_is_measured_and_a_bad_line_named(tab, models):
+    tab.go(PAGE, model="toy")
+    upload(tab, b"A cat sat on the mat.\n" + b"caf\xe9\n" + b"A cat sat on the mat.\n")
+    expect(tab.notices.first).to_have_text("Not UTF-8, and left out: line 2.")
+    tab.settled()
+    # Twice the same sentence: the mean is what it is on one.
+    one = summarise(models["toy"].trace("A cat sat on the mat."))[models["toy"].info.default_head]
+    expect(tab.words.filter(has_text="over 2 sentences")).to_contain_text(f"entropy is {one.entropy:.2f} nats")
+
+
+def test_of_a_file_that_is_far_too_large_the_beginning_counts(tab):
+    tab.go(PAGE, model="toy")
+    upload(tab, "A cat sat on the mat.\n" * 150_000)
+    expect(tab.notices.filter(has_text="larger than 1 MB")).to_be_visible()
+    expect(tab.words.filter(has_text="over 5,000 sentences").first).to_be_visible(timeout=60_000)
+    tab.settled()
+
+
+def test_cancelling_stops_the_work_and_keeps_what_was_done(tab):
+    tab.go(PAGE)
+    upload(tab, LONG)
+    cancel(tab)
+    notice = tab.notices.filter(has_text="Cancelled")
+    expect(notice).to_have_text(re.compile(r"^Cancelled: what you see is from [\d,]+ of 5,000 sentences\.$"))
+    tab.settled()
+    said = notice.inner_text()
+    n_done = int(re.search(r"from ([\d,]+) of", said)[1].replace(",", ""))
+    assert 0 < n_done < 5000
+    expect(tab.words.filter(has_text=f"over {n_done:,} sentences")).to_be_visible()
+    # Nobody works on: another head is from as many sentences.
+    tab.select("Head", "3 of 12")
+    tab.expect_query(head="3")
+    expect(notice).to_have_text(said)
+    expect(tab.words.filter(has_text=f"Layer 6, head 3, over {n_done:,} sentences")).to_be_visible()
+    # It goes on from there, and can be cancelled again.
+    tab.page.get_by_role("button", name="Go on").click()
+    cancel(tab)
+    expect(notice).to_be_visible()
+    expect(notice).not_to_have_text(said)
+    tab.settled()
+
+
+def test_the_log_holds_nothing_of_a_file(new_tab, tmp_path):
+    with serve(tmp_path / "log", {"STREAMLIT_LOGGER_LEVEL": "info"}) as server:
+        tab = new_tab(at=server).go(PAGE, model="toy")
+        upload(tab, f"{SECRET} here\nanother {SECRET}\n".encode() + SECRET.encode() + b" \xe9")
+        expect(tab.words.filter(has_text="over 2 sentences").first).to_be_visible()
+        tab.settled()
+        tab.page.close()
+        logged = server.printed()
+    assert logged, "a log that is empty would prove nothing"
+    assert not [word for word in SECRET.split() if word in logged]
+
+
+def test_somebody_else_sees_nothing_of_a_file(new_tab):
+    mine, other = new_tab().go(PAGE, model="toy"), new_tab(locale="en").go(PAGE, model="toy")
+    upload(mine, "A cat sat.\nA dog ran.")
+    expect(mine.words.filter(has_text="over 2 sentences").first).to_be_visible()
+    other.select("Head", "3 of 3")
+    other.expect_query(model="toy", head="3")
+    expect(other.words.filter(has_text="over 500 sentences").first).to_be_visible()
+
+
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_everybody_can_read_it(tab, model):
+    check(tab.go(PAGE, model=model))

@@ -1,0 +1,140 @@
+"""Two sentences read together: typed, parted, filtered and shared."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.looks import check
+
+FIRST, SECOND = "The cat sat on the mat", "It was tired"
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+@pytest.fixture
+def opened(shared_tab):
+    return shared_tab.go
+
+
+def head_matrix(tab):
+    return tab.matrix("matrix", "head")
+
+
+def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_there(opened, new_tab, models):
+    tab = opened("all_heads")
+    field = tab.page.get_by_role("textbox", name="Second sentence")
+    field.fill(SECOND)
+    field.press("Enter")
+    tab.expect_query(pair=SECOND)
+    trace = models["minilm-l6"].trace(FIRST, SECOND)
+    weights = trace.layers[5].head(6).weights
+    head_matrix(tab).expect_to_show(weights)
+    expect(head_matrix(tab).root.locator(".group")).to_have_text(["A", "B", "A", "B"])
+
+    # The table of this head, by its own arithmetic; a grid on a canvas is read from the words about it.
+    expect(tab.words.filter(has_text="of A gives")).to_contain_text(f"{weights[:8, 8:].sum(1).mean():.2f} to B")
+    expect(tab.words.filter(has_text="of B gives")).to_contain_text(f"{weights[8:, :8].sum(1).mean():.2f} to A")
+
+    tab.pick("Lines from → to", "B → A").expect_query(pair=SECOND, block="BA")
+    lines = tab.page.locator(".st-key-head_view")
+    expect(lines.locator(".query .token .text")).to_have_text(["it", "was", "tired", "[SEP]"])
+    expect(lines.locator(".key .token .text").last).to_have_text("[SEP]")
+    expect(lines.locator(".query .token").first).to_have_attribute("title", "it, position 8")
+    tab.pick("Sort by", "A → B").expect_query(pair=SECOND, block="BA", sort="across")
+
+    there = new_tab(viewport={"width": 1400, "height": 900}).go_to(tab.page.url)
+    expect(there.page.get_by_role("textbox", name="Second sentence")).to_have_value(SECOND)
+    expect(there.page.locator(".st-key-head_view .query .token")).to_have_count(4)
+
+
+def test_the_steps_show_the_pair_and_its_numbers(opened, models):
+    tab = opened(pair=SECOND)
+    expect(tab.chips.locator(".text")).to_have_count(12)
+    expect(tab.page.locator(".tokens .sentence")).to_have_text(["A", "B"])
+    tab.to_step("Softmax")
+    weights = models["minilm-l6"].trace(FIRST, SECOND).layers[5].head(6).weights
+    tab.matrix("weights").expect_to_show(weights)
+    tab.matrix("weights").click(10, 2)
+    tab.expect_query(pair=SECOND, step="softmax", cell="weights-10-2", word="10")
+    expect(tab.detail).to_contain_text("tired → cat: weight")
+    # A new second sentence lets go of what belonged to the old one.
+    field = tab.page.get_by_role("textbox", name="Second sentence")
+    field.fill("")
+    field.press("Enter")
+    tab.expect_query(step="softmax")
+    expect(tab.matrix("weights").root.locator(".shape")).to_have_text("8×8")
+
+
+def test_pins_heads_and_threshold_are_in_the_address_and_lead_somebody_else_there(opened, new_tab):
+    tab = opened("all_heads", pair=SECOND)
+    lines = tab.page.locator(".st-key-head_view")
+    tokens = lines.locator(".query .token")
+    tokens.nth(3).click()
+    tokens.nth(10).click()
+    tab.expect_query(pair=SECOND, pins="query-3-10")
+    heads = lines.locator("button.head")
+    heads.nth(0).click()
+    heads.nth(1).click()
+    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-7")
+    lines.get_by_role("slider").focus()
+    tab.page.keyboard.press("End")
+    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-7", least="0.5")
+    # In a part of the text, a pin keeps its token.
+    tab.pick("Lines from → to", "B → A")
+    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-7", least="0.5", block="BA")
+    expect(lines.locator(".query .token[aria-pressed=true] .text")).to_have_text(["tired"])
+
+    there = new_tab(viewport={"width": 1400, "height": 900}).go_to(tab.page.url)
+    lines = there.page.locator(".st-key-head_view")
+    expect(lines.locator(".query .token[aria-pressed=true] .text")).to_have_text(["tired"])
+    expect(lines.locator("button.head[aria-pressed=true]")).to_have_text(["Head 1", "Head 2", "Head 7"])
+    expect(lines.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^0.5:"))
+    lines.get_by_role("button", name="Unpin all").click()
+    there.expect_query(pair=SECOND, on="1-2-7", least="0.5", block="BA")
+    # Another head is shown alone. (A list that opens while the page still scrolls would close again.)
+    there.page.get_by_role("combobox", name="Head").scroll_into_view_if_needed()
+    there.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    there.select("Head", "8 of 12").expect_query(pair=SECOND, head="8", least="0.5", block="BA")
+    expect(lines.locator("button.head[aria-pressed=true]")).to_have_text(["Head 8"])
+
+
+def test_quick_presses_all_count(opened):
+    tab = opened("all_heads")
+    lines = tab.page.locator(".st-key-head_view")
+    # All of them before the first answer, in one go.
+    lines.locator("button.head").first.evaluate(
+        "first => [...first.parentNode.children].slice(0, 5).forEach(button => button.click())"
+    )
+    tab.expect_query(on="1-2-3-4-5-7")
+    expect(lines.locator("button.head[aria-pressed=true]")).to_have_count(6)
+
+
+def test_an_example_is_one_click_away(opened):
+    tab = opened("all_heads")
+    tab.pick("Pairs", "Who wrote the book? | The book was written by Jane")
+    tab.expect_query(text="Who wrote the book?", pair="The book was written by Jane")
+    assert "jane" in head_matrix(tab).labels()
+
+
+def test_the_toy_says_that_it_takes_one_text_and_shows_it(opened, models):
+    tab = opened("all_heads", pair=SECOND, model="toy")
+    expect(tab.notices).to_have_text("The toy takes one text, not two: the first sentence is shown alone.")
+    head_matrix(tab).expect_to_show(models["toy"].trace(FIRST).layers[0].head(1).weights)
+    assert np.isclose(models["toy"].trace(FIRST).layers[0].head(1).weights.sum(), 6)
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("all_heads", {"sort": "across", "block": "AB", "words": "1"}),
+        ("step_by_step", {}),
+        ("all_heads", {"model": "toy"}),
+    ],
+)
+def test_a_pair_can_be_read_by_everybody(opened, path, query):
+    check(opened(path, pair=SECOND, **query))

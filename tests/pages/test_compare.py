@@ -1,0 +1,81 @@
+"""The page Compare, run without a browser."""
+
+import pytest
+
+PAGE = "pages/compare.py"
+TIRED = "The animal didn't cross the street because it was too tired"
+WIDE = "The animal didn't cross the street because it was too wide"
+
+
+def test_it_opens_with_a_pair_of_examples(open_page):
+    shown = open_page(PAGE)
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert (shown.view.text, shown.view.versus) == (TIRED, WIDE)
+    first, second, difference = (shown.component(key) for key in ("first", "second", "difference"))
+    assert first["rows"] == second["rows"] == difference["rows"]
+    assert first["rows"][-3:] == ["tired", "wide", "[SEP]"]
+    assert shown.component("changes")["shape"] == "6×12"
+    assert len(shown.proofs) == 2
+
+
+def test_what_is_chosen_there_is_in_the_link_with_both_sentences(open_page):
+    shown = open_page(PAGE).choose("main_head", 3)
+    query = shown.view.to_query()
+    assert (query["text"], query["versus"], query["head"]) == (TIRED, WIDE, "3")
+    again = open_page(PAGE, **query)
+    assert again.view == shown.view
+
+
+def test_a_sentence_of_ones_own_is_compared_with_nothing_until_there_is_a_second(open_page):
+    shown = open_page(PAGE, text="One two")
+    (notice,) = shown.notices
+    assert "second sentence" in notice
+    assert shown.exceptions == []
+    shown.choose("versus", "One three")
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert shown.component("difference")["rows"] == ["[CLS]", "one", "two", "three", "[SEP]"]
+
+
+def test_two_models_have_a_layer_and_a_head_each(open_page):
+    shown = open_page(PAGE, text="The cat sat").choose("compared", "two models")
+    assert shown.exceptions == []
+    shown.choose("main_layer", 2).choose("other_head", 3)
+    assert shown.component("first")["title"] == "BERT, layer 2, head 7"
+    assert shown.component("second")["title"] == "Toy, layer 1, head 3"
+    assert shown.view.to_query() == {"text": "The cat sat", "beside": "1", "layer": "2", "beside_head": "3"}
+    assert "changes" not in shown.components()
+
+
+def test_an_example_sets_both_sentences(open_page):
+    shown = open_page(PAGE).choose("versus_example", "The river bank was wet | The central bank was rich")
+    assert (shown.view.text, shown.view.versus) == ("The river bank was wet", "The central bank was rich")
+    assert shown.exceptions == []
+
+
+def test_a_pair_that_is_read_together_is_left_out_of_a_comparison(open_page):
+    shown = open_page(PAGE, text="One two", versus="One three", pair="It was tired")
+    assert shown.exceptions == []
+    assert "tired" not in shown.component("first")["rows"]
+    assert shown.view.pair == "It was tired"
+
+
+def test_the_cell_of_a_link_is_chosen_in_all_three(open_page):
+    shown = open_page(PAGE, text="One two", versus="One three", cell="compare-1-0")
+    for key in ("first", "second", "difference"):
+        assert shown.component(key)["selected"] == [1, 0]
+    (notice,) = open_page(PAGE, text="One two", versus="One three", cell="compare-9-0").notices
+    assert "does not have" in notice
+
+
+@pytest.mark.parametrize("versus", ["<script>alert(1)</script>", "x", "\u200b", "word " * 400, "[MASK] $row"])
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_whatever_is_typed_it_runs(open_page, versus, model):
+    shown = open_page(PAGE, text="The cat sat", versus=versus, model=model, mask="padding")
+    assert shown.exceptions == []
+    assert not any("<script" in body for body in shown.html)
+
+
+def test_no_text_is_answered_with_an_invitation(open_page):
+    shown = open_page(PAGE, text="", versus="x")
+    assert shown.exceptions == []
+    assert "Type a sentence" in shown.text

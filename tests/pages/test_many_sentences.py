@@ -1,0 +1,118 @@
+"""The page Many sentences, run without a browser."""
+
+import json
+
+import pytest
+
+from attention import corpus
+from attention.corpus import MAX_LINES
+
+PAGE = "pages/many_sentences.py"
+
+
+def upload(shown, data, name="mine.txt"):
+    shown.app.file_uploader(key="own_sentences").set_value((name, data, "text/plain"))
+    return shown.run()
+
+
+def captions(shown):
+    return " ".join(caption.value for caption in shown.app.caption)
+
+
+@pytest.mark.parametrize(("model", "n_heads", "n_charts"), [("toy", 3, 3), ("minilm-l6", 72, 5)])
+def test_all_heads_are_averaged_over_the_bundled_sentences(open_page, model, n_heads, n_charts):
+    shown = open_page(PAGE, model=model)
+    assert shown.exceptions == []
+    assert shown.notices == []
+    assert "500 of 500 sentences, the bundled ones" in captions(shown)
+    groups = shown.component("study_atlas")["groups"]
+    assert sum(len(group["heads"]) for group in groups) == n_heads
+    charts = shown.app.get("plotly_chart")
+    assert len(charts) == n_charts
+    for chart in charts:
+        _, points = json.loads(chart.proto.spec)["data"]
+        assert points["name"] == "a head"
+    assert len(shown.app.dataframe[0].value) == n_heads
+    (proof,) = shown.proofs
+    assert proof.startswith("✓ rows sum to 1")
+
+
+def test_the_head_of_the_link_is_the_one_that_is_shown(open_page):
+    shown = open_page(PAGE, layer="1", head="3")
+    assert shown.component("study_atlas")["current"] == [0, 2]
+    assert "Layer 1, head 3, over 500 sentences" in shown.text
+    assert "previous token" in shown.text
+    assert shown.component("mean_matrix")["rows"][0] == "[CLS]"
+    shown.choose("main_head", 5)
+    assert shown.component("study_atlas")["current"] == [0, 4]
+    assert shown.view.pane.head == 4
+
+
+def test_sentences_can_be_laid_on_each_other_at_their_ends(open_page):
+    shown = open_page(PAGE).choose("alignment", "end")
+    assert shown.component("mean_matrix")["rows"][-2:] == ["−2", "[SEP]"]
+
+
+def test_another_model_has_its_own_numbers(open_page):
+    shown = open_page(PAGE, layer="3").choose("model", "toy")
+    assert shown.exceptions == []
+    assert shown.component("study_atlas")["title"].startswith("Toy: 3 heads")
+
+
+def test_a_file_of_ones_own_counts_instead_of_the_bundled_one(open_page):
+    shown = upload(open_page(PAGE, model="toy"), b"A cat sat.\n\nTwo birds flew away.\n")
+    assert shown.notices == []
+    assert "2 of 2 sentences, from your file" in captions(shown)
+    assert "over 2 sentences" in shown.component("study_atlas")["title"]
+
+
+@pytest.mark.parametrize(
+    ("data", "said", "n_good"),
+    [
+        (b"", "The file is empty", 0),
+        (b"\n \n", "no sentence: all its lines are blank", 0),
+        (b"GIF89a\0\x01\x02", "not a plain text file (line 1", 0),
+        (b"A cat sat.\ncaf\xe9\nA dog ran.", "Not UTF-8, and left out: line 2", 2),
+        (b"A cat sat.\n" + b"so " * 700, "Longer than 2,000 characters, and left out: line 2", 1),
+        (b"A cat.\n" * (MAX_LINES + 1), "only the first 5,000 count", MAX_LINES),
+        (b"A cat sat.\n" + b"so \n" * 300_000, "larger than 1 MB", MAX_LINES),
+    ],
+    ids=["empty", "blank", "binary", "not UTF-8", "one long line", "many lines", "large"],
+)
+def test_a_bad_file_is_told_about_and_its_good_lines_count(open_page, data, said, n_good):
+    shown = upload(open_page(PAGE, model="toy"), data)
+    assert shown.exceptions == []
+    assert said in " ".join(shown.notices)
+    if n_good:
+        assert f"{n_good:,} of {n_good:,} sentences, from your file" in captions(shown)
+    else:
+        assert shown.components() == []
+
+
+def test_lines_that_the_model_cannot_read_or_has_to_cut_are_counted(open_page):
+    shown = upload(open_page(PAGE, model="toy"), ("A cat\n\u200b\n" + "so " * 70).encode())
+    assert "2 of 3 sentences, from your file: 66 tokens. 1 had nothing in them that Toy can read." in captions(shown)
+    assert "1 were longer than the 64 tokens that Toy takes" in captions(shown)
+    nothing = upload(open_page(PAGE, model="toy"), "\u200b".encode())
+    assert nothing.exceptions == []
+    assert "None of the sentences could be read" in " ".join(nothing.notices)
+
+
+def test_a_cancelled_study_shows_what_it_has_and_goes_on_when_asked(open_page):
+    from attention.models import load
+    from attention.ui.study_cache import content_key, study_job
+
+    lines = tuple(f"{sentence} Indeed." for sentence in corpus.sentences())
+    job = study_job(load("toy"), lines, content_key(lines))
+    job.advance()
+    n_done = job.run.n_done
+    shown = open_page(PAGE, model="toy")
+    shown.app.session_state["pressed"] = {job.key: (1, True)}
+    upload(shown, "\n".join(lines).encode())
+    assert shown.exceptions == []
+    assert f"Cancelled: what you see is from {n_done} of 500 sentences." in shown.notices
+    assert f"{n_done} of 500 sentences" in captions(shown)
+    assert job.run.n_done == n_done
+    shown.press("go_on_2")
+    assert "500 of 500 sentences" in captions(shown)
+    assert shown.notices == []

@@ -1,0 +1,194 @@
+"""Two runs compared: words matched in order, differences worked by hand, and what has no match left out."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.lesson.compare import Comparison, Side, align, changes, changes_picture, side_of, tell, tell_changes
+from attention.lesson.scene import Scene
+from attention.models import load
+from attention.steps import softmax
+from attention.trace import Token
+from attention.words import merge_words, words_of
+
+TIRED = "The animal didn't cross the street because it was too tired"
+WIDE = "The animal didn't cross the street because it was too wide"
+
+
+def words(text):
+    return words_of([Token(each, each, index, index, 0) for index, each in enumerate(text.split())])
+
+
+def side(text, weights=None, name="The first sentence"):
+    listed = words(text)
+    if weights is None:
+        weights = softmax(np.random.default_rng(len(text)).standard_normal((len(listed), len(listed))))
+    return Side(name, tuple(listed), np.asarray(weights, np.float32))
+
+
+def plain(body):
+    return " ".join(re.sub("<[^>]+>", "", body).split())
+
+
+@pytest.fixture(scope="module")
+def runs(minilm):
+    return minilm.trace(TIRED), minilm.trace(WIDE)
+
+
+# ---------------------------------------------------------------------------------------- matching
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "places"),
+    [
+        ("a b c", "a b c", [(0, 0), (1, 1), (2, 2)]),
+        ("The cat", "the cat", [(0, 0), (1, 1)]),
+        ("a b c", "a x c", [(0, 0), (1, None), (None, 1), (2, 2)]),
+        ("a b", "a new b", [(0, 0), (None, 1), (1, 2)]),
+        ("a b", "c d", [(0, None), (1, None), (None, 0), (None, 1)]),
+        ("the cat and the dog", "the dog", [(0, 0), (1, None), (2, None), (3, None), (4, 1)]),
+    ],
+)
+def test_words_are_matched_in_order(first, second, places):
+    found = align(words(first), words(second))
+    # Which of two equal words is matched is difflib's choice; how many are is not.
+    if first.startswith("the cat and"):
+        assert sum(None not in place for place in found) == 2
+    else:
+        assert found == tuple(places)
+
+
+@given(st.lists(st.sampled_from("abcAB"), max_size=12), st.lists(st.sampled_from("abcAB"), max_size=12))
+def test_every_word_of_both_is_there_once_and_in_order(first, second):
+    ours, theirs = (words(" ".join(letters)) for letters in (first, second))
+    places = align(ours, theirs)
+    assert [one for one, _ in places if one is not None] == list(range(len(first)))
+    assert [other for _, other in places if other is not None] == list(range(len(second)))
+    for one, other in places:
+        if None not in (one, other):
+            assert first[one].lower() == second[other].lower()
+
+
+def test_a_special_token_is_never_a_word_that_looks_like_it():
+    special = words_of([Token("[CLS]", "", None, 0, 101, is_special=True)])
+    assert align(special, words("[CLS]")) == ((0, None), (None, 0))
+
+
+# -------------------------------------------------------------------------------------- difference
+
+
+def test_a_difference_worked_by_hand_is_blank_where_a_word_is_missing():
+    first = side("it is tired", [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
+    second = side("it is wide", [[0.4, 0.4, 0.2], [0.6, 0.3, 0.1], [1, 0, 0]], "The second sentence")
+    comparison = Comparison(first, second)
+    assert [unit.text for unit in comparison.units] == ["it", "is", "tired", "wide"]
+    nan = np.nan
+    wanted = [[-0.1, 0.1, nan, nan], [0.5, 0.2, nan, nan], [nan] * 4, [nan] * 4]
+    np.testing.assert_allclose(comparison.difference, wanted, atol=1e-6)
+    assert comparison.most_changed() == (1, 0)
+    assert comparison.swapped == ((2, 3),)
+    told = plain(tell(comparison, None))
+    assert "“is” gives “it” 0.10 in the first sentence and 0.60 in the second sentence" in told
+    # The row that differs most between the two words: is gives tired .8 and wide .1.
+    assert "the row that differs most is that of “is”: it gives “tired” 0.80 and “wide” 0.10" in told
+    assert "Only in the first sentence: tired." in told
+    assert "Only in the second sentence: wide." in told
+    chosen = plain(tell(comparison, (0, 1)))
+    assert "“it” gives “is” 0.30 in the first sentence and 0.40 in the second sentence" in chosen
+
+
+def test_the_three_pictures_stand_on_the_same_words_and_a_blank_is_no_zero():
+    comparison = Comparison(side("a b c"), side("a x c", name="The second sentence"))
+    first, second, difference = comparison.pictures((0, 0), 1)
+    assert first.row_labels == second.column_labels == difference.row_labels == ("a", "b", "x", "c")
+    for picture, rows in ((first, [2]), (second, [1]), (difference, [1, 2])):
+        blank = np.isnan(picture.values)
+        assert blank[rows].all()
+        assert blank[:, rows].all()
+        assert not np.delete(np.delete(blank, rows, 0), rows, 1).any()
+        assert "nan" not in picture.range_text
+    assert difference.title == "The second sentence less the first sentence"
+
+
+def test_two_that_share_no_word_are_told_apart_and_nothing_fails():
+    comparison = Comparison(side("a b"), side("c d e", name="The second sentence"))
+    assert comparison.most_changed() is None
+    assert np.isnan(comparison.difference).all()
+    assert "share no word" in plain(tell(comparison, None))
+    comparison.pictures(None, None)[2].payload()
+
+
+def test_two_equal_sentences_do_not_differ(minilm):
+    trace = minilm.trace(TIRED)
+    sides = [side_of(Scene(trace, 3, 1, 2), name) for name in ("The first sentence", "The second sentence")]
+    comparison = Comparison(*sides)
+    assert not comparison.difference.any()
+    assert comparison.shared.all()
+    assert not changes(trace, trace).any()
+
+
+# ------------------------------------------------------------------------------------------ on BERT
+
+
+def test_tired_and_wide_are_the_only_words_that_cannot_be_compared_on_bert(runs):
+    tired, wide = runs
+    comparison = Comparison(
+        side_of(Scene(tired, 5, 6, 1), "The first sentence"), side_of(Scene(wide, 5, 6, 1), "The second sentence")
+    )
+    lonely = [unit.text for unit, both in zip(comparison.units, comparison.shared, strict=True) if not both]
+    assert lonely == ["tired", "wide"]
+    for one_side in (comparison.first, comparison.second):
+        np.testing.assert_allclose(one_side.weights.sum(axis=1), 1, atol=1e-5)
+    # Token by token here, for no word of these is in pieces.
+    ours, theirs = (trace.layers[5].head(6).weights for trace in runs)
+    texts = [token.text for token in tired.tokens]
+    it, street = texts.index("it"), texts.index("street")
+    row = [unit.text for unit in comparison.units].index("it")
+    column = [unit.text for unit in comparison.units].index("street")
+    assert comparison.difference[row, column] == pytest.approx(theirs[it, street] - ours[it, street], abs=1e-6)
+
+
+def test_pieces_are_put_together_before_words_are_compared(minilm):
+    one, other = minilm.trace("An unbelievableness of cats"), minilm.trace("The unbelievableness of cats")
+    sides = [side_of(Scene(trace, 2, 4, 1), name) for trace, name in ((one, "a"), (other, "b"))]
+    comparison = Comparison(*sides)
+    assert "unbelievableness" in [unit.text for unit in comparison.units]
+    merged = [merge_words(trace.layers[2].head(4).weights, trace.tokens)[0] for trace in (one, other)]
+    assert comparison.difference[3, 3] == pytest.approx(merged[1][2, 2] - merged[0][2, 2], abs=1e-6)
+
+
+def test_the_change_of_every_head_is_the_largest_cell_of_its_own_difference(runs):
+    changed = changes(*runs)
+    assert changed.shape == (6, 12)
+    for layer, head in ((0, 0), (3, 1), (5, 11)):
+        sides = [side_of(Scene(trace, layer, head, 1), name) for trace, name in zip(runs, "ab", strict=True)]
+        assert changed[layer, head] == pytest.approx(np.nanmax(np.abs(Comparison(*sides).difference)), abs=1e-6)
+    most = np.unravel_index(changed.argmax(), changed.shape)
+    assert f"layer {most[0] + 1}, head {most[1] + 1}: {changed[most]:.2f}" in plain(tell_changes(changed))
+    picture = changes_picture(changed, (5, 6))
+    np.testing.assert_allclose(picture.values, changed, atol=1e-6)
+    assert picture.selected == (5, 6)
+
+
+def test_two_models_are_compared_on_the_words_that_both_have(minilm):
+    text = "The cat sat on the mat"
+    toy = load("toy").trace(text)
+    comparison = Comparison(side_of(Scene(minilm.trace(text), 5, 6, 1), "BERT"), side_of(Scene(toy, 0, 1, 1), "Toy"))
+    assert [unit.text for unit in comparison.units] == ["[CLS]", *text.lower().split(), "[SEP]"]
+    assert comparison.shared.tolist() == [False, *[True] * 6, False]
+    weights = minilm.trace(text).layers[5].head(6).weights
+    np.testing.assert_allclose(
+        comparison.difference[1:7, 1:7], toy.layers[0].head(1).weights - weights[1:7, 1:7], atol=1e-6
+    )
+    assert comparison.row_of(3) == 3
+
+
+def test_what_was_typed_is_never_interpreted(minilm):
+    trace = minilm.trace("<b> $row"), minilm.trace("<i> $row")
+    sides = [side_of(Scene(each, 0, 0, 1), name) for each, name in zip(trace, ("One", "Two"), strict=True)]
+    told = tell(Comparison(*sides), None)
+    assert "<i>" not in told
+    assert "Only in <bdi>Two</bdi>: <b><bdi>i</bdi></b>" in told

@@ -1,0 +1,246 @@
+"""What the pages about many sentences say and draw, against the numbers behind it."""
+
+import html
+import logging
+import re
+import threading
+
+import numpy as np
+import pytest
+
+from attention import corpus
+from attention.figures.layers import layers_figure
+from attention.lesson import many_sentences, syntax_check
+from attention.models import load
+from attention.patterns import ALL_RELATIONS
+from attention.study import Run, Study
+from attention.syntax import SyntaxCheck
+
+TEXTS = corpus.sentences()[:40]
+HEAD = (2, 8)
+
+
+@pytest.fixture(scope="module")
+def model(_one_torch_thread):
+    return load("minilm-l6")
+
+
+@pytest.fixture(scope="module")
+def result(model):
+    run = Run(model, TEXTS, Study(model.info))
+    while not run.is_finished:
+        run.step()
+    return run.collector.result()
+
+
+@pytest.fixture(scope="module")
+def findings(model):
+    sentences = corpus.annotated()
+    run = Run(model, [sentence.text for sentence in sentences], SyntaxCheck(model.info, sentences))
+    while not run.is_finished:
+        run.step()
+    return run.collector.findings()
+
+
+def plain(text):
+    return html.unescape(re.sub("<[^>]+>", "", text))
+
+
+def test_a_head_is_described_with_its_own_means(result):
+    told = plain(many_sentences.describe(result, HEAD))
+    assert "Layer 3, head 9, over 40 sentences" in told
+    for name in ("entropy", "mean_distance", "previous", "itself", "next", "classifier", "separator"):
+        assert f"{result.measure(name)[HEAD]:.2f}" in told
+    pattern, n_times = result.commonest_pattern(*HEAD)
+    assert f"{pattern}: in {n_times} of 40 sentences" in told
+
+
+def test_the_matrix_and_the_atlas_are_the_means(result):
+    for alignment in many_sentences.ALIGNMENTS:
+        mean = many_sentences.aligned(result, alignment)
+        matrix = many_sentences.mean_matrix(result, alignment, HEAD)
+        assert np.array_equal(matrix.values, mean.weights[HEAD])
+        atlas = many_sentences.averages(result, alignment, HEAD)
+        assert (atlas.tiles.rows, atlas.tiles.n_heads, atlas.is_table) == (len(mean.names), (12,) * 6, True)
+
+
+def test_positions_are_counted_from_the_end_where_sentences_are_laid_on_each_other(result):
+    start, end = (
+        many_sentences.mean_matrix(result, alignment, HEAD).row_labels for alignment in many_sentences.ALIGNMENTS
+    )
+    assert start[:3] == ("[CLS]", "1", "2")
+    assert end[-3:] == ("−3", "−2", "[SEP]")
+    assert len(set(start)) == len(start)
+    assert len(set(end)) == len(end)
+
+
+def test_the_number_of_sentences_behind_a_cell_is_told(model, result):
+    lengths = [len(model.encode(text).tokens) for text in TEXTS]
+    told = many_sentences.how_many(result, "start")
+    shown = len(result.from_start.names)
+    assert f"All 40 have the first {min(lengths)}" in told
+    assert f"{sum(length >= shown for length in lengths)} have all {shown}" in told
+
+
+def test_the_pictures_of_the_layers_have_every_head_and_the_mean_of_each_layer(result):
+    values = result.measure("entropy")
+    figure = layers_figure(values, "Entropy", "nats", HEAD, is_share=False)
+    means, points = figure.data
+    np.testing.assert_allclose(means.y, values.mean(axis=1), atol=1e-6)
+    assert list(means.x) == [1, 2, 3, 4, 5, 6]
+    for (layer, head), y, x in zip(points.customdata, points.y, points.x, strict=True):
+        assert y == pytest.approx(values[layer - 1, head - 1])
+        assert round(float(x)) == layer
+    (large,) = np.flatnonzero(np.array(points.marker["symbol"]) == "diamond")
+    assert tuple(points.customdata[large] - 1) == HEAD
+
+
+def test_shares_are_drawn_on_one_scale_and_special_tokens_only_where_there_are_any(result):
+    figure = layers_figure(result.measure("separator"), "", "share", HEAD, is_share=True)
+    assert figure.layout.yaxis.range[0] <= 0
+    assert figure.layout.yaxis.range[1] >= 1
+    assert len(many_sentences.layer_measures(result)) == 5
+    toy = load("toy")
+    run = Run(toy, TEXTS, Study(toy.info))
+    while not run.is_finished:
+        run.step()
+    of_toy = run.collector.result()
+    assert [measure.name for measure in many_sentences.layer_measures(of_toy)] == [
+        "punctuation",
+        "entropy",
+        "mean_distance",
+    ]
+    assert "[SEP]" not in many_sentences.tell_layers(of_toy)
+    assert "[SEP]" in many_sentences.tell_layers(result)
+    assert "[CLS]" not in plain(many_sentences.describe(of_toy, (0, 1)))
+
+
+def test_the_table_has_one_row_per_head_and_says_how_common_its_pattern_is(result):
+    table = many_sentences.study_table(result)
+    assert {len(column) for column in table.values()} == {72}
+    row = HEAD[0] * 12 + HEAD[1]
+    pattern, n_times = result.commonest_pattern(*HEAD)
+    assert (table["layer"][row], table["head"][row]) == (3, 9)
+    assert (table["pattern"][row], table["of sentences, %"][row]) == (pattern, round(100 * n_times / 40, 1))
+    assert table["entropy (nats)"][row] == pytest.approx(result.measure("entropy")[HEAD], abs=1e-4)
+
+
+# ------------------------------------------------------------------------------------------- syntax
+
+
+def test_the_table_of_relations_has_the_findings_and_the_papers_numbers(findings):
+    shown = syntax_check.relations(findings, with_rare=False)
+    assert all(finding.count >= syntax_check.FEW for finding in shown)
+    assert ALL_RELATIONS not in {finding.relation for finding in syntax_check.relations(findings, with_rare=True)}
+    table = syntax_check.findings_table(shown)
+    row = table["relation"].index("dobj")
+    (dobj,) = (finding for finding in shown if finding.relation == "dobj")
+    assert table["head"][row] == f"{dobj.layer + 1}-{dobj.head + 1}"
+    assert table["right %"][row] == round(100 * dobj.accuracy, 1)
+    assert (table["BERT-base"][row], table["BERT-base %"][row], table["its offset %"][row]) == ("8-10", 86.8, 40.0)
+    assert table["BERT-base"][table["relation"].index("punct")] is None
+
+
+def test_every_relation_can_be_told(findings):
+    for finding in syntax_check.relations(findings, with_rare=True):
+        told = plain(syntax_check.describe(finding, 72))
+        assert f"{100 * finding.accuracy:.1f}" in told
+        assert f"{finding.count} cases" in told
+        assert ("tendency" in told) == (finding.count < syntax_check.FEW)
+
+
+def test_a_case_of_an_example_is_right_as_often_as_the_finding_says(model, findings):
+    for relation in ("dobj", "conj", "poss"):
+        (finding,) = (finding for finding in findings if finding.relation == relation)
+        n_cases = n_right = 0
+        for sentence in syntax_check.examples(corpus.annotated(), relation):
+            weights = syntax_check.example_weights(model.trace(sentence.text), sentence, finding)
+            for case in syntax_check.cases(weights, sentence, finding):
+                told = plain(syntax_check.tell_case(case, sentence, finding))
+                assert sentence.words[case.taken] in told
+                n_cases += 1
+                n_right += "✓" in told
+                assert ("✓" in told) != ("It should be" in told)
+        assert (n_cases, n_right / n_cases) == (finding.count, pytest.approx(finding.accuracy))
+
+
+def test_the_marked_cell_of_an_example_is_the_one_that_is_asked_and_right(model, findings):
+    for finding in syntax_check.relations(findings, with_rare=False):
+        sentence = syntax_check.examples(corpus.annotated(), finding.relation)[0]
+        trace = model.trace(sentence.text)
+        weights = syntax_check.example_weights(trace, sentence, finding)
+        case = syntax_check.cases(weights, sentence, finding)[0]
+        row, column = syntax_check.example_matrix(trace, sentence, finding, case).selected
+        asked, found = (row, column) if finding.direction == "dependent to head" else (column, row)
+        assert found == sentence.heads[case.dependent]
+        assert asked == case.asked
+
+
+# --------------------------------------------------------------------------------------------- jobs
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    from attention.ui import study_cache
+
+    fresh = study_cache._Jobs()
+    monkeypatch.setattr(study_cache, "_jobs", lambda: fresh)
+    return study_cache
+
+
+def test_a_job_is_shared_by_those_who_have_the_same_sentences_and_by_no_others(jobs):
+    toy = load("toy")
+    one = jobs.study_job(toy, TEXTS, jobs.content_key(TEXTS))
+    assert jobs.study_job(toy, list(TEXTS), jobs.content_key(list(TEXTS))) is one
+    assert jobs.study_job(toy, TEXTS[1:], jobs.content_key(TEXTS[1:])) is not one
+    assert jobs.content_key(["a b"]) != jobs.content_key(["a", "b"])
+    for number in range(jobs.MAX_JOBS):
+        jobs.study_job(toy, [str(number)], jobs.content_key([str(number)]))
+    assert jobs.study_job(toy, TEXTS, jobs.content_key(TEXTS)) is not one
+
+
+def test_several_people_carry_a_job_on_together_and_every_sentence_counts_once(jobs):
+    toy = load("toy")
+    job = jobs.study_job(toy, corpus.sentences(), "all")
+
+    def carry_on():
+        while not job.is_over():
+            job.advance()
+
+    people = [threading.Thread(target=carry_on) for _ in range(4)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    assert job.failure is None
+    assert job.snapshot(Study.result).result.n_sentences == 500
+
+
+def test_what_a_job_has_come_to_is_made_once_until_it_goes_on(jobs):
+    job = jobs.study_job(load("toy"), corpus.sentences(), "all")
+    assert job.snapshot(Study.result).result is None
+    job.advance()
+    first = job.snapshot(Study.result).result
+    assert job.snapshot(Study.result).result is first
+    job.advance()
+    assert job.snapshot(Study.result).result.n_sentences > first.n_sentences
+
+
+def test_a_model_that_fails_ends_the_job_and_the_log_holds_no_sentence(jobs, caplog):
+    toy = load("toy")
+
+    class Failing:
+        info = toy.info
+        encode = staticmethod(toy.encode)
+
+        def trace_batch(self, texts):
+            raise RuntimeError(f"cannot run on {texts[0].text}")
+
+    job = jobs.study_job(Failing(), ["xylophone quarantine"], "one")
+    with caplog.at_level(logging.DEBUG):
+        job.advance()
+    assert job.is_over()
+    assert "RuntimeError" in job.failure
+    assert "RuntimeError" in caplog.text
+    assert "xylophone" not in caplog.text + job.failure
+    assert job.snapshot(Study.result).result is None
