@@ -198,11 +198,14 @@ class Picture:
 
     def click(self, row: int, column: int) -> None:
         """Click on a cell, wherever the picture has been scrolled to."""
-        box = self.root.locator(f"rect[data-row='{row}'][data-column='{column}']").bounding_box()
-        around = self.picture.bounding_box()
-        x = box["x"] + box["width"] / 2 - around["x"]
-        y = box["y"] + box["height"] / 2 - around["y"]
-        self.picture.click(position={"x": x, "y": y})
+        # Asked in one go, for the picture may be drawn anew at any time.
+        position = self.root.locator(f"rect[data-row='{row}'][data-column='{column}']").evaluate(
+            """rect => {
+              const [box, around] = [rect, rect.closest('.picture')].map(each => each.getBoundingClientRect());
+              return { x: box.x + box.width / 2 - around.x, y: box.y + box.height / 2 - around.y };
+            }"""
+        )
+        self.picture.click(position=position)
 
     def labels(self) -> list[str]:
         """The names that are written beside the rows, shortened where they are long."""

@@ -56,7 +56,8 @@ class Shown:
         return json.loads(proto.json)
 
     def components(self):
-        return [element.key for element in self.app.get("bidi_component")]
+        # Not the button that copies the link, which every page has.
+        return [element.key for element in self.app.get("bidi_component") if element.key != "share"]
 
     def choose(self, key, value):
         """Change the widget with this key, as a person does."""

@@ -1,0 +1,168 @@
+"""All heads in a browser: pointed at, pinned, reached by keyboard, sorted, and taken away as files."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+SENTENCE = "The river bank was wet"
+LAYER, HEAD = 4, 2  # counted from 0
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+@pytest.fixture
+def opened(shared_tab):
+    return lambda **query: shared_tab.go("all_heads", text=SENTENCE, **query)
+
+
+@pytest.fixture(scope="module")
+def weights(models):
+    return models["minilm-l6"].trace(SENTENCE).layers[LAYER].head(HEAD).weights.astype(float)
+
+
+def lines_of(tab):
+    return tab.page.locator(".st-key-head_view")
+
+
+def expect_numbers(lines, side, wanted):
+    """The numbers that stand beside the tokens of one side."""
+    expect(lines.locator(f".{side} .token .number")).to_have_text([f"{value:.2f}" for value in wanted])
+
+
+def test_pointing_at_a_token_shows_its_lines_alone_and_its_numbers(opened, weights):
+    lines = lines_of(opened(layer="5", head="3"))
+    tokens = lines.locator(".query .token")
+    expect(tokens).to_have_count(len(weights))
+    tokens.nth(2).hover()
+    expect_numbers(lines, "key", weights[2])
+    expect(lines.locator(".readout")).to_contain_text(f"river gives {top_of(lines, weights[2])}")
+    # From the other side: who looks at it.
+    lines.locator(".key .token").nth(3).hover()
+    expect_numbers(lines, "query", weights[:, 3])
+    expect(lines.locator(".readout")).to_contain_text("bank gets")
+
+
+def top_of(lines, row):
+    names = lines.locator(".key .token .text").all_inner_texts()
+    return f"{names[int(row.argmax())]} {row.max():.2f}"
+
+
+def test_what_pinned_tokens_give_is_added_up(opened, weights):
+    tab = opened(layer="5", head="3")
+    lines = lines_of(tab)
+    for row in (1, 3):
+        lines.locator(".query .token").nth(row).click()
+    tab.page.mouse.move(0, 0)
+    tab.expect_query(text=SENTENCE, layer="5", head="3", pins="query-1-3")
+    expect_numbers(lines, "key", weights[1] + weights[3])
+    expect(lines.locator(".readout")).to_contain_text("the and bank together give")
+    lines.get_by_role("button", name="Unpin all").click()
+    tab.expect_query(text=SENTENCE, layer="5", head="3")
+
+
+def test_several_heads_are_their_mean(opened, models, weights):
+    tab = opened(layer="5", head="3")
+    lines = lines_of(tab)
+    lines.locator("button.head").nth(6).click()
+    tab.expect_query(text=SENTENCE, layer="5", head="3", on="3-7")
+    other = models["minilm-l6"].trace(SENTENCE).layers[LAYER].head(6).weights
+    lines.locator(".query .token").nth(2).hover()
+    expect_numbers(lines, "key", (weights[2] + other[2]) / 2)
+    tab.page.get_by_text("The layer's mean instead of its heads").click()
+    tab.expect_query(text=SENTENCE, layer="5", head="3", on="3-7", mean="1")
+    every = np.stack([models["minilm-l6"].trace(SENTENCE).layers[LAYER].head(head).weights for head in range(12)])
+    lines.locator(".query .token").nth(2).hover()
+    expect_numbers(lines, "key", every.mean(axis=0)[2])
+
+
+def test_lines_can_be_read_by_keyboard_alone(opened, weights):
+    tab = opened(layer="5", head="3")
+    lines = lines_of(tab)
+    lines.locator(".query .token").first.focus()
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("ArrowDown")
+    expect(lines.locator(".query .token").nth(2)).to_be_focused()
+    expect_numbers(lines, "key", weights[2])
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(text=SENTENCE, layer="5", head="3", pins="query-2")
+    tab.page.keyboard.press("ArrowRight")
+    expect(lines.locator(".key .token").nth(2)).to_be_focused()
+    expect_numbers(lines, "query", weights[:, 2])
+    tab.page.keyboard.press("Escape")
+    # What a screen reader says of a token needs no picture.
+    expect(lines.locator(".query .token").nth(2)).to_have_attribute(
+        "aria-label", re.compile(rf"^river, position 2: looks most at .+ {weights[2].max():.2f}$")
+    )
+    tab.expect_query(text=SENTENCE, layer="5", head="3")
+
+
+def test_a_head_of_the_atlas_is_opened_by_mouse_and_by_keyboard(opened):
+    tab = opened()
+    atlas = tab.page.locator(".st-key-atlas").get_by_role("application")
+    atlas.focus()
+    tab.page.keyboard.press("Home")
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(text=SENTENCE, layer="6", head="2")
+    expect(tab.heading.first).to_have_text("Layer 6, head 2")
+    tab.pick("Sort by", "entropy")
+    tab.expect_query(text=SENTENCE, layer="6", head="2", sort="entropy")
+    atlas.focus()
+    tab.page.keyboard.press("Control+Home")
+    said = tab.page.locator(".st-key-atlas .readout")
+    sharpest = re.match(r"Layer (\d), head (\d+)", said.inner_text())
+    box = atlas.bounding_box()
+    atlas.click(position={"x": box["width"] - 3, "y": 3})
+    tab.page.keyboard.press("Control+Home")
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(text=SENTENCE, layer=sharpest[1], head=sharpest[2], sort="entropy")
+
+
+@pytest.mark.parametrize(
+    ("label", "part"),
+    [
+        ("All heads, a page of its own", ".atlas canvas"),
+        ("Lines, a page of its own", ".head-view .query .token"),
+        ("Heatmap, a page of its own", ".matrix .picture"),
+    ],
+)
+def test_a_page_that_was_taken_away_opens_from_the_disk_without_a_network(opened, browser, tmp_path, label, part):
+    tab = opened(layer="5", head="3", hide="special")
+    with tab.page.expect_download() as download:
+        tab.page.get_by_role("button", name=label).click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    assert file.stat().st_size < 1_000_000
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    errors, asked = [], []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    expect(page.get_by_role("heading", level=1)).to_have_text(SENTENCE)
+    expect(page.locator(part).first).to_be_visible()
+    # It says how it was looked at.
+    expect(page.locator("main > p")).to_contain_text("Hidden: [CLS], [SEP]")
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert errors == []
+    context.close()
+
+
+def test_hidden_tokens_are_gone_from_the_lines_too_or_their_weight_is(opened, weights):
+    """What is hidden has no weight any more, and rows add up to 1 again only if one asks for it."""
+    tab = opened(layer="5", head="3", hide="special")
+    shown = tab.matrix("matrix", "head")
+    kept = weights.copy()
+    kept[[0, -1]] = 0
+    kept[:, [0, -1]] = 0
+    shown.expect_to_show(kept)
+    tab.page.get_by_text("Rows sum to 1 again").click()
+    tab.expect_query(text=SENTENCE, layer="5", head="3", hide="special", renormalise="1")
+    kept[1:-1] /= kept[1:-1].sum(axis=1, keepdims=True)
+    shown.expect_to_show(kept)
