@@ -184,6 +184,12 @@ def _downloads(scene: Scene, pair: str, notes: list[str], all_heads: Atlas, line
         ("Heatmap, a page of its own", "heatmap.html", "text/html", lambda: matrix_html(heatmap, title, head)),
         ("Heatmap, SVG", "heatmap.svg", "image/svg+xml", lambda: matrix_svg(heatmap)),
         ("All weights, NumPy", "trace.npz", "application/octet-stream", lambda: trace_npz(scene.trace)),
+        (
+            "This layer whole, NumPy",
+            "layer.npz",
+            "application/octet-stream",
+            lambda: trace_npz(scene.trace, scene.layer),
+        ),
     ]
     st.caption("Take it with you: the pages need no server and no network.")
     with st.container(horizontal=True):
