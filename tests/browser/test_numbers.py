@@ -220,6 +220,9 @@ def table_of(tab, name):
     button = tab.page.get_by_role("button", name=f"{name}.csv")
     if name == "parts" and not button.is_visible():
         tab.page.get_by_text("These parts as a table").click()
+    button.wait_for()
+    # While the page runs, the file of the run before is no longer there.
+    tab.settled()
     with tab.page.expect_download() as download:
         button.click()
     assert download.value.suggested_filename == f"{name}.csv"
