@@ -261,6 +261,8 @@ class _Svg:
 
     def _elements(self) -> Iterator[str]:
         for (row, column), value in np.ndenumerate(self.data.values):
+            if np.isnan(value):
+                continue
             x, y = self._x(column), self._y(row)
             step = self._steps(value)
             fill = self.fills[step] if np.isfinite(value) else "url(#hatch)"

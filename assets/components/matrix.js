@@ -68,6 +68,7 @@ export default function (mount) {
   take(state, mount.data);
   state.observer.observe(state.root);
   draw(state);
+  revealSelected(state);
   // Labels measured before the page's own font is there are measured again.
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
   return whenGone(state, () => state.observer.disconnect());
@@ -149,7 +150,7 @@ function layOut(state, width) {
   const rows = data.rows.length;
   const columns = data.columns.length;
   const isImage = rows * columns > MAX_CELLS;
-  const labelWidth = width < 480 ? 84 : 116;
+  const labelWidth = width < 320 ? 60 : width < 480 ? 84 : 116;
   const labelSize = width < 480 ? 13 : 15;
   const measure = measurer(state, `700 ${labelSize}px`, labelWidth);
   const left = EDGE + 8 + widest(data.rows, measure);
@@ -333,7 +334,8 @@ function legend({ data, theme }) {
   strip.style.background = `linear-gradient(to right, ${stops.join()})`;
   const decimals = data.limit < 1 ? 2 : 1;
   const isWeights = data.palette === "weights";
-  const ends = isWeights ? ["0", "1"] : [-data.limit, data.limit].map((end) => fixed(end, decimals));
+  const highest = isWeights && data.limit === 1 ? "1" : fixed(data.limit, decimals);
+  const ends = isWeights ? ["0", highest] : [fixed(-data.limit, decimals), highest];
   const element = make("span", "legend");
   element.setAttribute("aria-hidden", "true");
   element.append(make("span", "", ends[0]), strip, make("span", "", ends[1]));
@@ -678,7 +680,7 @@ function press(state, event) {
   state.active = target;
   if (isChoice && !event.repeat) return select(state, target);
   drawMarks(state);
-  reveal(state);
+  reveal(state, state.active);
 }
 
 /** Where a key leads, as in an ARIA grid; null if it is none of ours. */
@@ -706,9 +708,17 @@ function slideLabels({ scroller, rowLabels }) {
   rowLabels.firstChild.setAttribute("visibility", scroller.scrollLeft > 0 ? "visible" : "hidden");
 }
 
-function reveal({ scroller, layout, active, data }) {
-  const x = xOf(layout, active[1]);
-  if (active[1] === data.columns.length - 1) {
+/** What somebody has chosen, or a link has, is in sight at first; after that, the place is the person's own. */
+function revealSelected(state) {
+  const id = JSON.stringify([state.data.selected, state.data.shape]);
+  if (!state.data.selected || !state.layout || state.revealedId === id) return;
+  state.revealedId = id;
+  reveal(state, state.data.selected);
+}
+
+function reveal({ scroller, layout, data }, cell) {
+  const x = xOf(layout, cell[1]);
+  if (cell[1] === data.columns.length - 1) {
     scroller.scrollLeft = scroller.scrollWidth; // its label leans out to the right
     return;
   }

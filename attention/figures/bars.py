@@ -15,7 +15,7 @@ from attention.figures import colours
 __all__ = ["parts_figure", "spread_figure"]
 
 # Up to this many bars have room for their names.
-MAX_NAMED = 16
+MAX_NAMED = 24
 # Beyond it, a longer name is shortened under its bar and whole on hover.
 MAX_NAME = 12
 

@@ -48,7 +48,7 @@ MAX_HEADS = len(HEAD_COLOURS)
 
 # What the slider can be set to: lines of smaller weights are not drawn.
 THRESHOLDS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-HIGHEST_DEFAULT = 0.01
+HIGHEST_DEFAULT = 0.1
 
 # Weights travel as whole numbers of so many levels.
 LEVELS = 65535

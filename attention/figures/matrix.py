@@ -85,11 +85,11 @@ class Matrix:
 
     @property
     def colour_limit(self) -> float:
-        """Return the number that gets the full colour: 1 for weights, else the largest magnitude (or ``limit``)."""
-        if self.palette == "weights":
-            return 1.0
+        """Return the number that gets the full colour: ``limit``, else 1 for weights and the largest magnitude."""
         if self.limit is not None:
             return self.limit
+        if self.palette == "weights":
+            return 1.0
         finite = np.abs(self.values[np.isfinite(self.values)])
         return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
 

@@ -124,26 +124,17 @@ class Comparison:
         row, column = np.unravel_index(int(np.nanargmax(changed)), changed.shape)
         return int(row), int(column)
 
-    def row_of(self, position: int) -> int | None:
-        """Return the row of the word that a token of the first run belongs to."""
-        for row, (one, _) in enumerate(self.places):
-            if one is not None and position in self.first.words[one].positions:
-                return row
-        return None
-
-    def pictures(self, selected: tuple[int, int] | None, focus: int | None) -> tuple[Matrix, Matrix, Matrix]:
+    def pictures(self, selected: tuple[int, int] | None) -> tuple[Matrix, Matrix, Matrix]:
         """Return both heatmaps and their difference, on the same rows and columns."""
         first, second = self.weights
         title = f"{self.second.name} less {_inside(self.first.name)}"
         return (
-            self._picture("first", self.first.name, first, selected, focus),
-            self._picture("second", self.second.name, second, selected, focus),
-            self._picture("difference", title, self.difference, selected, focus),
+            self._picture("first", self.first.name, first, selected),
+            self._picture("second", self.second.name, second, selected),
+            self._picture("difference", title, self.difference, selected),
         )
 
-    def _picture(
-        self, name: str, title: str, values: Array, selected: tuple[int, int] | None, focus: int | None
-    ) -> Matrix:
+    def _picture(self, name: str, title: str, values: Array, selected: tuple[int, int] | None) -> Matrix:
         labels = tuple(unit.text for unit in self.units)
         return Matrix(
             name=name,
@@ -157,7 +148,7 @@ class Comparison:
             alt=f"{title}: weights between {len(labels)} words, blank where a word is not there.",
             row_role="query",
             column_role="key",
-            focus_row=focus,
+            focus_row=None if selected is None else selected[0],
             selected=selected,
             blank="not in both" if name == "difference" else "not here",
         )
@@ -253,7 +244,8 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
         column_labels=tuple(str(head + 1) for head in range(n_heads)),
         row_axis="layers",
         column_axis="heads",
-        palette="signed",
+        palette="weights",
+        limit=float(changed.max()) or 1.0,
         alt=f"The largest difference between two words in each of {changed.size} heads.",
         selected=current,
     )

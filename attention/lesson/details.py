@@ -80,7 +80,7 @@ def _largest(parts: Array, labels: tuple[str, ...]) -> str:
 
 
 def _input(scene: Scene, cell: Cell) -> Detail:
-    name, parts = word(scene.labels[cell.row]), scene.trace.embeddings
+    name, parts = word(scene.names[cell.row]), scene.trace.embeddings
     dimension = word(scene.dimension_names[cell.column])
     if parts is None or scene.layer > 0:
         value = scene.attention.inputs[cell.row]  # type: ignore[index]
@@ -103,7 +103,7 @@ def _word_part(scene: Scene, cell: Cell) -> Detail:
     row = values[cell.row]  # type: ignore[index]
     title = lesson(
         f"detail-{cell.matrix}",
-        word=word(scene.labels[cell.row]),
+        word=word(scene.names[cell.row]),
         position=cell.row,
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(row[cell.column])),
@@ -114,7 +114,7 @@ def _word_part(scene: Scene, cell: Cell) -> Detail:
 def _projection(scene: Scene, cell: Cell) -> Detail:
     layer, symbol = scene.attention, cell.matrix[0]
     value = float(getattr(scene.steps, cell.matrix)[cell.row, cell.column])
-    name = word(scene.labels[cell.row])
+    name = word(scene.names[cell.row])
     title = lesson(f"detail-{cell.matrix}", word=name, dimension=cell.column, value=fact(value))
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("detail-no-weights"), (), np.zeros(0), "")
@@ -142,8 +142,8 @@ def _score(scene: Scene, cell: Cell) -> Detail:
     labels = tuple(f"dimension {i}" for i in range(products.size))
     title = lesson(
         "detail-scores",
-        query=word(scene.labels[cell.row]),
-        key=word(scene.labels[cell.column]),
+        query=word(scene.names[cell.row]),
+        key=word(scene.names[cell.column]),
         value=fact(float(scene.steps.scores[cell.row, cell.column])),
     )
     note = lesson("detail-scores-note", count=products.size) + _largest(products, labels)
@@ -155,8 +155,8 @@ def _scaled(scene: Scene, cell: Cell) -> Detail:
     after = float(scene.steps.scaled_scores[cell.row, cell.column])
     title = lesson(
         "detail-scaled",
-        query=word(scene.labels[cell.row]),
-        key=word(scene.labels[cell.column]),
+        query=word(scene.names[cell.row]),
+        key=word(scene.names[cell.column]),
         before=fact(before),
         divisor=exact(1 / scene.attention.scale),
         value=fact(after),
@@ -167,7 +167,7 @@ def _scaled(scene: Scene, cell: Cell) -> Detail:
 def _masked(scene: Scene, cell: Cell) -> Detail:
     scaled = float(scene.steps.scaled_scores[cell.row, cell.column])
     added = float(scene.steps.mask[cell.row, cell.column])
-    names = {"query": word(scene.labels[cell.row]), "key": word(scene.labels[cell.column])}
+    names = {"query": word(scene.names[cell.row]), "key": word(scene.names[cell.column])}
     title = lesson(
         "detail-masked",
         **names,
@@ -194,7 +194,7 @@ def _reason(scene: Scene, cell: Cell) -> str:
 def _weight(scene: Scene, cell: Cell) -> Detail:
     scores, weights = scene.steps.masked_scores[cell.row], scene.steps.weights[cell.row]
     highest = float(scores.max())
-    names = {"query": word(scene.labels[cell.row]), "key": word(scene.labels[cell.column])}
+    names = {"query": word(scene.names[cell.row]), "key": word(scene.names[cell.column])}
     value = float(weights[cell.column])
     title = lesson("detail-weights", **names, value=fact(value), percent=f"{100 * value:.0f}")
     if np.isneginf(highest):
@@ -227,8 +227,8 @@ def _output(scene: Scene, cell: Cell) -> Detail:
         weight, value = float(weights[cell.row]), float(values[cell.row, cell.column])
         title = lesson(
             "detail-contribution",
-            query=word(scene.labels[query]),
-            key=word(scene.labels[cell.row]),
+            query=word(scene.names[query]),
+            key=word(scene.names[cell.row]),
             weight=exact(weight),
             value=exact(value),
             dimension=cell.column,
@@ -237,7 +237,7 @@ def _output(scene: Scene, cell: Cell) -> Detail:
     else:
         title = lesson(
             "detail-outputs",
-            query=word(scene.labels[query]),
+            query=word(scene.names[query]),
             dimension=cell.column,
             value=fact(float(scene.steps.head_outputs[query, cell.column])),
         )
@@ -258,7 +258,7 @@ def _change(scene: Scene, cell: Cell) -> Detail:
         labels += ("bias",)
     title = lesson(
         "detail-change",
-        word=word(scene.labels[cell.row]),
+        word=word(scene.names[cell.row]),
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(parts.sum())),
     )
@@ -271,7 +271,7 @@ def _joined(scene: Scene, cell: Cell) -> Detail:
     output = scene.all_outputs[head, cell.row]
     title = lesson(
         "detail-joined",
-        word=word(scene.labels[cell.row]),
+        word=word(scene.names[cell.row]),
         head=head + 1,
         dimension=dimension,
         value=fact(float(output[dimension])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -73,6 +74,14 @@ class Scene:
     def labels(self) -> tuple[str, ...]:
         """The tokens as the model has them: names of rows and columns."""
         return tuple(token.text for token in self.tokens)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The tokens as a sentence names them: with their position where several are alike."""
+        count = Counter(self.labels)
+        return tuple(
+            f"{label} ({position})" if count[label] > 1 else label for position, label in enumerate(self.labels)
+        )
 
     @property
     def dimensions(self) -> tuple[str, ...]:

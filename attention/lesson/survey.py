@@ -152,7 +152,8 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     return Matrix(
         name="weights",
         title=f"Weights of head {head + 1}",
-        values=look.weights(scene.attention, scene.tokens)[head],
+        values=_shown(look, look.weights(scene.attention, scene.tokens)[head], scene.tokens),
+        blank="hidden",
         row_labels=labels,
         column_labels=labels,
         row_axis="queries (who asks)",
@@ -165,6 +166,12 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
         row_groups=groups(units),
         column_groups=groups(units),
     )
+
+
+def _shown(look: Look, weights: Float[Array, "U U"], tokens: Sequence[Token]) -> Float[Array, "U U"]:
+    """Return the weights with NaN for what is hidden: that is not a weight of 0."""
+    kept = look.kept(tokens)
+    return np.where(kept[:, None] & kept, weights, np.float32(np.nan))
 
 
 def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), block: Block = "all") -> HeadView:

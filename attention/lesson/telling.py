@@ -17,6 +17,8 @@ from attention.trace import Token
 
 __all__ = ["formula", "tell", "tell_weights"]
 
+# What would be written as 0.00 is not worth a look.
+SMALLEST_TOLD = 0.005
 # Special tokens that have a sentence of their own, in this order.
 _SPECIAL_LESSONS = {
     "[CLS]": "tokens-cls",
@@ -57,7 +59,7 @@ def _tokens(scene: Scene) -> str:
         "tokens-features" if scene.info.feature_names else "tokens",
         model=word(scene.info.name),
         count=len(scene.tokens),
-        focus=word(scene.focus.text),
+        focus=word(scene.names[scene.word]),
         position=scene.word,
         features=_features(scene),
     )
@@ -106,15 +108,15 @@ def _embed(scene: Scene) -> str:
             layer=scene.layer + 1,
             before=scene.layer,
             width=inputs.shape[1],
-            focus=word(scene.focus.text),
+            focus=word(scene.names[scene.word]),
             length=_length(inputs[scene.word]),
-            nearest=word(scene.labels[nearest]),
+            nearest=word(scene.names[nearest]),
             cosine=fact(float(cosines[nearest])),
         )
     text = lesson(
         "embed-first",
         width=inputs.shape[1],
-        focus=word(scene.focus.text),
+        focus=word(scene.names[scene.word]),
         position=scene.word,
         word_length=_length(parts.words[scene.word]),
         position_length=_length(parts.positions[scene.word]),
@@ -140,7 +142,7 @@ def _qkv(scene: Scene) -> str:
         head=scene.head + 1,
         width=scene.info.d_model,
         d_head=scene.d_head,
-        focus=word(scene.focus.text),
+        focus=word(scene.names[scene.word]),
         query=_length(steps.queries[scene.word]),
         key=_length(steps.keys[scene.word]),
         value=_length(steps.values[scene.word]),
@@ -152,10 +154,10 @@ def _scores(scene: Scene) -> str:
     best, worst = int(row.argmax()), int(row.argmin())
     return lesson(
         "scores",
-        focus=word(scene.focus.text),
-        best=word(scene.labels[best]),
+        focus=word(scene.names[scene.word]),
+        best=word(scene.names[best]),
         best_score=fact(float(row[best])),
-        worst=word(scene.labels[worst]),
+        worst=word(scene.names[worst]),
         worst_score=fact(float(row[worst])),
     )
 
@@ -165,12 +167,12 @@ def _scale(scene: Scene) -> str:
     best = int(steps.scores[row].argmax())
     return lesson(
         "scale",
-        focus=word(scene.focus.text),
+        focus=word(scene.names[scene.word]),
         divisor=fact(1 / scene.attention.scale),
         d_head=scene.d_head,
         before=fact(float(steps.scores.std())),
         after=fact(float(steps.scaled_scores.std())),
-        best=word(scene.labels[best]),
+        best=word(scene.names[best]),
         weight_unscaled=fact(float(softmax(steps.scores[row])[best])),
         weight_scaled=fact(float(softmax(steps.scaled_scores[row])[best])),
     )
@@ -182,7 +184,7 @@ def _mask(scene: Scene) -> str:
     name = _mask_lesson(scene, bool(hidden.any()))
     return lesson(
         name,
-        focus=word(scene.focus.text),
+        focus=word(scene.names[scene.word]),
         visible=int(visible.sum()),
         total=visible.size,
         hidden=int(hidden.sum()),
@@ -210,12 +212,14 @@ def _tell_sink(scene: Scene) -> str:
     if not scene.tokens[best].is_special or not words:
         return ""
     best_word = max(words, key=row.__getitem__)
+    if row[best_word] < SMALLEST_TOLD:
+        return ""
     return lesson(
         "weights-sink",
-        special=word(scene.labels[best]),
+        special=word(scene.names[best]),
         share=fact(float(weights[:, best].mean())),
-        focus=word(scene.focus.text),
-        best_word=word(scene.labels[best_word]),
+        focus=word(scene.names[scene.word]),
+        best_word=word(scene.names[best_word]),
         best_word_weight=fact(float(row[best_word])),
     )
 
@@ -225,8 +229,8 @@ def tell_weights(scene: Scene) -> str:
     row = scene.steps.weights[scene.word]
     order = np.argsort(-row, kind="stable")
     facts = {
-        "focus": word(scene.focus.text),
-        "best": word(scene.labels[order[0]]),
+        "focus": word(scene.names[scene.word]),
+        "best": word(scene.names[order[0]]),
         "best_weight": fact(float(row[order[0]])),
     }
     visible = int(np.isfinite(scene.steps.masked_scores[scene.word]).sum())
@@ -234,7 +238,7 @@ def tell_weights(scene: Scene) -> str:
         return lesson("weights-one" if visible else "weights-none", **facts)
     return lesson(
         "weights",
-        second=word(scene.labels[order[1]]),
+        second=word(scene.names[order[1]]),
         second_weight=fact(float(row[order[1]])),
         sum=fact(float(row.sum())),
         **facts,
@@ -247,10 +251,10 @@ def _sum(scene: Scene) -> str:
     best, largest = int(weights.argmax()), int(lengths.argmax())
     return lesson(
         "sum",
-        focus=word(scene.focus.text),
+        focus=word(scene.names[scene.word]),
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
-        best=word(scene.labels[best]),
-        largest=word(scene.labels[largest]),
+        best=word(scene.names[best]),
+        largest=word(scene.names[largest]),
         largest_length=fact(float(lengths[largest])),
     )
 
@@ -265,7 +269,7 @@ def _heads(scene: Scene) -> str:
     largest = int(lengths.argmax())
     facts: dict[str, str | int] = {
         "n_heads": scene.info.n_heads,
-        "focus": word(scene.focus.text),
+        "focus": word(scene.names[scene.word]),
         "change": _length(scene.change[row]),
         "largest": largest + 1,
         "largest_length": fact(float(lengths[largest])),

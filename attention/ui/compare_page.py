@@ -91,7 +91,7 @@ def show(view: View, panes: list[Pane]) -> None:
         return
     comparison = Comparison(*_sides(view, scenes))
     selected = _selected(view, comparison)
-    first, second, difference = comparison.pictures(selected, comparison.row_of(scenes[0].word))
+    first, second, difference = comparison.pictures(selected)
     text.prose(lesson("compare-models" if view.beside else "compare"))
     left, right = st.columns(2, gap="large")
     with left:

@@ -96,8 +96,8 @@ def open_panes(view: View) -> list[Pane]:
     return [main, other]
 
 
-def controls(view: View, panes: list[Pane], *, with_beside: bool = True) -> None:
-    """Draw the row of choices: model, side by side where a page can, mask, word, layer and head."""
+def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True) -> None:
+    """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
     models = {info.model_id: info.name for info in list_models()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         st.session_state["model"] = view.model
@@ -110,7 +110,8 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True) -> None
         st.session_state["mask"] = view.mask
         st.selectbox("Mask", MASK_NAMES, key="mask", help=_MASK_HELP, on_change=_set_mask, width=130)
         for pane in panes[:1]:
-            _word_choice(pane)
+            if with_word:
+                _word_choice(pane)
             if not view.beside:
                 place_choice(pane)
 

@@ -49,6 +49,8 @@ _SORT_LABELS = {
     "similarity": "likeness",
     "across": " → ".join(SENTENCES),
 }
+# What the number under a head is, where the sorting has another name.
+_BADGE_NAMES = {**_SORT_LABELS, "similarity": "distance from the chosen head"}
 _BLOCK_LABELS = {block: "all" if block == "all" else " → ".join(block) for block in BLOCK_NAMES}
 
 
@@ -112,7 +114,7 @@ def show(view: View, pane: Pane) -> None:
             for summary in surveyed.summaries
         },
         badges=arranged.badges,
-        badge_name=_SORT_LABELS[view.sort],
+        badge_name=_BADGE_NAMES[view.sort],
     )
     atlas(all_heads, key="atlas", on_choose=_choose)
     lines, heatmap = _one_head(view, pane, scene, surveyed, current)

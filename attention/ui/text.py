@@ -10,6 +10,13 @@ from attention.figures import colours
 
 __all__ = ["invitation", "notice", "proof_line", "prose", "shapes_line", "styles"]
 
+# On a dark page, the letters of a formula are mixed with its light text, as words are.
+_DARK_LETTERS = "\n".join(
+    f"[class*=st-key-formula] .katex [style*='{colour}'] "
+    f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
+    for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
+)
+
 # Words take the colour of their letter in the formula, mixed with the text's own colour so that they
 # reach a contrast of 4.5:1 on the light and on the dark page.
 _STYLES = f"""<style>
@@ -32,7 +39,7 @@ _STYLES = f"""<style>
 .st-key-proof {{ padding: 0.6rem 0 0.8rem;
   background: color-mix(in srgb, light-dark(#ffffff, #0f1318) 88%, transparent); backdrop-filter: blur(10px);
   border-top: 1px solid color-mix(in srgb, currentColor 18%, transparent); }}
-.stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1440px; }}
+.stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1760px; }}
 .stAppHeader {{ background: transparent; }}
 /* A click beside everything puts the page itself in focus, which needs no frame. */
 .stMain:focus-visible {{ outline: none; box-shadow: none; }}
@@ -47,6 +54,9 @@ _STYLES = f"""<style>
 /* Where it is narrow, a formula goes on in the next line. */
 [class*=st-key-formula] .katex-display > .katex {{ text-align: left; white-space: normal; }}
 [class*=st-key-formula] .katex {{ font-size: 1.5rem; }}
+{_DARK_LETTERS}
+/* Streamlit's own button would leave half a page: work that takes long has a button of ours. */
+[data-testid=stStatusWidget] button {{ display: none; }}
 [class*=st-key-way_in] a {{ border: 1px solid color-mix(in srgb, CanvasText 55%, transparent);
   padding: 0.45rem 0.9rem; font-weight: 600; }}
 .st-key-step {{ display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 8fr); gap: 1rem 2.5rem; }}
@@ -99,7 +109,8 @@ def shapes_line(text: str) -> None:
 
 def proof_line(sentences: list[str], *, holds: bool) -> None:
     """Show the check of our numbers against the model's own, where it never scrolls away."""
+    what = "Worked out again from the queries, keys and values that the model used, for every layer and head."
     mark, kind = ("✓", "good") if holds else ("✗", "bad")
     lines = "".join(f"<div>{mark} {html.escape(sentence)}</div>" for sentence in sentences)
     with st.container(key="proof"):
-        st.html(f'<div class="proof-{kind}" role="note" aria-label="Proof">{lines}</div>')
+        st.html(f'<div class="proof-{kind}" role="note" aria-label="Proof" title="{what}">{lines}</div>')

@@ -101,7 +101,7 @@ def test_a_click_on_a_cell_is_in_the_address_and_its_row_comes_into_focus(opened
     matrix.click(4, 1)
     matrix.click(0, 2)
     tab.expect_query(step="scores", model="toy", cell="scores-0-2", word="0")
-    expect(tab.detail).to_contain_text("q(the) · k(sat)")
+    expect(tab.detail).to_contain_text("q(the (0)) · k(sat)")
 
 
 def test_two_models_stand_side_by_side_at_the_same_step_each_with_its_own_head(opened, models):
@@ -270,7 +270,7 @@ def test_a_cell_can_be_chosen_with_the_keyboard_alone(opened):
     for key in ("ArrowDown", "ArrowDown", "ArrowLeft", "Enter"):
         tab.page.keyboard.press(key)
     tab.expect_query(model="toy", step="scores", cell="scores-4-0", word="4")
-    expect(tab.detail).to_contain_text("q(the) · k(the)")
+    expect(tab.detail).to_contain_text("q(the (4)) · k(the (0))")
     # The focus has stayed, so that one can go on from here.
     expect(matrix.picture).to_be_focused()
     tab.page.keyboard.press("ArrowRight")

@@ -201,8 +201,9 @@ def test_a_long_label_is_shortened_and_kept_in_its_title():
 
 
 def test_cells_have_the_colours_of_their_numbers_and_masked_ones_are_hatched():
-    svg = matrix_svg(matrix([[0, 1, np.nan, 2]], palette="weights"))
+    svg = matrix_svg(matrix([[0, 1, -np.inf, 2, np.nan]], palette="weights"))
     fills = [element.get("fill") for element in ET.fromstring(svg).iter(f"{SVG}rect") if element.get("stroke")]
+    # What is hidden has no cell at all.
     assert fills == ["#ffffff", export._FULL["weights"], "url(#hatch)", export._FULL["weights"]]
     ends = matrix_svg(matrix([[-3, 3]]))
     fills = [element.get("fill") for element in ET.fromstring(ends).iter(f"{SVG}rect") if element.get("stroke")]

@@ -130,7 +130,8 @@ def test_marks_from_a_link_to_another_sentence_are_left_out():
 def test_weights_that_are_all_alike_have_lines_by_default(n_columns):
     payload = view(np.full((2, n_columns), 1 / n_columns)).payload()
     assert THRESHOLDS[payload["threshold"]] < 1 / n_columns
-    assert THRESHOLDS[payload["threshold"]] <= 0.01
+    # Small weights, of which there are most, are left out at first.
+    assert THRESHOLDS[payload["threshold"]] <= 0.1
 
 
 @given(st.floats(0, 2))

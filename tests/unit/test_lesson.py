@@ -121,7 +121,7 @@ def parsed(value):
 
 def equals(scene, row, value):
     """The labels of the tokens that have this value; the toy likes both neighbours of a word the same."""
-    return {scene.labels[place] for place in np.flatnonzero(np.abs(row - value) < 1e-4)}
+    return {scene.names[place] for place in np.flatnonzero(np.abs(row - value) < 1e-4)}
 
 
 def rounded(value, decimals=2):
@@ -407,7 +407,7 @@ def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_s
         "special": "[CLS]",
         "share": rounded(weights[:, 0].mean()),
         "focus": "sat",
-        "best_word": scene.labels[best],
+        "best_word": scene.names[best],
         "best_word_weight": rounded(weights[3, best]),
     }
     # The toy adds no tokens.
@@ -416,7 +416,7 @@ def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_s
 
 def test_a_word_that_sees_one_word_or_none_is_told_so():
     alone = Scene(TOY.trace(TEXT, mask="causal"), 0, 0, 0)
-    assert facts_in(tell_weights(alone), "weights-one") == {"focus": "the", "best": "the", "best_weight": 1}
+    assert facts_in(tell_weights(alone), "weights-one") == {"focus": "the (0)", "best": "the (0)", "best_weight": 1}
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
     blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
@@ -431,8 +431,8 @@ def test_the_largest_contribution_is_the_longest_weighted_value(scene):
     assert facts_in(tell("sum", scene), "sum") == {
         "focus": scene.focus.text,
         "share": rounded(100 * head.weights[at].max(), 0),
-        "best": scene.labels[head.weights[at].argmax()],
-        "largest": scene.labels[int(np.argmax(lengths))],
+        "best": scene.names[head.weights[at].argmax()],
+        "largest": scene.names[int(np.argmax(lengths))],
         "largest_length": rounded(max(lengths)),
     }
 
@@ -480,7 +480,7 @@ def test_markup_in_a_sentence_is_shown_as_it_was_typed(scene_of, model_id, nasty
         for step in STEP_KEYS:
             told = tell(step, here)
             assert {tag for tag, _ in read(told).tags} <= USED_TAGS
-            assert word(here.focus.text) in told
+            assert word(here.names[here.word]) in told
             for name in (picture.name for picture in matrices(step, here)):
                 explained = detail(replace(here, cell=Cell(name, 0, 0)))
                 assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
@@ -760,7 +760,7 @@ def test_the_small_pictures_are_the_weights_of_all_heads(scene):
         np.testing.assert_allclose(thumb.weights, weights, atol=1e-6)
         best = weights[scene.word].argmax()
         assert thumb.label.startswith(f"Head {index + 1}")
-        assert f"{scene.focus.text} looks most at {scene.labels[best]}" in thumb.description
+        assert f"{scene.focus.text} looks most at {scene.names[best]}" in thumb.description
         assert f"{weights[scene.word, best]:.2f}" in thumb.description
         # The label is read out before the description: it is not said twice.
         assert thumb.label not in thumb.description
