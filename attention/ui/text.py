@@ -10,9 +10,15 @@ from attention.figures import colours
 
 __all__ = ["invitation", "notice", "proof_line", "prose", "shapes_line", "styles"]
 
+
+def _as_in_styles(colour: str) -> str:
+    """Write #0072B2 as browsers have it in an element's style: rgb(0, 114, 178)."""
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
+
+
 # On a dark page, the letters of a formula are mixed with its light text, as words are.
 _DARK_LETTERS = "\n".join(
-    f"[class*=st-key-formula] .katex [style*='{colour}'] "
+    f"[class*=st-key-formula] .katex [style*='{_as_in_styles(colour)}'] "
     f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
     for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
 )
