@@ -17,7 +17,7 @@ def test_a_deep_link_may_be_the_very_first_request(fresh, new_tab, models):
     first = new_tab(at=fresh).go(**query)
     steps = models["minilm-l6"].trace("The cat sat on the mat").layers[2].head(3)
     first.matrix("scores").expect_to_show(steps.scores)
-    expect(first.detail).to_contain_text("q(the) · k(cat)")
+    expect(first.detail).to_contain_text("q(the (1)) · k(cat)")
     assert first.query() == query
     # The other page is there too, for this one and for the next to come.
     first.page.get_by_role("link", name="What this is").click()
