@@ -205,7 +205,7 @@ TOY_INFO = ModelInfo(
     ),
     licence="MIT",
     source="this project: attention/models/toy.py",
-    summary="A model small enough to print whole: every weight was written by hand, and every dimension of a word has a name.",
+    summary="A model small enough to print whole: weights written by hand, and a name for every dimension of a word.",
     default_layer=0,
     default_head=1,
     head_names=("near by", "matching meaning", "reaching far"),
