@@ -80,7 +80,7 @@ def show(view: View) -> None:
 
 def _texts() -> _Texts:
     """Draw the field for a person's own file; without one, the bundled sentences count."""
-    with st.expander("Use sentences of your own", key="own", on_change="rerun"):
+    with st.expander("Use sentences of your own"):
         uploaded = st.file_uploader(
             f"A plain text file (UTF-8), one sentence on each line, up to {MAX_LINES:,} lines and "
             f"{MAX_BYTES // 2**20} MB",

@@ -31,6 +31,7 @@ def upload(tab, text):
     own = tab.page.locator("details", has_text="Use sentences of your own")
     if own.get_attribute("open") is None:
         own.locator("summary").click()
+        expect(own).to_have_attribute("open", "")
     data = text if isinstance(text, bytes) else text.encode()
     tab.page.locator("input[type=file]").set_input_files({"name": "mine.txt", "mimeType": "text/plain", "buffer": data})
 
