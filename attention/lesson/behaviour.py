@@ -13,7 +13,7 @@ from attention.lesson.prose import fact, lesson, word
 from attention.patterns import HeadSummary
 from attention.segments import SENTENCES
 
-__all__ = ["describe", "head_table", "in_short", "share_table"]
+__all__ = ["describe", "head_table", "in_short", "share_table", "tell_behaviours"]
 
 # The columns of the table, and what of a summary stands in each.
 _MEASURES = {
@@ -45,18 +45,24 @@ def describe(summary: HeadSummary) -> str:
         itself=fact(summary.itself),
         next=fact(summary.next),
     )
-    shown = [behaviour for behaviour in summary.behaviours if behaviour.passes]
-    for behaviour in shown:
-        rule = behaviour.rule
-        text += lesson(
+    shown = tell_behaviours(summary)
+    return text + shown + lesson("head-caveat" if shown else "head-no-behaviour")
+
+
+def tell_behaviours(summary: HeadSummary) -> str:
+    """Return as HTML the named behaviours that a head shows, each with its rule; empty if it shows none."""
+    return "".join(
+        lesson(
             "head-behaviour",
-            behaviour=word(rule.name),
+            behaviour=word(behaviour.name),
             score=fact(behaviour.score),
-            threshold=fact(rule.threshold),
-            meaning=html.escape(rule.meaning),
-            source=html.escape(rule.source),
+            threshold=fact(behaviour.rule.threshold),
+            meaning=html.escape(behaviour.rule.meaning),
+            source=html.escape(behaviour.rule.source),
         )
-    return text + (lesson("head-caveat") if shown else lesson("head-no-behaviour"))
+        for behaviour in summary.behaviours
+        if behaviour.passes
+    )
 
 
 def in_short(summary: HeadSummary, *, has_entropy: bool = True) -> str:

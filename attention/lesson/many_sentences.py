@@ -9,7 +9,7 @@ from typing import Literal
 from attention.figures.atlas import Atlas, Head, Tiles, by_layer
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
-from attention.lesson.behaviour import head_table
+from attention.lesson.behaviour import head_table, tell_behaviours
 from attention.lesson.prose import fact, lesson, word
 from attention.patterns import HeadSummary
 from attention.study import AlignedMean, StudyResult
@@ -161,18 +161,8 @@ def describe(result: StudyResult, head: Head) -> str:
     )
     if summary.classifier or summary.separator:
         told += lesson("study-special", classifier=fact(summary.classifier), separator=fact(summary.separator))
-    shown = [behaviour for behaviour in summary.behaviours if behaviour.passes]
-    for behaviour in shown:
-        rule = behaviour.rule
-        told += lesson(
-            "head-behaviour",
-            behaviour=word(rule.name),
-            score=fact(behaviour.score),
-            threshold=fact(rule.threshold),
-            meaning=html.escape(rule.meaning),
-            source=html.escape(rule.source),
-        )
-    return told + lesson("study-caveat" if shown else "study-no-behaviour")
+    shown = tell_behaviours(summary)
+    return told + shown + lesson("study-caveat" if shown else "study-no-behaviour")
 
 
 def _summary(result: StudyResult, head: Head) -> HeadSummary:

@@ -10,10 +10,11 @@ from attention.figures.matrix import Cell
 from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
-from attention.lesson.tables import matrix_table, to_csv
+from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
 from attention.ui import components, frame, state, step_view, text
 from attention.ui.cache import changes_of
+from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.view import DEFAULT_TEXT, View, other_model
 
@@ -104,13 +105,7 @@ def show(view: View, panes: list[Pane]) -> None:
         components.matrix(difference, key="difference", on_select=_open_cell)
     with right:
         text.prose(tell(comparison, selected))
-        st.download_button(
-            "difference.csv",
-            data=lambda: to_csv(matrix_table(difference)).encode("utf-8-sig"),
-            file_name="difference.csv",
-            mime="text/csv",
-            on_click="ignore",
-        )
+        csv_button("difference", lambda: matrix_table(difference))
     if not view.beside:
         _changes(view, scenes)
 

@@ -68,8 +68,7 @@ def load(info: ModelInfo) -> Model | None:
         model = model_or_reason(info.model_id)
     if not isinstance(model, ModelUnavailableError):
         return model
-    text.notice(f"{model} Everything else works without it. To mend it, run this and start the app again:")
-    st.code(model.remedy, language="bash")
+    text.unavailable(str(model), model.remedy)
     return None
 
 

@@ -26,11 +26,11 @@ from attention.lesson.survey import (
     order,
     place,
 )
-from attention.lesson.tables import to_csv
 from attention.segments import BLOCK_NAMES, SENTENCES
 from attention.ui import components, state, text
 from attention.ui.atlas import atlas
 from attention.ui.cache import survey_of
+from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.ui.head_view import head_view
 from attention.view import MAX_PINS, View
@@ -221,13 +221,7 @@ def _table(surveyed: Survey) -> None:
             f"{_SORT_LABELS['across']} and its like are mean shares of a row's weight, [CLS] and [SEP] counted in."
         )
     st.dataframe(table, hide_index=True, key="heads_table")
-    st.download_button(
-        "heads.csv",
-        data=lambda: to_csv({name: list(map(str, column)) for name, column in table.items()}).encode("utf-8-sig"),
-        file_name="heads.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    csv_button("heads", lambda: table)
 
 
 def _choose(layer: int, head: int) -> None:

@@ -13,9 +13,9 @@ from attention.figures.neuron import Neuron
 from attention.lesson.neuron import NEURON, best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
-from attention.lesson.tables import to_csv
 from attention.ui import components, state, step_view, text
 from attention.ui.components import _css, _is_index, _read, _told
+from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
@@ -47,13 +47,7 @@ def show(view: View, pane: Pane) -> None:
         components.matrix(key_picture(scene, key), key="meeting")
     with right:
         components.matrix(value_picture(scene, key), key="handing")
-    st.download_button(
-        "neuron.csv",
-        data=lambda: to_csv(pair_table(scene, key)).encode("utf-8-sig"),
-        file_name="neuron.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    csv_button("neuron", lambda: pair_table(scene, key))
 
 
 def _picture(data: Neuron, *, key: str, on_choose: Callable[[int, int], None]) -> None:

@@ -14,10 +14,11 @@ from attention.lesson.details import Detail, detail
 from attention.lesson.heads import head_thumbs
 from attention.lesson.pictures import matrices
 from attention.lesson.scene import Scene
-from attention.lesson.tables import matrix_table, shapes, to_csv, token_table
+from attention.lesson.tables import matrix_table, shapes, token_table
 from attention.lesson.telling import formula, tell
 from attention.snippets import Library, snippet
 from attention.ui import components, frame, state, text
+from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
@@ -94,8 +95,7 @@ def unavailable(pane: Pane) -> None:
     """Say in a model's place why it is not there, and the command that mends it."""
     if pane.reason is None:
         return
-    text.notice(f"{pane.reason} Everything else works without it. To mend it, run this and start the app again:")
-    st.code(pane.reason.remedy, language="bash")
+    text.unavailable(str(pane.reason), pane.reason.remedy)
 
 
 def _heading(step: Step, pane: Pane) -> None:
@@ -203,14 +203,7 @@ def _table(columns: dict[str, list[str]], key: str, name: str) -> None:
         st.dataframe(columns, hide_index=True, key=f"{key}_table")
     else:
         text.notice(f"{name}: {n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV.")
-    st.download_button(
-        f"{name}.csv",
-        data=lambda: to_csv(columns).encode("utf-8-sig"),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        key=f"{key}_csv",
-        on_click="ignore",
-    )
+    csv_button(name, lambda: columns, key=f"{key}_csv")
 
 
 def _move(label: str, index: int, key: str) -> None:

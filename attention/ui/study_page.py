@@ -23,11 +23,11 @@ from attention.lesson.many_sentences import (
     tell_layers,
 )
 from attention.lesson.prose import lesson
-from attention.lesson.tables import to_csv
 from attention.models import ModelInfo
 from attention.study import Study, StudyResult
 from attention.ui import components, corpus_frame, text
 from attention.ui.atlas import atlas
+from attention.ui.downloads import csv_button
 from attention.ui.study_cache import Snapshot, content_key, study_job
 from attention.view import View
 
@@ -161,10 +161,4 @@ def _table(result: StudyResult) -> None:
     st.header("All heads as a table", anchor=False)
     table = study_table(result)
     st.dataframe(table, hide_index=True, key="study_table")
-    st.download_button(
-        "many-sentences.csv",
-        data=lambda: to_csv({name: list(map(str, column)) for name, column in table.items()}).encode("utf-8-sig"),
-        file_name="many-sentences.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    csv_button("many-sentences", lambda: table)

@@ -22,11 +22,11 @@ from attention.lesson.syntax_check import (
     relations,
     tell_case,
 )
-from attention.lesson.tables import to_csv
 from attention.models import Model, ModelInfo
 from attention.syntax import Finding, SyntaxCheck
 from attention.ui import components, corpus_frame, text
 from attention.ui.cache import record
+from attention.ui.downloads import csv_button
 from attention.ui.study_cache import syntax_job
 from attention.view import Pane, View
 
@@ -80,15 +80,7 @@ def _table(shown: Sequence[Finding]) -> None:
         selection_mode="single-cell",
         on_select=lambda: _choose_row(names),
     )
-    st.download_button(
-        "syntax-check.csv",
-        data=lambda: to_csv(
-            {name: ["" if cell is None else str(cell) for cell in column] for name, column in table.items()}
-        ).encode("utf-8-sig"),
-        file_name="syntax-check.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    csv_button("syntax-check", lambda: table)
 
 
 def _choose_row(names: Sequence[str]) -> None:

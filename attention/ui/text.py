@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.figures import colours
 
-__all__ = ["invitation", "notice", "proof_line", "prose", "shapes_line", "styles"]
+__all__ = ["invitation", "notice", "proof_line", "prose", "shapes_line", "styles", "unavailable"]
 
 
 def _as_in_styles(colour: str) -> str:
@@ -63,6 +63,7 @@ _STYLES = f"""<style>
 {_DARK_LETTERS}
 /* Streamlit's own button would leave half a page: work that takes long has a button of ours. */
 [data-testid=stStatusWidget] button {{ display: none; }}
+[class*=st-key-way_in] a * {{ white-space: normal; overflow: visible; }}
 [class*=st-key-way_in] a {{ border: 1px solid color-mix(in srgb, CanvasText 55%, transparent);
   padding: 0.45rem 0.9rem; font-weight: 600; }}
 .st-key-step {{ display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 8fr); gap: 1rem 2.5rem; }}
@@ -106,6 +107,12 @@ def notice(sentence: str) -> None:
 def invitation() -> None:
     """Invite a person who has typed nothing to type."""
     notice("Type a sentence above, or choose one of the examples: attention needs at least one word.")
+
+
+def unavailable(reason: str, remedy: str) -> None:
+    """Say why a model is not there, and show the command that mends it."""
+    notice(f"{reason} Everything else works without it. To mend it, run this and start the app again:")
+    st.code(remedy, language="bash")
 
 
 def shapes_line(text: str) -> None:

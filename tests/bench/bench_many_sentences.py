@@ -5,33 +5,14 @@ from __future__ import annotations
 import statistics
 import time
 
-import pytest
 import torch
 
 from attention import corpus
-from attention.models import load
-from attention.models.weights import MINILM, locate
 from attention.study import Run, Study
 from tests.bench.report import ms, undisturbed
 
 MAX_RATIO = 1.2
 N_ROUNDS = 9
-
-
-@pytest.fixture(scope="module")
-def model():
-    return load("minilm-l6")
-
-
-@pytest.fixture(scope="module")
-def plain(model):
-    """The same weights, in the same memory, under transformers' own SDPA attention."""
-    from transformers import AutoConfig, AutoModel
-
-    config = AutoConfig.from_pretrained(locate(MINILM), local_files_only=True)
-    twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
-    twin.load_state_dict(model._model.state_dict(), assign=True)
-    return twin
 
 
 class _Keeper:

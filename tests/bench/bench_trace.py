@@ -10,28 +10,10 @@ import pytest
 import torch
 
 from attention.lesson.proof import prove
-from attention.models import load
-from attention.models.weights import MINILM, locate
 from tests.bench.report import ms, undisturbed
 
 MAX_RATIO = 1.4
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "two", "birds")
-
-
-@pytest.fixture(scope="module")
-def model():
-    return load("minilm-l6")
-
-
-@pytest.fixture(scope="module")
-def plain(model):
-    """The same weights, in the same memory, under transformers' own SDPA attention."""
-    from transformers import AutoConfig, AutoModel
-
-    config = AutoConfig.from_pretrained(locate(MINILM), local_files_only=True)
-    twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
-    twin.load_state_dict(model._model.state_dict(), assign=True)
-    return twin
 
 
 @pytest.mark.parametrize(("n_tokens", "n_rounds"), [(16, 150), (128, 60)])

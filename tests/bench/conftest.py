@@ -11,6 +11,8 @@ import psutil
 import pytest
 
 import attention  # noqa: F401 - before NumPy, which it tells how many threads to use, as it does in the app
+from attention.models import load
+from attention.models.weights import MINILM, locate
 from tests.bench.report import Report
 from tests.browser.server import AppServer, serve
 
@@ -76,3 +78,19 @@ def _machine(start: Usage, end: Usage) -> str:
     others = (end.everybody - start.everybody) - (end.ours - start.ours)
     share = max(0.0, others) / (n_cores * (end.clock - start.clock))
     return f"Wall-clock times on {n_cores} cores, which other programs kept {share:.0%} busy meanwhile."
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load("minilm-l6")
+
+
+@pytest.fixture(scope="module")
+def plain(model):
+    """The same weights, in the same memory, under transformers' own SDPA attention."""
+    from transformers import AutoConfig, AutoModel
+
+    config = AutoConfig.from_pretrained(locate(MINILM), local_files_only=True)
+    twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
+    twin.load_state_dict(model._model.state_dict(), assign=True)
+    return twin
