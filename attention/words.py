@@ -13,7 +13,7 @@ from numpy import ndarray as Array
 
 from attention.trace import Token
 
-__all__ = ["Word", "hide_tokens", "is_punctuation", "merge", "merge_words", "words_of"]
+__all__ = ["Word", "hide_tokens", "is_punctuation", "is_punctuation_mark", "merge", "merge_words", "words_of"]
 
 # How a word piece says that it goes on with the word before it (Devlin et al. 2019, section 3).
 CONTINUES = "##"
@@ -133,8 +133,9 @@ def is_punctuation(token: Token | Word) -> bool:
     That is Unicode's categories P and, of ASCII, its symbols: more than the full stop and the comma that
     Clark et al. 2019 count. A special token is none.
     """
-    return not token.is_special and bool(token.typed) and all(map(_is_punctuation_mark, token.typed))
+    return not token.is_special and bool(token.typed) and all(map(is_punctuation_mark, token.typed))
 
 
-def _is_punctuation_mark(character: str) -> bool:
+def is_punctuation_mark(character: str) -> bool:
+    """Tell whether one character is punctuation; see ``is_punctuation``."""
     return character in _ASCII_SYMBOLS or unicodedata.category(character).startswith("P")

@@ -19,15 +19,25 @@ from attention.lesson.compare import changes
 from attention.lesson.proof import Proof, prove
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
-from attention.models import Model, ModelUnavailableError, load
+from attention.models import Model, ModelInfo, ModelUnavailableError, has_to_be_converted, load
 from attention.trace import Trace
 
-__all__ = ["ModelFailedError", "Recorded", "changes_of", "model_or_reason", "record", "settle", "survey_of", "turns"]
+__all__ = [
+    "ModelFailedError",
+    "Recorded",
+    "changes_of",
+    "model_or_reason",
+    "record",
+    "settle",
+    "survey_of",
+    "turns",
+    "waiting",
+]
 
 _LOGGER = logging.getLogger(__name__)
 
-# A trace of eight words is 0.4 MB, of 512 tokens 27 MB.
-MAX_TRACE_BYTES = 128 * 2**20
+# BERT's trace of eight words is 0.4 MB, of 512 tokens 27 MB; SmolLM2's 2 MB and 161 MB.
+MAX_TRACE_BYTES = 192 * 2**20
 MAX_AT_ONCE = 4
 
 # The model, the text, the mask and the second text.
@@ -114,6 +124,13 @@ def model_or_reason(model_id: str) -> Model | ModelUnavailableError:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def waiting(info: ModelInfo) -> str:
+    """Return what a person is told while a model is loaded."""
+    if has_to_be_converted(info.model_id):
+        return f"Converting {info.name}, once: its packed weights are unpacked and kept, which takes half a minute …"
+    return f"Loading {info.name}: once, when the server is new …"
 
 
 def turns() -> BoundedSemaphore:

@@ -14,7 +14,7 @@ from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.ui import state, text
-from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle
+from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle, waiting
 from attention.ui.masthead import masthead, notices
 from attention.view import View, default_word, other_model, same_word
 
@@ -223,7 +223,7 @@ def _record(model: Model, view: View) -> Recorded:
 
 
 def _load(info: ModelInfo) -> Model | ModelUnavailableError:
-    with st.spinner(f"Loading {info.name}: once, when the server is new …", show_time=True):
+    with st.spinner(waiting(info), show_time=True):
         return model_or_reason(info.model_id)
 
 

@@ -27,7 +27,7 @@ def show() -> None:
         text.invitation()
         return
     panes = []
-    for info, column in zip(list_models(), st.columns(2, gap="large"), strict=False):
+    for info, column in zip(list_models()[:2], st.columns(2, gap="large"), strict=True):
         with column:
             st.subheader(info.name, anchor=False)
             st.caption(info.summary)
