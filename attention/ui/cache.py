@@ -16,6 +16,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.lesson.compare import changes
+from attention.lesson.next_token import Forecast, forecast
 from attention.lesson.proof import Proof, prove
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
@@ -26,6 +27,7 @@ __all__ = [
     "ModelFailedError",
     "Recorded",
     "changes_of",
+    "forecast_of",
     "model_or_reason",
     "record",
     "settle",
@@ -157,6 +159,21 @@ def survey_of(trace: Trace, mask: MaskName, look: Look, pair: str = "") -> Surve
 def _survey(key: object, _trace: Trace, _look: Look) -> Survey:  # noqa: ARG001 - the cache's key
     with turns():
         return survey(_trace, _look)
+
+
+def forecast_of(trace: Trace, mask: MaskName) -> Forecast | None:
+    """Return what comes next after a trace, from the cache if it is there; None if its model does not say."""
+    return _forecast((trace.info.model_id, trace.text, mask), trace)
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _forecast(key: object, _trace: Trace) -> Forecast | None:  # noqa: ARG001 - the cache's key
+    model = model_or_reason(_trace.info.model_id)
+    if isinstance(model, ModelUnavailableError):
+        return None
+    with turns():
+        found = model.next_token(_trace)
+    return None if found is None else forecast(found, _trace.text)
 
 
 def changes_of(first: Trace, second: Trace, mask: MaskName) -> Float[Array, "L H"]:
