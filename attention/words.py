@@ -13,10 +13,23 @@ from numpy import ndarray as Array
 
 from attention.trace import Token
 
-__all__ = ["Word", "hide_tokens", "is_punctuation", "is_punctuation_mark", "merge", "merge_words", "words_of"]
+__all__ = [
+    "SPACE",
+    "Word",
+    "folded",
+    "hide_tokens",
+    "is_punctuation",
+    "is_punctuation_mark",
+    "merge",
+    "merge_words",
+    "words_of",
+]
 
 # How a word piece says that it goes on with the word before it (Devlin et al. 2019, section 3).
 CONTINUES = "##"
+
+# How a space is shown that is a part of the token after it, as byte-level tokens have it.
+SPACE = "␣"
 
 # What BERT's tokeniser cuts off as punctuation although Unicode counts it among the symbols.
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
@@ -125,6 +138,11 @@ def hide_tokens(
         return shown
     total = shown.sum(axis=-1, keepdims=True)
     return shown / np.where(total == 0, 1, total)
+
+
+def folded(token: Token | Word) -> str:
+    """Return what makes two tokens the same word: their text in lower case, without a space before it."""
+    return token.text.lower().removeprefix(SPACE)
 
 
 def is_punctuation(token: Token | Word) -> bool:

@@ -14,7 +14,7 @@ from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
 from attention.trace import Token
-from attention.words import CONTINUES
+from attention.words import CONTINUES, SPACE
 
 __all__ = ["formula", "tell", "tell_weights"]
 
@@ -76,7 +76,7 @@ def _tokens(scene: Scene) -> str:
         listed = " + ".join(f"<b>{word(piece.text)}</b>" for piece in pieces)
         is_marked = any(piece.text.startswith(CONTINUES) for piece in pieces)
         text += lesson("tokens-pieces" if is_marked else "tokens-pieces-plain", word=word(typed), pieces=listed)
-    if any("␣" in token.text and "␣" not in token.typed for token in scene.tokens):
+    if any(SPACE in token.text and SPACE not in token.typed for token in scene.tokens):
         text += lesson("tokens-space")
     if any("\\x" in token.text and "\\x" not in token.typed for token in scene.tokens):
         text += lesson("tokens-bytes")

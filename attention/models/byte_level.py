@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import cache
 from itertools import groupby
 
-from attention.words import is_punctuation_mark
+from attention.words import SPACE, is_punctuation_mark
 
 __all__ = ["shown", "text_of", "word_starts"]
 
 # White space that must be seen, since it is a part of the token.
-_VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
+_VISIBLE = str.maketrans({" ": SPACE, "\n": "↵", "\t": "⇥", "\r": "␍"})
 
 
 def shown(token: str) -> str:

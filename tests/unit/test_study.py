@@ -21,7 +21,7 @@ TEXTS = (
     "He slept,",
     "word " * 30,
 )
-MODELS = ("toy", "minilm-l6")
+MODELS = ("toy", "minilm-l6", "smollm2-135m")
 MEASURES = [name for name in patterns.HeadSummary.__slots__ if name not in ("layer", "head", "pattern", "same_word")]
 
 
