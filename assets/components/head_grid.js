@@ -45,6 +45,10 @@ function setHeadings(state, heads) {
   const id = heads.map((head) => head.group).join("\n");
   if (state.grouped === id) return;
   state.grouped = id;
+  const groups = new Set(heads.map((head) => head.group).filter(Boolean));
+  state.root.classList.toggle("grouped", groups.size > 0);
+  state.root.style.setProperty("--count", String(heads.length));
+  state.root.style.setProperty("--size", String(heads.length / Math.max(groups.size, 1)));
   state.headings.forEach((heading) => heading.remove());
   state.headings = [];
   heads.forEach((head, index) => {

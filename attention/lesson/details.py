@@ -194,7 +194,7 @@ def _turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
         other=exact(abs(other)),
         value=exact(own + other),
     )
-    labels = (f"dimension {cell.column} × cos", f"dimension {(cell.column + half) % (2 * half)} × sin")
+    labels = (f"{cell.column} × cos", f"{(cell.column + half) % (2 * half)} × sin")
     return Detail(title, note, labels, np.array([own, other]), "the two parts of the turned number")
 
 
