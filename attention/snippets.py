@@ -224,8 +224,7 @@ def _turned(view: _View, X: Array, parts: tuple[Linear, Linear, Linear], turns: 
         **view.write(
             X=X[rows],
             W_Q=W_Q[:, columns],
-            cosines=turns.cosines[rows, :n_pairs],
-            sines=turns.sines[rows, :n_pairs],
+            turns=np.stack([turns.cosines[rows, :n_pairs], turns.sines[rows, :n_pairs]]),
         ),
         **_shapes(Q=view.steps.queries[rows][:, columns]),
         "half": str(half),

@@ -99,9 +99,10 @@ STEPS = (
 )
 
 # How queries and keys are made where positions turn them; the lesson says what "turn" is.
+# Each equation is a group of its own, so that a narrow line breaks between them.
 TURNED = (
-    rf"{_Q} = \mathrm{{turn}}({_X}{_in(colours.QUERY, 'W_Q')}) \;\; "
-    rf"{_K} = \mathrm{{turn}}({_X}{_in(colours.KEY, 'W_K')}) \;\; {_V} = {_X}{_in(colours.VALUE, 'W_V')}"
+    rf"{{{_Q} = \mathrm{{turn}}({_X}{_in(colours.QUERY, 'W_Q')})}} \quad "
+    rf"{{{_K} = \mathrm{{turn}}({_X}{_in(colours.KEY, 'W_K')})}} \quad {{{_V} = {_X}{_in(colours.VALUE, 'W_V')}}}"
 )
 
 STEP_KEYS = tuple(step.key for step in STEPS)

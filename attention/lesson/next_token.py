@@ -101,13 +101,13 @@ def tell_lens(found: Forecast) -> str:
     return lesson("logit-lens", since=found.since, best=word(found.candidates[0].label))
 
 
-def lens_table(found: Forecast) -> dict[str, list[str | int]]:
+def lens_table(found: Forecast) -> dict[str, list[str]]:
     """Return the guesses as columns, a row for each layer, the last one first."""
     best, rows = found.candidates[0].label, found.layers[::-1]
     return {
-        "after layer": [guess.layer if guess.layer else "0 (embedding)" for guess in rows],
+        "after layer": [str(guess.layer) if guess.layer else "0 (embedding)" for guess in rows],
         "first": [guess.label for guess in rows],
         "its probability": [number(guess.probability) for guess in rows],
         f"probability of {best}": [number(guess.answer_probability) for guess in rows],
-        f"rank of {best}": [guess.answer_rank for guess in rows],
+        f"rank of {best}": [str(guess.answer_rank) for guess in rows],
     }

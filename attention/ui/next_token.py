@@ -78,8 +78,7 @@ def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:
 def _lens(found: Forecast, pane: Pane) -> None:
     st.subheader("Layer by layer", anchor=False)
     text.prose(tell_lens(found))
-    table = lens_table(found)
-    columns = {name: list(map(str, column)) for name, column in table.items()}
+    columns = lens_table(found)
     st.dataframe(columns, hide_index=True, key=f"{pane.name}_lens")
     st.download_button(
         "next-token.csv",
