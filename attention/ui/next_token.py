@@ -30,7 +30,7 @@ def show(view: View, panes: Sequence[Pane]) -> None:
         found = forecast_of(trace, view.mask)
         if found is None:
             continue
-        st.header(f"{pane.info.name}: what comes next", anchor=False)
+        st.subheader(f"{pane.info.name}: what comes next", anchor=False)
         left, right = st.columns(2, gap="large")
         with left:
             with st.container(key=f"formula_next_{pane.name}"):
