@@ -69,6 +69,14 @@ def test_comparing_says_that_a_decoder_reads_from_left_to_right(open_page):
     assert "reads from left to right" not in open_page("pages/compare.py").text
 
 
+def test_what_grouped_queries_save_stands_where_heads_share(open_page):
+    shown = open_page(model=MODEL, step="qkv")
+    assert "What grouped queries save" in headings(shown)
+    assert "SmolLM2 135M has 30 layers of 9 query heads" in shown.text
+    assert "GPT-3 175B has 96 layers" in shown.choose("sizes", "GPT-3 175B").text
+    assert "What grouped queries save" not in headings(open_page(step="qkv"))
+
+
 def test_beside_the_toy_both_are_proved(open_page):
     shown = open_page(model=MODEL, step="qkv", beside="1")
     assert [proof.split(" vs. ")[1].split("'")[0] for proof in shown.proofs] == ["SmolLM2", "Toy"]
