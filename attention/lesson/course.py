@@ -99,10 +99,13 @@ STEPS = (
 )
 
 # How queries and keys are made where positions turn them; the lesson says what "turn" is.
-# Each equation is a group of its own, so that a narrow line breaks between them.
-TURNED = (
-    rf"{{{_Q} = \mathrm{{turn}}({_X}{_in(colours.QUERY, 'W_Q')})}} \quad "
-    rf"{{{_K} = \mathrm{{turn}}({_X}{_in(colours.KEY, 'W_K')})}} \quad {{{_V} = {_X}{_in(colours.VALUE, 'W_V')}}}"
+# Each equation is a group of its own, and a narrow line breaks between them.
+TURNED = r" \quad\allowbreak ".join(
+    (
+        rf"{{{_Q} = \mathrm{{turn}}({_X}{_in(colours.QUERY, 'W_Q')})}}",
+        rf"{{{_K} = \mathrm{{turn}}({_X}{_in(colours.KEY, 'W_K')})}}",
+        rf"{{{_V} = {_X}{_in(colours.VALUE, 'W_V')}}}",
+    )
 )
 
 STEP_KEYS = tuple(step.key for step in STEPS)
