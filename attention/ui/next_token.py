@@ -35,7 +35,7 @@ def show(view: View, panes: Sequence[Pane]) -> None:
         with left:
             with st.container(key=f"formula_next_{pane.name}"):
                 st.latex(FORMULA)
-            text.prose(tell_next(found, trace))
+            text.prose(tell_next(found, trace), is_aside=True)
             _buttons(found.candidates, pane, is_whole=trace.cut is None)
         with right:
             _bars(found.candidates, pane)
@@ -77,7 +77,7 @@ def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:
 
 def _lens(found: Forecast, pane: Pane) -> None:
     st.subheader("Layer by layer", anchor=False)
-    text.prose(tell_lens(found))
+    text.prose(tell_lens(found), is_aside=True)
     columns = lens_table(found)
     st.dataframe(columns, hide_index=True, key=f"{pane.name}_lens")
     st.download_button(

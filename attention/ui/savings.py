@@ -24,6 +24,6 @@ def show(view: View, panes: Sequence[Pane]) -> None:
     sizes = presets[chosen]
     left, right = st.columns(2, gap="large")
     with left:
-        text.prose(tell_savings(sizes))
+        text.prose(tell_savings(sizes), is_aside=True)
     with right:
         st.dataframe(savings_table(sizes), hide_index=True, key="savings_table")
