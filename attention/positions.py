@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-__all__ = ["rotary", "sinusoidal", "waves"]
+__all__ = ["Rotary", "apply_rotary", "rotary", "sinusoidal", "waves"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rotary:
+    """By how much each pair of numbers is turned at each position: cosine and sine of the angle ``p·θ_i``."""
+
+    cosines: Float[Array, "T D/2"]
+    sines: Float[Array, "T D/2"]
 
 
 def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array, "T M"]:
@@ -61,9 +70,31 @@ def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*
         raise ValueError(f"x must have the axes (…, tokens, width), got shape {x.shape}")
     n_tokens, width = x.shape[-2:]
     angles = np.outer(np.arange(n_tokens, dtype=np.float64), _frequencies(width, base))
-    cosine, sine = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)  # (T, D/2)
-    first, second = x[..., : width // 2], x[..., width // 2 :]
-    return np.concatenate([first * cosine - second * sine, second * cosine + first * sine], axis=-1)
+    return apply_rotary(x, Rotary(np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)))
+
+
+def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T D"]:
+    r"""Turn every query or key by angles that are known; number i turns together with number i + D/2.
+
+    .. math:: x'_i = x_i \cos p\theta_i - x_{i+D/2} \sin p\theta_i, \quad
+              x'_{i+D/2} = x_{i+D/2} \cos p\theta_i + x_i \sin p\theta_i
+
+    (Su et al. 2021, "RoFormer", section 3.2.2, in the order of Llama.)
+
+    Args:
+        x: queries or keys, of shape (…, T, D).
+        turns: the cosines and sines of T positions and D/2 pairs.
+
+    Raises:
+        ValueError: they are for another number of positions or pairs.
+    """
+    n_tokens, half = turns.cosines.shape
+    if x.shape[-2:] != (n_tokens, 2 * half):
+        raise ValueError(f"x must have {n_tokens} tokens and width {2 * half} to be turned, got shape {x.shape}")
+    first, second = x[..., :half], x[..., half:]
+    return np.concatenate(
+        [first * turns.cosines - second * turns.sines, second * turns.cosines + first * turns.sines], axis=-1
+    )
 
 
 def _frequencies(width: int, base: float) -> Float[Array, " N"]:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.steps import HeadSteps, output_projection, project
-from attention.trace import LayerTrace, Projections, Trace
+from attention.trace import LayerTrace, Projections, Rotary, Trace
 
 __all__ = ["STEPS", "Library", "Step", "snippet"]
 
@@ -178,7 +178,8 @@ def _what_follows(view: _View, X: Array) -> str | None:
     inputs, info = view.layer_trace.inputs, view.trace.info
     if inputs is None or _are_close(X, inputs):
         return None
-    name = "LayerNorm" if "BERT" in info.architecture else "a further step"
+    names = {"BERT": "LayerNorm", "Llama": "RMSNorm"}
+    name = next((norm for architecture, norm in names.items() if architecture in info.architecture), "a further step")
     return f"Then {name} makes the input of layer 1 of it: {_numbers(inputs[view.word])} for {view.label(view.word)}."
 
 
@@ -188,6 +189,8 @@ def _qkv(view: _View) -> tuple[str, Values]:
         title = f"Queries, keys and values, {view.place}, as the model had them: how it made them was not recorded."
         return _recorded(view, title, Q=steps.queries, K=steps.keys, V=steps.values)
     parts = _head_projections(view, view.layer_trace.projections)
+    if view.layer_trace.rotary is not None:
+        return _turned(view, X, parts, view.layer_trace.rotary)
     if not _explain(view, X, parts):
         title = f"Queries, keys and values, {view.place}, as the model had them: it does more than X @ W + b here."
         return _recorded(view, title, Q=steps.queries, K=steps.keys, V=steps.values)
@@ -206,6 +209,28 @@ def _qkv(view: _View) -> tuple[str, Values]:
         "also": None if has_all else "In the same way, with weights of their own: K = X @ W_K + b_K, V = X @ W_V + b_V",
         "cut_columns": _cut_note(columns, W_Q.shape[1], "columns of W_Q"),
         **view.vector(steps.queries[:, columns], rows),
+    }
+
+
+def _turned(view: _View, X: Array, parts: tuple[Linear, Linear, Linear], turns: Rotary) -> tuple[str, Values]:
+    """Give the code of queries that are turned by their positions: of each pair of columns both, or none."""
+    W_Q = parts[0][0]
+    half = W_Q.shape[1] // 2
+    n_pairs = half if W_Q.nbytes <= MAX_BYTES else MAX_COLUMNS // 2
+    columns = np.r_[:n_pairs, half : half + n_pairs]
+    rows = view.rows(X)
+    note = f"Here only the first {n_pairs} of the {half} pairs of columns of W_Q: all are too many to paste."
+    return "turned", {
+        **view.write(
+            X=X[rows],
+            W_Q=W_Q[:, columns],
+            turns=np.stack([turns.cosines[rows, :n_pairs], turns.sines[rows, :n_pairs]]),
+        ),
+        **_shapes(Q=view.steps.queries[rows][:, columns]),
+        "half": str(half),
+        "n_pairs": str(n_pairs),
+        "cut_columns": None if n_pairs == half else note,
+        **view.vector(view.steps.queries[:, columns], rows),
     }
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "mask_scores",
     "output_projection",
     "project",
+    "rms_norm",
     "scale_scores",
     "score",
     "softmax",
@@ -68,6 +69,16 @@ def project(
         raise ValueError(f"weight must have shape ({inputs.shape[-1]}, N) to follow inputs, got {weight.shape}")
     projected = inputs @ weight
     return projected if bias is None else projected + bias
+
+
+def rms_norm(x: Float[Array, "*T M"], gain: Float[Array, " M"], epsilon: float) -> Float[Array, "*T M"]:
+    r"""Bring every vector to the same size: ``x / √(mean(x²) + ε) · g``.
+
+    Many decoders do it to the vectors that enter their attention, and leave what goes on beside it as it is
+    (Zhang & Sennrich 2019, "Root Mean Square Layer Normalization", section 4).
+    """
+    mean_square = np.square(x).mean(axis=-1, keepdims=True)
+    return x / np.sqrt(mean_square + x.dtype.type(epsilon)) * gain
 
 
 def split_heads(joined: Float[Array, "T H*D"], n_heads: int) -> Float[Array, "H T D"]:

@@ -3,7 +3,8 @@ r"""What every head of a model does over many sentences: the means of what it do
 ``attention.patterns`` looks at one text; here whole batches of texts are measured at once, and only sums are
 kept, so that memory does not grow with the number of sentences. The weights are those that ``attention.steps``
 derives. Axis letters: ``L`` layers, ``B`` texts of one batch, ``H`` heads, ``T`` tokens, ``P`` positions.
-Nothing is masked here, and no text is padded: the texts of a batch are equally long.
+Nothing is masked here but what a decoder hides by itself, and no text is padded: the texts of a batch are equally
+long.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from attention.patterns import (
     pattern_indices,
 )
 from attention.trace import ModelInfo, Token
-from attention.words import is_punctuation
+from attention.words import folded, is_punctuation
 
 __all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
 
@@ -195,7 +196,7 @@ class Study:
 
     def add(self, batch: Batch) -> None:
         """Measure all heads on all texts of a batch."""
-        marks = _Marks.of([text.tokens for text in batch.texts])
+        marks = _Marks.of([text.tokens for text in batch.texts], self._info.is_decoder)
         n_texts, n_tokens = marks.special.shape
         self._lengths[n_tokens] += n_texts
         self._n_repeating += marks.n_repeating
@@ -276,6 +277,28 @@ def _summary(means: dict[str, Float[Array, "L H"]], layer: int, head: int) -> He
     return HeadSummary(layer=layer, head=head, pattern=pattern, **values)
 
 
+@dataclass(frozen=True, slots=True)
+class _Even:
+    """Weights spread evenly over all that each token may see, as the shares of cells that a head is compared with.
+
+    Of everything visible, ``columns`` is the share of each token looked at, ``near`` the part of it that comes from
+    the token itself and its two neighbours.
+    """
+
+    n_visible: Int[Array, " T"]
+    columns: Float[Array, " T"]
+    near: Float[Array, " T"]
+
+    @classmethod
+    def over(cls, n_tokens: int, *, is_causal: bool) -> _Even:
+        visible = np.ones((n_tokens, n_tokens))
+        if is_causal:
+            visible = np.tril(visible)
+        n_visible = visible.sum(axis=-1)
+        even = visible / n_visible[:, None]
+        return cls(n_visible.astype(np.int64), even.sum(axis=0) / n_tokens, _near_columns(even) / n_tokens)
+
+
 def _measure(weights: Float[Array, "L B H T T"], marks: _Marks) -> dict[str, Float[Array, "L B H"]]:
     """Measure every head on every text; see ``HeadSummary`` and ``PatternScores`` for what each number is.
 
@@ -286,14 +309,15 @@ def _measure(weights: Float[Array, "L B H T T"], marks: _Marks) -> dict[str, Flo
     offsets = np.arange(1 - n_tokens, n_tokens)
     by_distance = by_offset(weights).astype(np.float64) / n_tokens  # (L, B, H, 2T-1), adding up to 1
     columns = np.einsum("...qk->...k", weights).astype(np.float64) / n_tokens  # (L, B, H, T), adding up to 1
-    entropies = _entropy(weights)
+    entropies = _entropies(weights)
+    even = _Even.over(n_tokens, is_causal=marks.is_causal)
     zeros = np.zeros(weights.shape[:3])
     previous, itself, following = (
         by_distance[..., n_tokens - 1 + offset] if abs(offset) < n_tokens else zeros for offset in (-1, 0, 1)
     )
     return {
-        "entropy": entropies,
-        "normalised_entropy": np.minimum(entropies / np.log(max(n_tokens, 2)), 1) if n_tokens > 1 else zeros,
+        "entropy": entropies.mean(axis=-1),
+        "normalised_entropy": _normalised(entropies, even.n_visible) if n_tokens > 1 else zeros,
         "mean_distance": by_distance @ np.abs(offsets),
         "mean_offset": by_distance @ offsets,
         "previous": previous,
@@ -303,27 +327,36 @@ def _measure(weights: Float[Array, "L B H T T"], marks: _Marks) -> dict[str, Flo
         "classifier": _share(columns, marks.classifier),
         "separator": _share(columns, marks.separator),
         "punctuation": _share(columns, marks.punctuation),
-        "positional": _positional(weights, by_distance * n_tokens),
-        **_pattern_scores(weights, columns, previous + itself + following, marks.special),
+        "positional": _positional(weights, by_distance * n_tokens, is_causal=marks.is_causal),
+        **_pattern_scores(weights, columns, previous + itself + following, marks.special, even),
     }
 
 
-def _entropy(weights: Float[Array, "L B H T T"]) -> Float[Array, "L B H"]:
-    """Return the mean entropy of the rows: ``−Σ a ln a``, where ``0 ln 0 = 0``."""
+def _entropies(weights: Float[Array, "L B H T T"]) -> Float[Array, "L B H T"]:
+    """Return the entropy of every row: ``−Σ a ln a``, where ``0 ln 0 = 0``."""
     logarithms = np.log(np.maximum(weights, np.finfo(weights.dtype).tiny))
     per_row = np.einsum("...k,...k->...", weights, logarithms)
-    return np.maximum(-per_row.mean(axis=-1, dtype=np.float64), 0)
+    return np.maximum(-per_row.astype(np.float64), 0)
+
+
+def _normalised(entropies: Float[Array, "L B H T"], n_visible: Int[Array, " T"]) -> Float[Array, "L B H"]:
+    """Return the mean entropy as a part of the most it could be, over the rows that have a choice."""
+    has_choice = n_visible > 1
+    return np.minimum(entropies[..., has_choice] / np.log(n_visible[has_choice]), 1).mean(axis=-1)
 
 
 def _share(columns: Float[Array, "L B H T"], marked: Bool[Array, "B T"]) -> Float[Array, "L B H"]:
     return np.einsum("lbht,bt->lbh", columns, marked)
 
 
-def _positional(weights: Array, sums: Float[Array, "L B H 2T-1"]) -> Float[Array, "L B H"]:
+def _positional(weights: Array, sums: Float[Array, "L B H 2T-1"], *, is_causal: bool) -> Float[Array, "L B H"]:
     """Return how well the offset alone predicts the weights; see ``patterns.positional_score``."""
     n_tokens = weights.shape[-1]
-    n, p = n_tokens**2, 2 * n_tokens - 1
     n_cells = n_tokens - np.abs(np.arange(1 - n_tokens, n_tokens))
+    if is_causal:
+        # What a decoder sees is at offsets up to 0.
+        n_cells, sums = n_cells[:n_tokens], sums[..., :n_tokens]
+    n, p = int(n_cells.sum()), n_cells.size
     correction = sums.sum(axis=-1) ** 2 / n
     squares = np.einsum("...qk,...qk->...", weights, weights).astype(np.float64)
     variation = squares - correction
@@ -339,24 +372,23 @@ def _pattern_scores(
     columns: Float[Array, "L B H T"],
     near: Float[Array, "L B H"],
     special: Bool[Array, "B T"],
+    even: _Even,
 ) -> dict[str, Float[Array, "L B H"]]:
     """Score the patterns of every head on every text; see ``patterns.PatternScores``.
 
     With one text there is no second segment: no block.
     """
     n_tokens = weights.shape[-1]
-    ones = np.ones((n_tokens, n_tokens))
-    even_near_columns = _near_columns(ones) / n_tokens**2  # (T,)
-    even_elsewhere = 1 / n_tokens - even_near_columns
+    even_elsewhere = even.columns - even.near
     elsewhere = columns - _near_columns(weights) / n_tokens
-    even_near = even_near_columns.sum()
+    even_near = even.near.sum()
 
     special_share, special_elsewhere = _share(columns, special)[..., None], _share(elsewhere, special)[..., None]
-    even_special = (special.sum(axis=-1) / n_tokens)[:, None, None]
+    even_special = (special @ even.columns)[:, None, None]
     even_special_elsewhere = (special @ even_elsewhere)[:, None, None]
     diagonal = lift(near, even_near)
     # First all special tokens together, then every token by itself.
-    lifts = np.concatenate([lift(special_share, even_special), lift(columns, np.array(1 / n_tokens))], axis=-1)
+    lifts = np.concatenate([lift(special_share, even_special), lift(columns, even.columns)], axis=-1)
     united = np.concatenate(
         [
             lift(near[..., None] + special_elsewhere, even_near + even_special_elsewhere),
@@ -396,9 +428,10 @@ class _Marks:
     # For each pair of the same words: the text, the query, the key, and one over the number of such queries in it.
     pairs: Float[Array, "N 4"]
     n_repeating: int
+    is_causal: bool
 
     @classmethod
-    def of(cls, texts: Sequence[Sequence[Token]]) -> _Marks:
+    def of(cls, texts: Sequence[Sequence[Token]], is_causal: bool) -> _Marks:
         special = np.array([[token.is_special for token in text] for text in texts], bool)
         names = [[token.text for token in text] for text in texts]
         classifier, separator = (
@@ -406,9 +439,10 @@ class _Marks:
             for known in (CLASSIFIERS, SEPARATORS)
         )
         punctuation = np.array([[is_punctuation(token) for token in text] for text in texts], bool)
-        found = [(text, *pair) for text, tokens in enumerate(texts) for pair in _same_words(tokens)]
+        found = [(text, *pair) for text, tokens in enumerate(texts) for pair in _same_words(tokens, is_causal)]
         pairs = np.array(found, np.float64).reshape(-1, 4)
-        return cls(special, classifier, separator, punctuation, pairs, len({text for text, *_ in found}))
+        n_repeating = len({text for text, *_ in found})
+        return cls(special, classifier, separator, punctuation, pairs, n_repeating, is_causal)
 
     def same_word(self, weights: Float[Array, "L B H T T"]) -> Float[Array, "L H"]:
         """Add up over the texts what rows that see the same word elsewhere give to it, in the mean."""
@@ -417,12 +451,21 @@ class _Marks:
         return np.einsum("nlh,n->lh", found, self.pairs[:, 3])
 
 
-def _same_words(tokens: Sequence[Token]) -> list[tuple[int, int, float]]:
-    """Return the pairs of a query and a key that are the same word, each with its part in the mean over queries."""
+def _same_words(tokens: Sequence[Token], is_causal: bool) -> list[tuple[int, int, float]]:
+    """Return the pairs of a query and a key that are the same word, each with its part in the mean over queries.
+
+    Where later tokens are hidden, a query is asked about those before it.
+    """
     places: dict[str, list[int]] = {}
     for position, token in enumerate(tokens):
         if not token.is_special:
-            places.setdefault(token.text.lower(), []).append(position)
-    groups = [group for group in places.values() if len(group) > 1]
-    n_queries = sum(map(len, groups))
-    return [(query, key, 1 / n_queries) for group in groups for query in group for key in group if query != key]
+            places.setdefault(folded(token), []).append(position)
+    pairs = [
+        (query, key)
+        for group in places.values()
+        for query in group
+        for key in group
+        if key < query or (key > query and not is_causal)
+    ]
+    n_queries = len({query for query, _ in pairs})
+    return [(query, key, 1 / n_queries) for query, key in pairs]

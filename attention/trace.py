@@ -15,9 +15,21 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention import steps
+from attention.positions import Rotary, apply_rotary
 from attention.steps import HeadSteps
 
-__all__ = ["Cut", "Embeddings", "HeadSteps", "LayerTrace", "ModelInfo", "Projections", "Token", "Trace"]
+__all__ = [
+    "Cut",
+    "Embeddings",
+    "HeadSteps",
+    "LayerTrace",
+    "ModelInfo",
+    "Norm",
+    "Projections",
+    "Rotary",
+    "Token",
+    "Trace",
+]
 
 AttentionKind = Literal["self", "cross", "masked self"]
 
@@ -43,6 +55,13 @@ class ModelInfo:
     default_head: int = 0
     head_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
+    # A decoder reads from the first word to the last, each token seeing none that comes later, and says what is next.
+    is_decoder: bool = False
+
+    @property
+    def group_size(self) -> int:
+        """How many query heads share one key/value head."""
+        return self.n_heads // self.n_key_value_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +112,21 @@ class Embeddings:
 
 
 @dataclass(frozen=True, slots=True)
+class Norm:
+    """The RMSNorm before a layer's attention: ``inputs = x / √(mean(x²) + ε) · g``; shared with the model."""
+
+    gain: Float[Array, " M"]
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
 class LayerTrace:
-    """The causes of one layer's attention, and the output that the model itself produced."""
+    """The causes of one layer's attention, and the output that the model itself produced.
+
+    ``inputs`` is what the projections multiply: after the layer's ``norm``, where there is one before attention.
+    Queries and keys are as they meet: turned by their positions (``rotary``), where a model does that, so that
+    ``apply_rotary(inputs @ W_Q) = queries``.
+    """
 
     inputs: Float[Array, "Q M"] | None
     queries: Float[Array, "H Q D"]
@@ -105,6 +137,8 @@ class LayerTrace:
     model_output: Float[Array, "H Q Dv"]
     kind: AttentionKind = "self"
     projections: Projections | None = None
+    rotary: Rotary | None = None
+    norm: Norm | None = None
 
     def steps(self) -> HeadSteps:
         """Derive every step of every head."""
@@ -133,6 +167,24 @@ class LayerTrace:
     def _mask_of(self, head: int) -> Float[Array, "1 Q K"]:
         assert self.mask is not None
         return self.mask if self.mask.shape[0] == 1 else self.mask[head : head + 1]
+
+    def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
+        """Derive the query and key vectors of one head before any turning: ``X W_Q + b_Q`` and ``X W_K + b_K``.
+
+        Raises:
+            ValueError: the layer's inputs or projections are not known.
+        """
+        if self.inputs is None or self.projections is None:
+            raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
+        parts, group = self.projections, head // (self.queries.shape[0] // self.keys.shape[0])
+        return (
+            _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]),
+            _project_head(self.inputs, parts.W_K, parts.b_K, group, self.keys.shape[-1]),
+        )
+
+    def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
+        """Turn projected queries or keys by their positions, where the model does that."""
+        return vectors if self.rotary is None else apply_rotary(vectors, self.rotary)
 
     def joined(self) -> Float[Array, "Q H*Dv"]:
         """Return all heads' derived outputs side by side."""
@@ -181,9 +233,14 @@ class Trace:
         return sum(owners.values())
 
     def _arrays(self) -> list[Array]:
-        records = [self.embeddings, *self.layers]
+        records = [self.embeddings, *self.layers, *(layer.rotary for layer in self.layers)]
         values = [getattr(record, f.name) for record in records if record is not None for f in fields(record)]
         return [value for value in (*values, *self.hidden_states) if isinstance(value, np.ndarray)]
+
+
+def _project_head(inputs: Array, weight: Array, bias: Array | None, head: int, width: int) -> Array:
+    columns = slice(head * width, (head + 1) * width)
+    return steps.project(inputs, weight[:, columns], None if bias is None else bias[columns])
 
 
 def _owner(array: Array) -> Array:

@@ -13,10 +13,23 @@ from numpy import ndarray as Array
 
 from attention.trace import Token
 
-__all__ = ["Word", "hide_tokens", "is_punctuation", "merge", "merge_words", "words_of"]
+__all__ = [
+    "SPACE",
+    "Word",
+    "folded",
+    "hide_tokens",
+    "is_punctuation",
+    "is_punctuation_mark",
+    "merge",
+    "merge_words",
+    "words_of",
+]
 
 # How a word piece says that it goes on with the word before it (Devlin et al. 2019, section 3).
 CONTINUES = "##"
+
+# How a space is shown that is a part of the token after it, as byte-level tokens have it.
+SPACE = "␣"
 
 # What BERT's tokeniser cuts off as punctuation although Unicode counts it among the symbols.
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
@@ -127,14 +140,20 @@ def hide_tokens(
     return shown / np.where(total == 0, 1, total)
 
 
+def folded(token: Token | Word) -> str:
+    """Return what makes two tokens the same word: their text in lower case, without a space before it."""
+    return token.text.lower().removeprefix(SPACE)
+
+
 def is_punctuation(token: Token | Word) -> bool:
     """Tell whether all that was typed for the token is punctuation, as BERT's tokeniser understands it.
 
     That is Unicode's categories P and, of ASCII, its symbols: more than the full stop and the comma that
     Clark et al. 2019 count. A special token is none.
     """
-    return not token.is_special and bool(token.typed) and all(map(_is_punctuation_mark, token.typed))
+    return not token.is_special and bool(token.typed) and all(map(is_punctuation_mark, token.typed))
 
 
-def _is_punctuation_mark(character: str) -> bool:
+def is_punctuation_mark(character: str) -> bool:
+    """Tell whether one character is punctuation; see ``is_punctuation``."""
     return character in _ASCII_SYMBOLS or unicodedata.category(character).startswith("P")

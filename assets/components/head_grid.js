@@ -4,6 +4,7 @@
  * @typedef {object} Head what attention.figures.heads.HeadThumb.payload() gives
  * @property {string} label
  * @property {string} description
+ * @property {string} group the heading that it stands under, with those beside it; empty if there is none
  * @property {string} values little-endian float32 in base64, row by row
  * @property {number} rows
  * @property {number} columns
@@ -18,7 +19,7 @@ const stateOf = remembering((parent) => {
   const root = make("div", "root heads");
   root.setAttribute("role", "group");
   parent.append(root);
-  return { root, buttons: [] };
+  return { root, buttons: [], headings: [] };
 });
 
 /** @param {Mount} mount */
@@ -29,9 +30,33 @@ export default function ({ data, parentElement, setStateValue }) {
   while (state.buttons.length < data.heads.length) addButton(state);
   state.buttons.splice(data.heads.length).forEach((button) => button.remove());
   data.heads.forEach((head, index) => dress(state.buttons[index], head, index === data.current, theme));
+  setHeadings(state, data.heads);
   onChosen(state.root, (index) => {
     state.buttons.forEach((button, other) => setAttribute(button, "aria-pressed", other === index));
     send(setStateValue, "choose", index);
+  });
+}
+
+/**
+ * A heading before the first head of each group.
+ * @param {Head[]} heads
+ */
+function setHeadings(state, heads) {
+  const id = heads.map((head) => head.group).join("\n");
+  if (state.grouped === id) return;
+  state.grouped = id;
+  const groups = new Set(heads.map((head) => head.group).filter(Boolean));
+  state.root.classList.toggle("grouped", groups.size > 0);
+  state.root.style.setProperty("--count", String(heads.length));
+  state.root.style.setProperty("--size", String(heads.length / Math.max(groups.size, 1)));
+  state.headings.forEach((heading) => heading.remove());
+  state.headings = [];
+  heads.forEach((head, index) => {
+    if (!head.group || head.group === heads[index - 1]?.group) return;
+    const heading = make("div", "group");
+    heading.textContent = head.group;
+    state.buttons[index].before(heading);
+    state.headings.push(heading);
   });
 }
 
@@ -50,7 +75,7 @@ function dress(button, head, isCurrent, theme) {
   const [thumb, name] = button.children;
   name.textContent = visible(head.label);
   setAttribute(button, "aria-pressed", isCurrent);
-  setAttribute(button, "aria-label", [head.label, head.description].filter(Boolean).join(": "));
+  setAttribute(button, "aria-label", [head.label, head.description, head.group].filter(Boolean).join(": "));
   setAttribute(button, "title", head.description || null);
   const id = `${theme.id} ${head.rows} ${head.values}`;
   if (button.drawn === id) return;

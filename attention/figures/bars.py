@@ -12,7 +12,7 @@ from numpy import ndarray as Array
 
 from attention.figures import colours
 
-__all__ = ["parts_figure", "spread_figure"]
+__all__ = ["candidates_figure", "parts_figure", "spread_figure"]
 
 # Up to this many bars have room for their names.
 MAX_NAMED = 24
@@ -45,6 +45,28 @@ def parts_figure(labels: Sequence[str], parts: Float[Array, " N"], title: str, a
         "title": {"text": title, "font": {"size": 13, "weight": "normal"}, "x": 0},
         "xaxis": x_axis,
         "yaxis": {"zeroline": True, "zerolinewidth": 1, "nticks": 5},
+    }
+    return _figure([bar], layout)
+
+
+def candidates_figure(labels: Sequence[str], probabilities: Sequence[float]) -> go.Figure:
+    """Draw a bar for each token that may come next, the likeliest at the top, from 0 to 1."""
+    places = list(range(len(labels)))
+    bar: dict[str, object] = {
+        "type": "bar",
+        "orientation": "h",
+        "x": np.asarray(probabilities, np.float32),
+        "y": places,
+        "marker": {"color": colours.WEIGHT},
+        "customdata": [html.escape(label) for label in labels],
+        "hovertemplate": "%{customdata}: %{x:.4f}<extra></extra>",
+    }
+    names = {"tickmode": "array", "tickvals": places, "ticktext": list(map(_short, labels)), "autorange": "reversed"}
+    layout: dict[str, object] = {
+        **_layout(60 + 26 * len(labels)),
+        "title": {"text": "probability of coming next", "font": {"size": 13, "weight": "normal"}, "x": 0},
+        "xaxis": {"range": [0, 1], "nticks": 6},
+        "yaxis": {**names, "automargin": True, "showgrid": False},
     }
     return _figure([bar], layout)
 

@@ -18,11 +18,12 @@ MAX_SIDE = 128
 
 @dataclass(frozen=True, slots=True)
 class HeadThumb:
-    """One head to choose: its weights, its name, and in a few words what it does."""
+    """One head to choose: its weights, its name, in a few words what it does, and the group that it stands in."""
 
     label: str
     weights: Float[Array, "Q K"]
     description: str = ""
+    group: str = ""
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
@@ -30,6 +31,7 @@ class HeadThumb:
         return {
             "label": self.label,
             "description": self.description,
+            "group": self.group,
             "values": base64.b64encode(np.ascontiguousarray(small, "<f4").tobytes()).decode("ascii"),
             "rows": small.shape[0],
             "columns": small.shape[1],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.figures import colours
 
-__all__ = ["STEPS", "STEP_KEYS", "Step", "step_of"]
+__all__ = ["STEPS", "STEP_KEYS", "TURNED", "Step", "step_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,16 @@ STEPS = (
         "Join the heads",
         r"\Delta E = \mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_H) \, W_O + b_O",
     ),
+)
+
+# How queries and keys are made where positions turn them; the lesson says what "turn" is.
+# Each equation is a group of its own, and a narrow line breaks between them.
+TURNED = r" \quad\allowbreak ".join(
+    (
+        rf"{{{_Q} = \mathrm{{turn}}({_X}{_in(colours.QUERY, 'W_Q')})}}",
+        rf"{{{_K} = \mathrm{{turn}}({_X}{_in(colours.KEY, 'W_K')})}}",
+        rf"{{{_V} = {_X}{_in(colours.VALUE, 'W_V')}}}",
+    )
 )
 
 STEP_KEYS = tuple(step.key for step in STEPS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from attention.figures.matrix import Cell, Matrix
 from attention.lesson.pictures import matrices
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
+from attention.trace import Rotary
 
 __all__ = ["Detail", "detail", "has_cell", "open_cell"]
 
@@ -82,6 +84,8 @@ def _largest(parts: Array, labels: tuple[str, ...]) -> str:
 def _input(scene: Scene, cell: Cell) -> Detail:
     name, parts = word(scene.names[cell.row]), scene.trace.embeddings
     dimension = word(scene.dimension_names[cell.column])
+    if scene.attention.norm is not None:
+        return _normed_input(scene, cell)
     if parts is None or scene.layer > 0:
         value = scene.attention.inputs[cell.row]  # type: ignore[index]
         title = lesson("detail-input", word=name, dimension=dimension, value=fact(float(value[cell.column])))
@@ -95,6 +99,37 @@ def _input(scene: Scene, cell: Cell) -> Detail:
     is_plain_sum = abs(total - value) < 1e-5
     note = lesson("detail-input-sum" if is_plain_sum else "detail-input-norm", sum=exact(total), value=exact(value))
     return Detail(title, note, tuple(known), np.array(list(known.values())), "the parts that are added")
+
+
+def _normed_input(scene: Scene, cell: Cell) -> Detail:
+    """Explain a number that RMSNorm made: what it was, divided by the size of its row, times a weight."""
+    norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
+    assert norm is not None
+    assert inputs is not None
+    assert stream is not None
+    row, value = stream[cell.row], float(inputs[cell.row, cell.column])
+    dimension = word(scene.dimension_names[cell.column])
+    title = lesson("detail-input", word=word(scene.names[cell.row]), dimension=dimension, value=fact(value))
+    note = lesson(
+        "detail-input-rms",
+        stream=exact(float(row[cell.column])),
+        size=exact(float(np.sqrt(np.square(row).mean() + norm.epsilon))),
+        gain=exact(float(norm.gain[cell.column])),
+        value=exact(value),
+    )
+    return Detail(title, note, scene.dimension_names, inputs[cell.row], "the whole vector, dimension by dimension")
+
+
+def _stream(scene: Scene, cell: Cell) -> Detail:
+    assert scene.stream is not None
+    row = scene.stream[cell.row]
+    title = lesson(
+        "detail-stream",
+        word=word(scene.names[cell.row]),
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(row[cell.column])),
+    )
+    return Detail(title, "", scene.dimension_names, row, "the whole vector, dimension by dimension")
 
 
 def _word_part(scene: Scene, cell: Cell) -> Detail:
@@ -113,14 +148,64 @@ def _word_part(scene: Scene, cell: Cell) -> Detail:
 
 def _projection(scene: Scene, cell: Cell) -> Detail:
     layer, symbol = scene.attention, cell.matrix[0]
-    value = float(getattr(scene.steps, cell.matrix)[cell.row, cell.column])
+    vectors = getattr(scene.steps, cell.matrix)
     name = word(scene.names[cell.row])
-    title = lesson(f"detail-{cell.matrix}", word=name, dimension=cell.column, value=fact(value))
+    title = lesson(
+        f"detail-{cell.matrix}", word=name, dimension=cell.column, value=fact(float(vectors[cell.row, cell.column]))
+    )
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("detail-no-weights"), (), np.zeros(0), "")
+    if layer.rotary is not None and symbol != "v":
+        return _turned(scene, cell, title, layer.rotary)
+    return _products(scene, cell, title, symbol)
+
+
+def _projected(scene: Scene, cell: Cell) -> Detail:
+    symbol = cell.matrix.removeprefix("projected_")[0]
+    vectors = scene.projected["qk".index(symbol)]
+    title = lesson(
+        "detail-projected",
+        symbol=f'<b class="{symbol}">{symbol}</b>',
+        word=word(scene.names[cell.row]),
+        dimension=cell.column,
+        value=fact(float(vectors[cell.row, cell.column])),
+    )
+    return _products(scene, cell, title, symbol)
+
+
+def _turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
+    """Explain a number of a query or key by the two numbers that were turned together."""
+    vectors, half = scene.projected["qk".index(cell.matrix[0])][cell.row], scene.d_head // 2
+    pair = cell.column % half
+    cosine, sine = float(turns.cosines[cell.row, pair]), float(turns.sines[cell.row, pair])
+    x, y = float(vectors[pair]), float(vectors[pair + half])
+    is_first = cell.column < half
+    own, other = (x * cosine, -y * sine) if is_first else (y * cosine, x * sine)
+    note = lesson(
+        "detail-turned-note",
+        first=pair,
+        second=pair + half,
+        position=cell.row,
+        angle=exact(math.degrees(math.atan2(sine, cosine)), 2),
+        x=exact(x),
+        y=exact(y),
+        own=exact(own),
+        sign="−" if other < 0 else "+",
+        other=exact(abs(other)),
+        value=exact(own + other),
+    )
+    labels = (f"{cell.column} × cos", f"{(cell.column + half) % (2 * half)} × sin")
+    return Detail(title, note, labels, np.array([own, other]), "the two parts of the turned number")
+
+
+def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
+    """Explain a number by the products of the token's vector and a column of weights."""
+    layer = scene.attention
+    assert layer.inputs is not None
+    assert layer.projections is not None
     # Query heads share key/value heads in groups; the queries have all heads.
-    group = 1 if symbol == "q" else scene.info.n_heads // scene.info.n_key_value_heads
-    column = (scene.head // group) * getattr(scene.steps, cell.matrix).shape[-1] + cell.column
+    width = scene.steps.values.shape[-1] if symbol == "v" else scene.d_head
+    column = (scene.head if symbol == "q" else scene.group) * width + cell.column
     weight = getattr(layer.projections, f"W_{symbol.upper()}")[:, column]
     bias = getattr(layer.projections, f"b_{symbol.upper()}")
     products = layer.inputs[cell.row] * weight
@@ -289,6 +374,9 @@ _DETAILS: dict[str, Callable[[Scene, Cell], Detail]] = {
     "inputs": _input,
     "words": _word_part,
     "positions": _word_part,
+    "stream": _stream,
+    "projected_queries": _projected,
+    "projected_keys": _projected,
     "queries": _projection,
     "keys": _projection,
     "values": _projection,

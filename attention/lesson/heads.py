@@ -24,4 +24,10 @@ def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
     names = scene.info.head_names
     label = f"Head {head + 1}" + (f": {names[head]}" if names else "")
     description = f"{scene.names[scene.word]} looks most at {scene.names[best]}, {number(float(row[best]))}."
-    return HeadThumb(label, shrink(weights), description)
+    return HeadThumb(label, shrink(weights), description, _group(scene, head))
+
+
+def _group(scene: Scene, head: int) -> str:
+    """Name the key/value head that a head shares with others; empty if it shares none."""
+    size = scene.info.group_size
+    return "" if size == 1 else f"Key/value head {head // size + 1}, shared by {size} query heads"

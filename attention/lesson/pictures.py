@@ -23,9 +23,13 @@ def matrices(step: str, scene: Scene) -> tuple[Matrix, ...]:
 def _embed(scene: Scene) -> tuple[Matrix, ...]:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     pictures = []
+    has_norm = scene.attention.norm is not None
     if inputs is not None:
-        title = f"X: what enters layer {scene.layer + 1}"
+        title = f"X: what enters layer {scene.layer + 1}" + (", after RMSNorm" if has_norm else "")
         pictures.append(_vectors(scene, "inputs", title, inputs, scene.dimensions))
+    if has_norm and scene.layer and scene.stream is not None:
+        title = f"Before RMSNorm: what layer {scene.layer} left"
+        pictures.append(_vectors(scene, "stream", title, scene.stream, scene.dimensions))
     # The parts are added before the first layer; what enters a deeper one is not made of them alone.
     where = "" if scene.layer == 0 else ", added before layer 1"
     if parts is not None and scene.layer == 0:
@@ -36,11 +40,20 @@ def _embed(scene: Scene) -> tuple[Matrix, ...]:
 
 
 def _qkv(scene: Scene) -> tuple[Matrix, ...]:
-    steps = scene.steps
-    return (
-        _vectors(scene, "queries", "Q = X·W_Q", steps.queries, role="query"),
-        _vectors(scene, "keys", "K = X·W_K", steps.keys, role="key"),
+    steps, is_turned = scene.steps, scene.attention.rotary is not None
+    opened, closed = ("turn(", ")") if is_turned else ("", "")
+    made = (
+        _vectors(scene, "queries", f"Q = {opened}X·W_Q{closed}", steps.queries, role="query"),
+        _vectors(scene, "keys", f"K = {opened}X·W_K{closed}", steps.keys, role="key"),
         _vectors(scene, "values", "V = X·W_V", steps.values, role="value"),
+    )
+    if not is_turned:
+        return made
+    queries, keys = scene.projected
+    return (
+        *made,
+        _vectors(scene, "projected_queries", "X·W_Q, before turning", queries, role="query"),
+        _vectors(scene, "projected_keys", "X·W_K, before turning", keys, role="key"),
     )
 
 
@@ -96,7 +109,8 @@ def _heads(scene: Scene) -> tuple[Matrix, ...]:
     concat = _vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head:dimension")
     if scene.attention.projections is None:
         return (concat,)
-    change = _vectors(scene, "change", "ΔE = joined·W_O + b_O", scene.change, scene.dimensions)
+    bias = "" if scene.attention.projections.b_O is None else " + b_O"
+    change = _vectors(scene, "change", f"ΔE = joined·W_O{bias}", scene.change, scene.dimensions)
     return concat, change
 
 

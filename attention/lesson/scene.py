@@ -42,6 +42,21 @@ class Scene:
         """The record of this layer."""
         return self.trace.layers[self.layer]
 
+    @property
+    def stream(self) -> Array | None:
+        """The tokens' vectors that the heads add to: what enters the layer, before any norm; None if not recorded."""
+        return self.attention.inputs if self.attention.norm is None else self.trace.hidden_states[self.layer]
+
+    @property
+    def group(self) -> int:
+        """The key/value head that this head uses."""
+        return self.head // self.info.group_size
+
+    @cached_property
+    def projected(self) -> tuple[Array, Array]:
+        """Queries and keys of this head before they are turned by their positions."""
+        return self.attention.projected(self.head)
+
     @cached_property
     def steps(self) -> HeadSteps:
         """Every step of this head."""

@@ -9,11 +9,12 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.course import Step
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.course import TURNED, Step
+from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
 from attention.trace import Token
+from attention.words import CONTINUES, SPACE
 
 __all__ = ["formula", "tell", "tell_weights"]
 
@@ -35,8 +36,16 @@ def tell(step: str, scene: Scene) -> str:
 
 def formula(step: Step, scene: Scene) -> str:
     """Return the formula of a step in LaTeX; what the vectors are made of depends on the layer and the model."""
+    layer = scene.attention
+    if step.key == "qkv" and layer.rotary is not None:
+        return TURNED
+    if step.key == "heads" and layer.norm is not None and layer.projections and layer.projections.b_O is None:
+        return step.formula.removesuffix(" + b_O")
     if step.key != "embed":
         return step.formula
+    if layer.norm is not None:
+        stream = rf"\text{{output of layer {scene.layer}}}" if scene.layer else r"E_{\text{word}}"
+        return rf"X = \mathrm{{RMSNorm}}({stream})"
     if scene.layer:
         return rf"X = \text{{output of layer {scene.layer}}}"
     return (
@@ -67,7 +76,12 @@ def _tokens(scene: Scene) -> str:
     if len(pieces) > 1:
         typed = "".join(piece.typed for piece in pieces)
         listed = " + ".join(f"<b>{word(piece.text)}</b>" for piece in pieces)
-        text += lesson("tokens-pieces", word=word(typed), pieces=listed)
+        is_marked = any(piece.text.startswith(CONTINUES) for piece in pieces)
+        text += lesson("tokens-pieces" if is_marked else "tokens-pieces-plain", word=word(typed), pieces=listed)
+    if any(SPACE in token.text and SPACE not in token.typed for token in scene.tokens):
+        text += lesson("tokens-space")
+    if any("\\x" in token.text and "\\x" not in token.typed for token in scene.tokens):
+        text += lesson("tokens-bytes")
     specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
     # One that was typed is special too, but the model did not add it.
     added = dict.fromkeys(token.text for token in scene.tokens if token.is_special and token.word is None)
@@ -100,6 +114,8 @@ def _embed(scene: Scene) -> str:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None:
         return ""
+    if scene.attention.norm is not None:
+        return _stream(scene, inputs)
     if scene.layer or parts is None or parts.positions is None:
         cosines = _cosines(inputs, scene.word)
         nearest = int(cosines.argmax())
@@ -125,6 +141,29 @@ def _embed(scene: Scene) -> str:
     return text + lesson("embed-norm") if _has_norm(scene) else text
 
 
+def _stream(scene: Scene, inputs: Array) -> str:
+    """Say what enters a layer of a model that norms before attention, and adds to what goes on beside it."""
+    assert scene.stream is not None
+    facts: dict[str, str | int] = {
+        "width": inputs.shape[1],
+        "focus": word(scene.names[scene.word]),
+        "stream_length": _length(scene.stream[scene.word]),
+        "length": _length(inputs[scene.word]),
+    }
+    if not scene.layer:
+        return lesson("embed-rotary", **facts)
+    cosines = _cosines(inputs, scene.word)
+    nearest = int(cosines.argmax())
+    return lesson(
+        "embed-stream",
+        layer=scene.layer + 1,
+        before=scene.layer,
+        nearest=word(scene.names[nearest]),
+        cosine=fact(float(cosines[nearest])),
+        **facts,
+    )
+
+
 def _cosines(vectors: Array, row: int) -> Array:
     """Return the cosine of one row with every other; its own counts as the lowest."""
     lengths = np.linalg.norm(vectors, axis=1)
@@ -137,7 +176,7 @@ def _cosines(vectors: Array, row: int) -> Array:
 
 def _qkv(scene: Scene) -> str:
     steps = scene.steps
-    return lesson(
+    text = lesson(
         "qkv",
         head=scene.head + 1,
         width=scene.info.d_model,
@@ -146,6 +185,40 @@ def _qkv(scene: Scene) -> str:
         query=_length(steps.queries[scene.word]),
         key=_length(steps.keys[scene.word]),
         value=_length(steps.values[scene.word]),
+    )
+    return text + _tell_rotary(scene) + _tell_groups(scene)
+
+
+def _tell_rotary(scene: Scene) -> str:
+    """Say how queries and keys are turned by their positions, where they are."""
+    turns = scene.attention.rotary
+    if turns is None:
+        return ""
+    # The angles themselves, from the second row on: at position 1 each is θ.
+    thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(scene.d_head // 2)
+    angles = np.degrees(scene.word * thetas.astype(np.float64))
+    return lesson(
+        "rotary",
+        half=scene.d_head // 2,
+        focus=word(scene.names[scene.word]),
+        position=scene.word,
+        fastest=fact(float(angles[0])),
+        slowest=exact(float(angles[-1])),
+    )
+
+
+def _tell_groups(scene: Scene) -> str:
+    """Say which heads share keys and values, where they do."""
+    size, info = scene.info.group_size, scene.info
+    if size == 1:
+        return ""
+    return lesson(
+        "groups",
+        n_heads=info.n_heads,
+        n_groups=info.n_key_value_heads,
+        first=scene.group * size + 1,
+        last=(scene.group + 1) * size,
+        group=scene.group + 1,
     )
 
 
@@ -188,13 +261,17 @@ def _mask(scene: Scene) -> str:
         visible=int(visible.sum()),
         total=visible.size,
         hidden=int(hidden.sum()),
+        padding=", ".join(dict.fromkeys(word(token.text) for token in scene.tokens if token.is_padding)),
     )
 
 
 def _mask_lesson(scene: Scene, hides: bool) -> str:
+    has_padding = any(token.is_padding for token in scene.tokens)
+    if scene.info.is_decoder:
+        return "mask-decoder-padding" if has_padding else "mask-decoder"
     if not hides:
         return "mask-none" if scene.attention.mask is None else "mask-nothing"
-    if any(token.is_padding for token in scene.tokens):
+    if has_padding:
         return "mask-padding"
     return "mask-causal" if scene.attention.kind == "masked self" else "mask-painted"
 
@@ -274,9 +351,9 @@ def _heads(scene: Scene) -> str:
         "largest": largest + 1,
         "largest_length": fact(float(lengths[largest])),
     }
-    if layer.inputs is None:
+    if scene.stream is None:
         return lesson("heads-no-inputs", **facts)
-    return lesson("heads", length=_length(layer.inputs[row]), **facts)
+    return lesson("heads", length=_length(scene.stream[row]), **facts)
 
 
 def _length(vector: Array) -> str:

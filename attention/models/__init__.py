@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from attention.models import convert, weights
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.toy import TOY_INFO
 
-__all__ = ["Model", "ModelInfo", "ModelUnavailableError", "get_info", "list_models", "load"]
+__all__ = [
+    "Model",
+    "ModelInfo",
+    "ModelUnavailableError",
+    "get_info",
+    "has_to_be_converted",
+    "list_models",
+    "load",
+]
 
 MINILM_INFO = ModelInfo(
     model_id="minilm-l6",
@@ -26,7 +35,28 @@ MINILM_INFO = ModelInfo(
     default_head=6,
 )
 
-_CATALOGUE = {info.model_id: info for info in (TOY_INFO, MINILM_INFO)}
+SMOLLM2_INFO = ModelInfo(
+    model_id="smollm2-135m",
+    name="SmolLM2",
+    architecture="Llama decoder (SmolLM2-135M-Instruct)",
+    n_layers=30,
+    n_heads=9,
+    n_key_value_heads=3,
+    d_model=576,
+    d_head=64,
+    max_tokens=512,
+    n_parameters=134_515_008,
+    licence="Apache-2.0",
+    source="HuggingFaceTB/SmolLM2-135M-Instruct, as Q4_1 GGUF",
+    summary="A real pretrained decoder of 30 layers: 9 query heads in 3 groups, each group with one key/value head, "
+    "and rotary positions. It reads from left to right and says what comes next.",
+    # In layer 14, head 9, of all that comes before it *sat* looks most at *cat*, and so does *mat*, but for *The*.
+    default_layer=13,
+    default_head=8,
+    is_decoder=True,
+)
+
+_CATALOGUE = {info.model_id: info for info in (TOY_INFO, MINILM_INFO, SMOLLM2_INFO)}
 
 
 def list_models() -> list[ModelInfo]:
@@ -43,12 +73,17 @@ def get_info(model_id: str) -> ModelInfo:
     return _CATALOGUE[model_id]
 
 
+def has_to_be_converted(model_id: str) -> bool:
+    """Tell whether loading a model begins with a conversion, which takes half a minute, once."""
+    return model_id == SMOLLM2_INFO.model_id and not convert.is_converted(weights.SMOLLM2)
+
+
 def load(model_id: str) -> Model:
     """Load a model into memory; torch and transformers are imported only when one needs them.
 
     Raises:
         KeyError: there is no such model.
-        ModelUnavailableError: its weights are missing or are not the published ones.
+        ModelUnavailableError: its weights are missing, are not the published ones, or cannot be converted.
     """
     info = get_info(model_id)
     if info is TOY_INFO:
@@ -56,9 +91,7 @@ def load(model_id: str) -> Model:
 
         return ToyModel()
 
-    from attention.models import weights
-
-    folder = weights.locate(weights.MINILM)
+    folder = convert.unpacked(weights.SMOLLM2) if info is SMOLLM2_INFO else weights.locate(weights.MINILM)
     from attention.models.huggingface import HuggingFaceModel
 
     return HuggingFaceModel(info, folder)

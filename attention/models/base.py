@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.masks import MaskName
 from attention.trace import Cut, LayerTrace, ModelInfo, Token, Trace
 
-__all__ = ["Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "check_batch"]
+__all__ = ["Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "NextToken", "check_batch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One run of a model on B texts of T tokens each, unmasked.
+    """One run of a model on B texts of T tokens each, with no mask but the model's own.
 
     To the equation of attention, more texts are more heads: each layer has ``B·H`` of them, those of the first
     text first, so that its weights are of shape (B·H, T, T).
@@ -34,6 +35,21 @@ class Batch:
     texts: tuple[Encoded, ...]
     layers: tuple[LayerTrace, ...]
     info: ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class NextToken:
+    """What a decoder holds each token of its vocabulary for, as the one that comes next after a text.
+
+    ``logits[0]`` is read off the last token's vector before the first layer, ``logits[l]`` after layer l: the final
+    norm and the unembedding are applied to it as they stand (the logit lens, nostalgebraist 2020). The last row is
+    the model's own answer. ``labels`` says how each token is shown, ``texts`` what it would add to the text: None if
+    that is no text, as of a special token or a part of a character.
+    """
+
+    logits: Float[Array, "L+1 V"]
+    labels: tuple[str, ...]
+    texts: tuple[str | None, ...]
 
 
 class Model(Protocol):
@@ -50,7 +66,7 @@ class Model(Protocol):
             text: any text; it is cleaned, and cut at ``info.max_tokens`` tokens.
             pair: a second text, for models that take two.
             mask: "none", "causal", "padding", or an additive array over all tokens; the model is
-                really run with it, in every layer.
+                really run with it, in every layer. A decoder hides later tokens whatever the mask.
 
         Raises:
             ValueError: no text is left after cleaning, a pair for a model that takes none, or a bad mask.
@@ -64,11 +80,14 @@ class Model(Protocol):
         """
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
-        """Run the model once on several texts of equal length and record its attention, unmasked.
+        """Run the model once on several texts of equal length and record its attention, with no mask but its own.
 
         Raises:
             ValueError: there is no text, or they differ in their number of tokens.
         """
+
+    def next_token(self, trace: Trace) -> NextToken | None:
+        """Say what comes next after the text of a trace of this model; None if it is no decoder."""
 
 
 def check_batch(texts: Sequence[Encoded]) -> None:

@@ -399,6 +399,9 @@ class ToyModel:
         )
         return Batch(tuple(texts), (LayerTrace(None, queries, keys, values, None, layers[0].scale, outputs),), TOY_INFO)
 
+    def next_token(self, trace: Trace) -> None:
+        """Say nothing: the toy does not write; see ``Model.next_token``."""
+
     def _encode(self, text: str, n_padding: int) -> Encoded:
         text = clean(text)
         spans = _spans(text)

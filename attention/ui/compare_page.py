@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.figures.matrix import Cell
 from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
-from attention.lesson.prose import lesson
+from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
@@ -94,6 +94,8 @@ def show(view: View, panes: list[Pane]) -> None:
     selected = _selected(view, comparison)
     first, second, difference = comparison.pictures(selected)
     text.prose(lesson("compare-models" if view.beside else "compare"))
+    if scenes[0].info.is_decoder and not view.beside:
+        text.prose(lesson("compare-decoder", model=word(scenes[0].info.name)))
     left, right = st.columns(2, gap="large")
     with left:
         components.matrix(first, key="first", on_select=_open_cell)

@@ -14,7 +14,7 @@ from attention.lesson.proof import Proof
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.study import Collector
 from attention.ui import state, text
-from attention.ui.cache import model_or_reason, settle
+from attention.ui.cache import model_or_reason, settle, waiting
 from attention.ui.masthead import masthead, notices
 from attention.ui.study_cache import Job, Snapshot
 from attention.view import View
@@ -64,7 +64,7 @@ def place_choice(info: ModelInfo, current: Head) -> None:
 
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, say why and what mends it."""
-    with st.spinner(f"Loading {info.name}: once, when the server is new …", show_time=True):
+    with st.spinner(waiting(info), show_time=True):
         model = model_or_reason(info.model_id)
     if not isinstance(model, ModelUnavailableError):
         return model

@@ -14,7 +14,7 @@ from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.ui import state, text
-from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle
+from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle, waiting
 from attention.ui.masthead import masthead, notices
 from attention.view import View, default_word, other_model, same_word
 
@@ -42,6 +42,10 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
 _EXAMPLES = tuple((_ASSETS / "examples.txt").read_text("utf-8").splitlines())
 _PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
+_DECODER_MASK_HELP = (
+    "This model hides what comes later by itself: none and causal are the same · "
+    "padding: more tokens are added and hidden"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,8 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
             st.session_state["beside"] = view.beside
             st.toggle("Side by side", key="beside", on_change=_set_beside)
         st.session_state["mask"] = view.mask
-        st.selectbox("Mask", MASK_NAMES, key="mask", help=_MASK_HELP, on_change=_set_mask, width=130)
+        mask_help = _DECODER_MASK_HELP if get_info(view.model).is_decoder else _MASK_HELP
+        st.selectbox("Mask", MASK_NAMES, key="mask", help=mask_help, on_change=_set_mask, width=130)
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
@@ -224,7 +229,7 @@ def _record(model: Model, view: View) -> Recorded:
 
 
 def _load(info: ModelInfo) -> Model | ModelUnavailableError:
-    with st.spinner(f"Loading {info.name}: once, when the server is new …", show_time=True):
+    with st.spinner(waiting(info), show_time=True):
         return model_or_reason(info.model_id)
 
 

@@ -1,4 +1,4 @@
-"""The front door: one sentence, two models, one heatmap each, and the way in."""
+"""The front door: one sentence, two models, one heatmap each, and the way in, to a third model too."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.lesson.pictures import matrices
-from attention.lesson.prose import lesson
+from attention.lesson.prose import lesson, word
 from attention.lesson.telling import tell_weights
-from attention.models import list_models
+from attention.models import ModelInfo, list_models
 from attention.ui import components, frame, step_view, text
 from attention.ui.frame import Pane
 from attention.view import Pane as Place
@@ -27,7 +27,8 @@ def show() -> None:
         text.invitation()
         return
     panes = []
-    for info, column in zip(list_models(), st.columns(2, gap="large"), strict=False):
+    *shown, decoder = list_models()
+    for info, column in zip(shown, st.columns(2, gap="large"), strict=True):
         with column:
             st.subheader(info.name, anchor=False)
             st.caption(info.summary)
@@ -35,7 +36,18 @@ def show() -> None:
             pane = frame.open_pane(at_softmax, info)
             panes.append(pane)
             _first_picture(at_softmax, pane)
+    _way_to(view, decoder)
     frame.finish(panes)
+
+
+def _way_to(view: View, info: ModelInfo) -> None:
+    """Lead to a model that takes too long to load for a first look."""
+    text.prose(lesson("front-decoder", model=word(info.name), summary=info.summary))
+    start = replace(view, model=info.model_id, step="tokens", beside=False, word=None, pane=Place())
+    with st.container(key=f"way_in_{info.model_id}"):
+        st.page_link(
+            "pages/step_by_step.py", label=f"See what {info.name} says comes next ▸", query_params=start.to_query()
+        )
 
 
 def _first_picture(view: View, pane: Pane) -> None:

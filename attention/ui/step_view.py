@@ -27,6 +27,8 @@ __all__ = ["head_grids", "show", "steps_line", "unavailable"]
 _PANELS = ("Shapes", "NumPy", "PyTorch", "Table")
 # A table of more columns or rows than this is for a spreadsheet, not for a screen.
 MAX_TABLE = 64
+# So many matrices of vectors have room side by side.
+MAX_IN_A_ROW = 3
 
 
 def steps_line(view: View) -> None:
@@ -141,8 +143,13 @@ def _picture(view: View, pane: Pane) -> None:
         return
     pictures = matrices(view.step, scene)
     is_row = view.step in ("qkv", "scale", "sum")
-    places = st.columns(len(pictures)) if is_row else [st.container() for _ in pictures]
-    for picture, place in zip(pictures, places, strict=True):
+    n_columns = min(len(pictures), MAX_IN_A_ROW)
+    places = [
+        place
+        for _ in range(0, len(pictures), n_columns)
+        for place in (st.columns(n_columns) if is_row else [st.container() for _ in range(n_columns)])
+    ]
+    for picture, place in zip(pictures, places, strict=False):
         with place:
             components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=partial(_open_cell, pane.is_other))
 

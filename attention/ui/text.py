@@ -94,9 +94,10 @@ def styles() -> None:
     st.html(_STYLES)
 
 
-def prose(text: str, *, is_detail: bool = False) -> None:
-    """Show a lesson text, which is HTML and has its facts escaped already."""
-    st.html(f'<div class="prose{" detail" if is_detail else ""}">{text}</div>')
+def prose(text: str, *, is_detail: bool = False, is_aside: bool = False) -> None:
+    """Show a lesson text, which is HTML and has its facts escaped already; an aside is not about the step itself."""
+    kind = " detail" if is_detail else " aside" if is_aside else ""
+    st.html(f'<div class="prose{kind}">{text}</div>')
 
 
 def notice(sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""What recording costs: tracing the bundled BERT against the plain forward pass of the same weights."""
+"""What recording costs: tracing the bundled models against the plain forward pass of the same weights."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 import torch
 
 from attention.lesson.proof import prove
+from attention.models import convert, load
+from attention.models.weights import SMOLLM2
 from tests.bench.report import ms, undisturbed
 
 MAX_RATIO = 1.4
@@ -44,6 +46,51 @@ def test_tracing_costs_little_more_than_the_plain_pass(report, model, plain, n_t
     report.add("Trace", "  tracing, tokenising included", ms(traced_time))
     report.add("Trace", "  plain SDPA pass, tokenising included", ms(plain_time))
     report.add("Trace", "  proving the trace, once for each sentence", ms(proof_time))
+
+
+@pytest.fixture(scope="module")
+def decoder():
+    return load("smollm2-135m")
+
+
+@pytest.fixture(scope="module")
+def plain_decoder(decoder):
+    """The decoder's weights in the same memory, the final norm in its place again, under transformers' own SDPA."""
+    from transformers import AutoConfig, AutoModel
+
+    config = AutoConfig.from_pretrained(convert.unpacked(SMOLLM2), local_files_only=True)
+    twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
+    parameters = {**decoder._model.state_dict(), "norm.weight": decoder._final_norm.weight}
+    twin.load_state_dict(parameters, assign=True)
+    return twin
+
+
+@pytest.mark.parametrize(("n_tokens", "n_rounds"), [(32, 20)])
+def test_tracing_a_decoder_costs_little_more_than_the_plain_pass(report, decoder, plain_decoder, n_tokens, n_rounds):
+    text = " ".join(WORDS[i % len(WORDS)] for i in range(n_tokens))
+
+    def trace():
+        return decoder.trace(text)
+
+    @torch.inference_mode()
+    def forward():
+        ids = torch.tensor([decoder._tokenizer.encode(text).ids])
+        return plain_decoder(input_ids=ids, use_cache=False).last_hidden_state
+
+    traced = trace()
+    assert len(traced.tokens) == n_tokens
+    assert prove(traced).holds
+    with torch.inference_mode():
+        ours = decoder._final_norm(torch.from_numpy(traced.hidden_states[-1].copy()))
+    np.testing.assert_allclose(ours, forward()[0], rtol=1e-4, atol=1e-3)
+
+    with undisturbed():
+        times = _interleaved((trace, forward), n_rounds)
+    traced_time, plain_time = map(statistics.median, times)
+    ratio = traced_time / plain_time
+    report.compare("Trace", f"tracing SmolLM2 ÷ its plain pass, {n_tokens} tokens", ratio, MAX_RATIO, " ×", 2)
+    report.add("Trace", "  tracing, tokenising included", ms(traced_time))
+    report.add("Trace", "  plain SDPA pass, tokenising included", ms(plain_time))
 
 
 def _interleaved(functions, n_rounds):

@@ -114,7 +114,7 @@ class Tab:
     @property
     def words(self) -> Locator:
         """What the step says about the sentence."""
-        return self.page.locator(".prose:not(.detail)")
+        return self.page.locator(".prose:not(.detail, .aside)")
 
     @property
     def detail(self) -> Locator:

@@ -9,6 +9,7 @@ import pytest
 from attention.lesson.course import STEP_KEYS, STEPS
 from attention.masks import MASK_NAMES
 from attention.models import get_info, list_models, load
+from attention.view import other_model
 
 MODELS = [info.model_id for info in list_models()]
 NAMES = {info.model_id: info.name for info in list_models()}
@@ -28,7 +29,8 @@ def proof_line(model_id, text, mask="none"):
 @pytest.mark.parametrize("model", MODELS)
 def test_every_step_runs_with_every_model_and_mask_and_is_proved(steps_of, model, mask, beside):
     seen = []
-    shown_models = dict.fromkeys((model, *MODELS)) if beside == "1" else [model]
+    models = {info.model_id: info for info in list_models()}
+    shown_models = [model, other_model(model, models)] if beside == "1" else [model]
     wanted = [proof_line(each, "The cat sat on the mat", mask) for each in shown_models]
     for shown in steps_of(model=model, mask=mask, beside=beside):
         assert shown.exceptions == []
@@ -75,7 +77,7 @@ def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
     shown = open_page(model=model, step=step).choose("main_panel", "Table")
     assert shown.exceptions == []
     pictures = [key for key in shown.components() if key not in ("stepper", "main_heads")]
-    offered = {button.proto.label for button in shown.app.get("download_button")} - {"parts.csv"}
+    offered = {button.proto.label for button in shown.app.get("download_button")} - {"parts.csv", "next-token.csv"}
     assert offered == {f"{key.removeprefix('main_')}.csv" for key in pictures}
 
 

@@ -27,6 +27,32 @@ def minilm(_one_torch_thread):
 
 
 @pytest.fixture(scope="session")
+def smollm2(_one_torch_thread):
+    """The decoder; where it was never converted, that takes half a minute, once on a machine."""
+    from attention.models import load
+
+    return load("smollm2-135m")
+
+
+@pytest.fixture(scope="session")
+def smollm2_folder(smollm2):
+    from attention.models import convert, weights
+
+    return convert.unpacked(weights.SMOLLM2)
+
+
+@pytest.fixture(scope="session")
+def eager_smollm2(smollm2_folder):
+    """The reference: the whole model with its head, transformers' own plain attention, no recorder."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(
+        smollm2_folder, local_files_only=True, attn_implementation="eager", dtype=torch.float32
+    ).eval()
+
+
+@pytest.fixture(scope="session")
 def minilm_folder():
     from attention.models import weights
 

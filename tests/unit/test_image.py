@@ -175,15 +175,19 @@ def image(tmp_path_factory) -> Iterator[Image]:
                 copy_into(app, instruction, build_context())
             case "RUN":
                 for step in steps_of(instruction, python):
-                    bytecode = {"PYTHONDONTWRITEBYTECODE": at_run_time["PYTHONDONTWRITEBYTECODE"]}
-                    run_to_the_end(step, app, environment | bytecode)
+                    names = ("PYTHONDONTWRITEBYTECODE", "ATTENTION_CACHE_DIR")
+                    set_by_the_image = {name: re.sub(r"^/app\b", str(app), at_run_time[name]) for name in names}
+                    run_to_the_end(step, app, environment | set_by_the_image)
 
     for path in app.rglob("*"):
         path.chmod(0o555 if path.is_dir() else 0o444)
     app.chmod(0o555)
 
-    # HOME is /tmp in the image; here it is a folder that stands for it.
-    at_run_time = {name: re.sub(r"^/tmp\b", str(home), value) for name, value in at_run_time.items()}
+    # HOME is /tmp in the image, and the app is in /app; here they are folders that stand for them.
+    folders = {"/tmp": str(home), "/app": str(app)}
+    at_run_time = {
+        name: re.sub(r"^/(tmp|app)\b", lambda found: folders[found[0]], value) for name, value in at_run_time.items()
+    }
     command = one(instructions, "CMD").words
     assert command[0] == "python"
     # Nothing of this machine's own settings goes in: no PIP_, no proxy, no PYTHONPATH.
@@ -290,12 +294,14 @@ def test_its_pages_run(image):
 
 
 @pytest.mark.slow
-def test_its_model_is_inside_and_checks_itself(image):
-    program = """
-        from attention.models import load
+@pytest.mark.parametrize(("model_id", "n_layers"), [("minilm-l6", 6), ("smollm2-135m", 30)])
+def test_its_models_are_inside_and_check_themselves(image, model_id, n_layers):
+    program = f"""
+        from attention.models import has_to_be_converted, load
 
-        trace = load("minilm-l6").trace("A small test")
-        assert len(trace.layers) == 6
+        assert not has_to_be_converted("{model_id}")
+        trace = load("{model_id}").trace("A small test")
+        assert len(trace.layers) == {n_layers}
         print("largest difference", max(layer.check() for layer in trace.layers))
     """
     with read_only(image):

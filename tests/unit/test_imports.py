@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "attention/masks.py": set(),
     "attention/positions.py": set(),
     "attention/text.py": set(),
-    "attention/trace.py": {"attention.steps"},
+    "attention/trace.py": {"attention.positions", "attention.steps"},
 }
 MUST_NOT_IMPORT = {
     "attention/patterns.py": {"attention.models", "attention.figures", "attention.ui"},

@@ -36,11 +36,12 @@ anything = st.text(st.characters())
 
 
 @pytest.fixture(scope="module")
-def scene_of(minilm):
-    """Make a scene of either model."""
+def scene_of(minilm, smollm2):
+    """Make a scene of one of the models."""
+    models = {"toy": TOY, "minilm-l6": minilm, "smollm2-135m": smollm2}
 
     def make(model_id="toy", text=TEXT, *, mask="none", layer=0, head=0, at=None, cell=None):
-        trace = trace_of(TOY if model_id == "toy" else minilm, text, mask)
+        trace = trace_of(models[model_id], text, mask)
         return Scene(trace, layer, head, len(trace.tokens) // 2 if at is None else at, cell)
 
     return make
@@ -136,6 +137,9 @@ PLACES = [
     ("minilm-l6", "none", 5, 6, 3),
     ("minilm-l6", "causal", 0, 0, 6),
     ("minilm-l6", "padding", 2, 11, 0),
+    ("smollm2-135m", "none", 13, 8, 2),
+    ("smollm2-135m", "causal", 0, 4, 5),
+    ("smollm2-135m", "padding", 29, 3, 3),
 ]
 
 
@@ -450,7 +454,8 @@ def test_what_the_heads_change_is_the_output_of_the_layer(scene):
         "n_heads": scene.info.n_heads,
         "focus": scene.focus.text,
         "change": rounded(np.linalg.norm(joined @ layer.projections.W_O + bias)),
-        "length": rounded(np.linalg.norm(layer.inputs[at])),
+        # What the heads add to: where a norm stands before them, it is not what they are made of.
+        "length": rounded(np.linalg.norm(scene.trace.hidden_states[scene.layer][at])),
         "largest": int(np.argmax(lengths)) + 1,
         "largest_length": rounded(max(lengths)),
     }
@@ -471,7 +476,7 @@ NASTY = [
 
 
 @pytest.mark.parametrize("nasty", NASTY)
-@pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
 def test_markup_in_a_sentence_is_shown_as_it_was_typed(scene_of, model_id, nasty):
     text = f"one {nasty} two"
     scene = scene_of(model_id, text)
@@ -535,6 +540,9 @@ TITLES = {
     "queries": ("detail-queries", "value"),
     "keys": ("detail-keys", "value"),
     "values": ("detail-values", "value"),
+    "projected_queries": ("detail-projected", "value"),
+    "projected_keys": ("detail-projected", "value"),
+    "stream": ("detail-stream", "value"),
     "scores": ("detail-scores", "value"),
     "scaled": ("detail-scaled", "value"),
     "masked": ("detail-masked", "value"),
@@ -573,17 +581,39 @@ def check_detail(scene, cell, value):
             if is_product:
                 assert explained.parts[cell.row] == pytest.approx(value, **CLOSE)
                 assert title["weight"] * title["value"] == pytest.approx(value, abs=1e-3, rel=1e-2)
-        case "queries" | "keys" | "values":
+        case "queries" | "keys" if scene.attention.rotary is not None:
+            note = facts_in(explained.note, "detail-turned-note")
+            assert total == pytest.approx(value, **CLOSE)
+            assert note["second"] - note["first"] == 32
+            assert cell.column in (note["first"], note["second"])
+            projected = dict(zip(("queries", "keys"), scene.attention.projected(scene.head), strict=True))[cell.matrix]
+            pair = projected[cell.row, cell.column % 32], projected[cell.row, cell.column % 32 + 32]
+            assert (note["x"], note["y"]) == (rounded(pair[0], 4), rounded(pair[1], 4))
+            # Turning keeps the length of the pair.
+            turned = getattr(scene.steps, cell.matrix)[cell.row, [cell.column % 32, cell.column % 32 + 32]]
+            assert np.hypot(*turned) == pytest.approx(np.hypot(*pair), **CLOSE)
+        case "queries" | "keys" | "values" | "projected_queries" | "projected_keys":
             note = facts_in(explained.note, "detail-projection-note")
-            bias = getattr(scene.attention.projections, f"b_{cell.matrix[0].upper()}")
-            width = getattr(scene.steps, cell.matrix).shape[1]
-            group = 1 if cell.matrix == "queries" else scene.info.n_heads // scene.info.n_key_value_heads
+            symbol = cell.matrix.removeprefix("projected_")
+            bias = getattr(scene.attention.projections, f"b_{symbol[0].upper()}")
+            width = getattr(scene.steps, symbol).shape[1]
+            group = 1 if symbol == "queries" else scene.info.n_heads // scene.info.n_key_value_heads
             offset = 0.0 if bias is None else float(bias[scene.head // group * width + cell.column])
             assert total + offset == pytest.approx(value, **CLOSE)
             assert note["sum"] == rounded(total, 4)
             assert note["bias"] == rounded(offset, 4)
             assert note["total"] == pytest.approx(value, abs=2e-4)
             assert note["count"] == len(explained.parts) == scene.info.d_model
+        case "inputs" if scene.attention.norm is not None:
+            note = facts_in(explained.note, "detail-input-rms")
+            assert explained.parts[cell.column] == value
+            assert note["value"] == rounded(value, 4)
+            stream = scene.trace.hidden_states[scene.layer][cell.row].astype(float)
+            assert note["stream"] == rounded(stream[cell.column], 4)
+            assert note["size"] == pytest.approx(np.sqrt((stream**2).mean() + 1e-5), abs=1e-4)
+            gain = scene.attention.norm.gain[cell.column]
+            assert note["gain"] == rounded(gain, 4)
+            assert stream[cell.column] / np.sqrt((stream**2).mean() + 1e-5) * gain == pytest.approx(value, **CLOSE)
         case "inputs":
             if scene.layer or scene.trace.embeddings is None:
                 assert explained.parts[cell.column] == value
@@ -595,7 +625,7 @@ def check_detail(scene, cell, value):
                 note = facts_in(explained.note, "detail-input-sum" if is_sum else "detail-input-norm")
                 assert note["sum"] == rounded(total, 4)
                 assert note.get("value", value) == rounded(value, 4)
-        case "words" | "positions" | "joined":
+        case "words" | "positions" | "joined" | "stream":
             width = len(explained.parts)
             assert explained.parts[cell.column % width] == value
         case "scaled":
@@ -717,6 +747,9 @@ def test_every_picture_holds_the_arrays_of_the_trace(scene):
         },
         "heads": {"joined": np.concatenate(list(layer.model_output), axis=1), "change": layer.output()},
     }
+    if layer.rotary is not None:
+        projected = zip(("projected_queries", "projected_keys"), layer.projected(scene.head), strict=True)
+        wanted["qkv"] |= dict(projected)
     for step, arrays in wanted.items():
         pictures = {picture.name: picture for picture in matrices(step, scene)}
         assert list(pictures) == list(arrays)

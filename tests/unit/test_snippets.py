@@ -40,8 +40,8 @@ RESULTS = {
 
 
 @pytest.fixture(scope="module")
-def models(minilm):
-    return {"toy": load("toy"), "minilm-l6": minilm}
+def models(minilm, smollm2):
+    return {"toy": load("toy"), "minilm-l6": minilm, "smollm2-135m": smollm2}
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,11 @@ def check(step, library, trace, layer=0, head=0, word=0):
 
     if "Here only the row of" in code:
         wanted = wanted[word : word + 1]
-    if "Here only the first" in code:
+    if pairs := re.search(r"Here only the first (\d+) of the (\d+) pairs", code):
+        # Of each pair of numbers that are turned together, both.
+        n_pairs, half = map(int, pairs.groups())
+        wanted = wanted[:, np.r_[:n_pairs, half : half + n_pairs]]
+    elif "Here only the first" in code:
         wanted = wanted[:, : ours.shape[1]]
     assert ours.dtype == np.float32
     np.testing.assert_allclose(ours, wanted, rtol=1e-5, atol=1e-5)
@@ -131,7 +135,7 @@ def check_answer(code, printed, said, wanted, word):
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
 def test_pasted_code_gives_the_numbers_of_the_page(traces, model_id, name, step, library):
     trace = traces[model_id, name]
     info = trace.info

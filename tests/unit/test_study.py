@@ -21,7 +21,7 @@ TEXTS = (
     "He slept,",
     "word " * 30,
 )
-MODELS = ("toy", "minilm-l6")
+MODELS = ("toy", "minilm-l6", "smollm2-135m")
 MEASURES = [name for name in patterns.HeadSummary.__slots__ if name not in ("layer", "head", "pattern", "same_word")]
 
 
@@ -69,11 +69,12 @@ def test_a_batch_has_the_weights_of_each_of_its_texts_run_alone(models, model_id
     texts = [text for text in corpus.sentences() if len(model.encode(text).tokens) == 12][:7]
     batch = model.trace_batch([model.encode(text) for text in texts])
     assert len(batch.layers) == model.info.n_layers
+    traces = [model.trace(text) for text in texts]
     for layer, recorded in enumerate(batch.layers):
         assert recorded.check() < 1e-5
         weights = recorded.steps().weights.reshape(len(texts), model.info.n_heads, 12, 12)
-        for text, heads in zip(texts, weights, strict=True):
-            alone = model.trace(text).layers[layer].steps().weights
+        for trace, heads in zip(traces, weights, strict=True):
+            alone = trace.layers[layer].steps().weights
             np.testing.assert_allclose(heads, alone, rtol=0, atol=1e-5)
 
 

@@ -1,0 +1,113 @@
+"""What a decoder says comes next, after its last layer and, by the logit lens, after every other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.figures.format import number
+from attention.lesson.prose import fact, lesson, word
+from attention.models.base import NextToken
+from attention.steps import softmax
+from attention.text import clean
+from attention.trace import Trace
+
+__all__ = ["FORMULA", "Candidate", "Forecast", "LayerGuess", "forecast", "lens_table", "tell_lens", "tell_next"]
+
+N_CANDIDATES = 10
+FORMULA = r"p = \mathrm{softmax}\big(\mathrm{RMSNorm}(x_T) \, W_U\big)"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that may come next: how it is shown, what it adds to the text (None: nothing that can be typed)."""
+
+    label: str
+    text: str | None
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class LayerGuess:
+    """What would come next after so many layers, and how the model's final answer does there (the best rank is 1)."""
+
+    layer: int
+    label: str
+    probability: float
+    answer_probability: float
+    answer_rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The likeliest tokens after the last layer, the first guess after each layer, and how many tokens there are."""
+
+    candidates: tuple[Candidate, ...]
+    layers: tuple[LayerGuess, ...]
+    n_vocabulary: int
+
+    @property
+    def since(self) -> int:
+        """The layer from which on the model's answer is always the first."""
+        wrong = [guess.layer for guess in self.layers if guess.answer_rank > 1]
+        return max(wrong, default=-1) + 1
+
+
+def forecast(found: NextToken, text: str) -> Forecast:
+    """Turn logits into probabilities, ``p = softmax(logits)``, and keep what is shown.
+
+    Args:
+        found: logits of shape (L+1, V).
+        text: what they continue; a token that leaves it as it is adds nothing.
+    """
+    probabilities = softmax(found.logits)
+    order = np.argsort(-probabilities[-1], kind="stable")[:N_CANDIDATES]
+    answer = int(order[0])
+    candidates = tuple(
+        Candidate(found.labels[token], _addition(found.texts[token], text), float(probabilities[-1, token]))
+        for token in order
+    )
+    firsts, ranks = found.logits.argmax(axis=-1), (found.logits > found.logits[:, [answer]]).sum(axis=-1) + 1
+    layers = tuple(
+        LayerGuess(layer, found.labels[first], float(row[first]), float(row[answer]), int(rank))
+        for layer, (first, row, rank) in enumerate(zip(firsts, probabilities, ranks, strict=True))
+    )
+    return Forecast(candidates, layers, found.logits.shape[1])
+
+
+def _addition(addition: str | None, text: str) -> str | None:
+    """Return what a token adds to a text; None if nothing of it would be left."""
+    return addition if addition is not None and clean(text + addition) != text else None
+
+
+def tell_next(found: Forecast, trace: Trace) -> str:
+    """Return as HTML what comes next."""
+    best = found.candidates[0]
+    last = [token for token in trace.tokens if not token.is_padding][-1]
+    text = lesson(
+        "next-token",
+        layers=trace.info.n_layers,
+        last=word(last.text),
+        vocabulary=f"{found.n_vocabulary:,}",
+        best=word(best.label),
+        probability=fact(best.probability),
+    )
+    return text + (lesson("next-token-cut") if trace.cut is not None else "")
+
+
+def tell_lens(found: Forecast) -> str:
+    """Return as HTML what the logit lens is, and since when the answer is first."""
+    return lesson("logit-lens", since=found.since, best=word(found.candidates[0].label))
+
+
+def lens_table(found: Forecast) -> dict[str, list[str]]:
+    """Return the guesses as columns, a row for each layer, the last one first."""
+    best, rows = found.candidates[0].label, found.layers[::-1]
+    return {
+        "after layer": [str(guess.layer) if guess.layer else "0 (embedding)" for guess in rows],
+        "first": [guess.label for guess in rows],
+        "its probability": [number(guess.probability) for guess in rows],
+        f"probability of {best}": [number(guess.answer_probability) for guess in rows],
+        f"rank of {best}": [str(guess.answer_rank) for guess in rows],
+    }

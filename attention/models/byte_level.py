@@ -1,0 +1,71 @@
+"""Byte-level tokens, as GPT-2 and many decoders after it have them: any text in pieces of its UTF-8 bytes.
+
+Their vocabulary writes each byte as one printable character: a space is ``Ġ``, and ``é`` is two characters
+(Radford et al. 2019, section 2.2). Here they are turned back into what a person typed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import groupby
+
+from attention.words import SPACE, is_punctuation_mark
+
+__all__ = ["shown", "text_of", "word_starts"]
+
+# White space that must be seen, since it is a part of the token.
+_VISIBLE = str.maketrans({" ": SPACE, "\n": "↵", "\t": "⇥", "\r": "␍"})
+
+
+def shown(token: str) -> str:
+    r"""Return a token as it is shown: its text, with white space made visible and parts of characters as bytes.
+
+    >>> shown("Ġcat"), shown("Ċ"), shown("Ã©"), shown("ĠðŁĺ")
+    ('␣cat', '↵', 'é', '␣\\xf0\\x9f\\x98')
+    """
+    return _bytes_of(token).decode("utf-8", "backslashreplace").translate(_VISIBLE)
+
+
+def text_of(token: str) -> str | None:
+    """Return the text that a token stands for; None if it is only a part of a character.
+
+    >>> text_of("ĠParis"), text_of("ðŁĺ")
+    (' Paris', None)
+    """
+    try:
+        return _bytes_of(token).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def word_starts(text: str) -> list[int]:
+    """Return for each character of a text where its word begins: a punctuation mark is a word of its own.
+
+    >>> word_starts("It's on")
+    [0, 0, 2, 3, 4, 5, 5]
+    """
+    starts: list[int] = []
+    for kind, characters in groupby(text, _kind):
+        begin, size = len(starts), len(list(characters))
+        starts += [begin] * size if kind == "word" else range(begin, begin + size)
+    return starts
+
+
+def _kind(character: str) -> str:
+    if character.isspace():
+        return "space"
+    return "mark" if is_punctuation_mark(character) else "word"
+
+
+def _bytes_of(token: str) -> bytes:
+    table = _bytes_by_character()
+    return b"".join(table.get(character) or character.encode() for character in token)
+
+
+@cache
+def _bytes_by_character() -> dict[str, bytes]:
+    """Return the byte that each character of the vocabulary stands for: itself if it can be seen, else one from 256."""
+    visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in visible]
+    characters = {byte: chr(byte) for byte in visible} | {byte: chr(256 + i) for i, byte in enumerate(others)}
+    return {character: bytes([byte]) for byte, character in characters.items()}

@@ -1,0 +1,83 @@
+"""What comes next, for the models that say so: the likeliest tokens, each a button, and a row for every layer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention.figures.bars import candidates_figure
+from attention.lesson.course import STEP_KEYS
+from attention.lesson.next_token import FORMULA, Candidate, Forecast, lens_table, tell_lens, tell_next
+from attention.ui import state, text
+from attention.ui.cache import forecast_of
+from attention.ui.downloads import csv_button
+from attention.ui.frame import Pane
+from attention.view import View
+
+__all__ = ["show"]
+
+
+def show(view: View, panes: Sequence[Pane]) -> None:
+    """Draw what comes next after the last step, for each pane whose model is a decoder."""
+    if view.step != STEP_KEYS[-1]:
+        return
+    for pane in panes:
+        if pane.scene is None or not pane.info.is_decoder:
+            continue
+        trace = pane.scene.trace
+        found = forecast_of(trace, view.mask)
+        if found is None:
+            continue
+        st.subheader(f"{pane.info.name}: what comes next", anchor=False)
+        left, right = st.columns(2, gap="large")
+        with left:
+            with st.container(key=f"formula_next_{pane.name}"):
+                st.latex(FORMULA)
+            text.prose(tell_next(found, trace), is_aside=True)
+            _buttons(found.candidates, pane, is_whole=trace.cut is None)
+        with right:
+            _bars(found.candidates, pane)
+        _lens(found, pane)
+
+
+def _buttons(candidates: Sequence[Candidate], pane: Pane, *, is_whole: bool) -> None:
+    with st.container(horizontal=True, key=f"{pane.name}_next"):
+        for number, candidate in enumerate(candidates):
+            st.button(
+                f"{_plain(candidate.label)} {candidate.probability:.2f}",
+                key=f"{pane.name}_next_{number}",
+                disabled=candidate.text is None or not is_whole,
+                help=None if candidate.text is not None else "This is no text that could be added to a sentence.",
+                on_click=_add,
+                args=(candidate.text,),
+            )
+
+
+def _plain(label: str) -> str:
+    """Return a label in which nothing is interpreted as Markdown."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
+
+
+def _add(addition: str | None) -> None:
+    if addition is not None:
+        state.set_text(state.current().text + addition)
+
+
+def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:
+    labels = [candidate.label for candidate in candidates]
+    st.plotly_chart(
+        candidates_figure(labels, [candidate.probability for candidate in candidates]),
+        key=f"{pane.name}_next_bars",
+        config={"displayModeBar": False},
+        alt=f"The {len(labels)} likeliest next tokens and their probabilities; the buttons have the same numbers.",
+    )
+
+
+def _lens(found: Forecast, pane: Pane) -> None:
+    st.subheader("Layer by layer", anchor=False)
+    text.prose(tell_lens(found), is_aside=True)
+    columns = lens_table(found)
+    st.dataframe(columns, hide_index=True, key=f"{pane.name}_lens")
+    csv_button("next-token", lambda: columns, key=f"{pane.name}_lens_csv")

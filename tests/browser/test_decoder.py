@@ -1,0 +1,56 @@
+"""A decoder in a browser: its steps have the model's own numbers, and a token that is pressed joins the sentence."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+MODEL = "smollm2-135m"
+FRANCE = "The capital of France is"
+
+
+@pytest.fixture(scope="module")
+def trace(models):
+    return models[MODEL].trace(FRANCE)
+
+
+def test_queries_and_keys_are_shown_after_and_before_they_are_turned(tab, trace):
+    tab.go(model=MODEL, text=FRANCE, step="qkv", layer="3", head="5")
+    steps, (queries, keys) = trace.layers[2].head(4), trace.layers[2].projected(4)
+    wanted = {
+        "queries": steps.queries,
+        "keys": steps.keys,
+        "values": steps.values,
+        "projected_queries": queries,
+        "projected_keys": keys,
+    }
+    for name, values in wanted.items():
+        tab.matrix(name).expect_to_show(values)
+    expect(tab.words).to_contain_text("Heads 4 to 6 ask with queries of their own")
+
+
+def test_the_heads_stand_in_three_groups_and_can_be_chosen(tab):
+    tab.go(model=MODEL, text=FRANCE, step="softmax")
+    headings = tab.page.locator(".heads .group")
+    expect(headings).to_have_text([f"Key/value head {group}, shared by 3 query heads" for group in (1, 2, 3)])
+    heads = tab.page.locator(".heads .head")
+    expect(heads).to_have_count(9)
+    # Each heading begins where the first head of its group does.
+    for group in range(3):
+        assert headings.nth(group).bounding_box()["x"] == pytest.approx(heads.nth(3 * group).bounding_box()["x"], abs=2)
+    heads.nth(3).click()
+    tab.expect_query(model=MODEL, text=FRANCE, step="softmax", head="4")
+
+
+@pytest.mark.parametrize("width", [1400, 420])
+def test_a_pressed_token_joins_the_sentence(new_tab, models, width):
+    tab = new_tab(viewport={"width": width, "height": 900}).go(model=MODEL, text=FRANCE, step="heads")
+    expect(tab.page.get_by_text("SmolLM2: what comes next")).to_be_visible()
+    tab.page.get_by_role("button", name=re.compile("^␣Paris 0.77")).click()
+    expect(tab.field).to_have_value(f"{FRANCE} Paris")
+    tab.expect_query(model=MODEL, text=f"{FRANCE} Paris", step="heads")
+    found = models[MODEL].next_token(models[MODEL].trace(f"{FRANCE} Paris"))
+    best = found.labels[int(found.logits[-1].argmax())]
+    expect(tab.page.get_by_text(re.compile(f"Highest is {re.escape(best)}"))).to_be_visible()
+    tab.page.go_back()
+    expect(tab.field).to_have_value(FRANCE)

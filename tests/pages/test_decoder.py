@@ -1,0 +1,82 @@
+"""The pages with a decoder: what comes next, and a sentence where something is not for it."""
+
+import pytest
+
+MODEL = "smollm2-135m"
+FRANCE = "The capital of France is"
+
+
+def headings(shown):
+    return [header.value for header in (*shown.app.header, *shown.app.subheader)]
+
+
+def test_what_comes_next_stands_after_the_last_step_of_a_decoder_and_nowhere_else(open_page):
+    assert "SmolLM2: what comes next" in headings(open_page(model=MODEL, step="heads"))
+    assert "SmolLM2: what comes next" not in headings(open_page(model=MODEL, step="sum"))
+    for model in ("toy", "minilm-l6"):
+        assert not [heading for heading in headings(open_page(model=model, step="heads")) if "comes next" in heading]
+
+
+def test_a_pressed_token_joins_the_sentence(open_page):
+    shown = open_page(model=MODEL, step="heads", text=FRANCE)
+    assert "Highest is ␣Paris, with 0.77" in shown.text
+    shown.press("main_next_0")
+    assert shown.exceptions == []
+    assert shown.view.text == f"{FRANCE} Paris"
+    assert shown.view.step == "heads"
+    assert "the vector of the last token, ␣Paris," in shown.text
+
+
+def test_what_is_no_text_cannot_be_pressed(open_page):
+    shown = open_page(model=MODEL, step="heads", text=FRANCE)
+    buttons = [shown.app.button(key=f"main_next_{number}") for number in range(10)]
+    # A lone space adds nothing to a sentence.
+    assert [button.label.startswith("␣ ") for button in buttons] == [button.disabled for button in buttons]
+    assert any(button.disabled for button in buttons)
+
+
+def test_markdown_in_a_token_is_not_interpreted(open_page):
+    shown = open_page(model=MODEL, step="heads", text="2 * 3 * 4 and `code` and **bold")
+    labels = [shown.app.button(key=f"main_next_{number}").label for number in range(10)]
+    assert [label for label in labels if "\\" in label]
+    assert not [label for label in labels if "**" in label or label.startswith("`")]
+
+
+def test_a_text_that_was_cut_cannot_be_continued(open_page):
+    shown = open_page(model=MODEL, step="heads", text="cat mat " * 300)
+    assert shown.exceptions == []
+    assert all(shown.app.button(key=f"main_next_{number}").disabled for number in range(10))
+    assert "nothing can be added" in shown.text
+
+
+@pytest.mark.parametrize("page", ["all_heads", "neuron_view", "compare"])
+@pytest.mark.parametrize("text", ["The cat sat on the mat", "Naïve 😀 in 2023!"])
+def test_every_page_of_one_sentence_works(open_page, page, text):
+    shown = open_page(f"pages/{page}.py", model=MODEL, text=text, versus="The dog sat on the mat")
+    assert shown.exceptions == []
+    assert shown.notices == []
+    assert all(proof.startswith("✓") for proof in shown.proofs)
+
+
+def test_a_pair_is_refused_in_a_sentence_and_the_first_is_shown(open_page):
+    shown = open_page("pages/all_heads.py", model=MODEL, pair="It slept")
+    assert shown.notices == ["SmolLM2 takes one text, not two: the first sentence is shown alone."]
+    assert len(shown.component("atlas")["groups"][0]["heads"]) == 9
+
+
+def test_comparing_says_that_a_decoder_reads_from_left_to_right(open_page):
+    assert "SmolLM2 reads from left to right" in open_page("pages/compare.py", model=MODEL).text
+    assert "reads from left to right" not in open_page("pages/compare.py").text
+
+
+def test_what_grouped_queries_save_stands_where_heads_share(open_page):
+    shown = open_page(model=MODEL, step="qkv")
+    assert "What grouped queries save" in headings(shown)
+    assert "SmolLM2 135M has 30 layers of 9 query heads" in shown.text
+    assert "GPT-3 175B has 96 layers" in shown.choose("sizes", "GPT-3 175B").text
+    assert "What grouped queries save" not in headings(open_page(step="qkv"))
+
+
+def test_beside_the_toy_both_are_proved(open_page):
+    shown = open_page(model=MODEL, step="qkv", beside="1")
+    assert [proof.split(" vs. ")[1].split("'")[0] for proof in shown.proofs] == ["SmolLM2", "Toy"]

@@ -1,0 +1,182 @@
+import hashlib
+import os
+import resource
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+
+import gguf
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from attention.models import ModelUnavailableError, convert, weights
+
+WIDTH, N_HEADS, N_GROUPS, INNER, N_WORDS = 32, 4, 2, 48, 260
+
+
+@pytest.fixture(scope="module")
+def tiny_gguf(tmp_path_factory):
+    """A Llama of one layer, as a GGUF file, and what was written into it."""
+    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    random = np.random.default_rng(0)
+    shapes = {
+        "token_embd": (N_WORDS, WIDTH),
+        "output_norm": (WIDTH,),
+        "blk.0.attn_norm": (WIDTH,),
+        "blk.0.attn_q": (WIDTH, WIDTH),
+        "blk.0.attn_k": (WIDTH // 2, WIDTH),
+        "blk.0.attn_v": (WIDTH // 2, WIDTH),
+        "blk.0.attn_output": (WIDTH, WIDTH),
+        "blk.0.ffn_norm": (WIDTH,),
+        "blk.0.ffn_gate": (INNER, WIDTH),
+        "blk.0.ffn_up": (INNER, WIDTH),
+        "blk.0.ffn_down": (WIDTH, INNER),
+    }
+    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name("tiny")
+    writer.add_block_count(1)
+    writer.add_context_length(64)
+    writer.add_embedding_length(WIDTH)
+    writer.add_feed_forward_length(INNER)
+    writer.add_head_count(N_HEADS)
+    writer.add_head_count_kv(N_GROUPS)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_rope_dimension_count(WIDTH // N_HEADS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(N_WORDS)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    characters = [chr(0x100 + i) for i in range(N_WORDS - 4)]
+    writer.add_token_list(["<|endoftext|>", "<|im_start|>", "<|im_end|>", *characters, "Āā"])
+    writer.add_token_types([3] * 3 + [1] * (N_WORDS - 3))
+    writer.add_token_merges(["Ā ā"])
+    for add in (writer.add_bos_token_id, writer.add_eos_token_id, writer.add_pad_token_id):
+        add(2)
+    for name, tensor in tensors.items():
+        writer.add_tensor(f"{name}.weight", tensor)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path, tensors
+
+
+@pytest.fixture
+def source(tiny_gguf, tmp_path, monkeypatch):
+    """The tiny model as one that is installed, and a cache folder that is still empty."""
+    path, _ = tiny_gguf
+    (tmp_path / "weights" / "tiny").mkdir(parents=True)
+    (tmp_path / "weights" / "tiny" / "tiny.gguf").symlink_to(path)
+    monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path / "weights"))
+    monkeypatch.setenv(convert.CACHE_DIR_VARIABLE, str(tmp_path / "cache"))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return weights.WeightsSource("tiny", "nobody_has_it", "", "tiny.gguf", digest, companions=())
+
+
+def snapshot(folder):
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_a_converted_model_has_the_weights_of_the_file_and_can_be_read_by_everybody(source, tiny_gguf):
+    _, written = tiny_gguf
+    folder = convert.unpacked(source)
+    found = load_file(folder / "model.safetensors")
+    np.testing.assert_array_equal(found["model.embed_tokens.weight"], written["token_embd"])
+    np.testing.assert_array_equal(found["model.layers.0.self_attn.v_proj.weight"], written["blk.0.attn_v"])
+    # A GGUF file has the numbers of a pair that turns together side by side, transformers half a head apart.
+    pairs = written["blk.0.attn_q"].reshape(N_HEADS, WIDTH // N_HEADS // 2, 2, WIDTH)
+    np.testing.assert_array_equal(
+        found["model.layers.0.self_attn.q_proj.weight"], pairs.swapaxes(1, 2).reshape(WIDTH, WIDTH)
+    )
+    assert {array.dtype for array in found.values()} == {np.dtype(np.float32)}
+    assert all(path.stat().st_mode & stat.S_IROTH for path in folder.iterdir())
+    assert {"config.json", "tokenizer.json", "tokenizer_config.json"} <= {path.name for path in folder.iterdir()}
+
+
+def test_it_is_converted_once_and_leaves_nothing_else_behind(source):
+    assert not convert.is_converted(source)
+    folder = convert.unpacked(source)
+    before = snapshot(folder)
+    assert convert.is_converted(source)
+    assert convert.unpacked(source) == folder
+    assert snapshot(folder) == before
+    assert list(convert.cache_dir().iterdir()) == [folder]
+
+
+@pytest.mark.parametrize("damage", ["no manifest", "cut weights", "other weights", "older code"])
+def test_what_is_not_whole_is_never_used(source, damage):
+    folder = convert.unpacked(source)
+    file, manifest = folder / convert.WEIGHTS, folder / convert.MANIFEST
+    whole = file.read_bytes()
+    match damage:
+        case "no manifest":
+            manifest.unlink()
+        case "cut weights":
+            file.write_bytes(whole[:-100])
+        case "other weights":
+            file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        case "older code":
+            manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 0'))
+    assert convert.unpacked(source) == folder
+    assert file.read_bytes() == whole
+    assert list(convert.cache_dir().iterdir()) == [folder]
+
+
+def test_several_at_once_do_not_hurt_each_other(source):
+    with ThreadPoolExecutor(4) as pool:
+        folders = set(pool.map(lambda _: convert.unpacked(source), range(4)))
+    assert folders == set(convert.cache_dir().iterdir())
+    assert convert._is_whole(*folders, source)
+
+
+def test_what_an_interrupted_conversion_has_left_is_cleared_away_later(source):
+    cache = convert.cache_dir()
+    for name, age in (("old", 2 * convert.STALE_SECONDS), ("new", 0)):
+        left = cache / f"{convert._TEMPORARY}{name}"
+        left.mkdir(parents=True)
+        os.utime(left, (time.time() - age, time.time() - age))
+    folder = convert.unpacked(source)
+    assert set(cache.iterdir()) == {folder, cache / f"{convert._TEMPORARY}new"}
+
+
+def test_a_folder_that_cannot_be_written_is_said_with_what_mends_it(source, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(convert.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
+    with pytest.raises(ModelUnavailableError, match=r"converted once.*cannot be written: Not a directory") as caught:
+        convert.unpacked(source)
+    assert convert.CACHE_DIR_VARIABLE in caught.value.remedy
+
+
+@contextmanager
+def no_file_larger_than(n_bytes):
+    """Every write beyond it fails, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_nothing_half_written(source):
+    with no_file_larger_than(20_000), pytest.raises(ModelUnavailableError, match=r"cannot be written: .*too large"):
+        convert.unpacked(source)
+    assert list(convert.cache_dir().iterdir()) == []
+    # Once there is room, it works.
+    assert convert.unpacked(source).is_dir()
+
+
+def test_too_little_room_is_said_before_the_work(source, monkeypatch):
+    monkeypatch.setattr(convert, "NEEDED_BYTES", 10**18)
+    with pytest.raises(ModelUnavailableError, match="MiB are free there"):
+        convert.unpacked(source)
+
+
+def test_another_file_is_refused(source):
+    with pytest.raises(ModelUnavailableError, match="not the published ones"):
+        convert.unpacked(replace(source, sha256="0" * 64))
+    assert not convert.cache_dir().exists()

@@ -1,0 +1,149 @@
+"""What the pages say of a decoder: turned queries, shared keys and values, its own mask, and what comes next."""
+
+import html
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.figures.bars import candidates_figure
+from attention.lesson.course import step_of
+from attention.lesson.heads import head_thumbs
+from attention.lesson.next_token import forecast, lens_table, tell_lens, tell_next
+from attention.lesson.pictures import matrices
+from attention.lesson.scene import Scene
+from attention.lesson.telling import formula, tell
+from attention.models import load
+from attention.models.base import NextToken
+
+TEXT = "The cat sat on the mat"
+
+
+@pytest.fixture(scope="module")
+def trace(smollm2):
+    return smollm2.trace(TEXT)
+
+
+def said(text):
+    return html.unescape(re.sub("<[^>]+>", "", text))
+
+
+def test_the_angles_that_are_told_are_position_times_theta(trace):
+    told = said(tell("qkv", Scene(trace, 13, 8, 5)))
+    # The base is 100,000, and 64 numbers make 32 pairs.
+    fastest, slowest = np.degrees(5), np.degrees(5 * 100_000 ** (-62 / 64))
+    assert f"its fastest pair turns by {fastest:.2f}°, its slowest by {slowest:.4f}°" in told
+    first = said(tell("qkv", Scene(trace, 13, 8, 0)))
+    assert "its fastest pair turns by 0.00°" in first
+
+
+def test_a_lone_token_is_told_too(smollm2):
+    scene = Scene(smollm2.trace("cat"), 0, 0, 0)
+    for step in ("tokens", "embed", "qkv", "mask", "heads"):
+        assert "nan" not in tell(step, scene)
+
+
+@pytest.mark.parametrize(("head", "first", "last", "group"), [(0, 1, 3, 1), (2, 1, 3, 1), (3, 4, 6, 2), (8, 7, 9, 3)])
+def test_who_shares_keys_and_values_is_told(trace, head, first, last, group):
+    told = said(tell("qkv", Scene(trace, 2, head, 1)))
+    assert f"Heads {first} to {last} ask" in told
+    assert f"key/value head {group}." in told
+    # Those heads have the same keys, and the next group has others.
+    layer = trace.layers[2]
+    assert np.array_equal(layer.head(first - 1).keys, layer.head(last - 1).keys)
+    assert not np.array_equal(layer.head(head).keys, layer.head((head + 3) % 9).keys)
+
+
+def test_the_small_pictures_stand_in_groups_only_where_heads_share(trace):
+    groups = [thumb.group for thumb in head_thumbs(Scene(trace, 0, 0, 0))]
+    assert groups == [f"Key/value head {1 + head // 3}, shared by 3 query heads" for head in range(9)]
+    assert {thumb.group for thumb in head_thumbs(Scene(load("toy").trace(TEXT), 0, 0, 0))} == {""}
+
+
+def test_the_mask_is_said_to_be_the_models_own(smollm2, trace):
+    told = said(tell("mask", Scene(trace, 0, 0, 2)))
+    assert "by itself" in told
+    assert "3 of 6 tokens" in told
+    assert "15 cells" in told
+    padded = said(tell("mask", Scene(smollm2.trace(TEXT, mask="padding"), 0, 0, 2)))
+    assert "<|im_end|>" in padded
+    assert "3 of 9 tokens" in padded
+
+
+def test_formulas_say_what_this_model_does(trace):
+    scene = Scene(trace, 0, 0, 0)
+    assert formula(step_of("embed"), scene) == r"X = \mathrm{RMSNorm}(E_{\text{word}})"
+    assert "output of layer 4" in formula(step_of("embed"), replace(scene, layer=4))
+    assert formula(step_of("qkv"), scene).count(r"\mathrm{turn}") == 2
+    assert "b_O" not in formula(step_of("heads"), scene)
+    assert "b_O" in formula(step_of("heads"), Scene(load("toy").trace(TEXT), 0, 0, 0))
+
+
+def test_a_deeper_layer_shows_the_stream_beside_what_its_norm_makes_of_it(trace):
+    pictures = {picture.name: picture.values for picture in matrices("embed", Scene(trace, 7, 0, 0))}
+    assert list(pictures) == ["inputs", "stream"]
+    np.testing.assert_array_equal(pictures["stream"], trace.hidden_states[7])
+    first = {picture.name: picture.values for picture in matrices("embed", Scene(trace, 0, 0, 0))}
+    assert list(first) == ["inputs", "words"]
+    np.testing.assert_array_equal(first["words"], trace.hidden_states[0])
+
+
+def test_a_space_and_a_byte_are_explained_where_they_are_and_only_there(smollm2):
+    assert "The sign ␣" in said(tell("tokens", Scene(smollm2.trace("the cat"), 0, 0, 0)))
+    assert "The sign ␣" not in said(tell("tokens", Scene(smollm2.trace("cat"), 0, 0, 0)))
+    assert r"\xf0" in said(tell("tokens", Scene(smollm2.trace("hi 😀"), 0, 0, 0)))
+    assert "##" not in said(tell("tokens", Scene(smollm2.trace("a tokenizer"), 0, 0, 0)))
+
+
+# What comes next, by hand: three layers, a vocabulary of four
+
+LABELS, TEXTS = ("␣a", "b", "↵", "<end>"), (" a", "b", "\n", None)
+LOGITS = np.log(np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.3, 0.1, 0.1], [0.2, 0.6, 0.1, 0.1], [0.1, 0.7, 0.15, 0.05]]))
+
+
+@pytest.fixture
+def found():
+    return forecast(NextToken(LOGITS, LABELS, TEXTS), "x")
+
+
+def test_candidates_are_sorted_by_their_probability_after_the_last_layer(found):
+    assert [candidate.label for candidate in found.candidates] == ["b", "↵", "␣a", "<end>"]
+    assert [candidate.probability for candidate in found.candidates] == pytest.approx([0.7, 0.15, 0.1, 0.05])
+    # Neither a line break nor a special token can be added to a sentence.
+    assert [candidate.text for candidate in found.candidates] == ["b", None, " a", None]
+
+
+def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
+    assert [guess.label for guess in found.layers] == ["<end>", "␣a", "b", "b"]
+    assert [guess.probability for guess in found.layers] == pytest.approx([0.4, 0.5, 0.6, 0.7])
+    assert [guess.answer_probability for guess in found.layers] == pytest.approx([0.2, 0.3, 0.6, 0.7])
+    assert [guess.answer_rank for guess in found.layers] == [3, 2, 1, 1]
+    assert found.since == 2
+    assert "From layer 2 on, b is first" in said(tell_lens(found))
+
+
+def test_the_table_has_a_row_for_each_layer_the_last_one_first(found):
+    table = lens_table(found)
+    assert table["after layer"] == ["3", "2", "1", "0 (embedding)"]
+    assert table["first"] == ["b", "b", "␣a", "<end>"]
+    assert table["rank of b"] == ["1", "1", "2", "3"]
+
+
+def test_what_is_told_of_the_next_token_is_the_forecast(smollm2):
+    trace = smollm2.trace("The capital of France is", mask="padding")
+    made = forecast(smollm2.next_token(trace), trace.text)
+    told = said(tell_next(made, trace))
+    assert "last token, ␣is," in told
+    assert f"Highest is ␣Paris, with {made.candidates[0].probability:.2f}" in told
+    assert "49,152 tokens" in told
+    assert len(made.candidates) == 10
+    assert len(made.layers) == 31
+
+
+def test_bars_have_a_name_and_a_length_for_each_candidate():
+    figure = candidates_figure(["␣a", "<b>"], [0.75, 0.25])
+    (bars,) = figure.data
+    assert list(bars.x) == [0.75, 0.25]
+    assert list(figure.layout.yaxis.ticktext) == ["␣a", "&lt;b&gt;"]
+    assert figure.layout.yaxis.autorange == "reversed"
