@@ -8,7 +8,7 @@ square. It also keeps the attention output that the model itself produced: the p
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -19,12 +19,14 @@ from attention.positions import Rotary, apply_rotary
 from attention.steps import HeadSteps
 
 __all__ = [
+    "PARTS",
     "Cut",
     "Embeddings",
     "HeadSteps",
     "LayerTrace",
     "ModelInfo",
     "Norm",
+    "Part",
     "Projections",
     "Rotary",
     "Token",
@@ -32,6 +34,13 @@ __all__ = [
 ]
 
 AttentionKind = Literal["self", "cross", "masked self"]
+
+# The three uses of attention in an encoder–decoder (Vaswani et al. 2017, section 3.2.3).
+Part = Literal["encoder", "decoder", "cross"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+# What a model is given: a text, or a picture written as one.
+Reads = Literal["text", "picture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,14 @@ class ModelInfo:
     feature_names: tuple[str, ...] = ()
     # A decoder reads from the first word to the last, each token seeing none that comes later, and says what is next.
     is_decoder: bool = False
+    # An encoder–decoder has layers of both kinds; ``n_layers`` are those of its encoder.
+    n_decoder_layers: int = 0
+    reads: Reads = "text"
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The uses of attention that its trace is made of; empty if there is one only."""
+        return PARTS if self.n_decoder_layers else ()
 
     @property
     def group_size(self) -> int:
@@ -125,7 +142,8 @@ class LayerTrace:
 
     ``inputs`` is what the projections multiply: after the layer's ``norm``, where there is one before attention.
     Queries and keys are as they meet: turned by their positions (``rotary``), where a model does that, so that
-    ``apply_rotary(inputs @ W_Q) = queries``.
+    ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention keys and values come from other vectors than
+    queries do: from ``key_inputs``, the encoder's output; elsewhere that is None.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -139,6 +157,12 @@ class LayerTrace:
     projections: Projections | None = None
     rotary: Rotary | None = None
     norm: Norm | None = None
+    key_inputs: Float[Array, "K M"] | None = None
+
+    @property
+    def sources(self) -> Float[Array, "K M"] | None:
+        """The vectors that keys and values are made of."""
+        return self.inputs if self.key_inputs is None else self.key_inputs
 
     def steps(self) -> HeadSteps:
         """Derive every step of every head."""
@@ -174,12 +198,12 @@ class LayerTrace:
         Raises:
             ValueError: the layer's inputs or projections are not known.
         """
-        if self.inputs is None or self.projections is None:
+        if self.inputs is None or self.sources is None or self.projections is None:
             raise ValueError("the inputs and projections of this layer are not known, so they cannot be multiplied")
         parts, group = self.projections, head // (self.queries.shape[0] // self.keys.shape[0])
         return (
             _project_head(self.inputs, parts.W_Q, parts.b_Q, head, self.queries.shape[-1]),
-            _project_head(self.inputs, parts.W_K, parts.b_K, group, self.keys.shape[-1]),
+            _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1]),
         )
 
     def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
@@ -207,7 +231,12 @@ class LayerTrace:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One run of one model on one text."""
+    """One run of one model on one text.
+
+    Of an encoder–decoder it is the encoder's run, and holds two more: ``decoder``, the masked self-attention over
+    the tokens that were written, and ``cross``, their attention to the tokens that were read, which are the
+    ``key_tokens`` there. Each can be looked at as a trace of its own.
+    """
 
     text: str
     tokens: tuple[Token, ...]
@@ -216,21 +245,46 @@ class Trace:
     embeddings: Embeddings | None = None
     hidden_states: tuple[Float[Array, "T M"], ...] = field(default=())
     cut: Cut | None = None
+    memory: tuple[Token, ...] | None = None
+    decoder: Trace | None = None
+    cross: Trace | None = None
 
     def __post_init__(self) -> None:
         """Make every array read-only: sessions share traces."""
         for array in self._arrays():
             array.setflags(write=False)
 
+    @property
+    def key_tokens(self) -> tuple[Token, ...]:
+        """The tokens that are looked at: those that look, but for cross-attention."""
+        return self.tokens if self.memory is None else self.memory
+
+    def part(self, name: Part) -> Trace:
+        """Return the trace of one use of attention; a model that has one only is whole in "encoder".
+
+        Raises:
+            ValueError: the model has no such part.
+        """
+        found = {"encoder": self, "decoder": self.decoder, "cross": self.cross}[name]
+        if found is None:
+            raise ValueError(f"{self.info.name} has no {name} part")
+        return found
+
     def check(self) -> float:
-        """Return the largest difference between ours and the model's own outputs, over all layers and heads."""
-        return float(np.max([layer.check() for layer in self.layers]))
+        """Return the largest difference between ours and the model's own outputs, over all layers, heads and parts."""
+        return float(np.max([layer.check() for trace in self.traces for layer in trace.layers]))
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory that the trace's own arrays take; the model's weights are shared and not counted."""
-        owners = {id(owner): owner.nbytes for owner in map(_owner, self._arrays())}
+        arrays = [array for trace in self.traces for array in trace._arrays()]
+        owners = {id(owner): owner.nbytes for owner in map(_owner, arrays)}
         return sum(owners.values())
+
+    @property
+    def traces(self) -> list[Trace]:
+        """This trace and those of its other parts."""
+        return [trace for trace in (self, self.decoder, self.cross) if trace is not None]
 
     def _arrays(self) -> list[Array]:
         records = [self.embeddings, *self.layers, *(layer.rotary for layer in self.layers)]

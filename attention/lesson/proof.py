@@ -44,7 +44,7 @@ def prove(trace: Trace) -> Proof:
     """Recompute every head of every layer and compare it with what the model itself produced."""
     difference = row_error = 0.0
     n_masked_rows = 0
-    for layer in trace.layers:
+    for layer in (layer for part in trace.traces for layer in part.layers):
         # Head by head: all at once take much memory where the text is long.
         for head, model_output in enumerate(layer.model_output):
             steps = layer.head(head)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention import masks, steps
+from attention.lesson.proof import prove
 from attention.trace import Embeddings, LayerTrace, ModelInfo, Projections, Trace
 
 INFO = ModelInfo("random", "Random", "none", 3, 6, 2, 24, 4, 8, 0, "none", "none", "Random numbers.")
@@ -103,3 +104,30 @@ def test_nbytes_counts_memory_once_however_many_look_at_it():
     own += layer.keys.base.nbytes  # keys and values are halves of one array
     assert make_trace(layer).nbytes == own
     assert make_trace(layer, replace(layer, keys=layer.keys[:, ::-1])).nbytes == own
+
+
+def test_an_encoder_decoder_is_checked_and_weighed_in_all_its_parts():
+    wrong = replace(make_layer(2), model_output=make_layer(2).model_output + 1)
+    encoder, decoder = make_trace(make_layer(0)), make_trace(make_layer(1))
+    cross = replace(make_trace(wrong), memory=(), info=replace(INFO, n_decoder_layers=1))
+    whole = replace(encoder, decoder=decoder, cross=cross)
+    assert [whole.part(name) for name in cross.info.parts] == [whole, decoder, cross]
+    assert whole.check() == pytest.approx(1, abs=1e-5)
+    assert not prove(whole).holds
+    assert prove(encoder).holds
+    assert whole.nbytes == encoder.nbytes + decoder.nbytes + cross.nbytes
+
+
+def test_a_part_that_a_model_lacks_is_an_error_that_names_it():
+    with pytest.raises(ValueError, match="Random has no cross part"):
+        make_trace(make_layer()).part("cross")
+
+
+def test_keys_of_cross_attention_are_made_of_the_encoders_output():
+    rng = np.random.default_rng(3)
+    w_q, w_k = rng.normal(size=(2, 24, 24)).astype(np.float32)
+    memory = rng.normal(size=(7, 24)).astype(np.float32)
+    layer = replace(make_layer(groups=6, projections=Projections(w_q, w_k, w_k, w_q)), key_inputs=memory)
+    queries, keys = layer.projected(2)
+    np.testing.assert_allclose(queries, (layer.inputs @ w_q)[:, 8:12], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(keys, (memory @ w_k)[:, 8:12], rtol=1e-5, atol=1e-5)
