@@ -6,6 +6,7 @@ are learnt from a few sentences. What they give is no language, but it is attent
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,14 @@ def make(kind: str, folder: Path) -> Path:
     Raises:
         KeyError: there is no such kind; see ``KINDS``.
     """
-    maker, tokenizer = _MAKERS[kind]
+    maker, make_tokenizer = _MAKERS[kind]
     folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = make_tokenizer()
     if tokenizer is not None:
-        tokenizer().save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = maker()
+        model = maker(tokenizer)
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 # Norms and biases start as ones and zeros; in a model that has learnt they are neither.
@@ -54,13 +56,16 @@ def make(kind: str, folder: Path) -> Path:
 
 
 def _word_piece() -> PreTrainedTokenizerFast:
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    # Its words are those of the sentences, but the longest; its pieces are letters.
+    text = " ".join(SENTENCES).lower()
+    words = sorted({word for word in re.findall(r"[a-z]+", text) if len(word) < 8})
+    letters = sorted(set(text) - {" "})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *letters, *(f"##{c}" for c in letters)]
+    numbers = {token: number for number, token in enumerate(dict.fromkeys(vocabulary))}
+    tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=150, special_tokens=special, show_progress=False)
-    tokenizer.train_from_iterator(SENTENCES, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
@@ -159,9 +164,9 @@ def _xlm_roberta_tokenizer() -> PreTrainedTokenizerFast:
 # ----------------------------------------------------------------------------------------- models
 
 
-def _bert() -> Any:
+def _bert(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.BertConfig(
-        vocab_size=150,
+        vocab_size=len(tokenizer),
         hidden_size=32,
         num_hidden_layers=3,
         num_attention_heads=4,
@@ -172,19 +177,19 @@ def _bert() -> Any:
     return transformers.BertForMaskedLM(config)
 
 
-def _roberta() -> Any:
-    config = transformers.RobertaConfig(**_roberta_sizes(320))
+def _roberta(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.RobertaConfig(**_roberta_sizes(tokenizer))
     return transformers.RobertaForMaskedLM(config)
 
 
-def _xlm_roberta() -> Any:
-    config = transformers.XLMRobertaConfig(**_roberta_sizes(150))
+def _xlm_roberta(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.XLMRobertaConfig(**_roberta_sizes(tokenizer))
     return transformers.XLMRobertaForMaskedLM(config)
 
 
-def _roberta_sizes(vocab_size: int) -> dict[str, Any]:
+def _roberta_sizes(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
     return {
-        "vocab_size": vocab_size,
+        "vocab_size": len(tokenizer),
         "hidden_size": 32,
         "num_hidden_layers": 3,
         "num_attention_heads": 4,
@@ -199,9 +204,9 @@ def _roberta_sizes(vocab_size: int) -> dict[str, Any]:
     }
 
 
-def _distilbert() -> Any:
+def _distilbert(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.DistilBertConfig(
-        vocab_size=150,
+        vocab_size=len(tokenizer),
         dim=32,
         n_layers=2,
         n_heads=4,
@@ -212,9 +217,9 @@ def _distilbert() -> Any:
     return transformers.DistilBertForMaskedLM(config)
 
 
-def _gpt2() -> Any:
+def _gpt2(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.GPT2Config(
-        vocab_size=320,
+        vocab_size=len(tokenizer),
         n_embd=32,
         n_layer=3,
         n_head=4,
@@ -226,9 +231,9 @@ def _gpt2() -> Any:
     return transformers.GPT2LMHeadModel(config)
 
 
-def _llama() -> Any:
+def _llama(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.LlamaConfig(
-        vocab_size=320,
+        vocab_size=len(tokenizer),
         hidden_size=48,
         num_hidden_layers=3,
         num_attention_heads=6,
@@ -244,9 +249,9 @@ def _llama() -> Any:
     return transformers.LlamaForCausalLM(config)
 
 
-def _bart() -> Any:
+def _bart(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.BartConfig(
-        vocab_size=320,
+        vocab_size=len(tokenizer),
         d_model=32,
         encoder_layers=2,
         decoder_layers=3,
@@ -262,12 +267,12 @@ def _bart() -> Any:
         decoder_start_token_id=2,
         forced_eos_token_id=2,
     )
-    return transformers.BartForConditionalGeneration(config)
+    return _legible(transformers.BartForConditionalGeneration(config), tokenizer)
 
 
-def _t5() -> Any:
+def _t5(tokenizer: PreTrainedTokenizerFast) -> Any:
     config = transformers.T5Config(
-        vocab_size=150,
+        vocab_size=len(tokenizer),
         d_model=32,
         # The heads together are wider than the model, as in the larger T5.
         d_kv=12,
@@ -285,10 +290,21 @@ def _t5() -> Any:
     with torch.no_grad():
         for stack in (model.encoder, model.decoder):
             torch.nn.init.normal_(stack.block[0].layer[0].SelfAttention.relative_attention_bias.weight)
+    return _legible(model, tokenizer)
+
+
+def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
+    """Let a model write letters, and no pair of tokens twice: with random numbers it would write one byte for ever."""
+    texts = {number: tokenizer.decode([number]) for number in range(len(tokenizer))}
+    special = set(tokenizer.all_special_ids) - {tokenizer.eos_token_id}
+    model.generation_config.no_repeat_ngram_size = 2
+    model.generation_config.suppress_tokens = [
+        number for number, text in texts.items() if number in special or not (text.isascii() and text.isprintable())
+    ]
     return model
 
 
-def _vit() -> Any:
+def _vit(_: None) -> Any:
     config = transformers.ViTConfig(
         image_size=8,
         patch_size=2,
@@ -303,7 +319,7 @@ def _vit() -> Any:
     return transformers.ViTForImageClassification(config)
 
 
-_MAKERS: dict[str, tuple[Callable[[], Any], Callable[[], PreTrainedTokenizerFast] | None]] = {
+_MAKERS: dict[str, tuple[Callable[[Any], Any], Callable[[], PreTrainedTokenizerFast | None]]] = {
     "bert": (_bert, _word_piece),
     "roberta": (_roberta, _roberta_tokenizer),
     "xlm-roberta": (_xlm_roberta, _xlm_roberta_tokenizer),
@@ -312,6 +328,6 @@ _MAKERS: dict[str, tuple[Callable[[], Any], Callable[[], PreTrainedTokenizerFast
     "llama": (_llama, _llama_tokenizer),
     "bart": (_bart, _roberta_tokenizer),
     "t5": (_t5, _t5_tokenizer),
-    "vit": (_vit, None),
+    "vit": (_vit, lambda: None),
 }
 KINDS = tuple(_MAKERS)
