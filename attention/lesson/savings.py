@@ -162,7 +162,7 @@ def shared(scene: Scene) -> tuple[Shared, ...]:
 
 def _with_shared(layer: LayerTrace, count: int) -> HeadSteps:
     keys, values = (steps.share_heads(heads, count) for heads in (layer.keys, layer.values))
-    return steps.attend(layer.queries, keys, values, mask=layer.mask, scale=layer.scale)
+    return steps.attend(layer.queries, keys, values, mask=layer.mask, scale=layer.scale, bias=layer.bias)
 
 
 def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, ...]:
