@@ -23,6 +23,7 @@ from attention.view import View, default_word, other_model, same_word
 
 __all__ = [
     "Pane",
+    "alone",
     "begin",
     "controls",
     "finish",
@@ -96,10 +97,18 @@ def begin(
     return view
 
 
+def alone(view: View) -> View:
+    """Return the view as it is run where one model is looked at, and no cell of a step."""
+    return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
+
+
 def open_panes(view: View) -> list[Pane]:
     """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
     if not view.text:
         text.invitation()
+        return []
+    if view.text == picture.BLANK:
+        text.notice("The field is empty: draw a digit in it, or choose one beside it.")
         return []
     main = open_pane(view, get_info(view.model), is_other=False)
     # What the toy would make of French or of a picture says nothing.

@@ -18,7 +18,9 @@ from attention.ui import components, state, text
 from attention.ui.components import _css, _is_index, _read, _told
 from attention.view import View
 
-__all__ = ["field", "show"]
+__all__ = ["BLANK", "field", "show"]
+
+BLANK = "0" * pixels.SIDE**2
 
 _DRAWING = component("attention_drawing", css=_css("drawing"), js=_read("base.js", "colours.js", "drawing.js"))
 _OVERLAY = component("attention_overlay", css=_css("overlay"), js=_read("base.js", "colours.js", "overlay.js"))
@@ -30,8 +32,7 @@ _LABEL = (
 
 def field(view: View) -> None:
     """Draw the field to draw in, and digits to choose from."""
-    blank = "0" * pixels.SIDE**2
-    shown = view.text if is_picture(view.text) else blank
+    shown = view.text if is_picture(view.text) else BLANK
     left, right = st.columns((1, 2), gap="large", vertical_alignment="bottom")
     with left:
         _DRAWING(
@@ -52,10 +53,10 @@ def is_picture(written: str) -> bool:
     return True
 
 
-def show(scenes: Sequence[Scene]) -> None:
+def show(scenes: Sequence[Scene | None]) -> None:
     """Draw the weights of the layer's heads over the picture that was read."""
     for scene in scenes:
-        if scene.info.reads != "picture":
+        if scene is None or scene.info.reads != "picture":
             continue
         st.header("Laid over the picture", anchor=False)
         text.prose(tell_overlay(scene), is_aside=True)
