@@ -243,7 +243,7 @@ def _llama(tokenizer: PreTrainedTokenizerFast) -> Any:
         num_key_value_heads=2,
         intermediate_size=64,
         max_position_embeddings=128,
-        initializer_range=SPREAD,
+        initializer_range=SPREAD / 2,
         bos_token_id=0,
         eos_token_id=1,
         pad_token_id=1,
