@@ -283,6 +283,11 @@ class Trace:
         """The tokens that are looked at: those that look, but for cross-attention."""
         return self.tokens if self.memory is None else self.memory
 
+    @property
+    def is_written(self) -> bool:
+        """Tell whether the tokens are those that the decoder of an encoder–decoder writes, and look at each other."""
+        return bool(self.info.n_decoder_layers) and self.layers[0].kind == "masked self"
+
     def part(self, name: Part) -> Trace:
         """Return the trace of one use of attention; a model that has one only is whole in "encoder".
 

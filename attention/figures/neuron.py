@@ -19,7 +19,8 @@ class Neuron:
 
     ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
     sums are the ``scores``; ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores
-    are divided by. ``breaks`` are the positions at which a new group of tokens begins.
+    are divided by. ``breaks`` are the positions at which a new group of tokens begins. ``labels`` are the keys';
+    ``query_labels`` those that ask, if they are other tokens.
     """
 
     title: str
@@ -35,6 +36,7 @@ class Neuron:
     weights: Float[Array, " K"]
     divisor: str
     breaks: tuple[int, ...] = ()
+    query_labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not one row for each label.
@@ -55,6 +57,7 @@ class Neuron:
             "title": self.title,
             "alt": self.alt,
             "labels": list(self.labels),
+            "queryLabels": list(self.labels if self.query_labels is None else self.query_labels),
             "query": self.query,
             "key": self.key,
             "width": self.query_vector.shape[0],

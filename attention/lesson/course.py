@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.figures import colours
 
-__all__ = ["STEPS", "STEP_KEYS", "TURNED", "Step", "step_of"]
+__all__ = ["CROSSED", "STEPS", "STEP_KEYS", "TURNED", "Step", "step_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,14 @@ TURNED = r" \quad\allowbreak ".join(
         rf"{{{_V} = {_X}{_in(colours.VALUE, 'W_V')}}}",
     )
 )
+
+# Cross-attention has two kinds of vectors: X of what is written, and Z of what was read.
+CROSSED = {
+    "tokens": r"\text{read} \to s_1, \dots, s_m \quad \text{written} \to t_1, \dots, t_n",
+    "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
+    "qkv": rf"{_Q} = {_X}{_in(colours.QUERY, 'W_Q')} \quad {_K} = Z{_in(colours.KEY, 'W_K')} \quad "
+    rf"{_V} = Z{_in(colours.VALUE, 'W_V')}",
+}
 
 STEP_KEYS = tuple(step.key for step in STEPS)
 

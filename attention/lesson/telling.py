@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.course import TURNED, Step
+from attention.lesson.course import CROSSED, TURNED, Step
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
@@ -37,22 +37,26 @@ def tell(step: str, scene: Scene) -> str:
 def formula(step: Step, scene: Scene) -> str:
     """Return the formula of a step in LaTeX; what the vectors are made of depends on the layer and the model."""
     layer = scene.attention
+    if scene.is_cross and step.key in CROSSED:
+        return CROSSED[step.key]
     if step.key == "qkv" and layer.rotary is not None:
         return TURNED
     if step.key == "heads" and layer.norm is not None and layer.projections and layer.projections.b_O is None:
         return step.formula.removesuffix(" + b_O")
-    if step.key != "embed":
-        return step.formula
-    if layer.norm is not None:
+    return _embed_formula(step, scene) if step.key == "embed" else step.formula
+
+
+def _embed_formula(step: Step, scene: Scene) -> str:
+    if scene.attention.norm is not None:
         stream = rf"\text{{output of layer {scene.layer}}}" if scene.layer else r"E_{\text{word}}"
         return rf"X = \mathrm{{RMSNorm}}({stream})"
     if scene.layer:
         return rf"X = \text{{output of layer {scene.layer}}}"
-    return (
-        r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}} + E_{\text{segment}})"
-        if _has_norm(scene)
-        else step.formula
-    )
+    if not _has_norm(scene):
+        return step.formula
+    has_segments = scene.trace.embeddings is not None and scene.trace.embeddings.segments is not None
+    segments = r" + E_{\text{segment}}" if has_segments else ""
+    return rf"X = \mathrm{{LayerNorm}}(E_{{\text{{word}}}} + E_{{\text{{position}}}}{segments})"
 
 
 def _has_norm(scene: Scene) -> bool:
@@ -64,6 +68,14 @@ def _has_norm(scene: Scene) -> bool:
 
 
 def _tokens(scene: Scene) -> str:
+    if scene.is_cross:
+        return lesson(
+            "tokens-cross",
+            count=len(scene.tokens),
+            keys=len(scene.key_tokens),
+            focus=word(scene.names[scene.word]),
+            position=scene.word,
+        )
     text = lesson(
         "tokens-features" if scene.info.feature_names else "tokens",
         model=word(scene.info.name),
@@ -88,6 +100,8 @@ def _tokens(scene: Scene) -> str:
     if added:
         text += lesson("tokens-special", specials=", ".join(map(word, added)))
     text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
+    if scene.trace.is_written:
+        text += lesson("tokens-decoder", first=word(scene.labels[0]))
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
         text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
@@ -114,6 +128,16 @@ def _embed(scene: Scene) -> str:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None:
         return ""
+    if scene.is_cross:
+        return lesson(
+            "embed-cross",
+            width=inputs.shape[1],
+            count=len(scene.tokens),
+            layer=scene.layer + 1,
+            keys=len(scene.key_tokens),
+            focus=word(scene.names[scene.word]),
+            length=_length(inputs[scene.word]),
+        )
     if scene.attention.norm is not None:
         return _stream(scene, inputs)
     if scene.layer or parts is None or parts.positions is None:
@@ -176,6 +200,16 @@ def _cosines(vectors: Array, row: int) -> Array:
 
 def _qkv(scene: Scene) -> str:
     steps = scene.steps
+    if scene.is_cross:
+        return lesson(
+            "qkv-cross",
+            head=scene.head + 1,
+            width=scene.info.d_model,
+            d_head=scene.d_head,
+            focus=word(scene.names[scene.word]),
+            query=_length(steps.queries[scene.word]),
+            keys=len(scene.key_tokens),
+        )
     text = lesson(
         "qkv",
         head=scene.head + 1,
@@ -228,9 +262,9 @@ def _scores(scene: Scene) -> str:
     return lesson(
         "scores",
         focus=word(scene.names[scene.word]),
-        best=word(scene.names[best]),
+        best=word(scene.key_names[best]),
         best_score=fact(float(row[best])),
-        worst=word(scene.names[worst]),
+        worst=word(scene.key_names[worst]),
         worst_score=fact(float(row[worst])),
     )
 
@@ -245,7 +279,7 @@ def _scale(scene: Scene) -> str:
         d_head=scene.d_head,
         before=fact(float(steps.scores.std())),
         after=fact(float(steps.scaled_scores.std())),
-        best=word(scene.names[best]),
+        best=word(scene.key_names[best]),
         weight_unscaled=fact(float(softmax(steps.scores[row])[best])),
         weight_scaled=fact(float(softmax(steps.scaled_scores[row])[best])),
     )
@@ -261,14 +295,16 @@ def _mask(scene: Scene) -> str:
         visible=int(visible.sum()),
         total=visible.size,
         hidden=int(hidden.sum()),
-        padding=", ".join(dict.fromkeys(word(token.text) for token in scene.tokens if token.is_padding)),
+        padding=", ".join(dict.fromkeys(word(token.text) for token in scene.key_tokens if token.is_padding)),
     )
 
 
 def _mask_lesson(scene: Scene, hides: bool) -> str:
-    has_padding = any(token.is_padding for token in scene.tokens)
-    if scene.info.is_decoder:
+    has_padding = any(token.is_padding for token in scene.key_tokens)
+    if scene.info.is_decoder or scene.trace.is_written:
         return "mask-decoder-padding" if has_padding else "mask-decoder"
+    if scene.is_cross and not hides:
+        return "mask-cross"
     if not hides:
         return "mask-none" if scene.attention.mask is None else "mask-nothing"
     if has_padding:
@@ -285,18 +321,19 @@ def _tell_sink(scene: Scene) -> str:
     weights = scene.steps.weights
     row = weights[scene.word]
     best = int(row.argmax())
-    words = [token.position for token in scene.tokens if not token.is_special and token.position != scene.word]
-    if not scene.tokens[best].is_special or not words:
+    own = None if scene.is_cross else scene.word
+    words = [token.position for token in scene.key_tokens if not token.is_special and token.position != own]
+    if not scene.key_tokens[best].is_special or not words:
         return ""
     best_word = max(words, key=row.__getitem__)
     if row[best_word] < SMALLEST_TOLD:
         return ""
     return lesson(
         "weights-sink",
-        special=word(scene.names[best]),
+        special=word(scene.key_names[best]),
         share=fact(float(weights[:, best].mean())),
         focus=word(scene.names[scene.word]),
-        best_word=word(scene.names[best_word]),
+        best_word=word(scene.key_names[best_word]),
         best_word_weight=fact(float(row[best_word])),
     )
 
@@ -307,7 +344,7 @@ def tell_weights(scene: Scene) -> str:
     order = np.argsort(-row, kind="stable")
     facts = {
         "focus": word(scene.names[scene.word]),
-        "best": word(scene.names[order[0]]),
+        "best": word(scene.key_names[order[0]]),
         "best_weight": fact(float(row[order[0]])),
     }
     visible = int(np.isfinite(scene.steps.masked_scores[scene.word]).sum())
@@ -315,7 +352,7 @@ def tell_weights(scene: Scene) -> str:
         return lesson("weights-one" if visible else "weights-none", **facts)
     return lesson(
         "weights",
-        second=word(scene.names[order[1]]),
+        second=word(scene.key_names[order[1]]),
         second_weight=fact(float(row[order[1]])),
         sum=fact(float(row.sum())),
         **facts,
@@ -330,8 +367,8 @@ def _sum(scene: Scene) -> str:
         "sum",
         focus=word(scene.names[scene.word]),
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
-        best=word(scene.names[best]),
-        largest=word(scene.names[largest]),
+        best=word(scene.key_names[best]),
+        largest=word(scene.key_names[largest]),
         largest_length=fact(float(lengths[largest])),
     )
 

@@ -13,9 +13,11 @@ from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
+from attention.trace import PARTS, Part, Trace
 from attention.ui import state, text
 from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle, waiting
 from attention.ui.masthead import masthead, notices
+from attention.view import Pane as Place
 from attention.view import View, default_word, other_model, same_word
 
 __all__ = [
@@ -46,6 +48,9 @@ _DECODER_MASK_HELP = (
     "This model hides what comes later by itself: none and causal are the same · "
     "padding: more tokens are added and hidden"
 )
+
+
+_PART_LABELS: dict[Part, str] = {"encoder": "encoder", "decoder": "decoder", "cross": "cross"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,10 @@ def begin(
     """
     view = masthead(title, opening)
     _sentence(view)
-    if second_field is not None:
+    info = get_info(view.model)
+    if info.parts:
+        _written_field(info)
+    elif second_field is not None:
         second_field(view)
     elif view.pair:
         pair_field(view)
@@ -108,6 +116,8 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
         st.segmented_control(
             "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
         )
+        if get_info(view.model).parts:
+            _part_choice(view)
         if with_beside:
             st.session_state["beside"] = view.beside
             st.toggle("Side by side", key="beside", on_change=_set_beside)
@@ -119,6 +129,21 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
                 _word_choice(pane)
             if not view.beside:
                 place_choice(pane)
+
+
+def _part_choice(view: View) -> None:
+    """Draw the choice between the three uses of attention of an encoder–decoder."""
+    st.session_state["part"] = view.part
+    st.segmented_control(
+        "Attention",
+        PARTS,
+        format_func=_PART_LABELS.__getitem__,
+        key="part",
+        required=True,
+        on_change=_set_part,
+        help="encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
+        "cross: what is written looks at what was read",
+    )
 
 
 def place_choice(pane: Pane) -> None:
@@ -172,6 +197,18 @@ def pair_field(view: View) -> None:
     st.pills("Pairs", list(_PAIRS), key="pair_example", on_change=_set_pair_example, label_visibility="collapsed")
 
 
+def _written_field(info: ModelInfo) -> None:
+    """Draw the field of what the decoder writes; left empty, the model writes it itself."""
+    st.session_state["pair"] = state.current().pair
+    st.text_input(
+        "What the decoder writes",
+        key="pair",
+        placeholder=f"Left empty, {info.name} writes it itself",
+        help="The decoder reads these words one after another, and looks at the sentence above with each of them.",
+        on_change=_set_pair,
+    )
+
+
 def _word_choice(pane: Pane) -> None:
     scene = pane.scene
     if scene is None:
@@ -197,13 +234,13 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
     except (ValueError, ModelFailedError) as error:
         text.notice(str(error))
         return Pane(info, is_other)
-    tokens = recorded.trace.tokens
+    trace = recorded.trace.part(view.part if recorded.trace.info.parts else "encoder")
     if is_other:
-        word = default_word(tokens) if main is None else same_word(main.word, main.tokens, tokens)
+        word = default_word(trace.tokens) if main is None else same_word(main.word, main.tokens, trace.tokens)
     else:
-        word = _word(view, recorded)
+        word = _word(view, trace)
     place = view.other if is_other else view.pane
-    scene = Scene(recorded.trace, *place.layer_and_head(info), word, place.cell)
+    scene = Scene(trace, *_layer_and_head(place, trace), word, place.cell)
     opened = open_cell(view.step, scene)
     if place.cell is not None and opened.cell != place.cell:
         text.notice("The link points to a cell that this matrix does not have: another one is explained.")
@@ -213,7 +250,16 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
             f"{info.name} takes {cut.kept} tokens here, and the text has {cut.total}: "
             f"it was cut after “{cut.last_word[-40:]}”."
         )
-    return Pane(info, is_other, opened, recorded.proof, pair=recorded.pair)
+    return Pane(trace.info, is_other, opened, recorded.proof, pair=recorded.pair if recorded.is_pair else "")
+
+
+def _layer_and_head(place: Place, trace: Trace) -> tuple[int, int]:
+    """Return the layer and head that a link chooses; the decoder may have fewer than the encoder."""
+    layer, head = place.layer_and_head(trace.info)
+    last = len(trace.layers) - 1
+    if layer > last and place.layer is not None:
+        text.notice(f"The link points to layer {layer + 1}, and there are {last + 1} layers here: the last is shown.")
+    return min(layer, last), head
 
 
 def _record(model: Model, view: View) -> Recorded:
@@ -233,8 +279,8 @@ def _load(info: ModelInfo) -> Model | ModelUnavailableError:
         return model_or_reason(info.model_id)
 
 
-def _word(view: View, recorded: Recorded) -> int:
-    tokens = recorded.trace.tokens
+def _word(view: View, trace: Trace) -> int:
+    tokens = trace.tokens
     if view.word is None:
         return default_word(tokens)
     if view.word < len(tokens):
@@ -273,6 +319,12 @@ def _set_model() -> None:
     model = state.chosen("model")
     if model is not None:
         state.change(lambda view: view.with_model(model))
+
+
+def _set_part() -> None:
+    part = state.chosen("part")
+    if part is not None:
+        state.change(lambda view: view.with_part(part))
 
 
 def _set_beside() -> None:

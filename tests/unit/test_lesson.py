@@ -892,7 +892,7 @@ def test_numbers_stay_numbers_in_a_csv():
 
 
 def test_the_table_of_tokens_has_every_token_as_it_was_typed(scene_of):
-    table = token_table(scene_of("minilm-l6", "Unbelievable Cat!"))
+    table = token_table(scene_of("minilm-l6", "Unbelievable Cat!").tokens)
     assert table["token"][0] == "[CLS]"
     assert table["as typed"][1:-1] == ["Unbelievable", "Cat", "!"]
     assert table["position"] == [str(position) for position in range(len(table["token"]))]

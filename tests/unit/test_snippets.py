@@ -312,13 +312,14 @@ def test_what_follows_the_sum_is_said(traces, toy):
     assert "Then" not in snippet("embed", "numpy", toy, 0, 0, 3)
 
 
-def test_the_keys_of_another_text_have_no_names_of_this_one(toy):
+def test_the_keys_of_cross_attention_are_named_by_the_text_that_was_read(toy):
     layer = random_layer()
     cross = replace(layer, inputs=None, queries=layer.queries[:, :2], model_output=layer.model_output[:, :2])
-    trace = with_layer(toy, replace(cross, kind="cross"))
+    read = tuple(replace(toy.tokens[0], text=f"lu{i}", position=i) for i in range(layer.keys.shape[1]))
+    trace = replace(with_layer(toy, replace(cross, kind="cross")), memory=read)
     for step in ("scores", "scale", "mask", "softmax"):
         code, _ = check(step, "numpy", trace, head=1, word=1)
-        assert re.search(r"'token1' · key \d$", code.rstrip())
+        assert re.search(r"'token1' · 'lu\d'$", code.rstrip())
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
