@@ -18,8 +18,8 @@ class Neuron:
     """One query of one head, its products with every key, and what becomes of them; positions count from 0.
 
     ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
-    sums are the ``scores``; ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores
-    are divided by. ``breaks`` are the positions at which a new group of tokens begins. ``labels`` are the keys';
+    sums are the ``scores``; with ``has_bias``, the model adds to these for how far apart two tokens are.
+    ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are the positions at which a new group of tokens begins. ``labels`` are the keys';
     ``query_labels`` those that ask, if they are other tokens.
     """
 
@@ -36,6 +36,7 @@ class Neuron:
     weights: Float[Array, " K"]
     divisor: str
     breaks: tuple[int, ...] = ()
+    has_bias: bool = False
     query_labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -71,6 +72,7 @@ class Neuron:
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
             "divisor": self.divisor,
+            "hasBias": self.has_bias,
             "breaks": list(self.breaks),
         }
 

@@ -45,6 +45,7 @@ def neuron(scene: Scene, key: int) -> Neuron:
         masked_scores=steps.masked_scores[query],
         weights=steps.weights[query],
         divisor=_divisor(scene),
+        has_bias=scene.attention.bias is not None,
         breaks=tuple(start for _, start in groups(scene.key_tokens) if start),
     )
 
@@ -104,7 +105,11 @@ def sum_in_writing(scene: Scene, key: int) -> str:
         "weight": fact(float(steps.weights[query, key])),
         "keys": len(scene.key_labels),
     }
-    text = lesson("neuron-sum", **facts)
+    bias = scene.attention.bias
+    if bias is None:
+        text = lesson("neuron-sum", **facts)
+    else:
+        text = lesson("neuron-sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)
     if np.isneginf(masked):
         return text + lesson("neuron-masked", **facts)
     row = steps.masked_scores[query]
