@@ -19,8 +19,9 @@ class Neuron:
 
     ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
     sums are the ``scores``; with ``has_bias``, the model adds to these for how far apart two tokens are.
-    ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are the positions at which a new group of tokens begins. ``labels`` are the keys';
-    ``query_labels`` those that ask, if they are other tokens.
+    ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are
+    the positions at which a new group of tokens begins. ``labels`` are the keys'; ``query_labels`` those that ask,
+    if they are other tokens.
     """
 
     title: str
