@@ -97,7 +97,7 @@ def sum_in_writing(scene: Scene, key: int) -> str:
     facts: dict[str, str | int] = {
         "query": word(scene.focus.text),
         "key": word(scene.key_labels[key]),
-        "products": _written_sum(products),
+        "products": _written_sum(products) + _written_bias(scene, key),
         "score": fact(float(steps.scores[query, key])),
         "divisor": _divisor(scene),
         "scaled": fact(float(steps.scaled_scores[query, key])),
@@ -138,6 +138,14 @@ def _written_sum(products: np.ndarray) -> str:
         parts = [*parts[:3], "…", parts[-1]]
     first, *others = parts
     return "".join([first, *(f" − {part[1:]}" if part.startswith("−") else f" + {part}" for part in others)])
+
+
+def _written_bias(scene: Scene, key: int) -> str:
+    """Return what the model adds to the products for how far apart query and key are, where it does."""
+    if scene.attention.bias is None:
+        return ""
+    added = number(float(scene.attention.bias[scene.head, scene.word, key]))
+    return f" {'− ' + added[1:] if added.startswith('−') else '+ ' + added} (position bias)"
 
 
 def _divisor(scene: Scene) -> str:
