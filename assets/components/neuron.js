@@ -17,6 +17,7 @@
  * @property {string} weights
  * @property {number} vectorLimit the number of q and k that gets the full colour
  * @property {number} productLimit
+ * @property {string} scoreName what the scores are
  * @property {string} divisor of the scores
  * @property {number[]} breaks where a new group of tokens begins
  */
@@ -212,7 +213,7 @@ function writeHead(state) {
   const scaled = `÷ ${data.divisor}${isMasked ? " + M" : ""}`;
   const name = make("bdi", "", `q(${visible(data.queryLabels[data.query])})`);
   head.replaceChildren(
-    line("names", "query", "key", "k", "q ∘ k", "q · k", scaled, "weight"),
+    line("names", "query", "key", "k", "q ∘ k", data.scoreName, scaled, "weight"),
     line("own", "", [name], [strips[2], markers[2]], "", "", "", ""),
   );
 }
@@ -237,7 +238,7 @@ function writeRows(state) {
 function told({ numbers, data }, index) {
   const masked = numbers.maskedScores[index];
   const scaled = masked === -Infinity ? "masked" : `÷ ${data.divisor} = ${fixed(masked, 2)}`;
-  return `q · k = ${fixed(numbers.scores[index], 2)}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
+  return `${data.scoreName} = ${fixed(numbers.scores[index], 2)}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
 }
 
 /** Each strip is one picture with a pixel for each number, made large: as quick for 512 keys as for 8. */

@@ -18,7 +18,7 @@ class Neuron:
     """One query of one head, its products with every key, and what becomes of them; positions count from 0.
 
     ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
-    sums are the ``scores``; ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores
+    sums are the ``scores``, with what else ``score_name`` says; ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores
     are divided by. ``breaks`` are the positions at which a new group of tokens begins. ``labels`` are the keys';
     ``query_labels`` those that ask, if they are other tokens.
     """
@@ -37,6 +37,7 @@ class Neuron:
     divisor: str
     breaks: tuple[int, ...] = ()
     query_labels: tuple[str, ...] | None = None
+    score_name: str = "q · k"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not one row for each label.
@@ -70,6 +71,7 @@ class Neuron:
             # Queries and keys are of one kind, products of another: each has the full colour at its own largest.
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
+            "scoreName": self.score_name,
             "divisor": self.divisor,
             "breaks": list(self.breaks),
         }

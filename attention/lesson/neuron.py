@@ -45,6 +45,8 @@ def neuron(scene: Scene, key: int) -> Neuron:
         masked_scores=steps.masked_scores[query],
         weights=steps.weights[query],
         divisor=_divisor(scene),
+        # With a position bias, the products alone do not add up to the score.
+        score_name="q · k" if scene.attention.bias is None else "q · k + b",
         breaks=tuple(start for _, start in groups(scene.key_tokens) if start),
     )
 

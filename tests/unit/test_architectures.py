@@ -17,7 +17,7 @@ from attention import masks, pixels
 from attention.models.architectures import ARCHITECTURES, info_from_config
 from attention.models.huggingface import HuggingFaceModel
 from attention.text import clean
-from tests.tiny_models import KINDS, make
+from tests.tiny_models import KINDS
 
 SENTENCE = "The cat didn't sit on naïve 😀  tokenizers, café!"
 PICTURE = "00123456789abcdefg0" * 3 + "0f0f0f0"
@@ -35,19 +35,8 @@ OUTPUTS = {
 }
 
 
-@pytest.fixture(scope="session")
-def folder_of(tmp_path_factory, _one_torch_thread):
-    root = tmp_path_factory.mktemp("tiny")
-    return cache(lambda kind: make(kind, root / kind))
-
-
 def info_of(kind, folder):
     return info_from_config(kind, folder, name=kind.upper(), licence="none", source="random")
-
-
-@pytest.fixture(scope="session")
-def model_of(folder_of):
-    return cache(lambda kind: HuggingFaceModel(info_of(kind, folder_of(kind)), folder_of(kind)))
 
 
 @pytest.fixture(scope="session")
