@@ -18,9 +18,10 @@ class Neuron:
     """One query of one head, its products with every key, and what becomes of them; positions count from 0.
 
     ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
-    sums are the ``scores``, with what else ``score_name`` says; ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores
-    are divided by. ``breaks`` are the positions at which a new group of tokens begins. ``labels`` are the keys';
-    ``query_labels`` those that ask, if they are other tokens.
+    sums are the ``scores``, with what else ``score_name`` says; ``weights`` are the softmax of
+    ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are the positions at which a
+    new group of tokens begins. ``labels`` are the keys'; ``query_labels`` those that ask, if they are other
+    tokens.
     """
 
     title: str

@@ -253,13 +253,13 @@ def _score(scene: Scene, cell: Cell) -> Detail:
         key=word(scene.key_names[cell.column]),
         value=fact(float(scene.steps.scores[cell.row, cell.column])),
     )
-    note = lesson("detail-scores-note", count=products.size) + _largest(products, labels)
+    axis, largest = "q × k, dimension by dimension", _largest(products, labels)
     if bias is None:
-        return _sum_of(title, note, products, labels, "q × k, dimension by dimension")
-    added = float(bias[scene.head, cell.row, cell.column])
-    note += lesson("detail-scores-bias", sum=exact(float(products.sum())), bias=exact(added))
-    parts, labels = np.append(products, products.dtype.type(added)), (*labels, "position bias")
-    return _sum_of(title, note, parts, labels, "q × k, dimension by dimension, and the bias")
+        return _sum_of(title, lesson("detail-scores-note", count=products.size) + largest, products, labels, axis)
+    added = bias[scene.head, cell.row, cell.column]
+    note = lesson("detail-scores-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added)))
+    parts = np.append(products, added)
+    return _sum_of(title, note + largest, parts, (*labels, "position bias"), f"{axis}, and the bias")
 
 
 def _scaled(scene: Scene, cell: Cell) -> Detail:

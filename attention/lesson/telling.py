@@ -306,9 +306,8 @@ def _scores(scene: Scene) -> str:
 def _scale(scene: Scene) -> str:
     steps, row = scene.steps, scene.word
     best = int(steps.scores[row].argmax())
-    is_usual = math.isclose(scene.attention.scale, scene.d_head**-0.5, rel_tol=1e-6)
     return lesson(
-        "scale" if is_usual else "scale-own",
+        _scale_lesson(scene),
         focus=word(scene.names[scene.word]),
         divisor=fact(1 / scene.attention.scale),
         d_head=scene.d_head,
@@ -318,6 +317,13 @@ def _scale(scene: Scene) -> str:
         weight_unscaled=fact(float(softmax(steps.scores[row])[best])),
         weight_scaled=fact(float(softmax(steps.scaled_scores[row])[best])),
     )
+
+
+def _scale_lesson(scene: Scene) -> str:
+    """Return which lesson says what this model divides its scores by."""
+    if math.isclose(scene.attention.scale, scene.d_head**-0.5, rel_tol=1e-6):
+        return "scale"
+    return "scale-none" if scene.attention.scale == 1 else "scale-own"
 
 
 def _mask(scene: Scene) -> str:

@@ -573,6 +573,10 @@ def check_detail(scene, cell, value):
     match cell.matrix:
         case "scores" | "outputs":
             assert total == pytest.approx(value, **CLOSE)
+            if cell.matrix == "scores" and scene.attention.bias is not None:
+                note = facts_in(explained.note, "detail-scores-bias")
+                assert note["sum"] + note["bias"] == pytest.approx(value, abs=2e-4)
+                assert note["count"] == len(explained.parts) - 1
         case "change":
             assert total == pytest.approx(value, **CLOSE)
             has_bias = scene.attention.projections.b_O is not None
@@ -689,12 +693,19 @@ def test_a_position_bias_is_said_to_be_in_the_scores(model_of, layer):
     assert facts_in(told, "scores-bias")["bias"] == rounded(bias[best])
     score = float(scene.steps.queries[2] @ scene.steps.keys[best] + bias[best])
     assert facts_in(told, "scores")["best_score"] == rounded(score)
-    assert {"focus", "divisor"} <= {*facts_in(told, "scores-bias"), *facts_in(tell("scale", scene), "scale-own")}
-    assert facts_in(tell("scale", scene), "scale-own")["divisor"] == 1
+    scaled = facts_in(tell("scale", scene), "scale-none")
+    assert (scaled["after"], scaled["d_head"]) == (rounded(scene.steps.scores.std()), 12)
     assert " + B" in formula(step_of("scores"), scene)
     assert "sqrt" not in formula(step_of("softmax"), scene)
     assert [picture.title for picture in matrices("scores", scene)] == ["S = Q·Kᵀ + B"]
     assert [picture.title for picture in matrices("mask", scene)] == ["S + M"]
+
+
+def test_a_scale_of_the_models_own_is_told(model_of):
+    trace = trace_of(model_of("gpt2"), TEXT, "none")
+    halved = replace(trace.layers[1], scale=trace.layers[1].scale / 2)
+    told = facts_in(tell("scale", Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale-own")
+    assert told["divisor"] == rounded(2 * np.sqrt(8))
 
 
 @pytest.mark.parametrize(
