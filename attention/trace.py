@@ -28,6 +28,7 @@ __all__ = [
     "Norm",
     "Part",
     "Projections",
+    "Reads",
     "Rotary",
     "Token",
     "Trace",
@@ -39,8 +40,8 @@ AttentionKind = Literal["self", "cross", "masked self"]
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-# What a model is given: a text, or a picture written as one.
-Reads = Literal["text", "picture"]
+# What a model is given: any text, French of the words that it knows, or a picture written as text.
+Reads = Literal["text", "french", "picture"]
 
 
 @dataclass(frozen=True, slots=True)

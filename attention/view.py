@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar, get_args
 
 from attention import masks
+from attention.examples import EXAMPLES
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
@@ -24,7 +25,7 @@ __all__ = ["DEFAULT_TEXT", "MAX_PINS", "Pane", "View", "default_word", "other_mo
 
 T = TypeVar("T", bound=str)
 
-DEFAULT_TEXT = "The cat sat on the mat"
+DEFAULT_TEXT = EXAMPLES["text"][0]
 
 # So many pinned tokens have room in a link.
 MAX_PINS = 64
@@ -151,7 +152,7 @@ class View:
         """Read a link; each parameter that makes no sense becomes the default, with a sentence that says so."""
         reader, default = _Reader(query), cls()
         model = reader.choice("model", tuple(models), default.model)
-        sentences = query.get("text", DEFAULT_TEXT), query.get("pair", ""), query.get("versus")
+        sentences = query.get("text", EXAMPLES[models[model].reads][0]), query.get("pair", ""), query.get("versus")
         reader.notices += text_notices(*sentences)
         view = cls(
             model=model,

@@ -17,8 +17,8 @@
  * @property {string} weights
  * @property {number} vectorLimit the number of q and k that gets the full colour
  * @property {number} productLimit
- * @property {string} scoreName what the scores are
  * @property {string} divisor of the scores
+ * @property {boolean} hasBias whether the scores have a position bias in them
  * @property {number[]} breaks where a new group of tokens begins
  */
 
@@ -213,7 +213,7 @@ function writeHead(state) {
   const scaled = `÷ ${data.divisor}${isMasked ? " + M" : ""}`;
   const name = make("bdi", "", `q(${visible(data.queryLabels[data.query])})`);
   head.replaceChildren(
-    line("names", "query", "key", "k", "q ∘ k", data.scoreName, scaled, "weight"),
+    line("names", "query", "key", "k", "q ∘ k", scoreOf(data), scaled, "weight"),
     line("own", "", [name], [strips[2], markers[2]], "", "", "", ""),
   );
 }
@@ -234,11 +234,16 @@ function writeRows(state) {
   });
 }
 
+/** What a score is made of. */
+function scoreOf({ hasBias }) {
+  return hasBias ? "q · k + b" : "q · k";
+}
+
 /** What the numbers of a key are, in words. */
 function told({ numbers, data }, index) {
   const masked = numbers.maskedScores[index];
   const scaled = masked === -Infinity ? "masked" : `÷ ${data.divisor} = ${fixed(masked, 2)}`;
-  return `${data.scoreName} = ${fixed(numbers.scores[index], 2)}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
+  return `${scoreOf(data)} = ${fixed(numbers.scores[index], 2)}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
 }
 
 /** Each strip is one picture with a pixel for each number, made large: as quick for 512 keys as for 8. */

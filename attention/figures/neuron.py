@@ -18,10 +18,10 @@ class Neuron:
     """One query of one head, its products with every key, and what becomes of them; positions count from 0.
 
     ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
-    sums are the ``scores``, with what else ``score_name`` says; ``weights`` are the softmax of
-    ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are the positions at which a
-    new group of tokens begins. ``labels`` are the keys'; ``query_labels`` those that ask, if they are other
-    tokens.
+    sums are the ``scores``; with ``has_bias``, the model adds to these for how far apart two tokens are.
+    ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks``
+    are the positions at which a new group of tokens begins. ``labels`` are the keys'; ``query_labels`` those
+    that ask, if they are other tokens.
     """
 
     title: str
@@ -37,8 +37,8 @@ class Neuron:
     weights: Float[Array, " K"]
     divisor: str
     breaks: tuple[int, ...] = ()
+    has_bias: bool = False
     query_labels: tuple[str, ...] | None = None
-    score_name: str = "q · k"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not one row for each label.
@@ -72,8 +72,8 @@ class Neuron:
             # Queries and keys are of one kind, products of another: each has the full colour at its own largest.
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
-            "scoreName": self.score_name,
             "divisor": self.divisor,
+            "hasBias": self.has_bias,
             "breaks": list(self.breaks),
         }
 

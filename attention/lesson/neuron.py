@@ -45,8 +45,7 @@ def neuron(scene: Scene, key: int) -> Neuron:
         masked_scores=steps.masked_scores[query],
         weights=steps.weights[query],
         divisor=_divisor(scene),
-        # With a position bias, the products alone do not add up to the score.
-        score_name="q · k" if scene.attention.bias is None else "q · k + b",
+        has_bias=scene.attention.bias is not None,
         breaks=tuple(start for _, start in groups(scene.key_tokens) if start),
     )
 
@@ -99,14 +98,18 @@ def sum_in_writing(scene: Scene, key: int) -> str:
     facts: dict[str, str | int] = {
         "query": word(scene.focus.text),
         "key": word(scene.key_labels[key]),
-        "products": _written_sum(products) + _written_bias(scene, key),
+        "products": _written_sum(products),
         "score": fact(float(steps.scores[query, key])),
         "divisor": _divisor(scene),
         "scaled": fact(float(steps.scaled_scores[query, key])),
         "weight": fact(float(steps.weights[query, key])),
         "keys": len(scene.key_labels),
     }
-    text = lesson("neuron-sum", **facts)
+    bias = scene.attention.bias
+    if bias is None:
+        text = lesson("neuron-sum", **facts)
+    else:
+        text = lesson("neuron-sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)
     if np.isneginf(masked):
         return text + lesson("neuron-masked", **facts)
     row = steps.masked_scores[query]
@@ -140,14 +143,6 @@ def _written_sum(products: np.ndarray) -> str:
         parts = [*parts[:3], "…", parts[-1]]
     first, *others = parts
     return "".join([first, *(f" − {part[1:]}" if part.startswith("−") else f" + {part}" for part in others)])
-
-
-def _written_bias(scene: Scene, key: int) -> str:
-    """Return what the model adds to the products for how far apart query and key are, where it does."""
-    if scene.attention.bias is None:
-        return ""
-    added = number(float(scene.attention.bias[scene.head, scene.word, key]))
-    return f" {'− ' + added[1:] if added.startswith('−') else '+ ' + added} (position bias)"
 
 
 def _divisor(scene: Scene) -> str:

@@ -147,7 +147,7 @@ def _press(key: str, number: int, is_cancelled: bool) -> None:
 def _set_model() -> None:
     model = state.chosen("model")
     if model is not None:
-        state.change(lambda view: view.with_model(model))
+        state.set_model(model)
 
 
 def _set_place(name: str) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from attention.examples import EXAMPLES
 from attention.lesson.details import open_cell
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.trace import PARTS, Part, Trace
-from attention.ui import state, text
+from attention.trace import PARTS, Part, Reads, Trace
+from attention.ui import picture, state, text
 from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle, waiting
 from attention.ui.masthead import masthead, notices
 from attention.view import Pane as Place
@@ -22,6 +23,7 @@ from attention.view import View, default_word, other_model, same_word
 
 __all__ = [
     "Pane",
+    "alone",
     "begin",
     "controls",
     "finish",
@@ -41,7 +43,6 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
     return {line: (first, second) for line in lines for first, second in [line.split(" | ")]}
 
 
-_EXAMPLES = tuple((_ASSETS / "examples.txt").read_text("utf-8").splitlines())
 _PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
 _DECODER_MASK_HELP = (
@@ -50,6 +51,7 @@ _DECODER_MASK_HELP = (
 )
 
 
+_PLACEHOLDERS: dict[Reads, str] = {"text": "Type a sentence", "french": "Type a French sentence"}
 _PART_LABELS: dict[Part, str] = {"encoder": "encoder", "decoder": "decoder", "cross": "cross"}
 
 
@@ -95,13 +97,22 @@ def begin(
     return view
 
 
+def alone(view: View) -> View:
+    """Return the view as it is run where one model is looked at, and no cell of a step."""
+    return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
+
+
 def open_panes(view: View) -> list[Pane]:
     """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
     if not view.text:
         text.invitation()
         return []
+    if view.text == picture.BLANK:
+        text.notice("The field is empty: draw a digit in it, or choose one beside it.")
+        return []
     main = open_pane(view, get_info(view.model), is_other=False)
-    if not view.beside:
+    # What the toy would make of French or of a picture says nothing.
+    if not view.beside or main.info.reads != "text":
         return [main]
     models = {info.model_id: info for info in list_models()}
     other = open_pane(view, models[other_model(view.model, models)], is_other=True, main=main.scene)
@@ -118,7 +129,7 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
         )
         if get_info(view.model).parts:
             _part_choice(view)
-        if with_beside:
+        if with_beside and get_info(view.model).reads == "text":
             st.session_state["beside"] = view.beside
             st.toggle("Side by side", key="beside", on_change=_set_beside)
         st.session_state["mask"] = view.mask
@@ -127,7 +138,7 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
-            if not view.beside:
+            if not view.beside or pane.info.reads != "text":
                 place_choice(pane)
 
 
@@ -174,12 +185,16 @@ def finish(panes: list[Pane]) -> None:
 
 
 def _sentence(view: View) -> None:
+    reads = get_info(view.model).reads
+    if reads == "picture":
+        picture.field(view)
+        return
     st.session_state["text"] = view.text
     st.text_input(
-        "Sentence", key="text", placeholder="Type a sentence", on_change=_set_text, label_visibility="collapsed"
+        "Sentence", key="text", placeholder=_PLACEHOLDERS[reads], on_change=_set_text, label_visibility="collapsed"
     )
-    st.session_state["example"] = view.text if view.text in _EXAMPLES else None
-    st.pills("Examples", _EXAMPLES, key="example", on_change=_set_example, label_visibility="collapsed")
+    st.session_state["example"] = view.text if view.text in EXAMPLES[reads] else None
+    st.pills("Examples", EXAMPLES[reads], key="example", on_change=_set_example, label_visibility="collapsed")
 
 
 def pair_field(view: View) -> None:
@@ -318,7 +333,7 @@ def _set_pair_example() -> None:
 def _set_model() -> None:
     model = state.chosen("model")
     if model is not None:
-        state.change(lambda view: view.with_model(model))
+        state.set_model(model)
 
 
 def _set_part() -> None:

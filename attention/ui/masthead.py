@@ -22,6 +22,7 @@ _PAGES = (
     ("pages/compare.py", "Compare"),
     ("pages/many_sentences.py", "Many sentences"),
     ("pages/syntax_check.py", "Syntax check"),
+    ("pages/code_lab.py", "Code lab"),
 )
 # Pages that have cells of their own, which no step has.
 _OWN_CELLS = {"pages/neuron_view.py": NEURON, "pages/compare.py": COMPARE}

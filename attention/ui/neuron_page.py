@@ -19,17 +19,12 @@ from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
-__all__ = ["show", "without_cell"]
+__all__ = ["show"]
 
 _NEURON = component("attention_neuron", css=_css("neuron"), js=_read("base.js", "colours.js", "neuron.js"))
 
 # The matrices of the steps whose columns are keys: a cell of theirs names a pair of tokens too.
 _PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
-
-
-def without_cell(view: View) -> View:
-    """Return the view as it is to be run: one model, and no cell, which here is no part of a step."""
-    return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
 
 
 def show(view: View, pane: Pane) -> None:

@@ -186,3 +186,16 @@ def test_small_pictures_and_the_neuron_view_name_what_is_read(scene):
     assert "v(chat)" in value_picture(scene, 1).row_labels
     assert "chat" in sum_in_writing(scene, 1)
     assert "k(chat)" in pair_table(scene, 1)
+
+
+def test_a_position_bias_is_part_of_the_score_and_is_named(trace):
+    bias = np.random.default_rng(5).normal(size=(N_HEADS, len(WRITTEN), len(READ))).astype(np.float32)
+    layer = replace(trace.layers[0], bias=bias)
+    scene = Scene(replace(trace, layers=(layer,)), 0, 1, 3)
+    data = neuron(scene, 2)
+    assert data.payload()["hasBias"]
+    np.testing.assert_allclose(data.products.sum(axis=1) + bias[1, 3], data.scores, atol=1e-5)
+    told = sum_in_writing(scene, 2)
+    assert "position bias" in told
+    assert f"{abs(float(bias[1, 3, 2])):.2f}" in told
+    assert "position bias" not in sum_in_writing(Scene(trace, 0, 1, 3), 2)
