@@ -151,7 +151,9 @@ def _tokens(view: _View) -> tuple[str, Values]:
 def _embed(view: _View) -> tuple[str, Values]:
     parts, inputs = view.trace.embeddings, view.layer_trace.inputs
     if view.layer and inputs is not None:
-        title = f"What enters layer {view.layer + 1} is what came out of layer {view.layer}."
+        norm = view.layer_trace.norm
+        after = "" if norm is None else f", after {norm.name}"
+        title = f"What enters layer {view.layer + 1} is what came out of layer {view.layer}{after}."
         return _recorded(view, title, X=inputs)
     if parts is None:
         return _recorded(view, "Embeddings, as the model had them: their parts are not known.", X=inputs)
@@ -172,11 +174,11 @@ def _embed(view: _View) -> tuple[str, Values]:
 
 def _what_follows(view: _View, X: Array) -> str | None:
     """Say what the model does to the sum before its first layer, if it does anything."""
-    inputs, info = view.layer_trace.inputs, view.trace.info
+    inputs, parts = view.layer_trace.inputs, view.trace.embeddings
     if inputs is None or _are_close(X, inputs):
         return None
-    names = {"BERT": "LayerNorm", "Llama": "RMSNorm"}
-    name = next((norm for architecture, norm in names.items() if architecture in info.architecture), "a further step")
+    norm = view.layer_trace.norm or (None if parts is None else parts.norm)
+    name = "a further step" if norm is None else norm.name
     return f"Then {name} makes the input of layer 1 of it: {_numbers(inputs[view.word])} for {view.label(view.word)}."
 
 
@@ -250,8 +252,9 @@ def _scores(view: _View) -> tuple[str, Values]:
     keys = _leading(steps.keys.shape[0], steps.keys[0].nbytes)
     K, scores = steps.keys[keys], steps.scores[:, keys]
     rows = view.rows(steps.queries, steps.scores)
+    bias = view.layer_trace.bias
     return "scores", {
-        **view.write(Q=steps.queries[rows], K=K),
+        **view.write(Q=steps.queries[rows], K=K, B=None if bias is None else bias[view.head, rows, keys]),
         **_shapes(K_T=K.T, scores=scores[rows]),
         "cut_keys": _cut_note(keys, steps.keys.shape[0], "keys"),
         **view.cell(scores, rows),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.figures import colours
 
-__all__ = ["CROSSED", "STEPS", "STEP_KEYS", "TURNED", "Step", "step_of"]
+__all__ = ["CROSSED", "STEPS", "STEP_KEYS", "TURNED", "Step", "biased", "step_of", "unscaled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,16 @@ CROSSED = {
 }
 
 STEP_KEYS = tuple(step.key for step in STEPS)
+
+
+def biased(formula: str) -> str:
+    """Return a formula of attention in which a position bias B is a part of the scores."""
+    return formula.replace(_Q + _KT, rf"({_Q}{_KT} + B)").replace(_GREY_SCORES, _grey(r"(QK^{\top} + B)"))
+
+
+def unscaled(formula: str) -> str:
+    """Return a formula of attention in which the scores stay as they are."""
+    return formula.replace(rf"\, {_GREY_SCALE} ", "").replace(r"/ \sqrt{d_k}", "/ 1")
 
 
 def step_of(key: str) -> Step:

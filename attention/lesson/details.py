@@ -103,7 +103,7 @@ def _input(scene: Scene, cell: Cell) -> Detail:
 
 
 def _normed_input(scene: Scene, cell: Cell) -> Detail:
-    """Explain a number that RMSNorm made: what it was, divided by the size of its row, times a weight."""
+    """Explain a number that a norm made: what it was, divided by the size of its row, times a weight."""
     norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
     assert norm is not None
     assert inputs is not None
@@ -111,21 +111,26 @@ def _normed_input(scene: Scene, cell: Cell) -> Detail:
     row, value = stream[cell.row], float(inputs[cell.row, cell.column])
     dimension = word(scene.dimension_names[cell.column])
     title = lesson("detail-input", word=word(scene.names[cell.row]), dimension=dimension, value=fact(value))
+    mean = float(row.mean()) if norm.centred else 0.0
     note = lesson(
-        "detail-input-rms",
+        "detail-input-layernorm" if norm.centred else "detail-input-rms",
         stream=exact(float(row[cell.column])),
-        size=exact(float(np.sqrt(np.square(row).mean() + norm.epsilon))),
+        mean=exact(mean),
+        size=exact(float(np.sqrt(np.square(row - mean).mean() + norm.epsilon))),
         gain=exact(float(norm.gain[cell.column])),
+        bias=exact(0.0 if norm.bias is None else float(norm.bias[cell.column])),
         value=exact(value),
     )
     return Detail(title, note, scene.dimension_names, inputs[cell.row], "the whole vector, dimension by dimension")
 
 
 def _stream(scene: Scene, cell: Cell) -> Detail:
+    assert scene.attention.norm is not None
     assert scene.stream is not None
     row = scene.stream[cell.row]
     title = lesson(
         "detail-stream",
+        norm=scene.attention.norm.name,
         word=word(scene.names[cell.row]),
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(row[cell.column])),
@@ -241,14 +246,20 @@ def _score(scene: Scene, cell: Cell) -> Detail:
     query, key = scene.steps.queries[cell.row], scene.steps.keys[cell.column]
     products = query * key
     labels = tuple(f"dimension {i}" for i in range(products.size))
+    bias = scene.attention.bias
     title = lesson(
-        "detail-scores",
+        "detail-scores" if bias is None else "detail-scores-biased",
         query=word(scene.names[cell.row]),
         key=word(scene.key_names[cell.column]),
         value=fact(float(scene.steps.scores[cell.row, cell.column])),
     )
-    note = lesson("detail-scores-note", count=products.size) + _largest(products, labels)
-    return _sum_of(title, note, products, labels, "q × k, dimension by dimension")
+    axis, largest = "q × k, dimension by dimension", _largest(products, labels)
+    if bias is None:
+        return _sum_of(title, lesson("detail-scores-note", count=products.size) + largest, products, labels, axis)
+    added = bias[scene.head, cell.row, cell.column]
+    note = lesson("detail-scores-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added)))
+    parts = np.append(products, added)
+    return _sum_of(title, note + largest, parts, (*labels, "position bias"), f"{axis}, and the bias")
 
 
 def _scaled(scene: Scene, cell: Cell) -> Detail:

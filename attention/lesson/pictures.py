@@ -23,20 +23,21 @@ def matrices(step: str, scene: Scene) -> tuple[Matrix, ...]:
 def _embed(scene: Scene) -> tuple[Matrix, ...]:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     pictures = []
-    has_norm = scene.attention.norm is not None
+    norm = scene.attention.norm
     if inputs is not None:
-        title = f"X: what enters layer {scene.layer + 1}" + (", after RMSNorm" if has_norm else "")
+        title = f"X: what enters layer {scene.layer + 1}" + (f", after {norm.name}" if norm is not None else "")
         pictures.append(_vectors(scene, "inputs", title, inputs, scene.dimensions))
     if scene.is_cross and scene.attention.sources is not None:
         title = "Z: the encoder's output"
         pictures.append(_vectors(scene, "sources", title, scene.attention.sources, scene.dimensions, of_keys=True))
-    if has_norm and scene.layer and scene.stream is not None:
-        title = f"Before RMSNorm: what layer {scene.layer} left"
+    if norm is not None and scene.layer and scene.stream is not None:
+        title = f"Before {norm.name}: what layer {scene.layer} left"
         pictures.append(_vectors(scene, "stream", title, scene.stream, scene.dimensions))
     # The parts are added before the first layer; what enters a deeper one is not made of them alone.
     where = "" if scene.layer == 0 else ", added before layer 1"
     if parts is not None and scene.layer == 0:
-        pictures.append(_vectors(scene, "words", "Word part", parts.words, scene.dimensions))
+        title = "Patch part" if scene.info.reads == "picture" else "Word part"
+        pictures.append(_vectors(scene, "words", title, parts.words, scene.dimensions))
     if parts is not None and parts.positions is not None:
         pictures.append(_vectors(scene, "positions", f"Position part{where}", parts.positions, scene.dimensions))
     return tuple(pictures)
@@ -62,7 +63,8 @@ def _qkv(scene: Scene) -> tuple[Matrix, ...]:
 
 
 def _scores(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "scores", "S = Q·Kᵀ", scene.steps.scores),)
+    bias = "" if scene.attention.bias is None else " + B"
+    return (_pairs(scene, "scores", f"S = Q·Kᵀ{bias}", scene.steps.scores),)
 
 
 def _scale(scene: Scene) -> tuple[Matrix, ...]:
@@ -71,16 +73,21 @@ def _scale(scene: Scene) -> tuple[Matrix, ...]:
     limit = float(np.abs(before).max()) or 1.0
     return (
         _pairs(scene, "scores", "Before: S", before, limit),
-        _pairs(scene, "scaled", "After: S / √dₖ", after, limit),
+        _pairs(scene, "scaled", f"After: {_scaled(scene)}", after, limit),
     )
 
 
+def _scaled(scene: Scene) -> str:
+    """Name the scaled scores: some models leave them as they are."""
+    return "S" if scene.attention.scale == 1 else "S / √dₖ"
+
+
 def _mask(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "masked", "S / √dₖ + M", scene.steps.masked_scores),)
+    return (_pairs(scene, "masked", f"{_scaled(scene)} + M", scene.steps.masked_scores),)
 
 
 def _softmax(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "weights", "A = softmax(S / √dₖ + M)", scene.steps.weights, palette="weights"),)
+    return (_pairs(scene, "weights", f"A = softmax({_scaled(scene)} + M)", scene.steps.weights, palette="weights"),)
 
 
 def _sum(scene: Scene) -> tuple[Matrix, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import groupby
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.course import CROSSED, TURNED, Step
+from attention.lesson.course import CROSSED, TURNED, Step, biased, unscaled
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
@@ -43,20 +44,29 @@ def formula(step: Step, scene: Scene) -> str:
         return TURNED
     if step.key == "heads" and layer.norm is not None and layer.projections and layer.projections.b_O is None:
         return step.formula.removesuffix(" + b_O")
-    return _embed_formula(step, scene) if step.key == "embed" else step.formula
+    if step.key == "embed":
+        return _embed_formula(step, scene)
+    latex = step.formula if layer.bias is None else biased(step.formula)
+    return unscaled(latex) if layer.scale == 1 else latex
 
 
 def _embed_formula(step: Step, scene: Scene) -> str:
-    if scene.attention.norm is not None:
-        stream = rf"\text{{output of layer {scene.layer}}}" if scene.layer else r"E_{\text{word}}"
-        return rf"X = \mathrm{{RMSNorm}}({stream})"
+    norm, deeper = scene.attention.norm, rf"\text{{output of layer {scene.layer}}}"
+    if norm is not None:
+        return rf"X = \mathrm{{{norm.name}}}({deeper if scene.layer else _parts(scene)})"
     if scene.layer:
-        return rf"X = \text{{output of layer {scene.layer}}}"
-    if not _has_norm(scene):
-        return step.formula
-    has_segments = scene.trace.embeddings is not None and scene.trace.embeddings.segments is not None
-    segments = r" + E_{\text{segment}}" if has_segments else ""
-    return rf"X = \mathrm{{LayerNorm}}(E_{{\text{{word}}}} + E_{{\text{{position}}}}{segments})"
+        return f"X = {deeper}"
+    return rf"X = \mathrm{{LayerNorm}}({_parts(scene)})" if _has_norm(scene) else step.formula
+
+
+def _parts(scene: Scene) -> str:
+    """Return in LaTeX what is added up before the first layer."""
+    parts = scene.trace.embeddings
+    names = ["patch" if scene.info.reads == "picture" else "word"]
+    if parts is not None:
+        known = {"position": parts.positions, "segment": parts.segments}
+        names += [name for name, part in known.items() if part is not None]
+    return " + ".join(rf"E_{{\text{{{name}}}}}" for name in names)
 
 
 def _has_norm(scene: Scene) -> bool:
@@ -167,15 +177,17 @@ def _embed(scene: Scene) -> str:
 
 def _stream(scene: Scene, inputs: Array) -> str:
     """Say what enters a layer of a model that norms before attention, and adds to what goes on beside it."""
+    assert scene.attention.norm is not None
     assert scene.stream is not None
     facts: dict[str, str | int] = {
         "width": inputs.shape[1],
         "focus": word(scene.names[scene.word]),
         "stream_length": _length(scene.stream[scene.word]),
         "length": _length(inputs[scene.word]),
+        "norm": scene.attention.norm.name,
     }
     if not scene.layer:
-        return lesson("embed-rotary", **facts)
+        return _first_stream(scene, facts)
     cosines = _cosines(inputs, scene.word)
     nearest = int(cosines.argmax())
     return lesson(
@@ -184,6 +196,20 @@ def _stream(scene: Scene, inputs: Array) -> str:
         before=scene.layer,
         nearest=word(scene.names[nearest]),
         cosine=fact(float(cosines[nearest])),
+        **facts,
+    )
+
+
+def _first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
+    """Say what enters layer 1, and how the model is told where a token stands."""
+    parts = scene.trace.embeddings
+    if parts is None or parts.positions is None:
+        return lesson("embed-bias" if scene.attention.bias is not None else "embed-rotary", **facts)
+    return lesson(
+        "embed-normed",
+        position=scene.word,
+        word_length=_length(parts.words[scene.word]),
+        position_length=_length(parts.positions[scene.word]),
         **facts,
     )
 
@@ -259,7 +285,7 @@ def _tell_groups(scene: Scene) -> str:
 def _scores(scene: Scene) -> str:
     row = scene.steps.scores[scene.word]
     best, worst = int(row.argmax()), int(row.argmin())
-    return lesson(
+    text = lesson(
         "scores",
         focus=word(scene.names[scene.word]),
         best=word(scene.key_names[best]),
@@ -267,13 +293,21 @@ def _scores(scene: Scene) -> str:
         worst=word(scene.key_names[worst]),
         worst_score=fact(float(row[worst])),
     )
+    if scene.attention.bias is None:
+        return text
+    return text + lesson(
+        "scores-bias",
+        focus=word(scene.names[scene.word]),
+        best=word(scene.key_names[best]),
+        bias=fact(float(scene.attention.bias[scene.head, scene.word, best])),
+    )
 
 
 def _scale(scene: Scene) -> str:
     steps, row = scene.steps, scene.word
     best = int(steps.scores[row].argmax())
     return lesson(
-        "scale",
+        _scale_lesson(scene),
         focus=word(scene.names[scene.word]),
         divisor=fact(1 / scene.attention.scale),
         d_head=scene.d_head,
@@ -283,6 +317,13 @@ def _scale(scene: Scene) -> str:
         weight_unscaled=fact(float(softmax(steps.scores[row])[best])),
         weight_scaled=fact(float(softmax(steps.scaled_scores[row])[best])),
     )
+
+
+def _scale_lesson(scene: Scene) -> str:
+    """Return which lesson says what this model divides its scores by."""
+    if math.isclose(scene.attention.scale, scene.d_head**-0.5, rel_tol=1e-6):
+        return "scale"
+    return "scale-none" if scene.attention.scale == 1 else "scale-own"
 
 
 def _mask(scene: Scene) -> str:

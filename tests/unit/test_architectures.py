@@ -11,13 +11,14 @@ import torch
 import transformers
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, normalizers, processors
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from attention import masks, pixels
 from attention.models.architectures import ARCHITECTURES, info_from_config
 from attention.models.huggingface import HuggingFaceModel
 from attention.text import clean
-from tests.tiny_models import KINDS, make
+from tests.tiny_models import KINDS
 
 SENTENCE = "The cat didn't sit on naïve 😀  tokenizers, café!"
 PICTURE = "00123456789abcdefg0" * 3 + "0f0f0f0"
@@ -35,19 +36,8 @@ OUTPUTS = {
 }
 
 
-@pytest.fixture(scope="session")
-def folder_of(tmp_path_factory, _one_torch_thread):
-    root = tmp_path_factory.mktemp("tiny")
-    return cache(lambda kind: make(kind, root / kind))
-
-
 def info_of(kind, folder):
     return info_from_config(kind, folder, name=kind.upper(), licence="none", source="random")
-
-
-@pytest.fixture(scope="session")
-def model_of(folder_of):
-    return cache(lambda kind: HuggingFaceModel(info_of(kind, folder_of(kind)), folder_of(kind)))
 
 
 @pytest.fixture(scope="session")
@@ -594,3 +584,54 @@ def test_marian_with_one_is_recorded(tmp_path, folder_of):
     assert_equal(trace.cross, result.cross_attentions)
     parts = trace.embeddings
     np.testing.assert_allclose(parts.words + parts.positions, trace.hidden_states[0], rtol=0, atol=1e-5)
+
+
+def test_bart_without_its_head_writes_with_the_table_of_its_words(folder_of, model_of, tmp_path):
+    """As facebook/bart-base is saved."""
+    transformers.BartModel.from_pretrained(folder_of("bart"), local_files_only=True).save_pretrained(tmp_path)
+    for name in ("tokenizer.json", "tokenizer_config.json", "generation_config.json"):
+        shutil.copy(folder_of("bart") / name, tmp_path)
+    ours, theirs = (
+        HuggingFaceModel(info_of("bart", tmp_path), tmp_path).trace("The cat"),
+        model_of("bart").trace("The cat"),
+    )
+    assert ours.decoder.tokens == theirs.decoder.tokens
+    np.testing.assert_array_equal(ours.cross.layers[0].queries, theirs.cross.layers[0].queries)
+
+
+def llama_2_tokenizer(folder):
+    """Sentence pieces by byte-pair encoding, with bytes for what has no piece, as Llama 2 has them."""
+    letters = list("abcdefghijklmnopqrstuvwxyzT.,'")
+    pieces = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", *letters, "ca", "cat", "▁cat"]
+    tokenizer = Tokenizer(
+        models.BPE(
+            {piece: number for number, piece in enumerate(pieces)},
+            [("c", "a"), ("ca", "t"), ("▁", "cat")],
+            unk_token="<unk>",
+            byte_fallback=True,
+            fuse_unk=True,
+        )
+    )
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
+    ).save_pretrained(folder)
+
+
+def test_sentence_pieces_with_bytes_for_the_rest(folder_of, tmp_path):
+    folder = shutil.copytree(folder_of("llama"), tmp_path / "llama")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    llama_2_tokenizer(folder)
+    model = HuggingFaceModel(info_of("llama", folder), folder)
+    trace = model.trace("cat é cat")
+    assert [token.text for token in trace.tokens] == ["<s>", "␣cat", "␣", "<0xC3>", "<0xA9>", "␣cat"]
+    assert [token.typed for token in trace.tokens] == ["", "cat", "", "é", "", "cat"]
+    assert [token.word for token in trace.tokens] == [None, 0, 1, 1, 1, 2]
+    assert [token.is_special for token in trace.tokens] == [True, False, False, False, False, False]
+    found = model.next_token(trace)
+    assert (found.texts[found.labels.index("␣cat")], found.texts[found.labels.index("<0xC3>")]) == (" cat", None)
