@@ -22,7 +22,10 @@ MUST_NOT_IMPORT = {
     "attention/patterns.py": {"attention.models", "attention.figures", "attention.ui"},
     "attention/figures": {"attention.models", "attention.ui"},
     "attention/models": {"attention.figures", "attention.ui"},
+    "attention/training": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},
 }
+# What trains the project's own models; the app may read the translator's grammar and vocabulary, and no more.
+TRAINING = ["attention.training.loop", "attention.training.translator", "attention.training.digits"]
 
 
 def module_name(path):
@@ -64,6 +67,12 @@ def test_imports_run_one_way(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
+def test_only_training_trains(path):
+    if not path.is_relative_to("attention/training"):
+        assert not {module for module in imports_of(path) if within(module, [*TRAINING, "sklearn"])}
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
 def test_only_the_pages_and_their_ui_import_streamlit(path):
     if any(path.is_relative_to(part) for part in ("app.py", "pages", "attention/ui")):
         return
@@ -86,7 +95,7 @@ def brought_in(modules):
 
 
 def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_libraries():
-    needs_torch = ["attention.models.huggingface", "attention.models.recorder"]
+    needs_torch = ["attention.models.huggingface", "attention.models.recorder", *TRAINING]
     modules = [module_name(path) for path in FILES if path.parts[0] == "attention"]
     light = [module for module in modules if not within(module, ["attention.ui", *needs_torch])]
     assert {"attention.steps", "attention.trace", "attention.models", "attention.models.toy"} <= set(light)
