@@ -13,8 +13,8 @@ from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.ui import state, text
-from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle, waiting
+from attention.ui import model_choice, state, text
+from attention.ui.cache import ModelFailedError, Recorded, record, settle
 from attention.ui.masthead import masthead, notices
 from attention.view import View, default_word, other_model, same_word
 
@@ -102,12 +102,8 @@ def open_panes(view: View) -> list[Pane]:
 
 def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True) -> None:
     """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
-    models = {info.model_id: info.name for info in list_models()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        st.session_state["model"] = view.model
-        st.segmented_control(
-            "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
-        )
+        model_choice.choose(view)
         if with_beside:
             st.session_state["beside"] = view.beside
             st.toggle("Side by side", key="beside", on_change=_set_beside)
@@ -189,7 +185,7 @@ def _word_choice(pane: Pane) -> None:
 
 def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scene | None = None) -> Pane:
     """Run one model on the sentence; a link that points beside it is answered with a notice."""
-    model = _load(info)
+    model = model_choice.load(info)
     if isinstance(model, ModelUnavailableError):
         return Pane(info, is_other, reason=model)
     try:
@@ -228,11 +224,6 @@ def _record(model: Model, view: View) -> Recorded:
         return alone
 
 
-def _load(info: ModelInfo) -> Model | ModelUnavailableError:
-    with st.spinner(waiting(info), show_time=True):
-        return model_or_reason(info.model_id)
-
-
 def _word(view: View, recorded: Recorded) -> int:
     tokens = recorded.trace.tokens
     if view.word is None:
@@ -267,12 +258,6 @@ def _set_pair_example() -> None:
     if example is not None:
         first, second = _PAIRS[example]
         state.set_pair(second, text=first)
-
-
-def _set_model() -> None:
-    model = state.chosen("model")
-    if model is not None:
-        state.change(lambda view: view.with_model(model))
 
 
 def _set_beside() -> None:
