@@ -47,7 +47,7 @@ def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Pa
         return target
     file = locate(source) / source.file
     with _explained(target), new_folder(target, NEEDED_BYTES) as new:
-        _convert(file, new, on_progress or (lambda progress: None))
+        _convert(file, new, on_progress)
         _write_manifest(new, source)
         put_in_place(new, target, lambda: _is_whole(target, source))
     return target
@@ -77,7 +77,7 @@ def _write_manifest(folder: Path, source: WeightsSource) -> None:
     (folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
 
 
-def _convert(file: Path, folder: Path, on_progress: OnProgress) -> None:
+def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
     """Unpack the weights to float32, and write them with configuration and tokenizer.
 
     transformers' own ``from_pretrained(gguf_file=…)`` asks for accelerate as well, of which nothing is needed here,
@@ -96,13 +96,18 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress) -> None:
     names = get_gguf_hf_weights_map(skeleton, processor)
     packed = GGUFReader(file).tensors
     tensors = {}
+
+    def tell(n_done: int) -> None:
+        if on_progress is not None:
+            on_progress(Progress(n_done, len(packed), "tensors"))
+
     for index, tensor in enumerate(packed):
-        on_progress(Progress(index, len(packed), "tensors"))
+        tell(index)
         plain = dequantize(tensor.data, tensor.tensor_type)
         found = processor.process(weights=plain, name=tensor.name, tensor_key_mapping=names, parsed_parameters={})
         if found.name in names:
             tensors[names[found.name]] = torch.from_numpy(found.weights.copy())
-    on_progress(Progress(len(packed), len(packed), "tensors"))
+    tell(len(packed))
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     # It is written for its owner alone, and an image is run by somebody else.
     (folder / WEIGHTS).chmod(0o644)

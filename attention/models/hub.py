@@ -337,8 +337,8 @@ def _chosen(model_id: str, files: dict[str, _File]) -> Iterator[_File]:
 def _check_size(offer: _Offer, limits: Allowed) -> None:
     if offer.n_bytes > limits.max_bytes:
         raise HubError(
-            f"{offer.model_id} has {offer.n_bytes / 1e6:,.0f} MB, and this server fetches {limits.max_bytes / 1e6:,.0f} "
-            "MB at most."
+            f"{offer.model_id} has {offer.n_bytes / 1e6:,.0f} MB, and this server fetches "
+            f"{limits.max_bytes / 1e6:,.0f} MB at most."
         )
 
 
@@ -391,7 +391,7 @@ class _Digests:
 
 
 def _check_and_note(offer: _Offer, folder: Path) -> Kept:
-    """Open the weights, which checks that they are safetensors from their first byte to their last; write the manifest."""
+    """Open the weights, which checks that they are safetensors from first byte to last; write the manifest."""
     from safetensors import SafetensorError, safe_open
 
     names = [file.name for file in offer.files]
