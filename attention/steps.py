@@ -24,6 +24,7 @@ __all__ = [
     "HeadSteps",
     "attend",
     "join_heads",
+    "layer_norm",
     "mask_scores",
     "output_projection",
     "project",
@@ -79,6 +80,18 @@ def rms_norm(x: Float[Array, "*T M"], gain: Float[Array, " M"], epsilon: float) 
     """
     mean_square = np.square(x).mean(axis=-1, keepdims=True)
     return x / np.sqrt(mean_square + x.dtype.type(epsilon)) * gain
+
+
+def layer_norm(
+    x: Float[Array, "*T M"], gain: Float[Array, " M"], bias: Float[Array, " M"] | None, epsilon: float
+) -> Float[Array, "*T M"]:
+    r"""Bring every vector to mean 0 and the same size: ``(x - mean(x)) / √(var(x) + ε) · g + b``.
+
+    (Ba et al. 2016, "Layer Normalization", section 3.)
+    """
+    centred = x - x.mean(axis=-1, keepdims=True)
+    normed = rms_norm(centred, gain, epsilon)
+    return normed if bias is None else normed + bias
 
 
 def split_heads(joined: Float[Array, "T H*D"], n_heads: int) -> Float[Array, "H T D"]:
@@ -151,6 +164,7 @@ def attend(
     *,
     mask: Float[Array, "*H_Q_K"] | None = None,
     scale: float | None = None,
+    bias: Float[Array, "*H_Q_K"] | None = None,
 ) -> HeadSteps:
     """Run all steps, from the scores to the heads' outputs, and keep each one.
 
@@ -162,8 +176,10 @@ def attend(
         queries: shape (H, Q, D).
         keys: shape (G, K, D), where H is a multiple of G.
         values: shape (G, K, Dv).
-        mask: additive, 0 or ``-inf`` (or a position bias), broadcastable to (H, Q, K); None masks nothing.
+        mask: additive, 0 or ``-inf``, broadcastable to (H, Q, K); None masks nothing.
         scale: factor of the scores; ``1/√D`` if None.
+        bias: what is added to the scores for how far apart query and key are (Raffel et al. 2020,
+            section 2.1), broadcastable to (H, Q, K); None adds nothing.
 
     Raises:
         ValueError: shapes that do not fit together, with what came and what was wanted.
@@ -172,9 +188,12 @@ def attend(
     n_heads, n_queries, d_head = queries.shape
     group_size = n_heads // keys.shape[0]
     keys, values = (array.repeat(group_size, axis=0) if group_size > 1 else array for array in (keys, values))
-    full_mask = _broadcast_mask(mask, (n_heads, n_queries, keys.shape[1]), queries.dtype)
+    shape = (n_heads, n_queries, keys.shape[1])
+    full_mask = _broadcast("mask", mask, shape, queries.dtype)
 
     scores = score(queries, keys)
+    if bias is not None:
+        scores += _broadcast("bias", bias, shape, queries.dtype)
     scaled_scores = scale_scores(scores, 1 / math.sqrt(d_head) if scale is None else scale)
     masked_scores = mask_scores(scaled_scores, full_mask)
     weights = softmax(masked_scores)
@@ -202,10 +221,12 @@ def _check_shapes(queries: Array, keys: Array, values: Array) -> None:
         raise ValueError(f"keys must have at least one token and one dimension, got shape {keys.shape}")
 
 
-def _broadcast_mask(mask: Array | None, shape: tuple[int, int, int], dtype: np.dtype[np.floating]) -> Array:
-    if mask is None:
+def _broadcast(name: str, addend: Array | None, shape: tuple[int, int, int], dtype: np.dtype[np.floating]) -> Array:
+    if addend is None:
         return np.broadcast_to(np.zeros((), dtype), shape)
     try:
-        return np.broadcast_to(mask.astype(dtype, copy=False), shape)
+        return np.broadcast_to(addend.astype(dtype, copy=False), shape)
     except ValueError:
-        raise ValueError(f"mask must be broadcastable to {shape} (heads, queries, keys), got {mask.shape}") from None
+        raise ValueError(
+            f"{name} must be broadcastable to {shape} (heads, queries, keys), got {addend.shape}"
+        ) from None

@@ -120,20 +120,41 @@ class Projections:
 
 
 @dataclass(frozen=True, slots=True)
+class Norm:
+    """A norm that brings each vector to a standard size; its numbers are shared with the model.
+
+    RMSNorm is ``x / √(mean(x²) + ε) · g``. LayerNorm is ``centred``: it takes the vector's mean away first, and
+    may add a bias at the end.
+    """
+
+    gain: Float[Array, " M"]
+    epsilon: float
+    bias: Float[Array, " M"] | None = None
+    centred: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the norm is called."""
+        return "LayerNorm" if self.centred else "RMSNorm"
+
+    def __call__(self, x: Float[Array, "*T M"]) -> Float[Array, "*T M"]:
+        """Derive what the norm makes of vectors."""
+        if self.centred:
+            return steps.layer_norm(x, self.gain, self.bias, self.epsilon)
+        return steps.rms_norm(x, self.gain, self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The parts that were added up, token by token, before the first layer; a part the model lacks is None."""
+    """The parts that were added up, token by token, before the first layer; a part the model lacks is None.
+
+    Some models bring the sum to a standard size before it enters that layer, by ``norm``.
+    """
 
     words: Float[Array, "T M"]
     positions: Float[Array, "T M"] | None = None
     segments: Float[Array, "T M"] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Norm:
-    """The RMSNorm before a layer's attention: ``inputs = x / √(mean(x²) + ε) · g``; shared with the model."""
-
-    gain: Float[Array, " M"]
-    epsilon: float
+    norm: Norm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +164,8 @@ class LayerTrace:
     ``inputs`` is what the projections multiply: after the layer's ``norm``, where there is one before attention.
     Queries and keys are as they meet: turned by their positions (``rotary``), where a model does that, so that
     ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention keys and values come from other vectors than
-    queries do: from ``key_inputs``, the encoder's output; elsewhere that is None.
+    queries do: from ``key_inputs``, the encoder's output; elsewhere that is None. A model may add a ``bias`` to the
+    scores, for how far apart query and key are (Raffel et al. 2020, section 2.1); all its layers share one.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -158,6 +180,7 @@ class LayerTrace:
     rotary: Rotary | None = None
     norm: Norm | None = None
     key_inputs: Float[Array, "K M"] | None = None
+    bias: Float[Array, "H Q K"] | None = None
 
     @property
     def sources(self) -> Float[Array, "K M"] | None:
@@ -166,7 +189,7 @@ class LayerTrace:
 
     def steps(self) -> HeadSteps:
         """Derive every step of every head."""
-        return steps.attend(self.queries, self.keys, self.values, mask=self.mask, scale=self.scale)
+        return steps.attend(self.queries, self.keys, self.values, mask=self.mask, scale=self.scale, bias=self.bias)
 
     def head(self, head: int) -> HeadSteps:
         """Derive every step of one head, counted from 0.
@@ -185,6 +208,7 @@ class LayerTrace:
             self.values[group : group + 1],
             mask=mask,
             scale=self.scale,
+            bias=None if self.bias is None else self.bias[head : head + 1],
         )
         return one_head.head(0)
 

@@ -6,6 +6,7 @@ Their vocabulary writes each byte as one printable character: a space is ``Ġ``,
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import groupby
 
@@ -15,6 +16,8 @@ __all__ = ["shown", "text_of", "word_starts"]
 
 # White space that must be seen, since it is a part of the token.
 _VISIBLE = str.maketrans({" ": SPACE, "\n": "↵", "\t": "⇥", "\r": "␍"})
+# Control characters, and marks that turn the direction of everything after them: a model may write them.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def shown(token: str) -> str:
@@ -23,7 +26,8 @@ def shown(token: str) -> str:
     >>> shown("Ġcat"), shown("Ċ"), shown("Ã©"), shown("ĠðŁĺ")
     ('␣cat', '↵', 'é', '␣\\xf0\\x9f\\x98')
     """
-    return _bytes_of(token).decode("utf-8", "backslashreplace").translate(_VISIBLE)
+    text = _bytes_of(token).decode("utf-8", "backslashreplace").translate(_VISIBLE)
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def text_of(token: str) -> str | None:

@@ -1,8 +1,8 @@
 """An attention function for transformers that notes exactly what a model used, and changes nothing.
 
 transformers lets a caller register an attention function by name. Ours calls the library's own SDPA
-forward and notes query, key, value, mask, scaling and output: the tensors after any rotary embedding
-and before key/value heads are repeated. Where it notes to is a ``ContextVar``, so threads never see
+forward and notes query, key, value, mask, position bias, scaling and output: the tensors after any rotary
+embedding and before key/value heads are repeated. Where it notes to is a ``ContextVar``, so threads never see
 each other's calls, and a model run outside ``recording()`` is not recorded at all.
 """
 
@@ -33,6 +33,7 @@ class AttentionCall:
     key: torch.Tensor
     value: torch.Tensor
     mask: torch.Tensor | None
+    position_bias: torch.Tensor | None
     scaling: float
     output: torch.Tensor
 
@@ -58,15 +59,17 @@ def _recorded_sdpa(
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
     scaling: float | None = None,
+    position_bias: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
+    # PyTorch's SDPA adds one array to the scores: the library's forward adds up bias and mask for it.
     output, weights = ALL_ATTENTION_FUNCTIONS["sdpa"](
-        module, query, key, value, attention_mask, scaling=scaling, **kwargs
+        module, query, key, value, attention_mask, scaling=scaling, position_bias=position_bias, **kwargs
     )
     calls = _calls.get()
     if calls is not None:
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-        calls.append(AttentionCall(module, query, key, value, attention_mask, scale, output))
+        calls.append(AttentionCall(module, query, key, value, attention_mask, position_bias, scale, output))
     return output, weights
 
 

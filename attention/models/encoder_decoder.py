@@ -1,0 +1,113 @@
+"""The decoder of an encoder–decoder: what it writes, and what it records while it reads what it has written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy import ndarray as Array
+from transformers.cache_utils import DynamicCache, EncoderDecoderCache
+from transformers.modeling_outputs import BaseModelOutput
+
+from attention import masks
+from attention.models.recorder import AttentionCall, recording
+from attention.models.stack import LayerStack
+from attention.models.tokens import TextReader
+from attention.trace import Cut, Token, Trace
+
+__all__ = ["TargetReader"]
+
+# The most tokens that are written: enough for a sentence or two.
+MAX_WRITTEN = 64
+
+
+class TargetReader:
+    """A decoder that reads the target text: one that is given, or the one that the model itself writes."""
+
+    def __init__(self, model: Any, stack: LayerStack, reader: TextReader) -> None:
+        """Take a model with its language-modelling head, and its stack of decoder layers."""
+        self._model = model
+        self._settings: Any = model.generation_config
+        self._stack = stack
+        self._reader = reader
+
+    def add_to(self, source: Trace, memory: torch.Tensor, target: str | None) -> Trace:
+        """Return the encoder's trace with those of the decoder's two attentions.
+
+        Each token of the target sees itself and those before it, whatever the mask; of the source it sees all but
+        the padding.
+
+        Args:
+            source: the encoder's trace.
+            memory: the encoder's output, of shape (1, K, M).
+            target: a cleaned text; None is what the model writes.
+        """
+        hidden = np.array([token.is_padding for token in source.tokens])
+        text, tokens, cut = self._target(memory, hidden, source.info.max_tokens, target)
+        result, calls = self._run(tokens, memory, hidden)
+        states = tuple(state[0].numpy() for state in result.hidden_states)
+        own, other = calls[0::2], calls[1::2]
+        streams = self._stack.streams_after_self(own, states[:-1])
+        ids = [token.token_id for token in tokens]
+        decoder = Trace(
+            text=text,
+            tokens=tokens,
+            layers=self._stack.self_traces(own, states[:-1]),
+            info=replace(source.info, n_layers=source.info.n_decoder_layers),
+            embeddings=self._stack.embeddings(ids, [0] * len(ids)),
+            hidden_states=states,
+            cut=cut,
+        )
+        cross = replace(
+            decoder,
+            layers=self._stack.cross_traces(other, streams, source.hidden_states[-1]),
+            embeddings=None,
+            hidden_states=(*streams, states[-1]),
+            memory=source.tokens,
+        )
+        return replace(source, decoder=decoder, cross=cross)
+
+    def _target(
+        self, memory: torch.Tensor, hidden: Array, limit: int, target: str | None
+    ) -> tuple[str, tuple[Token, ...], Cut | None]:
+        """Return the target text, its tokens as the decoder reads them, and where it was cut."""
+        if target is None:
+            return *self._reader.written(self._write(memory, hidden, min(limit - 1, MAX_WRITTEN))), None
+        tokens, cut = self._reader.target(self._settings.decoder_start_token_id, target, limit)
+        return target, tokens, cut
+
+    def _write(self, memory: torch.Tensor, hidden: Array, limit: int) -> list[int]:
+        """Return what the model writes, always the likeliest token, without the one that ends it."""
+        ids: list[int] = self._model.generate(
+            encoder_outputs=BaseModelOutput(last_hidden_state=memory),
+            attention_mask=torch.from_numpy(~hidden)[None].long(),
+            max_new_tokens=limit,
+            # One that grows: generate() makes room for as many layers as the encoder has.
+            past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()),
+            # A model may bring settings of its own: of several ways to write, only one is taken here.
+            num_beams=1,
+            do_sample=False,
+            early_stopping=False,
+            length_penalty=1.0,
+        )[0].tolist()
+        ends = self._settings.eos_token_id
+        is_ended = ids[-1] in (ends if isinstance(ends, list) else [ends])
+        return ids[:-1] if is_ended and len(ids) > 1 else ids
+
+    def _run(self, tokens: tuple[Token, ...], memory: torch.Tensor, hidden: Array) -> tuple[Any, list[AttentionCall]]:
+        """Run the decoder once, recorded, over tokens that are all there."""
+        n_tokens = len(tokens)
+        causal = torch.from_numpy(masks.causal(n_tokens))[None, None]
+        unseen = masks.painted(np.broadcast_to(hidden, (n_tokens, hidden.size)))
+        with recording() as calls:
+            result = self._stack.module(
+                input_ids=torch.tensor([[token.token_id for token in tokens]]),
+                attention_mask=causal,
+                encoder_hidden_states=memory,
+                encoder_attention_mask=torch.from_numpy(unseen)[None, None] if hidden.any() else None,
+                output_hidden_states=True,
+                use_cache=False,
+            )
+        return result, calls

@@ -1,0 +1,52 @@
+"""A picture into tokens: square patches, row by row, after one token that stands for the whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from attention import pixels
+from attention.trace import Token
+
+__all__ = ["PictureReader"]
+
+# ViT's own preparation: grey levels from 0 to 1 become -1 to 1.
+_MEAN = _SPREAD = 0.5
+
+
+class PictureReader:
+    """How a Vision Transformer is shown a picture of 8×8 pixels (Dosovitskiy et al. 2021, section 3.1).
+
+    The picture is brought to the size that the model takes (bilinear; 8×8 stays as it is) and repeated for each of
+    its colours; grey levels 0 to 16 become 0 to 1, then less 0.5 and divided by 0.5.
+    """
+
+    def __init__(self, config: Any) -> None:
+        """Take the sizes from the model's configuration."""
+        self._size = _both(config.image_size)
+        self._n_colours: int = config.num_channels
+        height, width = _both(config.patch_size)
+        self._n_rows, self._n_columns = self._size[0] // height, self._size[1] // width
+
+    def pixels(self, text: str) -> torch.Tensor:
+        """Return what the model is given, of shape (1, colours, height, width).
+
+        Raises:
+            ValueError: the text is no picture; see ``attention.pixels``.
+        """
+        levels = torch.from_numpy(pixels.parse(text))[None, None] / (len(pixels.GREYS) - 1)
+        resized = torch.nn.functional.interpolate(levels, size=self._size, mode="bilinear", align_corners=False)
+        return ((resized - _MEAN) / _SPREAD).expand(-1, self._n_colours, -1, -1)
+
+    def tokens(self) -> tuple[Token, ...]:
+        """Return the tokens: [CLS], and each patch by its row and column, counted from 1."""
+        names = [f"r{row + 1}c{column + 1}" for row in range(self._n_rows) for column in range(self._n_columns)]
+        whole = Token("[CLS]", "", None, 0, -1, is_special=True)
+        return (whole, *(Token(name, "", i, i + 1, -1) for i, name in enumerate(names)))
+
+
+def _both(size: Any) -> tuple[int, int]:
+    """Return height and width, where a configuration may give one number for both."""
+    height, width = (size, size) if isinstance(size, int) else size
+    return int(height), int(width)

@@ -1,0 +1,268 @@
+"""One stack of a model's layers: what its parts are, and what it records of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import torch
+from numpy import ndarray as Array
+from transformers.pytorch_utils import Conv1D
+
+from attention import masks
+from attention.models import architectures
+from attention.models.recorder import AttentionCall
+from attention.positions import Rotary
+from attention.trace import AttentionKind, Embeddings, LayerTrace, Norm, Projections
+
+__all__ = ["LayerStack", "batch_traces"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Attention:
+    """The parts of one attention that its record takes along, and those that lead on from it."""
+
+    projections: Projections
+    output: torch.nn.Module
+    norm: torch.nn.Module | None
+    norm_parts: Norm | None
+    norm_after: torch.nn.Module | None
+
+    def inputs(self, stream: Array) -> Array:
+        """Return what the projections multiply: the norm is run once more, since what it gave was not noted."""
+        return stream if self.norm is None else self.norm(torch.from_numpy(stream)).numpy()
+
+    def after(self, stream: Array, call: AttentionCall) -> Array:
+        """Return the stream behind this attention: what it added is worked out once more."""
+        added = torch.from_numpy(stream) + self.output(call.output[0].flatten(1))
+        return (added if self.norm_after is None else self.norm_after(added)).numpy()
+
+
+class LayerStack:
+    """A stack of layers of a model that is loaded."""
+
+    def __init__(self, model: Any, names: architectures.Stack) -> None:
+        """Find the parts."""
+        self.module: Any = model if names.root is None else getattr(model, names.root)
+        self._names = names
+        layers = attrgetter(names.layers)(self.module)
+        self._attentions = [_attention(layer, names.attention) for layer in layers]
+        self._crosses = [] if names.cross is None else [_attention(layer, names.cross) for layer in layers]
+        self._norm = None if names.norm is None else _norm(attrgetter(names.norm)(self.module))
+
+    def take_final_norm(self) -> torch.nn.Module | None:
+        """Take out the norm after the last layer, so that the last hidden state is what that layer left."""
+        name = self._names.final_norm
+        if name is None:
+            return None
+        norm: torch.nn.Module = getattr(self.module, name)
+        setattr(self.module, name, torch.nn.Identity())
+        return norm
+
+    @property
+    def word_table(self) -> torch.Tensor:
+        """The vector of every token of the vocabulary."""
+        return attrgetter(self._names.words)(self.module).weight
+
+    def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> Embeddings:
+        """Return the parts that are added up for these tokens."""
+        words = attrgetter(self._names.words)(self.module)(torch.tensor(ids))
+        # Marian multiplies the word part by √d_model; BART's table does so by itself.
+        words = words * getattr(self.module, "embed_scale", 1.0)
+        table = None if self._names.segments is None else attrgetter(self._names.segments)(self.module).weight
+        return Embeddings(
+            words=words.numpy(),
+            positions=self._position_rows(ids),
+            segments=None if table is None else _rows(table, segments),
+            norm=self._norm,
+        )
+
+    def picture_embeddings(self, pixels: torch.Tensor) -> Embeddings:
+        """Return the parts that are added up for a picture: a vector for each patch, and one before them."""
+        parts = self.module.embeddings
+        patches = parts.patch_embeddings(pixels)[0]
+        words = torch.cat([parts.cls_token[0], patches])
+        return Embeddings(words=words.numpy(), positions=_shared(parts.position_embeddings)[0])
+
+    def _position_rows(self, ids: Sequence[int]) -> Array | None:
+        if self._names.positions is None:
+            return None
+        table = attrgetter(self._names.positions)(self.module)
+        if self._names.has_padding_position:
+            is_text = (torch.tensor(ids) != table.padding_idx).long()
+            return table.weight[is_text.cumsum(0) * is_text + table.padding_idx].numpy()
+        first = self._names.first_position
+        return table.weight[first : first + len(ids)].numpy()
+
+    def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
+        """Record the attention of each layer to its own tokens; a state is what enters a layer."""
+        shared = _Shared(calls)
+        turns = self._turns(torch.from_numpy(states[0]))
+        is_masked = self._names.is_causal or masks.is_causal(shared.mask(calls[0]))
+        kind: AttentionKind = "masked self" if is_masked else "self"
+        return tuple(
+            _record(call, part, part.inputs(state), shared, kind, rotary=turns)
+            for call, part, state in zip(calls, self._attentions, states, strict=True)
+        )
+
+    def cross_traces(
+        self, calls: Sequence[AttentionCall], streams: Sequence[Array], memory: Array
+    ) -> tuple[LayerTrace, ...]:
+        """Record the attention of each layer to the encoder's output; a stream is what enters it."""
+        shared = _Shared(calls)
+        return tuple(
+            _record(call, part, part.inputs(stream), shared, "cross", key_inputs=memory)
+            for call, part, stream in zip(calls, self._crosses, streams, strict=True)
+        )
+
+    def streams_after_self(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[Array, ...]:
+        """Return what enters the cross-attention of each layer: what its attention to its own tokens left."""
+        return tuple(part.after(state, call) for call, part, state in zip(calls, self._attentions, states, strict=True))
+
+    def _turns(self, states: torch.Tensor) -> Rotary | None:
+        """Return by how much the model turns queries and keys at each position: from its own table of angles."""
+        if self._names.rotary is None:
+            return None
+        positions = torch.arange(len(states))[None]
+        cosines, sines = attrgetter(self._names.rotary)(self.module)(states[None], positions)
+        # The model's table has each angle twice, once for either number of a pair.
+        half = cosines.shape[-1] // 2
+        return Rotary(cosines[0, :, :half].clone().numpy(), sines[0, :, :half].clone().numpy())
+
+
+class _Shared:
+    """The masks and biases of several calls, each kept once: layers that were given the same one share it."""
+
+    def __init__(self, calls: Sequence[AttentionCall]) -> None:
+        self._masks = {id(call.mask): _recorded_mask(call.mask) for call in calls}
+        self._biases = {id(call.position_bias): _recorded_bias(call.position_bias) for call in calls}
+
+    def mask(self, call: AttentionCall) -> Array | None:
+        return self._masks[id(call.mask)]
+
+    def bias(self, call: AttentionCall) -> Array | None:
+        return self._biases[id(call.position_bias)]
+
+
+def _record(
+    call: AttentionCall,
+    part: _Attention,
+    inputs: Array,
+    shared: _Shared,
+    kind: AttentionKind,
+    *,
+    rotary: Rotary | None = None,
+    key_inputs: Array | None = None,
+) -> LayerTrace:
+    return LayerTrace(
+        inputs=inputs,
+        queries=call.query[0].numpy(),
+        keys=call.key[0].numpy(),
+        values=call.value[0].numpy(),
+        mask=shared.mask(call),
+        scale=float(call.scaling),
+        # SDPA's forward returns (batch, queries, heads, width).
+        model_output=call.output[0].transpose(0, 1).numpy(),
+        kind=kind,
+        projections=part.projections,
+        rotary=rotary,
+        norm=part.norm_parts,
+        key_inputs=key_inputs,
+        bias=shared.bias(call),
+    )
+
+
+def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
+    """Record each layer of a run of several texts, the heads of the first text first."""
+    biases = {id(call.position_bias): _batch_bias(call) for call in calls}
+    return tuple(_batch_trace(call, biases[id(call.position_bias)]) for call in calls)
+
+
+def _batch_trace(call: AttentionCall, bias: Array | None) -> LayerTrace:
+    n_texts, n_heads, n_tokens, _ = call.query.shape
+    return LayerTrace(
+        inputs=None,
+        queries=call.query.flatten(0, 1).numpy(),
+        keys=call.key.flatten(0, 1).numpy(),
+        values=call.value.flatten(0, 1).numpy(),
+        mask=_batch_mask(call.mask, (n_texts, n_heads, n_tokens, n_tokens)),
+        scale=float(call.scaling),
+        model_output=call.output.transpose(1, 2).flatten(0, 1).numpy(),
+        bias=bias,
+    )
+
+
+def _batch_mask(mask: torch.Tensor | None, shape: tuple[int, int, int, int]) -> Array | None:
+    """Return a call's mask for each head of each text, or once if all share it; None if it hides nothing."""
+    if mask is None or not mask.any():
+        return None
+    if mask.shape[:2] == (1, 1):
+        return masks.hide_lowest(mask[0, 0].numpy())
+    return np.broadcast_to(masks.hide_lowest(mask.numpy()), shape).reshape(-1, *shape[2:])
+
+
+def _batch_bias(call: AttentionCall) -> Array | None:
+    """Return a call's bias for each head of each text."""
+    bias = _recorded_bias(call.position_bias)
+    return None if bias is None else np.tile(bias, (call.query.shape[0], 1, 1))
+
+
+def _recorded_mask(mask: torch.Tensor | None) -> Array | None:
+    """Return a call's mask without the batch axis, and without the head axis where all heads share it."""
+    if mask is None:
+        return None
+    array = masks.hide_lowest(mask[0].numpy())
+    return array[0] if array.shape[0] == 1 else array
+
+
+def _recorded_bias(bias: torch.Tensor | None) -> Array | None:
+    """Return a call's position bias without the batch axis; None if it adds nothing, as in T5's cross-attention."""
+    return None if bias is None or not bias.any() else bias[0].numpy()
+
+
+def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
+    """Return rows of a table; if it is the same row throughout, it is kept once."""
+    if len(set(indices)) == 1:
+        return np.broadcast_to(table[indices[0]].numpy(), (len(indices), table.shape[1]))
+    return table[list(indices)].numpy()
+
+
+def _attention(layer: Any, names: architectures.Attention) -> _Attention:
+    norm, norm_after = (None if name is None else attrgetter(name)(layer) for name in (names.norm, names.norm_after))
+    output = attrgetter(names.output)(layer)
+    return _Attention(_projections(layer, names), output, norm, None if norm is None else _norm(norm), norm_after)
+
+
+def _projections(layer: Any, names: architectures.Attention) -> Projections:
+    W_O, b_O = _linear(attrgetter(names.output)(layer))
+    if names.query == names.key == names.value:
+        weight, bias = _linear(attrgetter(names.query)(layer))
+        W_Q, W_K, W_V = np.split(weight, 3, axis=1)
+        b_Q, b_K, b_V = (None, None, None) if bias is None else np.split(bias, 3)
+    else:
+        (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = (
+            _linear(attrgetter(name)(layer)) for name in (names.query, names.key, names.value)
+        )
+    return Projections(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
+
+
+def _linear(module: Any) -> tuple[Array, Array | None]:
+    """Return a linear map's weight as (in, out) and its bias, as read-only views of the model's own memory."""
+    # GPT-2's Conv1D is a linear map whose weight is kept the other way round.
+    weight = _shared(module.weight)
+    return weight if isinstance(module, Conv1D) else weight.T, None if module.bias is None else _shared(module.bias)
+
+
+def _norm(module: Any) -> Norm:
+    if isinstance(module, torch.nn.LayerNorm):
+        return Norm(_shared(module.weight), module.eps, _shared(module.bias), centred=True)
+    return Norm(_shared(module.weight), module.variance_epsilon)
+
+
+def _shared(parameter: torch.Tensor) -> Array:
+    array = parameter.detach().numpy()
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,219 @@
+"""Text into tokens, each with what was typed for it, by whatever tokenizer a model has.
+
+There are three kinds, which the tokenizer itself tells apart: word pieces (BERT), bytes (GPT-2), and pieces
+as SentencePiece has them (T5). In the last two a space is a part of the token after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise, takewhile
+from pathlib import Path
+from typing import Any, Literal
+
+from tokenizers import Encoding, Tokenizer, decoders, models
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from attention.models import byte_level
+from attention.text import clean
+from attention.trace import Cut, Token
+from attention.words import SPACE
+
+__all__ = ["TextReader"]
+
+Kind = Literal["word pieces", "bytes", "sentence pieces"]
+
+# How SentencePiece writes a space (Kudo & Richardson 2018, section 3.2).
+_PIECE_SPACE = "▁"
+
+
+class TextReader:
+    """The tokenizer of a model, as it lies beside its weights."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        """Load the tokenizer of the model that is called so.
+
+        Raises:
+            ValueError: it needs a library of its own.
+        """
+        self._name = name
+        tokenizer = _load(folder)
+        added = tokenizer.added_tokens_decoder.items()
+        self._special_ids = frozenset(tokenizer.all_special_ids) | {number for number, token in added if token.special}
+        # The Rust tokenizer is used as it is: with truncation and padding switched off once, encoding
+        # changes nothing in it, so threads can share it.
+        self._tokenizer: Tokenizer = tokenizer.backend_tokenizer
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._kind = _kind(self._tokenizer)
+        # Where every text can be cut into bytes, no token means "unknown".
+        self._unknown_id: int | None = None if self._kind == "bytes" else tokenizer.unk_token_id
+        # GPT-2 has no token for padding; what is hidden may be any.
+        ids = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+        self.pad_id: int = next(number for number in ids if number is not None)
+        self._n_closing = _n_closing(self._tokenizer)
+
+    def encode(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:
+        """Encode a cleaned text (and a second one); where it is too long, what is left of it after cutting.
+
+        Raises:
+            ValueError: two texts are too long together.
+        """
+        encoding = self._tokenizer.encode(text, pair)
+        total = len(encoding.ids)
+        if total <= limit:
+            return encoding, None
+        if pair is not None:
+            raise ValueError(
+                f"The two texts have {total} tokens together, and {self._name} takes {limit}: shorten one of them."
+            )
+        # Room is kept for the special token at the end, where the model adds one.
+        last_kept = limit - 1 - self._n_closing
+        end = encoding.offsets[last_kept][1]
+        encoding = self._tokenizer.encode(text[:end])
+        while len(encoding.ids) > limit:
+            end -= 1
+            encoding = self._tokenizer.encode(text[:end])
+        last_word = text[:end].rsplit(maxsplit=1)[-1]
+        return encoding, Cut(kept=len(encoding.ids), total=total, last_word=last_word)
+
+    def tokens(self, encoding: Encoding, text: str, pair: str | None = None) -> tuple[Token, ...]:
+        """Return the tokens of an encoded text, or of two."""
+        texts = (text, pair or "")
+        found = self._word_pieces(encoding, texts) if self._kind == "word pieces" else self._spaced(encoding, texts)
+        return tuple(found)
+
+    def padding(self, first: int, count: int) -> tuple[Token, ...]:
+        """Return so many tokens of padding, the first of them at this position."""
+        name = self._shown(self._tokenizer.id_to_token(self.pad_id) or "")
+        return tuple(
+            Token(name, "", None, first + i, self.pad_id, is_special=True, is_padding=True) for i in range(count)
+        )
+
+    def target(self, start_id: int, text: str, limit: int) -> tuple[tuple[Token, ...], Cut | None]:
+        """Return a text as a decoder reads what it has written: the token it begins with, and none at the end."""
+        encoding, cut = self.encode(text, None, limit)
+        read = self.tokens(encoding, text)
+        kept = read[: len(read) - self._n_closing]
+        name = self._shown(self._tokenizer.id_to_token(start_id) or "")
+        start = Token(name, "", None, 0, start_id, is_special=True)
+        return (start, *(replace(token, position=token.position + 1) for token in kept)), cut
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """Return the text that a model wrote, cleaned, and its tokens."""
+        whole = self._tokenizer.decode(ids)
+        # What a token adds shows only together with those before it: a character may be several tokens.
+        sizes = (len(self._tokenizer.decode(ids[:count])) for count in range(1, len(ids) + 1))
+        ends = [0, *accumulate((min(size, len(whole)) for size in sizes), max)]
+        text, has_gap, rows = "", False, []
+        for token_id, (start, end) in zip(ids, pairwise(ends), strict=True):
+            added = whole[start:end]
+            typed = clean(added)
+            has_gap = has_gap or added[:1].isspace()
+            space = " " if has_gap and text else ""
+            # Like a space that is a token of its own, what adds nothing belongs to the word that it stands at.
+            rows.append((token_id, typed, len(text + space) if typed or has_gap else len(text) - 1))
+            if typed:
+                text, has_gap = text + space + typed, added[-1:].isspace()
+        return text, tuple(self._written_tokens(text, rows))
+
+    def _written_tokens(self, text: str, rows: Sequence[tuple[int, str, int]]) -> Iterator[Token]:
+        starts = byte_level.word_starts(text)
+        words: dict[int, int] = {}
+        for position, (token_id, typed, begin) in enumerate(rows):
+            name = self._shown(self._tokenizer.id_to_token(token_id) or "")
+            if not text or token_id in self._special_ids:
+                yield Token(name, "", None, position, token_id, is_special=True)
+                continue
+            start = min(max(begin, 0), len(text) - 1)
+            word = words.setdefault(starts[start], len(words))
+            yield Token(name, typed, word, position, token_id, start=start)
+
+    def vocabulary(self, size: int) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
+        """Return how each of so many tokens is shown, and what it adds to a text: None if that is no text."""
+        names = [self._tokenizer.id_to_token(number) or "" for number in range(size)]
+        texts = (None if number in self._special_ids else self._text_of(name) for number, name in enumerate(names))
+        return tuple(map(self._shown, names)), tuple(texts)
+
+    def _shown(self, name: str) -> str:
+        if self._kind == "bytes":
+            return byte_level.shown(name)
+        return name if self._kind == "word pieces" else name.replace(_PIECE_SPACE, SPACE)
+
+    def _text_of(self, name: str) -> str | None:
+        if self._kind == "bytes":
+            return byte_level.text_of(name)
+        return name if self._kind == "word pieces" else name.replace(_PIECE_SPACE, " ")
+
+    def _word_pieces(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
+        words: dict[tuple[int, int], int] = {}
+        rows = zip(encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids, _segments(encoding), strict=True)
+        for position, (token_id, token, (start, end), word_id, segment) in enumerate(rows):
+            if word_id is None:
+                yield Token(token, "", None, position, token_id, is_special=True, segment=segment)
+                continue
+            word = words.setdefault((segment, word_id), len(words))
+            is_special = token_id in self._special_ids and token_id != self._unknown_id
+            yield Token(token, texts[segment][start:end], word, position, token_id, is_special, segment, start)
+
+    def _spaced(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
+        """Yield tokens in which a space before a word is a part of its token, and not of what was typed for it.
+
+        Of a character that is several tokens, the first one has it as typed, and the others nothing.
+        """
+        starts = tuple(map(byte_level.word_starts, texts))
+        words: dict[tuple[int, int], int] = {}
+        covered = [0, 0]
+        rows = zip(encoding.ids, encoding.offsets, encoding.sequence_ids, _segments(encoding), strict=True)
+        for position, (token_id, (start, end), sequence, segment) in enumerate(rows):
+            name = self._shown(self._tokenizer.id_to_token(token_id) or "")
+            if sequence is None:
+                yield Token(name, "", None, position, token_id, is_special=True, segment=segment)
+                continue
+            text, typed = texts[segment], ""
+            if name != SPACE:
+                typed = text[max(start, covered[segment]) : end].lstrip(" ")
+                covered[segment] = max(covered[segment], end)
+            # A space that is a token of its own belongs to the word after it.
+            begin = end - len(typed) if typed or text[start:end].isspace() else start
+            begin = min(begin, len(text) - 1)
+            word = words.setdefault((segment, starts[segment][begin]), len(words))
+            is_special = token_id in self._special_ids and token_id != self._unknown_id
+            yield Token(name, typed, word, position, token_id, is_special, segment, begin)
+
+
+def _load(folder: Path) -> Any:
+    """Load a tokenizer; where its own class needs more than is installed, as the file of its Rust form says."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except ImportError as error:
+        if not (folder / "tokenizer.json").is_file():
+            raise ValueError(
+                "The tokenizer of this model needs a library that is not installed here (sentencepiece): "
+                "choose a model that brings a tokenizer.json."
+            ) from error
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        raise ValueError("The tokenizer of this model has no fast form: choose a model that brings a tokenizer.json.")
+    return tokenizer
+
+
+def _kind(tokenizer: Tokenizer) -> Kind:
+    if isinstance(tokenizer.model, models.WordPiece):
+        return "word pieces"
+    return "bytes" if isinstance(tokenizer.decoder, decoders.ByteLevel) else "sentence pieces"
+
+
+def _n_closing(tokenizer: Tokenizer) -> int:
+    """Return how many tokens are added at the end of every text."""
+    return len(list(takewhile(lambda word: word is None, reversed(tokenizer.encode("a").word_ids))))
+
+
+def _segments(encoding: Encoding) -> list[int]:
+    """Return for each token which text it belongs to; one that was added belongs to the text before it."""
+    segments, last = [], 0
+    for sequence in encoding.sequence_ids:
+        last = last if sequence is None else sequence
+        segments.append(last)
+    return segments
