@@ -92,7 +92,7 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
     config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name, local_files_only=True)
     with torch.device("meta"):
         skeleton = AutoModelForCausalLM.from_config(config)
-    processor = TENSOR_PROCESSORS["llama"](config=config.to_dict())
+    processor = TENSOR_PROCESSORS["llama"](config=config.to_dict())  # type: ignore[no-untyped-call]
     names = get_gguf_hf_weights_map(skeleton, processor)
     packed = GGUFReader(file).tensors
     tensors = {}

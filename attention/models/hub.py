@@ -146,7 +146,7 @@ def check_id(typed: str) -> str:
         HubError: it cannot be one.
     """
     from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     model_id = _canonical(typed.strip())
     try:
@@ -306,7 +306,7 @@ def _look_up(line: Line, model_id: str) -> _Offer:
         raise HubError(f"The hub's answer about {model_id} makes no sense: it may not be a hub.") from None
     if re.fullmatch("[0-9a-f]{40}", revision) is None:
         raise HubError(f"The hub does not say which revision of {model_id} it has.")
-    licence = (info.card_data or {}).get("license") or "not stated"
+    licence = getattr(info.card_data, "license", None) or "not stated"
     return _Offer(found_id, revision, str(licence)[:60], tuple(_chosen(model_id, files)))
 
 

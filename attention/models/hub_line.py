@@ -39,7 +39,7 @@ class Line:
     def __init__(self, is_cancelled: Callable[[], bool]) -> None:
         """Prepare; nobody is called yet."""
         import httpx2
-        from huggingface_hub.utils import build_hf_headers
+        from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
         self._is_cancelled = is_cancelled
         # Never signed in: what is fetched here is for everybody.

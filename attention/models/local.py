@@ -63,10 +63,11 @@ def load(found: Found) -> Model:
     try:
         return HuggingFaceModel(found.info, found.folder)
     except (OSError, ValueError, KeyError, AttributeError, RuntimeError, ImportError) as error:
+        # Libraries go on for pages; what is wrong stands in their first line.
+        first_line = f"{str(error).strip().partition(chr(10))[0][:200]}"
         raise ModelUnavailableError(
-            f"{found.info.name} cannot be loaded ({type(error).__name__}): its files do not fit together.",
-            _remedy(found),
-        ) from error
+            f"{found.info.name} cannot be loaded: {first_line.rstrip('.') or type(error).__name__}.", _remedy(found)
+        ) from None
 
 
 def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], bool]) -> Kept:
