@@ -15,7 +15,7 @@ from attention.models.store import sha256
 
 __all__ = ["Entry", "Place", "catalogue"]
 
-Place = Literal["built in", "on disk", "on the hub", "not installed"]
+Place = Literal["built in", "on disk", "on the hub", "not installed", "cannot be shown"]
 
 _BUNDLED = {source.model_id: source for source in (weights.MINILM, weights.SMOLLM2)}
 
@@ -80,7 +80,7 @@ def _layers_and_heads(info: ModelInfo) -> str:
     told = f"{layers} × {info.n_heads}"
     if info.n_key_value_heads == info.n_heads:
         return told
-    return f"{told}, in {info.n_key_value_heads} groups with one key/value head each"
+    return f"{told} ({info.n_key_value_heads} key/value heads)"
 
 
 def _found(found: Found) -> Entry:
@@ -96,7 +96,7 @@ def _found(found: Found) -> Entry:
         licence="",
         source=str(found.folder),
         checksum=checksum,
-        place="on disk",
+        place="cannot be shown",
         problem=found.problem,
         kept=found.kept,
     )
@@ -120,6 +120,8 @@ def _offered(model: HubModel) -> Entry:
 def _folder_checksum(folder: Path) -> str:
     """Return the SHA-256 of a folder's weights; of several files, that of the list of theirs."""
     digests = list(_digests(folder))
+    if not digests:
+        return ""
     return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 

@@ -27,6 +27,7 @@ from attention.models.store import OnProgress, Progress, cache_dir, new_folder, 
 __all__ = [
     "ALLOW_VARIABLE",
     "CURATED",
+    "HUB_DIR_VARIABLE",
     "MAX_MB_VARIABLE",
     "Allowed",
     "HubError",
@@ -43,6 +44,7 @@ __all__ = [
 ENDPOINT_VARIABLE, DEFAULT_ENDPOINT = "HF_ENDPOINT", "https://huggingface.co"
 ALLOW_VARIABLE, ANY_MODEL, CURATED_MODELS = "ATTENTION_HUB", "*", "curated"
 MAX_MB_VARIABLE, DEFAULT_MAX_MB = "ATTENTION_HUB_MAX_MB", 2000
+HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"
 MANIFEST, CONFIG = "hub.json", "config.json"
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 _SHARD = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
@@ -209,7 +211,9 @@ def remove(model: Kept) -> None:
 
 
 def _hub_dir() -> Path:
-    return cache_dir() / "hub"
+    """Return the folder with the models: ``ATTENTION_HUB_DIR``, or one beside what else is made once."""
+    chosen = os.environ.get(HUB_DIR_VARIABLE)
+    return Path(chosen) if chosen else cache_dir() / "hub"
 
 
 def _place(model_id: str) -> Path:

@@ -28,14 +28,14 @@ REFRESH_SECONDS = 0.5
 _STYLES = """<style>
 .st-key-catalogue { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
 .st-key-catalogue > * { width: 100% !important; }
-.st-key-catalogue > * > * { height: 100%; }
+[class*=st-key-card_] { height: 100%; }
 .model h3 { font-size: 1.125rem; margin: 0 0 0.15rem; padding: 0; overflow-wrap: anywhere; }
 .model .place { font-size: 0.875rem; margin: 0 0 0.5rem; }
 .model .here { color: color-mix(in oklab, #009E73 55%, currentColor); font-weight: 600; }
-.model dl { display: grid; grid-template-columns: 6.75rem minmax(0, 1fr); gap: 0.15rem 0.75rem; margin: 0;
-  font-size: 0.9375rem; line-height: 1.4; }
-.model dt { opacity: 0.8; }
-.model dd { margin: 0; overflow-wrap: anywhere; }
+.model dl { display: grid; grid-template-columns: 6.75rem minmax(0, 1fr); gap: 0.15rem 0.75rem;
+  margin: 0 !important; padding: 0 !important; font-size: 0.9375rem; line-height: 1.4; }
+.model dt { opacity: 0.8; margin: 0 !important; padding: 0 !important; }
+.model dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; }
 .model summary { font-family: monospace; cursor: pointer; }
 .model code { color: inherit; background: none; padding: 0; }
 </style>"""
@@ -48,8 +48,8 @@ def show() -> None:
     notices()
     st.title("Models", anchor=False)
     text.prose(lesson("models"))
-    for sentence in st.session_state.pop(_SAID, []):
-        text.notice(sentence)
+    for say, sentence in st.session_state.pop(_SAID, []):
+        say(sentence)
     may_fetch = hub.allowed()
     _follow()
     _fetch_field(may_fetch)
@@ -70,7 +70,8 @@ def _card(view: View, entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_c
         with st.container(horizontal=True, vertical_alignment="center"):
             if entry.info is not None:
                 to = view.with_model(entry.model_id).to_query()
-                st.page_link("pages/step_by_step.py", label=f"Look at {entry.name} ▸", query_params=to)
+                with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
+                    st.page_link("pages/step_by_step.py", label=f"Look at {entry.name} ▸", query_params=to)
             if entry.kept is not None and may_fetch:
                 st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
             if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
@@ -140,7 +141,7 @@ def _follow() -> None:
     for each in downloads().all():
         found = each.state()
         if each.model_id in followed and found.is_over:
-            text.notice(_outcome(each.model_id, found))
+            _tell_outcome(each.model_id, found)
     st.session_state[_FOLLOWED] = followed | running
     if running:
         st.fragment(run_every=REFRESH_SECONDS)(_bars)(running)
@@ -175,12 +176,13 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def _outcome(model_id: str, found: State) -> str:
+def _tell_outcome(model_id: str, found: State) -> None:
     if found.failure is not None:
-        return found.failure
-    if found.is_cancelled:
-        return f"Cancelled: nothing of {model_id} is kept."
-    return f"{model_id} is here now: every page has it among its models."
+        text.notice(found.failure)
+    elif found.is_cancelled:
+        text.news(f"Cancelled: nothing of {model_id} is kept.")
+    else:
+        text.news(f"{model_id} is here now: every page has it among its models.")
 
 
 def _start_typed() -> None:
@@ -215,8 +217,8 @@ def _remove(entry: Entry) -> None:
     except OSError as error:
         _say(f"{entry.name} cannot be removed: {error.strerror or error}.")
         return
-    _say(f"{entry.name} is no longer on disk.")
+    st.session_state[_SAID] = [(text.news, f"{entry.name} is no longer on disk.")]
 
 
 def _say(sentence: str) -> None:
-    st.session_state[_SAID] = [sentence]
+    st.session_state[_SAID] = [(text.notice, sentence)]
