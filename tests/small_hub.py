@@ -157,12 +157,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, address: object) -> None:
+        """Print nothing: those who ask hang up when they have heard enough."""
+
+
 @contextmanager
 def serve_hub() -> Iterator[SmallHub]:
     """Open a hub with nothing in it on a free port of this machine, and close it at the end."""
     handler = type("Handler", (_Handler,), {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     hub = handler.hub = SmallHub(f"http://127.0.0.1:{server.server_port}")
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

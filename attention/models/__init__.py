@@ -70,7 +70,7 @@ def list_models() -> list[ModelInfo]:
 
 def find_others() -> list[Found]:
     """Return the models that are no part of the project: fetched from the hub, or in folders that the owner names."""
-    return local.find(_CATALOGUE)
+    return local.find(_CATALOGUE.values())
 
 
 def get_info(model_id: str) -> ModelInfo:

@@ -278,17 +278,17 @@ def download(
     limits = allowed()
     model_id = check_id(model_id)
     _check_allowed(model_id, limits)
-    with Line(is_cancelled) as line:
-        offer = _look_up(line, model_id)
-        # The hub answers to old names too.
-        _check_allowed(offer.model_id, limits)
-        _check_size(offer, limits)
-        check_config(_read_config(line, offer))
-        target = _place(offer.model_id)
-        with _explained(target), new_folder(target, offer.n_bytes + _MARGIN) as new:
-            _fetch_all(line, offer, new, on_progress)
-            found = _check_and_note(offer, new)
-            put_in_place(new, target, lambda: _is_there(found, target))
+    line = Line(is_cancelled)
+    offer = _look_up(line, model_id)
+    # The hub answers to old names too.
+    _check_allowed(offer.model_id, limits)
+    _check_size(offer, limits)
+    check_config(_read_config(line, offer))
+    target = _place(offer.model_id)
+    with _explained(target), new_folder(target, offer.n_bytes + _MARGIN) as new:
+        _fetch_all(line, offer, new, on_progress)
+        found = _check_and_note(offer, new)
+        put_in_place(new, target, lambda: _is_there(found, target))
     return _there(target)
 
 

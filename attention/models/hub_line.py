@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import httpx2
@@ -38,23 +38,7 @@ class Line:
 
     def __init__(self, is_cancelled: Callable[[], bool]) -> None:
         """Prepare; nobody is called yet."""
-        import httpx2
-        from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
-
         self._is_cancelled = is_cancelled
-        # Never signed in: what is fetched here is for everybody.
-        headers = build_hf_headers(token=False) | {"Accept-Encoding": "identity"}
-        self._client = httpx2.Client(timeout=PATIENCE_SECONDS, follow_redirects=True, headers=headers)
-        self._is_left = Event()
-
-    def __enter__(self) -> Self:
-        """Return the line itself."""
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Hang up; a thread that still waits finds out by itself."""
-        self._is_left.set()
-        self._client.close()
 
     def read(self, url: str, limit: int, model_id: str) -> bytes:
         """Return a whole answer.
@@ -79,7 +63,7 @@ class Line:
         """
         heard: Queue[bytes | Exception | None] = Queue(maxsize=4)
         is_left = Event()
-        Thread(target=self._listen, args=(url, model_id, heard, is_left), name="hub", daemon=True).start()
+        Thread(target=_listen, args=(url, model_id, heard, is_left), name="hub", daemon=True).start()
         try:
             yield from self._take(heard, model_id)
         finally:
@@ -107,27 +91,37 @@ class Line:
             if chunk:
                 yield chunk
 
-    def _listen(self, url: str, model_id: str, heard: Queue[bytes | Exception | None], is_left: Event) -> None:
-        """Put down what is heard; nothing is left to listen for once the one who asked has gone."""
-        last: Exception | None = None
-        try:
-            with self._client.stream("GET", url) as response:
-                _check_status(response, model_id)
-                for chunk in response.iter_raw(CHUNK):
-                    if not self._put(heard, chunk, is_left):
-                        return
-        except Exception as error:  # whatever it is, who asked has to hear of it
-            last = _as_sentence(error, model_id)
-        self._put(heard, last, is_left)
 
-    def _put(self, heard: Queue[bytes | Exception | None], item: bytes | Exception | None, is_left: Event) -> bool:
-        while not (is_left.is_set() or self._is_left.is_set()):
-            try:
-                heard.put(item, timeout=_GLANCE_SECONDS)
-            except Full:
-                continue
-            return True
-        return False
+def _listen(url: str, model_id: str, heard: Queue[bytes | Exception | None], is_left: Event) -> None:
+    """Put down what is heard; once the one who asked has gone, hang up."""
+    import httpx2
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+    # Never signed in: what is fetched here is for everybody.
+    headers = build_hf_headers(token=False) | {"Accept-Encoding": "identity"}
+    last: Exception | None = None
+    try:
+        with (
+            httpx2.Client(timeout=PATIENCE_SECONDS, follow_redirects=True, headers=headers) as client,
+            client.stream("GET", url) as response,
+        ):
+            _check_status(response, model_id)
+            for chunk in response.iter_raw(CHUNK):
+                if not _put(heard, chunk, is_left):
+                    return
+    except Exception as error:  # whatever it is, who asked has to hear of it
+        last = _as_sentence(error, model_id)
+    _put(heard, last, is_left)
+
+
+def _put(heard: Queue[bytes | Exception | None], item: bytes | Exception | None, is_left: Event) -> bool:
+    while not is_left.is_set():
+        try:
+            heard.put(item, timeout=_GLANCE_SECONDS)
+        except Full:
+            continue
+        return True
+    return False
 
 
 def _check_status(response: httpx2.Response, model_id: str) -> None:

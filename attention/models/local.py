@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -35,15 +36,16 @@ class Found:
     kept: Kept | None = None
 
 
-def find(taken: Collection[str]) -> list[Found]:
-    """Return the models on disk, with ids that are not taken; of each, no more than the heads of its files is read."""
+def find(bundled: Collection[ModelInfo]) -> list[Found]:
+    """Return the models on disk, with ids and names of their own; no more than the heads of their files is read."""
     found = [_from_hub(kept) for kept in hub.kept()]
-    ids = {*taken, *(each.model_id for each in found)}
+    ids = {info.model_id for info in bundled} | {each.model_id for each in found}
     for folder in _folders():
         model_id = _free_id(folder.name, ids)
         ids.add(model_id)
         found.append(_from_folder(model_id, folder))
-    return found
+    names = Counter(info.name for info in (*bundled, *(each.info for each in found)) if info is not None)
+    return [_with_own_name(each, names) for each in found]
 
 
 def load(found: Found) -> Model:
@@ -106,6 +108,13 @@ def _from_folder(model_id: str, folder: Path) -> Found:
     if isinstance(described, str):
         return Found(model_id, folder, None, described)
     return Found(model_id, folder, described)
+
+
+def _with_own_name(found: Found, names: Counter[str]) -> Found:
+    """Call a model by its id if another one has its name."""
+    if found.info is None or names[found.info.name] == 1:
+        return found
+    return replace(found, info=replace(found.info, name=found.model_id))
 
 
 def _described(model_id: str, folder: Path, name: str, licence: str, source: str) -> ModelInfo | str:

@@ -70,9 +70,10 @@ def fetch(shown, model_id=TINY):
     press(shown, "Download")
     from attention.ui.cache import downloads
 
-    for each in downloads().all():
+    running = downloads().all()
+    for each in running:
         each.wait(30)
-    return shown.run()
+    return shown.run() if running else shown
 
 
 def press(shown, label):
@@ -219,12 +220,13 @@ def of_the_owner(monkeypatch):
 
 
 def test_a_folder_of_the_owner_is_a_model(open_page, of_the_owner, folders):
-    of_the_owner(folders["gpt2"])
-    facts = card(open_page(PAGE), "gpt2")
-    assert (facts["place"], facts["Source"]) == ("on disk", f"the folder {folders['gpt2']}")
-    assert store.sha256(folders["gpt2"] / "model.safetensors") in facts["SHA-256"]
-    shown = open_page(model="gpt2")
-    assert (shown.view.model, shown.notices) == ("gpt2", [])
+    of_the_owner(folders["llama"])
+    facts = card(open_page(PAGE), "llama")
+    assert (facts["place"], facts["Source"]) == ("on disk", f"the folder {folders['llama']}")
+    assert store.sha256(folders["llama"] / "model.safetensors") in facts["SHA-256"]
+    assert facts["Layers × heads"] == "3 × 6 (2 key/value heads)"
+    shown = open_page(model="llama")
+    assert (shown.view.model, shown.notices) == ("llama", [])
     # There is nothing to remove: it is not ours.
     assert not open_page(PAGE).app.button
 
@@ -233,12 +235,16 @@ def test_folders_of_one_name_have_different_ids_and_none_takes_that_of_a_bundled
     open_page, of_the_owner, folders, tmp_path
 ):
     twins = [shutil.copytree(folders["bert"], tmp_path / name / "toy") for name in ("a", "b")]
-    strange = shutil.copytree(folders["bert"], tmp_path / "my <b>model</b> & more")
+    strange = shutil.copytree(folders["bert"], tmp_path / "my <b>model<-b> & more")
     of_the_owner(*twins, strange)
-    assert [each.model_id for each in find_others()] == ["toy-2", "toy-3", "b-more"]
+    assert [(each.model_id, each.info.name) for each in find_others()] == [
+        ("toy-2", "toy-2"),
+        ("toy-3", "toy-3"),
+        ("my-b-model--b-more", "my <b>model<-b> & more"),
+    ]
     shown = open_page(PAGE)
     assert shown.exceptions == []
-    assert "my &lt;b&gt;model" not in names(shown)
+    assert "my &lt;b&gt;model&lt;-b&gt; &amp; more" in names(shown)
     assert open_page(model="toy-3").view.model == "toy-3"
 
 
