@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 __all__ = ["SmallHub", "serve_hub"]
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-BLOCK = 2**14
+BLOCK, DRIP = 2**14, 2**10
 
 
 @dataclass
@@ -39,6 +39,8 @@ class SmallHub:
     wait_at: int | None = None
     go_on: Event = field(default_factory=Event)
     spoilt: str = ""
+    # Weights come so slowly: a little, and then nothing for this time, until ``go_on``.
+    drip_seconds: float | None = None
     # What it says of a model may be changed.
     say: Callable[[dict], dict] = lambda answer: answer
     # Answers come letter by letter, each after this time.
@@ -133,13 +135,16 @@ class _Handler(BaseHTTPRequestHandler):
             data = data[:-1] + bytes([data[-1] ^ 1])
         is_weights = name.endswith(".safetensors")
         self._begin(200, len(data), {"ETag": f'"{name}"', "X-Repo-Commit": COMMIT})
-        for start in range(0, len(data), BLOCK):
+        block = BLOCK if hub.drip_seconds is None or not is_weights else DRIP
+        for start in range(0, len(data), block):
             if is_weights and hub.break_off_at is not None and start >= hub.break_off_at:
                 self.close_connection = True
                 return
             if is_weights and hub.wait_at is not None and start >= hub.wait_at:
                 hub.go_on.wait(30)
-            self.wfile.write(data[start : start + BLOCK])
+            self.wfile.write(data[start : start + block])
+            if block == DRIP:
+                hub.go_on.wait(hub.drip_seconds)
 
     def _send(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> None:
         self._begin(status, len(body), {"Content-Type": "application/json", **(headers or {})})

@@ -16,7 +16,6 @@ __all__ = ["Cancelled", "HubError", "Line"]
 # The hub has so long to begin an answer, and to go on with one: less than this many bytes in that time is nothing.
 PATIENCE_SECONDS = 4.0
 LEAST_BYTES = 1024
-CHUNK = 2**18
 # So often somebody who has cancelled is listened to.
 _GLANCE_SECONDS = 0.05
 
@@ -106,7 +105,8 @@ def _listen(url: str, model_id: str, heard: Queue[bytes | Exception | None], is_
             client.stream("GET", url) as response,
         ):
             _check_status(response, model_id)
-            for chunk in response.iter_raw(CHUNK):
+            # As it comes: to wait for so many bytes would make a slow line a silent one.
+            for chunk in response.iter_raw():
                 if not _put(heard, chunk, is_left):
                     return
     except Exception as error:  # whatever it is, who asked has to hear of it

@@ -253,6 +253,14 @@ def test_a_hub_that_goes_silent_in_the_middle(small):
     refused("has not answered for 4 seconds")
 
 
+def test_a_slow_line_that_goes_on_is_no_fault(small):
+    small.drip_seconds = 0.05
+    start = time.monotonic()
+    fetch()
+    # Longer than a silence may last.
+    assert time.monotonic() - start > PATIENCE_SECONDS
+
+
 def test_a_name_that_nobody_looks_up_in_time(small, monkeypatch):
     slow = Event()
 
