@@ -10,9 +10,11 @@ FROM python:3.11.14-slim-bookworm
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 # Everything that is written at run time goes to /tmp, so that the root file system can be read-only.
-# What is converted when the image is built lies beside the app.
+# What is converted when the image is built lies beside the app; models of the hub, where the owner allows them
+# (docker run --env ATTENTION_HUB=curated --volume models:/models …), are kept in a volume.
 ENV HOME=/tmp \
     ATTENTION_CACHE_DIR=/app/converted \
+    ATTENTION_HUB_DIR=/models \
     HF_HOME=/tmp/huggingface \
     HF_HUB_OFFLINE=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -33,8 +35,10 @@ COPY assets assets
 COPY pages pages
 COPY app.py ./
 RUN python -m compileall -q attention pages app.py \
-    && useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin app
+    && useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin app \
+    && install --directory --owner=app --group=app /models
 
+VOLUME ["/models"]
 USER 10001:10001
 EXPOSE 8501
 

@@ -6,6 +6,8 @@ PYTHON ?= python3
 PORT ?= 8501
 # Who may open it: localhost is this machine alone, 0.0.0.0 everyone on its network.
 HOST ?= localhost
+# A model of your own, in a folder as transformers' from_pretrained reads it: make run MODEL=/a/folder
+MODEL ?=
 # More options for pip, such as an index of your own: make run PIP_ARGS="--extra-index-url URL"
 PIP_ARGS ?=
 # What to test: make test TESTS=tests/unit/test_steps.py
@@ -25,9 +27,9 @@ help: ## show this list
 	@echo "make TARGET, where TARGET is one of"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s%s\n", $$1, $$2 }'
 
-run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say otherwise
+run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say otherwise, MODEL=/a/folder of your own
 	@echo "Step by step attention: open http://localhost:$(PORT) in a browser; Ctrl+C here stops it."
-	@exec $(BIN)/python -m attention.ui --server.address=$(HOST) --server.port=$(PORT)
+	@exec $(BIN)/python -m attention.ui --server.address=$(HOST) --server.port=$(PORT)$(if $(MODEL), "--model=$(MODEL)")
 
 test: $(DEV_STAMP) ## run every test: unit, pages, browser
 	@$(BIN)/python tests/browser/chromium.py --install

@@ -151,7 +151,7 @@ class View:
     def from_query(cls, query: Mapping[str, str], models: Mapping[str, ModelInfo]) -> tuple[Self, list[str]]:
         """Read a link; each parameter that makes no sense becomes the default, with a sentence that says so."""
         reader, default = _Reader(query), cls()
-        model = reader.choice("model", tuple(models), default.model)
+        model = reader.model(models, default.model)
         sentences = query.get("text", EXAMPLES[models[model].reads][0]), query.get("pair", ""), query.get("versus")
         reader.notices += text_notices(*sentences)
         view = cls(
@@ -256,6 +256,10 @@ def _indices(parts: list[str]) -> tuple[int, ...] | None:
     return tuple(sorted(set(map(int, parts))))
 
 
+def _shortly(value: str, limit: int = 96) -> str:
+    return value if len(value) <= limit else f"{value[:limit]}…"
+
+
 class _Reader:
     """Reads parameters one by one and collects a sentence for each bad one."""
 
@@ -269,6 +273,16 @@ class _Reader:
             if option == value:
                 return option
         self._complain(name, f"{default or 'the default'} is shown; it can be {', '.join(filter(None, allowed))}")
+        return default
+
+    def model(self, models: Mapping[str, ModelInfo], default: str) -> str:
+        wanted = self.query.get("model", default)
+        if wanted in models:
+            return wanted
+        self.notices.append(
+            f"The link says model={_shortly(clean(wanted))}, which is not here: {default} is shown; "
+            f"here are {', '.join(models)}."
+        )
         return default
 
     def flag(self, name: str) -> bool:
@@ -335,6 +349,5 @@ class _Reader:
         return None
 
     def _complain(self, name: str, fallback: str) -> None:
-        value = clean(self.query[name])
-        shown = value if len(value) <= 30 else f"{value[:30]}…"
+        shown = _shortly(clean(self.query[name]), 30)
         self.notices.append(f"The link says {name}={shown}, which is not known here: {fallback}.")

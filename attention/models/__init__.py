@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from attention.models import convert, weights
+from attention.models import convert, local, weights
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
+from attention.models.local import Found
+from attention.models.store import OnProgress
 from attention.models.toy import TOY_INFO
 
 __all__ = [
+    "Found",
     "Model",
     "ModelInfo",
     "ModelUnavailableError",
+    "find_others",
     "get_info",
     "has_to_be_converted",
     "list_models",
@@ -60,8 +64,13 @@ _CATALOGUE = {info.model_id: info for info in (TOY_INFO, MINILM_INFO, SMOLLM2_IN
 
 
 def list_models() -> list[ModelInfo]:
-    """Return what is known of every model, without loading any."""
-    return list(_CATALOGUE.values())
+    """Return what is known of every model that is here, without loading any: the bundled ones first."""
+    return [*_CATALOGUE.values(), *(found.info for found in find_others() if found.info is not None)]
+
+
+def find_others() -> list[Found]:
+    """Return the models that are no part of the project: fetched from the hub, or in folders that the owner names."""
+    return local.find(_CATALOGUE.values())
 
 
 def get_info(model_id: str) -> ModelInfo:
@@ -70,7 +79,7 @@ def get_info(model_id: str) -> ModelInfo:
     Raises:
         KeyError: there is no such model.
     """
-    return _CATALOGUE[model_id]
+    return {info.model_id: info for info in list_models()}[model_id]
 
 
 def has_to_be_converted(model_id: str) -> bool:
@@ -78,20 +87,28 @@ def has_to_be_converted(model_id: str) -> bool:
     return model_id == SMOLLM2_INFO.model_id and not convert.is_converted(weights.SMOLLM2)
 
 
-def load(model_id: str) -> Model:
+def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     """Load a model into memory; torch and transformers are imported only when one needs them.
 
+    ``on_progress`` is told how far it is, where a model is made ready first.
+
     Raises:
-        KeyError: there is no such model.
-        ModelUnavailableError: its weights are missing, are not the published ones, or cannot be converted.
+        ModelUnavailableError: there is no such model; or its weights are missing, are not the published ones, or
+            cannot be converted.
     """
-    info = get_info(model_id)
+    if model_id not in _CATALOGUE:
+        found = {each.model_id: each for each in find_others()}
+        if model_id not in found:
+            raise ModelUnavailableError(f"{model_id} is not here.", "ls  # look at the page Models for those that are")
+        return local.load(found[model_id])
+    info = _CATALOGUE[model_id]
     if info is TOY_INFO:
         from attention.models.toy import ToyModel
 
         return ToyModel()
 
-    folder = convert.unpacked(weights.SMOLLM2) if info is SMOLLM2_INFO else weights.locate(weights.MINILM)
+    is_packed = info is SMOLLM2_INFO
+    folder = convert.unpacked(weights.SMOLLM2, on_progress) if is_packed else weights.locate(weights.MINILM)
     from attention.models.huggingface import HuggingFaceModel
 
     return HuggingFaceModel(info, folder)

@@ -1,8 +1,6 @@
 """SmolLM2 comes as one GGUF file, its weights packed into 4 bits: unpacked once, and kept for the next time.
 
-What is kept lies in a folder of its own, ready for ``from_pretrained``. It is written beside its place and then
-renamed, so a folder that is there is whole. Two processes that convert at once do the work twice, and the second
-one finds the first one's folder.
+What is kept lies in a folder of its own, ready for ``from_pretrained``.
 
     python -m attention.models.convert
 
@@ -11,38 +9,24 @@ does it ahead of time, for an image or a folder that cannot be written to later.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import shutil
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from attention.models.base import ModelUnavailableError
+from attention.models.store import CACHE_DIR_VARIABLE, OnProgress, Progress, cache_dir, new_folder, put_in_place, sha256
 from attention.models.weights import SMOLLM2, WeightsSource, locate
 
-__all__ = ["CACHE_DIR_VARIABLE", "cache_dir", "is_converted", "main", "unpacked"]
+__all__ = ["is_converted", "main", "unpacked"]
 
-CACHE_DIR_VARIABLE = "ATTENTION_CACHE_DIR"
 WEIGHTS, MANIFEST = "model.safetensors", "converted.json"
 # A model of another version of this file is converted anew.
 VERSION = 1
 # The weights take 513 MiB; a little more is room for the files beside them.
 NEEDED_BYTES = 540 * 2**20
-# What an interrupted conversion has left is cleared away by a later one.
-STALE_SECONDS = 3600
-_TEMPORARY = ".converting-"
-
-
-def cache_dir() -> Path:
-    """Return the folder for what is made once: ``ATTENTION_CACHE_DIR``, or one in the user's own cache."""
-    chosen = os.environ.get(CACHE_DIR_VARIABLE)
-    return Path(chosen) if chosen else Path.home() / ".cache" / "step-by-step-attention"
 
 
 def is_converted(source: WeightsSource) -> bool:
@@ -50,8 +34,10 @@ def is_converted(source: WeightsSource) -> bool:
     return _manifest(_target(source), source) is not None
 
 
-def unpacked(source: WeightsSource) -> Path:
+def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Path:
     """Return the folder of a converted model, which is converted now if it was not before.
+
+    ``on_progress`` is told how many tensors are done.
 
     Raises:
         ModelUnavailableError: the GGUF file is missing or another one, or the folder cannot be written.
@@ -60,16 +46,10 @@ def unpacked(source: WeightsSource) -> Path:
     if _is_whole(target, source):
         return target
     file = locate(source) / source.file
-    with _explained(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _clear_stale(target.parent)
-        _check_room(target.parent)
-        with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=target.parent, ignore_cleanup_errors=True) as made:
-            new = Path(made) / target.name
-            new.mkdir()
-            _convert(file, new)
-            _write_manifest(new, source)
-            _put_in_place(new, target, source)
+    with _explained(target), new_folder(target, NEEDED_BYTES) as new:
+        _convert(file, new, on_progress)
+        _write_manifest(new, source)
+        put_in_place(new, target, lambda: _is_whole(target, source))
     return target
 
 
@@ -89,42 +69,45 @@ def _manifest(folder: Path, source: WeightsSource) -> dict[str, Any] | None:
 def _is_whole(folder: Path, source: WeightsSource) -> bool:
     """Tell whether a converted model is there, and its weights are as they were written."""
     manifest = _manifest(folder, source)
-    return manifest is not None and _sha256(folder / WEIGHTS) == manifest["sha256"]
+    return manifest is not None and sha256(folder / WEIGHTS) == manifest["sha256"]
 
 
 def _write_manifest(folder: Path, source: WeightsSource) -> None:
-    manifest = {"source": source.sha256, "version": VERSION, "sha256": _sha256(folder / WEIGHTS)}
+    manifest = {"source": source.sha256, "version": VERSION, "sha256": sha256(folder / WEIGHTS)}
     (folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
 
 
-def _put_in_place(new: Path, target: Path, source: WeightsSource) -> None:
-    """Rename the finished folder, unless somebody else was first with one as good."""
-    if _is_whole(target, source):
-        return
-    if target.exists():
-        # Moved away at once, and deleted with the temporary folder.
-        target.replace(new.with_name("old"))
-    try:
-        new.replace(target)
-    except OSError:
-        if not _is_whole(target, source):
-            raise
-
-
-def _convert(file: Path, folder: Path) -> None:
+def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
     """Unpack the weights to float32, and write them with configuration and tokenizer.
 
-    transformers' own ``from_pretrained(gguf_file=…)`` asks for accelerate as well, of which nothing is needed here.
+    transformers' own ``from_pretrained(gguf_file=…)`` asks for accelerate as well, of which nothing is needed here,
+    and tells nobody how far it is.
     """
     import torch
+    from gguf import GGUFReader, dequantize
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-    from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
+    from transformers.modeling_gguf_pytorch_utils import TENSOR_PROCESSORS, get_gguf_hf_weights_map
 
     config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name, local_files_only=True)
     with torch.device("meta"):
         skeleton = AutoModelForCausalLM.from_config(config)
-    tensors = load_gguf_checkpoint(str(file), return_tensors=True, model_to_load=skeleton)["tensors"]
+    processor = TENSOR_PROCESSORS["llama"](config=config.to_dict())  # type: ignore[no-untyped-call]
+    names = get_gguf_hf_weights_map(skeleton, processor)
+    packed = GGUFReader(file).tensors
+    tensors = {}
+
+    def tell(n_done: int) -> None:
+        if on_progress is not None:
+            on_progress(Progress(n_done, len(packed), "tensors"))
+
+    for index, tensor in enumerate(packed):
+        tell(index)
+        plain = dequantize(tensor.data, tensor.tensor_type)
+        found = processor.process(weights=plain, name=tensor.name, tensor_key_mapping=names, parsed_parameters={})
+        if found.name in names:
+            tensors[names[found.name]] = torch.from_numpy(found.weights.copy())
+    tell(len(packed))
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     # It is written for its owner alone, and an image is run by somebody else.
     (folder / WEIGHTS).chmod(0o644)
@@ -147,26 +130,6 @@ def _explained(target: Path) -> Iterator[None]:
             f"SmolLM2 has to be converted once, and {target.parent} cannot be written: {reason}.",
             f"export {CACHE_DIR_VARIABLE}=/a/folder/with/600/MB/free",
         ) from None
-
-
-def _check_room(folder: Path) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < NEEDED_BYTES:
-        raise OSError(f"{free / 2**20:,.0f} MiB are free there, and {NEEDED_BYTES / 2**20:,.0f} MiB are needed")
-
-
-def _clear_stale(folder: Path) -> None:
-    for left in folder.glob(f"{_TEMPORARY}*"):
-        if time.time() - left.stat().st_mtime > STALE_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _sha256(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attention.models.base import ModelUnavailableError
 
-__all__ = ["MINILM", "SMOLLM2", "WeightsSource", "locate"]
+__all__ = ["MINILM", "SMOLLM2", "WeightsSource", "is_there", "locate"]
 
 # An owner may keep the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
@@ -46,6 +46,12 @@ SMOLLM2 = WeightsSource(
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     companions=(),
 )
+
+
+def is_there(source: WeightsSource) -> bool:
+    """Tell whether the file is there, without reading it."""
+    folder = _folder(source)
+    return folder is not None and (folder / source.file).is_file()
 
 
 def locate(source: WeightsSource) -> Path:

@@ -1,15 +1,26 @@
-"""``python -m attention.ui``: start the server, and import what a real model needs before somebody asks for one."""
+"""``python -m attention.ui``: start the server, and import what a real model needs before somebody asks for one.
+
+    python -m attention.ui --model=/a/folder --server.port=8501
+
+shows the models of folders too, in ``from_pretrained`` layout; ``--model`` may stand there several times.
+"""
 
 from __future__ import annotations
 
+import argparse
 import gc
 import importlib
+import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from threading import Thread
 
 from streamlit.web import cli
 
-__all__ = ["main"]
+from attention.models.local import MODEL_DIRS_VARIABLE
+
+__all__ = ["main", "take_models"]
 
 # What takes longest at the start: torch and transformers come with it.
 SLOWEST_IMPORT = "attention.models.huggingface"
@@ -17,8 +28,22 @@ SLOWEST_IMPORT = "attention.models.huggingface"
 
 def main() -> None:
     """Serve app.py in the current folder; the command line takes the options of ``streamlit run``."""
+    options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
-    cli.main(["run", "app.py", *sys.argv[1:]], prog_name="attention")
+    cli.main(["run", "app.py", *options], prog_name="attention")
+
+
+def take_models(arguments: Sequence[str]) -> list[str]:
+    """Note the folders that ``--model`` names, beside those of the environment, and return the other options."""
+    parser = argparse.ArgumentParser(prog="attention", add_help=False, allow_abbrev=False)
+    parser.add_argument("--model", action="append", default=[], type=Path)
+    found, others = parser.parse_known_args(arguments)
+    for folder in found.model:
+        if not folder.is_dir():
+            parser.error(f"--model={folder}: there is no such folder")
+    folders = [os.environ.get(MODEL_DIRS_VARIABLE, ""), *(str(folder.absolute()) for folder in found.model)]
+    os.environ[MODEL_DIRS_VARIABLE] = os.pathsep.join(filter(None, folders))
+    return others
 
 
 def _warm_up() -> None:

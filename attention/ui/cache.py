@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock
 
@@ -20,7 +21,11 @@ from attention.lesson.next_token import Forecast, forecast
 from attention.lesson.proof import Proof, prove
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
-from attention.models import Model, ModelInfo, ModelUnavailableError, has_to_be_converted, load
+from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, has_to_be_converted, load, local
+from attention.models.downloads import Downloads
+from attention.models.shelf import Shelf, ShelvedModel, max_models
+from attention.models.store import OnProgress, Progress
+from attention.models.toy import TOY_INFO
 from attention.trace import Trace
 from attention.view import View
 
@@ -28,10 +33,12 @@ __all__ = [
     "ModelFailedError",
     "Recorded",
     "changes_of",
+    "downloads",
     "forecast_of",
     "model_or_reason",
     "record",
     "settle",
+    "shelf",
     "survey_of",
     "turns",
     "waiting",
@@ -89,6 +96,12 @@ class _TraceCache:
                 self._traces[key] = made
             return made
 
+    def forget(self, model_id: str) -> None:
+        """Let go of the traces of a model: they share the memory of its weights."""
+        with self._lock:
+            for key in [key for key in self._traces if key[0] == model_id]:
+                del self._traces[key]
+
     def _find(self, key: _Key) -> Recorded | None:
         with self._lock:
             return self._traces.get(key)
@@ -117,18 +130,42 @@ def _traces() -> _TraceCache:
 
 
 @st.cache_resource(show_spinner=False)
-def model_or_reason(model_id: str) -> Model | ModelUnavailableError:
-    """Load a model once per server; a model that cannot be loaded is remembered with its reason.
+def shelf() -> Shelf:
+    """Return the models in memory. The toy has its place beside them: it takes none."""
+    return Shelf(_load, max_models(), uncounted=frozenset({TOY_INFO.model_id}), on_put_out=_traces().forget)
 
-    What torch and transformers make when they are imported stays, so the garbage collector never sees
-    it: to look through it again and again while it grows takes a third of the time.
+
+@st.cache_resource(show_spinner=False)
+def downloads() -> Downloads:
+    """Return the models on their way from the hub."""
+    return Downloads(local.fetch)
+
+
+def model_or_reason(
+    model_id: str, on_wait: Callable[[Progress | None], None] | None = None
+) -> Model | ModelUnavailableError:
+    """Load a model once for everybody, if it is not in memory, or say why it cannot be.
+
+    ``on_wait`` is called again and again while it is being loaded.
     """
-    gc.disable()
     try:
-        return load(model_id)
+        with shelf().borrow(model_id, on_wait):
+            return ShelvedModel(shelf(), get_info(model_id))
     except ModelUnavailableError as reason:
         # Without its traceback, which would keep every frame that it passed through alive.
         return reason.with_traceback(None)
+
+
+def _load(model_id: str, on_progress: OnProgress) -> Model:
+    """Load a model.
+
+    What torch and transformers make when they are imported stays, so the garbage collector never sees
+    it: to look through it again and again while it grows takes a third of the time. A model that goes
+    needs no collector: nothing in it leads back to it.
+    """
+    gc.disable()
+    try:
+        return load(model_id, on_progress)
     finally:
         gc.freeze()
         gc.enable()

@@ -11,11 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.figures.atlas import Head
 from attention.lesson.proof import Proof
-from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
+from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.study import Collector
 from attention.ui import state, text
-from attention.ui.cache import model_or_reason, settle, waiting
+from attention.ui.cache import settle
 from attention.ui.masthead import masthead, notices
+from attention.ui.model_choice import choose
+from attention.ui.model_choice import load as load_or_reason
 from attention.ui.study_cache import Job, Snapshot
 from attention.view import View
 
@@ -38,11 +40,7 @@ def begin(title: str) -> View:
 
 def model_choice(view: View) -> ModelInfo:
     """Draw the choice of the model."""
-    models = {info.model_id: info.name for info in list_models()}
-    st.session_state["model"] = view.model
-    st.segmented_control(
-        "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
-    )
+    choose(view)
     return get_info(view.model)
 
 
@@ -64,8 +62,7 @@ def place_choice(info: ModelInfo, current: Head) -> None:
 
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, say why and what mends it."""
-    with st.spinner(waiting(info), show_time=True):
-        model = model_or_reason(info.model_id)
+    model = load_or_reason(info)
     if not isinstance(model, ModelUnavailableError):
         return model
     text.unavailable(str(model), model.remedy)
@@ -142,12 +139,6 @@ def _press(key: str, number: int, is_cancelled: bool) -> None:
     """
     if number > _pressed().get(key, (0, False))[0]:
         st.session_state[_PRESSED] = {**_pressed(), key: (number, is_cancelled)}
-
-
-def _set_model() -> None:
-    model = state.chosen("model")
-    if model is not None:
-        state.set_model(model)
 
 
 def _set_place(name: str) -> None:

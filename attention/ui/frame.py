@@ -15,8 +15,8 @@ from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Part, Reads, Trace
-from attention.ui import picture, state, text
-from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, settle, waiting
+from attention.ui import model_choice, picture, state, text
+from attention.ui.cache import ModelFailedError, Recorded, record, settle
 from attention.ui.masthead import masthead, notices
 from attention.view import Pane as Place
 from attention.view import View, default_word, other_model, same_word
@@ -121,12 +121,8 @@ def open_panes(view: View) -> list[Pane]:
 
 def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True) -> None:
     """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
-    models = {info.model_id: info.name for info in list_models()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        st.session_state["model"] = view.model
-        st.segmented_control(
-            "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
-        )
+        model_choice.choose(view)
         if get_info(view.model).parts:
             _part_choice(view)
         if with_beside and get_info(view.model).reads == "text":
@@ -241,7 +237,7 @@ def _word_choice(pane: Pane) -> None:
 
 def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scene | None = None) -> Pane:
     """Run one model on the sentence; a link that points beside it is answered with a notice."""
-    model = _load(info)
+    model = model_choice.load(info)
     if isinstance(model, ModelUnavailableError):
         return Pane(info, is_other, reason=model)
     try:
@@ -289,11 +285,6 @@ def _record(model: Model, view: View) -> Recorded:
         return alone
 
 
-def _load(info: ModelInfo) -> Model | ModelUnavailableError:
-    with st.spinner(waiting(info), show_time=True):
-        return model_or_reason(info.model_id)
-
-
 def _word(view: View, trace: Trace) -> int:
     tokens = trace.tokens
     if view.word is None:
@@ -328,12 +319,6 @@ def _set_pair_example() -> None:
     if example is not None:
         first, second = _PAIRS[example]
         state.set_pair(second, text=first)
-
-
-def _set_model() -> None:
-    model = state.chosen("model")
-    if model is not None:
-        state.set_model(model)
 
 
 def _set_part() -> None:

@@ -27,8 +27,8 @@ def show() -> None:
         text.invitation()
         return
     panes = []
-    *shown, decoder = list_models()
-    for info, column in zip(shown, st.columns(2, gap="large"), strict=True):
+    toy, bert, decoder, *_ = list_models()
+    for info, column in zip((toy, bert), st.columns(2, gap="large"), strict=True):
         with column:
             st.subheader(info.name, anchor=False)
             st.caption(info.summary)

@@ -12,7 +12,7 @@ from attention.lesson.neuron import NEURON
 from attention.ui import share, state, text
 from attention.view import View
 
-__all__ = ["masthead", "notices"]
+__all__ = ["WANTED", "masthead", "notices"]
 
 _PAGES = (
     ("app.py", "What this is"),
@@ -23,7 +23,10 @@ _PAGES = (
     ("pages/many_sentences.py", "Many sentences"),
     ("pages/syntax_check.py", "Syntax check"),
     ("pages/code_lab.py", "Code lab"),
+    ("pages/models.py", "Models"),
 )
+# What a link to the page of models says of one that is wanted and not here.
+WANTED = "get"
 # Pages that have cells of their own, which no step has.
 _OWN_CELLS = {"pages/neuron_view.py": NEURON, "pages/compare.py": COMPARE}
 
@@ -44,9 +47,14 @@ def masthead(title: str, opening: Callable[[View], View] | None = None) -> View:
 
 
 def notices() -> None:
-    """Say what is wrong with the link or the text."""
+    """Say what is wrong with the link or the text; a model that is not here may be fetched."""
     for sentence in state.notices():
         text.notice(sentence)
+    wanted = state.wanted_model()
+    if wanted:
+        query = {**state.current().to_query(), WANTED: wanted}
+        with st.container(key="way_in_models"):
+            st.page_link("pages/models.py", label=f"Look for {wanted} among the models ▸", query_params=query)
 
 
 def _seen_from(path: str, view: View) -> View:

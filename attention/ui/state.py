@@ -11,7 +11,7 @@ that has got another value in the meantime is an echo, and no choice (``chosen``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.examples import EXAMPLES
-from attention.models import get_info, list_models
+from attention.models import ModelInfo, get_info, hub, list_models
+from attention.models.hub import HubError
 from attention.view import Pane, View, text_notices
 
 __all__ = [
@@ -33,11 +34,12 @@ __all__ = [
     "set_pane",
     "set_text",
     "set_versus",
+    "wanted_model",
 ]
 
 _VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "link", "notices", "page", "heard", "is_behind"
-_READ = "read"
-_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _READ}
+_WANTED, _READ = "wanted_model", "read"
+_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _WANTED, _READ}
 
 
 def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
@@ -51,15 +53,20 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     """
     context = get_script_run_ctx()
     is_back_or_forward = context is not None and context.is_history_navigation
+    models = {info.model_id: info for info in list_models()}
     if is_back_or_forward or st.session_state.get(_PAGE) != page:
-        models = {info.model_id: info for info in list_models()}
         link = st.query_params.to_dict()
         view, found = View.from_query(link, models)
         view = view if opening is None else opening(view)
         st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: found, _PAGE: page})
+        st.session_state[_WANTED] = _wanted(link, models)
     # What the browser says of every widget, before it is given what the view says.
     st.session_state[_HEARD] = {name: value for name, value in st.session_state.to_dict().items() if name not in _OURS}
     st.session_state[_IS_BEHIND] = False
+    gone = current().model
+    if gone not in models:
+        # Somebody has removed it meanwhile.
+        change(lambda view: view.with_model(View().model), [f"{gone} is no longer here: another model is shown."])
     return current()
 
 
@@ -75,13 +82,29 @@ def notices() -> list[str]:
     return found
 
 
+def wanted_model() -> str:
+    """Return the model that the link asks for and that is not here, if it may be one of the hub; else nothing."""
+    found: str = st.session_state[_WANTED]
+    return found
+
+
+def _wanted(link: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
+    wanted = link.get("model", "")
+    if not wanted or wanted in models:
+        return ""
+    try:
+        return hub.check_id(wanted)
+    except HubError:
+        return ""
+
+
 def change(update: Callable[[View], View], notes: list[str] | None = None) -> None:
     """Replace the view, and write its link; the browser's back button returns to the one before."""
     is_behind = _is_behind()
     view = update(current())
     link = view.to_query()
     st.session_state[_IS_BEHIND] = is_behind
-    st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: notes or []})
+    st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: notes or [], _WANTED: ""})
     st.query_params.from_dict(link)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.figures import colours
 
-__all__ = ["invitation", "notice", "proof_line", "prose", "shapes_line", "styles", "unavailable"]
+__all__ = ["invitation", "news", "notice", "proof_line", "prose", "shapes_line", "styles", "unavailable"]
 
 
 def _as_in_styles(colour: str) -> str:
@@ -103,6 +103,11 @@ def prose(text: str, *, is_detail: bool = False, is_aside: bool = False) -> None
 def notice(sentence: str) -> None:
     """Show a plain sentence that says what is wrong and what to do; it is announced, and never interpreted."""
     st.html(f'<div class="notice" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
+
+
+def news(sentence: str) -> None:
+    """Show a plain sentence that says what has come of something; it is announced, and never interpreted."""
+    st.html(f'<div class="prose news" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
 
 
 def invitation() -> None:

@@ -65,7 +65,7 @@ class Tab:
 
     def settled(self) -> Tab:
         """Wait until the page has its words and its pictures and nothing runs any more."""
-        self.proof.or_(self.notices.first).first.wait_for(timeout=PATIENCE)
+        self.proof.or_(self.notices.first).or_(self.cards.first).first.wait_for(timeout=PATIENCE)
         expect(self.page.locator(WHILE_RUNNING)).to_have_count(0, timeout=PATIENCE)
         self.page.wait_for_function(IS_DRAWN, timeout=PATIENCE)
         expect(self.page.locator('[data-testid="stException"]')).to_have_count(0)
@@ -100,6 +100,11 @@ class Tab:
     def notices(self) -> Locator:
         """The sentences that say what is wrong."""
         return self.page.locator(".notice:visible")
+
+    @property
+    def cards(self) -> Locator:
+        """The models of the catalogue."""
+        return self.page.locator(".model")
 
     @property
     def field(self) -> Locator:

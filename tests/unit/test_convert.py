@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from attention.models import ModelUnavailableError, convert, weights
+from attention.models import ModelUnavailableError, convert, store, weights
 
 WIDTH, N_HEADS, N_GROUPS, INNER, N_WORDS = 32, 4, 2, 48, 260
 
@@ -72,7 +72,7 @@ def source(tiny_gguf, tmp_path, monkeypatch):
     (tmp_path / "weights" / "tiny").mkdir(parents=True)
     (tmp_path / "weights" / "tiny" / "tiny.gguf").symlink_to(path)
     monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path / "weights"))
-    monkeypatch.setenv(convert.CACHE_DIR_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "cache"))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return weights.WeightsSource("tiny", "nobody_has_it", "", "tiny.gguf", digest, companions=())
 
@@ -97,6 +97,19 @@ def test_a_converted_model_has_the_weights_of_the_file_and_can_be_read_by_everyb
     assert {"config.json", "tokenizer.json", "tokenizer_config.json"} <= {path.name for path in folder.iterdir()}
 
 
+def test_it_says_how_far_it_is_tensor_by_tensor(source, tiny_gguf):
+    _, written = tiny_gguf
+    told = []
+    convert.unpacked(source, told.append)
+    assert [(each.n_done, each.n_total, each.unit) for each in told] == [
+        (n, len(written), "tensors") for n in range(len(written) + 1)
+    ]
+    assert (told[0].share, told[-1].share) == (0, 1)
+    # There is nothing more to do.
+    convert.unpacked(source, told.append)
+    assert len(told) == len(written) + 1
+
+
 def test_it_is_converted_once_and_leaves_nothing_else_behind(source):
     assert not convert.is_converted(source)
     folder = convert.unpacked(source)
@@ -104,7 +117,7 @@ def test_it_is_converted_once_and_leaves_nothing_else_behind(source):
     assert convert.is_converted(source)
     assert convert.unpacked(source) == folder
     assert snapshot(folder) == before
-    assert list(convert.cache_dir().iterdir()) == [folder]
+    assert list(store.cache_dir().iterdir()) == [folder]
 
 
 @pytest.mark.parametrize("damage", ["no manifest", "cut weights", "other weights", "older code"])
@@ -123,32 +136,32 @@ def test_what_is_not_whole_is_never_used(source, damage):
             manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 0'))
     assert convert.unpacked(source) == folder
     assert file.read_bytes() == whole
-    assert list(convert.cache_dir().iterdir()) == [folder]
+    assert list(store.cache_dir().iterdir()) == [folder]
 
 
 def test_several_at_once_do_not_hurt_each_other(source):
     with ThreadPoolExecutor(4) as pool:
         folders = set(pool.map(lambda _: convert.unpacked(source), range(4)))
-    assert folders == set(convert.cache_dir().iterdir())
+    assert folders == set(store.cache_dir().iterdir())
     assert convert._is_whole(*folders, source)
 
 
 def test_what_an_interrupted_conversion_has_left_is_cleared_away_later(source):
-    cache = convert.cache_dir()
-    for name, age in (("old", 2 * convert.STALE_SECONDS), ("new", 0)):
-        left = cache / f"{convert._TEMPORARY}{name}"
+    cache = store.cache_dir()
+    for name, age in (("old", 2 * store.STALE_SECONDS), ("new", 0)):
+        left = cache / f"{store.TEMPORARY}{name}"
         left.mkdir(parents=True)
         os.utime(left, (time.time() - age, time.time() - age))
     folder = convert.unpacked(source)
-    assert set(cache.iterdir()) == {folder, cache / f"{convert._TEMPORARY}new"}
+    assert set(cache.iterdir()) == {folder, cache / f"{store.TEMPORARY}new"}
 
 
 def test_a_folder_that_cannot_be_written_is_said_with_what_mends_it(source, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(convert.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
+    monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
     with pytest.raises(ModelUnavailableError, match=r"converted once.*cannot be written: Not a directory") as caught:
         convert.unpacked(source)
-    assert convert.CACHE_DIR_VARIABLE in caught.value.remedy
+    assert store.CACHE_DIR_VARIABLE in caught.value.remedy
 
 
 @contextmanager
@@ -165,7 +178,7 @@ def no_file_larger_than(n_bytes):
 def test_a_disk_that_is_full_in_the_middle_leaves_nothing_half_written(source):
     with no_file_larger_than(20_000), pytest.raises(ModelUnavailableError, match=r"cannot be written: .*too large"):
         convert.unpacked(source)
-    assert list(convert.cache_dir().iterdir()) == []
+    assert list(store.cache_dir().iterdir()) == []
     # Once there is room, it works.
     assert convert.unpacked(source).is_dir()
 
@@ -179,4 +192,4 @@ def test_too_little_room_is_said_before_the_work(source, monkeypatch):
 def test_another_file_is_refused(source):
     with pytest.raises(ModelUnavailableError, match="not the published ones"):
         convert.unpacked(replace(source, sha256="0" * 64))
-    assert not convert.cache_dir().exists()
+    assert not store.cache_dir().exists()

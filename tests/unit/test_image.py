@@ -99,7 +99,7 @@ def steps_of(run: Instruction, python: str) -> list[list[str]]:
     steps = []
     for step in run.rest.split("&&"):
         words = shlex.split(step)
-        if words[0] == "useradd":
+        if words[0] in {"useradd", "install"}:
             continue
         assert words[0] == "python", f"this replay does not know how to {words[0]}"
         if "--extra-index-url" in words:  # where torch comes from is up to this machine's pip

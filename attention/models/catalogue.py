@@ -1,0 +1,135 @@
+"""The catalogue as people read it: every model that is here, and the well-known ones of the hub that are not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from attention.models import Found, ModelInfo, find_others, list_models, weights
+from attention.models.hub import CURATED, HubModel, Kept
+from attention.models.store import sha256
+
+__all__ = ["Entry", "Place", "catalogue"]
+
+Place = Literal["built in", "on disk", "on the hub", "not installed", "cannot be shown"]
+
+_BUNDLED = {source.model_id: source for source in (weights.MINILM, weights.SMOLLM2)}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A model of the catalogue: what it is, where it is from, and what its weights are checked against.
+
+    ``info`` is None as long as the model is not here, or if it cannot be shown; ``problem`` says why it cannot.
+    """
+
+    model_id: str
+    name: str
+    architecture: str
+    layers_and_heads: str
+    n_parameters: int | None
+    licence: str
+    source: str
+    checksum: str
+    place: Place
+    info: ModelInfo | None = None
+    problem: str = ""
+    # What was fetched from the hub, which can be removed; what can be fetched from there.
+    kept: Kept | None = None
+    offered: HubModel | None = None
+
+
+def catalogue() -> list[Entry]:
+    """Return all models: those that come with the project, those that are on this machine, and those of the hub."""
+    found = find_others()
+    others = {each.model_id for each in found}
+    own = [_own(info) for info in list_models() if info.model_id not in others]
+    offered = [_offered(model) for model in CURATED if model.model_id not in others]
+    return [*own, *map(_found, found), *offered]
+
+
+def _own(info: ModelInfo) -> Entry:
+    source = _BUNDLED.get(info.model_id)
+    if source is None:
+        return _described(info, "", "built in")
+    return _described(info, source.sha256, "on disk" if weights.is_there(source) else "not installed")
+
+
+def _described(info: ModelInfo, checksum: str, place: Place, kept: Kept | None = None) -> Entry:
+    return Entry(
+        model_id=info.model_id,
+        name=info.name,
+        architecture=info.architecture,
+        layers_and_heads=_layers_and_heads(info),
+        n_parameters=info.n_parameters,
+        licence=info.licence,
+        source=info.source,
+        checksum=checksum,
+        place=place,
+        info=info,
+        kept=kept,
+    )
+
+
+def _layers_and_heads(info: ModelInfo) -> str:
+    layers = f"{info.n_layers} + {info.n_decoder_layers}" if info.n_decoder_layers else f"{info.n_layers}"
+    told = f"{layers} × {info.n_heads}"
+    if info.n_key_value_heads == info.n_heads:
+        return told
+    return f"{told} ({info.n_key_value_heads} key/value heads)"
+
+
+def _found(found: Found) -> Entry:
+    checksum = _folder_checksum(found.folder) if found.kept is None else found.kept.checksum
+    if found.info is not None:
+        return _described(found.info, checksum, "on disk", found.kept)
+    return Entry(
+        model_id=found.model_id,
+        name=found.model_id,
+        architecture="",
+        layers_and_heads="",
+        n_parameters=None,
+        licence="",
+        source=str(found.folder),
+        checksum=checksum,
+        place="cannot be shown",
+        problem=found.problem,
+        kept=found.kept,
+    )
+
+
+def _offered(model: HubModel) -> Entry:
+    return Entry(
+        model_id=model.model_id,
+        name=model.alias,
+        architecture=model.architecture,
+        layers_and_heads=f"{model.n_layers} × {model.n_heads}",
+        n_parameters=model.n_parameters,
+        licence=model.licence,
+        source=f"{model.model_id} on the hub, {model.n_bytes / 1e6:,.0f} MB",
+        checksum="",
+        place="on the hub",
+        offered=model,
+    )
+
+
+def _folder_checksum(folder: Path) -> str:
+    """Return the SHA-256 of a folder's weights; of several files, that of the list of theirs."""
+    digests = list(_digests(folder))
+    if not digests:
+        return ""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _digests(folder: Path) -> Iterator[str]:
+    for file in sorted(folder.glob("*.safetensors")):
+        yield _digest(file, file.stat().st_size, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _digest(file: Path, size: int, changed_at: int) -> str:  # noqa: ARG001 - the cache's key
+    return sha256(file)

@@ -1,0 +1,141 @@
+"""Downloads that go on by themselves: one for each model, seen by everybody, cancelled by anybody, left by nobody."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+
+from attention.models.hub_line import Cancelled, HubError
+from attention.models.store import OnProgress, Progress
+
+__all__ = ["Download", "Downloads", "State"]
+
+_LOGGER = logging.getLogger(__name__)
+
+# So many at a time; each holds a line and writes to the same disk.
+MAX_AT_ONCE = 2
+# So many that are over are remembered, with what became of them.
+MAX_OVER = 8
+
+Fetch = Callable[[str, OnProgress, Callable[[], bool]], object]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a download is at one moment: the bytes, how long it has taken, and why it failed, if it did."""
+
+    progress: Progress
+    seconds: float
+    is_over: bool
+    is_cancelled: bool
+    failure: str | None
+
+    @property
+    def bytes_per_second(self) -> float:
+        """The speed, over the whole time."""
+        return self.progress.n_done / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it takes still, at this speed; None as long as there is none."""
+        speed = self.bytes_per_second
+        return (self.progress.n_total - self.progress.n_done) / speed if speed else None
+
+
+class Download:
+    """One model on its way, in a thread of its own."""
+
+    def __init__(self, model_id: str, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin at once."""
+        self.model_id = model_id
+        self._fetch = fetch
+        self._clock = clock
+        self._began = clock()
+        self._progress = Progress(0, 0, "bytes")
+        self._failure: str | None = None
+        self._ended: float | None = None
+        self._cancel = Event()
+        self._thread = Thread(target=self._run, name=f"download {model_id}", daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Give it up; nothing of it is kept."""
+        self._cancel.set()
+
+    def state(self) -> State:
+        """Return how it is now."""
+        ended = self._ended
+        seconds = (self._clock() if ended is None else ended) - self._began
+        return State(self._progress, seconds, ended is not None, self._cancel.is_set(), self._failure)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it is over, so long at most."""
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        try:
+            self._fetch(self.model_id, self._note, self._cancel.is_set)
+            # Who has cancelled too late has the model.
+            self._cancel.clear()
+        except Cancelled:
+            pass
+        except HubError as error:
+            self._failure = str(error)
+        except Exception as error:  # whatever it is, the page has to say something
+            kind = type(error).__name__
+            _LOGGER.error("a download failed with %s:\n%s", kind, "".join(traceback.format_tb(error.__traceback__)))
+            self._failure = f"{self.model_id} could not be fetched ({kind}): nothing of it is kept."
+        finally:
+            self._ended = self._clock()
+
+    def _note(self, progress: Progress) -> None:
+        self._progress = progress
+
+
+class Downloads:
+    """All downloads of this server."""
+
+    def __init__(self, fetch: Fetch) -> None:
+        """Begin with none; ``fetch`` is given an id, whom to tell of progress, and whom to ask if it is cancelled."""
+        self._fetch = fetch
+        self._lock = Lock()
+        self._all: dict[str, Download] = {}
+
+    def start(self, model_id: str) -> Download:
+        """Begin to fetch a model, or return the download that does so already.
+
+        Raises:
+            HubError: there are too many already.
+        """
+        with self._lock:
+            found = self._all.get(model_id)
+            if found is not None and not found.state().is_over:
+                return found
+            if sum(not each.state().is_over for each in self._all.values()) >= MAX_AT_ONCE:
+                raise HubError(f"{MAX_AT_ONCE} models are being fetched already: wait for one of them.")
+            # The newest stands last.
+            self._all.pop(model_id, None)
+            self._all[model_id] = Download(model_id, self._fetch)
+            self._forget()
+            return self._all[model_id]
+
+    def all(self) -> list[Download]:
+        """Return the downloads that go on, and the last ones that are over."""
+        with self._lock:
+            return list(self._all.values())
+
+    def dismiss(self, model_id: str) -> None:
+        """Forget a download that is over."""
+        with self._lock:
+            found = self._all.get(model_id)
+            if found is not None and found.state().is_over:
+                del self._all[model_id]
+
+    def _forget(self) -> None:
+        over = [model_id for model_id, each in self._all.items() if each.state().is_over]
+        for model_id in over[:-MAX_OVER]:
+            del self._all[model_id]

@@ -1,0 +1,452 @@
+"""Models of the Hugging Face hub: which ones may be fetched, and how one comes to this machine, whole or not at all.
+
+Everything else in this project reads from disk, and the libraries under it are told to ask nobody
+(``HF_HUB_OFFLINE``). Only ``download`` opens a line to the hub, when a person asked for a model: with a client of its
+own, which neither retries nor waits for long, so that a fault is said within seconds.
+
+Only weights in the safetensors format are taken, which are numbers and nothing else. A pickle file, or code that comes
+along with a model, could do anything when it is opened: neither is ever fetched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from attention.models.hub_line import HubError, Line
+from attention.models.store import OnProgress, Progress, cache_dir, new_folder, put_in_place, sha256
+
+__all__ = [
+    "ALLOW_VARIABLE",
+    "CURATED",
+    "HUB_DIR_VARIABLE",
+    "MAX_MB_VARIABLE",
+    "Allowed",
+    "HubError",
+    "HubModel",
+    "Kept",
+    "allowed",
+    "check_id",
+    "download",
+    "is_whole",
+    "kept",
+    "remove",
+]
+
+ENDPOINT_VARIABLE, DEFAULT_ENDPOINT = "HF_ENDPOINT", "https://huggingface.co"
+ALLOW_VARIABLE, ANY_MODEL, CURATED_MODELS = "ATTENTION_HUB", "*", "curated"
+MAX_MB_VARIABLE, DEFAULT_MAX_MB = "ATTENTION_HUB_MAX_MB", 2000
+HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"
+MANIFEST, CONFIG = "hub.json", "config.json"
+SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+_SHARD = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
+_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.msgpack", "*.h5")
+# What is fetched beside the weights, where a model has it.
+_COMPANIONS = (
+    CONFIG,
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "preprocessor_config.json",
+)
+# What is read into memory at once: the hub's answer about a model, and its configuration.
+_MAX_ANSWER = 8 * 2**20
+# Room for what the file system itself takes.
+_MARGIN = 16 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class HubModel:
+    """A well-known model of the hub, and what is known of it beforehand."""
+
+    model_id: str
+    alias: str
+    architecture: str
+    n_layers: int
+    n_heads: int
+    n_parameters: int
+    n_bytes: int
+    licence: str
+
+
+# As their cards and configurations on the hub say.
+CURATED = (
+    HubModel(
+        "google-bert/bert-base-uncased", "bert-base-uncased", "BERT", 12, 12, 110_106_428, 440_449_768, "Apache-2.0"
+    ),
+    HubModel(
+        "google-bert/bert-base-multilingual-cased",
+        "bert-base-multilingual-cased",
+        "BERT",
+        12,
+        12,
+        178_566_653,
+        714_290_682,
+        "Apache-2.0",
+    ),
+    HubModel(
+        "distilbert/distilbert-base-uncased",
+        "distilbert-base-uncased",
+        "DistilBERT",
+        6,
+        12,
+        66_985_530,
+        267_954_768,
+        "Apache-2.0",
+    ),
+    HubModel("FacebookAI/roberta-base", "roberta-base", "RoBERTa", 12, 12, 124_697_433, 498_818_054, "MIT"),
+    HubModel("openai-community/gpt2", "gpt2", "GPT-2", 12, 12, 124_439_808, 548_105_171, "MIT"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a server's owner lets people fetch; nothing, unless the owner says so."""
+
+    is_any: bool = False
+    model_ids: frozenset[str] = frozenset()
+    max_bytes: int = DEFAULT_MAX_MB * 10**6
+
+    def __bool__(self) -> bool:
+        """Tell whether anything may be fetched."""
+        return self.is_any or bool(self.model_ids)
+
+    def __contains__(self, model_id: str) -> bool:
+        """Tell whether this model may be."""
+        return self.is_any or model_id in self.model_ids
+
+
+def allowed() -> Allowed:
+    """Read what may be fetched: ``ATTENTION_HUB`` is empty, "curated", "*", or ids with commas between them."""
+    value = os.environ.get(ALLOW_VARIABLE, "").strip()
+    limit = os.environ.get(MAX_MB_VARIABLE, "").strip()
+    max_bytes = (int(limit) if limit.isdecimal() else DEFAULT_MAX_MB) * 10**6
+    names = {_canonical(name) for each in value.split(",") if (name := each.strip())}
+    if CURATED_MODELS in names:
+        names = names - {CURATED_MODELS} | {model.model_id for model in CURATED}
+    return Allowed(ANY_MODEL in names, frozenset(names - {ANY_MODEL}), max_bytes)
+
+
+def check_id(typed: str) -> str:
+    """Return the id of a model as the hub has it; a well-known one may be typed without its owner.
+
+    Raises:
+        HubError: it cannot be one.
+    """
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    model_id = _canonical(typed.strip())
+    try:
+        validate_repo_id(model_id)
+    except HFValidationError:
+        raise HubError(
+            "That is no id of the hub: it looks like google-bert/bert-base-uncased, an owner and a name."
+        ) from None
+    return model_id
+
+
+def _canonical(name: str) -> str:
+    return next((model.model_id for model in CURATED if model.alias == name), name)
+
+
+# ------------------------------------------------------------------------------------ what is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A model that was fetched: where it lies, which revision it is, and the SHA-256 of each file."""
+
+    model_id: str
+    revision: str
+    licence: str
+    files: dict[str, str]
+    folder: Path
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of the files with the weights."""
+        return tuple(sorted(name for name in self.files if name.endswith(".safetensors")))
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the weights; of several files, that of the list of theirs."""
+        digests = [self.files[name] for name in self.weights]
+        return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def kept() -> list[Kept]:
+    """Return the models that were fetched before, in the order of their ids; only their manifests are read."""
+    found = (_read_manifest(folder) for folder in sorted(_hub_dir().glob("[!.]*")))
+    return [each for each in found if each is not None]
+
+
+def is_whole(model: Kept) -> bool:
+    """Tell whether the files of a model are as they were fetched; they are read whole."""
+    return all(sha256(model.folder / name) == digest for name, digest in model.files.items())
+
+
+def remove(model: Kept) -> None:
+    """Delete a model; it is moved out of its place first, so that nobody finds a half of it.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    with new_folder(model.folder, 0) as trash:
+        model.folder.replace(trash)
+
+
+def _hub_dir() -> Path:
+    """Return the folder with the models: ``ATTENTION_HUB_DIR``, or one beside what else is made once."""
+    chosen = os.environ.get(HUB_DIR_VARIABLE)
+    return Path(chosen) if chosen else cache_dir() / "hub"
+
+
+def _place(model_id: str) -> Path:
+    # No id has two hyphens in a row.
+    return _hub_dir() / model_id.replace("/", "--")
+
+
+def _read_manifest(folder: Path) -> Kept | None:
+    try:
+        found: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
+        return Kept(**found, folder=folder)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+# --------------------------------------------------------------------------------------- to fetch it
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file as the hub has it: its SHA-256 if it is a large one, else that of git."""
+
+    name: str
+    size: int
+    sha256: str | None
+    git_sha1: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What the hub has of a model, at one commit."""
+
+    model_id: str
+    revision: str
+    licence: str
+    files: tuple[_File, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+def download(
+    model_id: str,
+    on_progress: OnProgress,
+    is_cancelled: Callable[[], bool],
+    check_config: Callable[[dict[str, Any]], None],
+) -> Kept:
+    """Fetch a model, check it and put it in its place; what is there is whole, and of a fault nothing is left.
+
+    Args:
+        model_id: its id on the hub.
+        on_progress: is told the bytes that are there.
+        is_cancelled: is asked several times a second.
+        check_config: raises ``HubError`` if a model of this configuration could not be shown; it is asked before the
+            weights are fetched.
+
+    Raises:
+        HubError: in one sentence, why there is no such model here.
+        Cancelled: somebody has.
+    """
+    limits = allowed()
+    model_id = check_id(model_id)
+    _check_allowed(model_id, limits)
+    line = Line(is_cancelled)
+    offer = _look_up(line, model_id)
+    # The hub answers to old names too.
+    _check_allowed(offer.model_id, limits)
+    _check_size(offer, limits)
+    check_config(_read_config(line, offer))
+    target = _place(offer.model_id)
+    with _explained(target), new_folder(target, offer.n_bytes + _MARGIN) as new:
+        _fetch_all(line, offer, new, on_progress)
+        found = _check_and_note(offer, new)
+        put_in_place(new, target, lambda: _is_there(found, target))
+    return _there(target)
+
+
+def _check_allowed(model_id: str, limits: Allowed) -> None:
+    if model_id not in limits:
+        raise HubError(f"This server's owner does not let {model_id} be fetched from the hub.")
+
+
+def _look_up(line: Line, model_id: str) -> _Offer:
+    """Ask the hub for a model's files; what is answered is from outside, and taken for nothing before it is checked."""
+    from huggingface_hub import ModelInfo
+
+    answer = line.read(f"{_endpoint()}/api/models/{model_id}?blobs=true", _MAX_ANSWER, model_id)
+    try:
+        info = ModelInfo(**json.loads(answer))
+        files = {each.rfilename: _file(each) for each in info.siblings or ()}
+        revision, found_id = str(info.sha), check_id(info.id)
+    except (ValueError, TypeError, KeyError, AttributeError, HubError):
+        raise HubError(f"The hub's answer about {model_id} makes no sense: it may not be a hub.") from None
+    if re.fullmatch("[0-9a-f]{40}", revision) is None:
+        raise HubError(f"The hub does not say which revision of {model_id} it has.")
+    licence = getattr(info.card_data, "license", None) or "not stated"
+    return _Offer(found_id, revision, str(licence)[:60], tuple(_chosen(model_id, files)))
+
+
+def _file(sibling: Any) -> _File:
+    lfs = sibling.lfs
+    return _File(sibling.rfilename, int(sibling.size), None if lfs is None else str(lfs.sha256), sibling.blob_id)
+
+
+def _chosen(model_id: str, files: dict[str, _File]) -> Iterator[_File]:
+    """Choose what is needed: the weights in safetensors, the configuration, the tokenizer."""
+    shards = [name for name in files if _SHARD.fullmatch(name)]
+    if SINGLE in files:
+        weights = [SINGLE]
+    elif INDEX in files and shards:
+        weights = [INDEX, *sorted(shards)]
+    elif any(fnmatch(name, pattern) for name in files for pattern in _PICKLES):
+        raise HubError(
+            f"{model_id} has only pickle files, which can run code when they are opened: "
+            "only weights in the safetensors format are fetched."
+        )
+    else:
+        raise HubError(f"{model_id} has no weights in the safetensors format.")
+    if CONFIG not in files:
+        raise HubError(f"{model_id} has no {CONFIG}, which says how it is built: it is no model of transformers.")
+    return (files[name] for name in (*_COMPANIONS, *weights) if name in files)
+
+
+def _check_size(offer: _Offer, limits: Allowed) -> None:
+    if offer.n_bytes > limits.max_bytes:
+        raise HubError(
+            f"{offer.model_id} has {offer.n_bytes / 1e6:,.0f} MB, and this server fetches "
+            f"{limits.max_bytes / 1e6:,.0f} MB at most."
+        )
+
+
+def _read_config(line: Line, offer: _Offer) -> dict[str, Any]:
+    answer = line.read(_url(offer, CONFIG), _MAX_ANSWER, offer.model_id)
+    try:
+        config: dict[str, Any] = dict(json.loads(answer))
+    except (ValueError, TypeError):
+        raise HubError(f"The {CONFIG} of {offer.model_id} cannot be read: it is damaged.") from None
+    return config
+
+
+def _fetch_all(line: Line, offer: _Offer, folder: Path, on_progress: OnProgress) -> None:
+    n_before = 0
+    for file in offer.files:
+        digests = _Digests(file.size)
+        with (folder / file.name).open("wb") as opened:
+            n_here = 0
+            for chunk in line.stream(_url(offer, file.name), offer.model_id):
+                opened.write(chunk)
+                digests.update(chunk)
+                n_here += len(chunk)
+                if n_here > file.size:
+                    break
+                on_progress(Progress(n_before + n_here, offer.n_bytes, "bytes"))
+        if n_here != file.size or not digests.fit(file):
+            raise HubError(
+                f"What came as {file.name} of {offer.model_id} is not what the hub promised: it is damaged. "
+                "Nothing of it is kept; try again later."
+            )
+        n_before += n_here
+
+
+class _Digests:
+    """The two checksums that the hub gives: SHA-256 of large files, and git's own of small ones."""
+
+    def __init__(self, size: int) -> None:
+        self._sha256 = hashlib.sha256()
+        # Not for safety: it is how git names what it keeps.
+        self._git = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+
+    def update(self, chunk: bytes) -> None:
+        self._sha256.update(chunk)
+        self._git.update(chunk)
+
+    def fit(self, file: _File) -> bool:
+        if file.sha256 is not None:
+            return self._sha256.hexdigest() == file.sha256
+        return file.git_sha1 is not None and self._git.hexdigest() == file.git_sha1
+
+
+def _check_and_note(offer: _Offer, folder: Path) -> Kept:
+    """Open the weights, which checks that they are safetensors from first byte to last; write the manifest."""
+    from safetensors import SafetensorError, safe_open
+
+    names = [file.name for file in offer.files]
+    try:
+        for name in names:
+            if name.endswith(".safetensors"):
+                with safe_open(folder / name, framework="np"):
+                    pass
+        if INDEX in names:
+            index = json.loads((folder / INDEX).read_text("utf-8"))
+            missing = set(index["weight_map"].values()) - set(names)
+            if missing:
+                raise HubError(f"{offer.model_id} lacks a part of its weights: {sorted(missing)[0]}.")
+    except (SafetensorError, ValueError, KeyError, AttributeError):
+        raise HubError(f"The weights of {offer.model_id} are no safetensors, whatever their name says.") from None
+    digests = {name: sha256(folder / name) for name in names}
+    noted = Kept(offer.model_id, offer.revision, offer.licence, digests, folder)
+    written = {name: value for name, value in asdict(noted).items() if name != "folder"}
+    (folder / MANIFEST).write_text(json.dumps(written), "utf-8")
+    return noted
+
+
+def _is_there(found: Kept, target: Path) -> bool:
+    there = _read_manifest(target)
+    return there is not None and there.files == found.files and there.revision == found.revision and is_whole(there)
+
+
+def _there(target: Path) -> Kept:
+    there = _read_manifest(target)
+    if there is None:
+        raise HubError(f"{target.name} was fetched, and removed by somebody else at once.")
+    return there
+
+
+def _endpoint() -> str:
+    return (os.environ.get(ENDPOINT_VARIABLE) or DEFAULT_ENDPOINT).rstrip("/")
+
+
+def _url(offer: _Offer, name: str) -> str:
+    from huggingface_hub import constants, hf_hub_url
+
+    # What the library read at its import may not be what holds now.
+    template = hf_hub_url(offer.model_id, name, revision=offer.revision)
+    return _endpoint() + template.removeprefix(constants.ENDPOINT)
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
+    """Say in a sentence why a model could not be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise HubError(f"{target.parent} cannot be written: {reason}. Nothing of the model is kept.") from None

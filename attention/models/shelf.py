@@ -1,0 +1,215 @@
+"""The models in memory: at most so many; the one unused for longest goes first, and none that is in use."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Condition, Thread
+
+from numpy import ndarray as Array
+
+from attention.masks import MaskName
+from attention.models.base import Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken
+from attention.models.store import OnProgress, Progress
+from attention.trace import Trace
+
+__all__ = ["MAX_MODELS_VARIABLE", "Shelf", "ShelvedModel", "max_models"]
+
+_LOGGER = logging.getLogger(__name__)
+
+MAX_MODELS_VARIABLE, DEFAULT_MAX_MODELS = "ATTENTION_MAX_MODELS", 4
+# A model that could not be loaded is tried again after so long: what was missing may be there by then.
+RETRY_SECONDS = 5.0
+# So often somebody who waits for a model is told how far it is.
+_TELL_SECONDS = 0.2
+
+Load = Callable[[str, OnProgress], Model]
+
+
+def max_models() -> int:
+    """Return how many models may be in memory at once: ``ATTENTION_MAX_MODELS``, at least one."""
+    chosen = os.environ.get(MAX_MODELS_VARIABLE, "").strip()
+    return max(1, int(chosen)) if chosen.isdecimal() else DEFAULT_MAX_MODELS
+
+
+class _Place:
+    """The place of one model: empty as long as it is being loaded."""
+
+    def __init__(self, used_at: float) -> None:
+        self.model: Model | None = None
+        self.progress: Progress | None = None
+        self.n_users = 0
+        self.used_at = used_at
+
+
+class Shelf:
+    """Models by their ids, loaded when somebody asks for one.
+
+    Two who ask for the same one wait for one loading, which goes on if both have left; who uses another one does not
+    wait. Where every place is taken by a model in use, who asks for one more waits until a place is free.
+    """
+
+    def __init__(
+        self,
+        load: Load,
+        limit: int,
+        *,
+        uncounted: frozenset[str] = frozenset(),
+        on_put_out: Callable[[str], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin empty; the ``uncounted`` models are so small that they always stay.
+
+        ``on_put_out`` is told which model goes, to let go of all that shares its memory.
+        """
+        self._load = load
+        self._limit = limit
+        self._uncounted = uncounted
+        self._on_put_out = on_put_out
+        self._clock = clock
+        self._changed = Condition()
+        self._places: dict[str, _Place] = {}
+        self._failures: dict[str, tuple[ModelUnavailableError, float]] = {}
+
+    @contextmanager
+    def borrow(self, model_id: str, on_wait: Callable[[Progress | None], None] | None = None) -> Iterator[Model]:
+        """Give a model to use as long as the block lasts; it is loaded now if it is not in memory.
+
+        ``on_wait`` is called again and again while it is being loaded, with how far that is, where it is known.
+
+        Raises:
+            ModelUnavailableError: it cannot be loaded; the next one who asks a little later tries again.
+        """
+        place, model = self._take(model_id, on_wait)
+        try:
+            yield model
+        finally:
+            with self._changed:
+                place.n_users -= 1
+                place.used_at = self._clock()
+                self._changed.notify_all()
+
+    def in_memory(self) -> frozenset[str]:
+        """Return the ids of the models that are loaded."""
+        with self._changed:
+            return frozenset(model_id for model_id, place in self._places.items() if place.model is not None)
+
+    def put_out(self, model_id: str, idle_seconds: float = 0.0) -> bool:
+        """Let go of a model; False if somebody uses it or has used it so lately, or it is being loaded."""
+        with self._changed:
+            place = self._places.get(model_id)
+            if place is not None:
+                if place.model is None or place.n_users or self._clock() - place.used_at < idle_seconds:
+                    return False
+                self._drop(model_id)
+            self._failures.pop(model_id, None)
+            self._changed.notify_all()
+            return True
+
+    def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Place, Model]:
+        while True:
+            with self._changed:
+                place = self._places.get(model_id)
+                if place is not None and place.model is not None:
+                    place.n_users += 1
+                    return place, place.model
+                if place is None:
+                    self._check_failure(model_id)
+                    place = self._begin(model_id)
+                self._changed.wait(_TELL_SECONDS)
+                progress = None if place is None else place.progress
+            # Outside the lock: a page may end here, since its person has gone elsewhere.
+            if on_wait is not None:
+                on_wait(progress)
+
+    def _check_failure(self, model_id: str) -> None:
+        error, failed_at = self._failures.get(model_id, (None, 0.0))
+        if error is None:
+            return
+        if self._clock() - failed_at < RETRY_SECONDS:
+            raise ModelUnavailableError(str(error), error.remedy)
+        del self._failures[model_id]
+
+    def _begin(self, model_id: str) -> _Place | None:
+        """Make room for a model and begin to load it; None if there is no room yet."""
+        if model_id not in self._uncounted and not self._make_room():
+            return None
+        place = self._places[model_id] = _Place(self._clock())
+        Thread(target=self._fill, args=(model_id, place), name=f"load {model_id}", daemon=True).start()
+        return place
+
+    def _make_room(self) -> bool:
+        counted = {model_id: place for model_id, place in self._places.items() if model_id not in self._uncounted}
+        if len(counted) < self._limit:
+            return True
+        idle = [model_id for model_id, place in counted.items() if place.model is not None and not place.n_users]
+        if not idle:
+            return False
+        self._drop(min(idle, key=lambda model_id: counted[model_id].used_at))
+        return True
+
+    def _drop(self, model_id: str) -> None:
+        del self._places[model_id]
+        if self._on_put_out is not None:
+            self._on_put_out(model_id)
+
+    def _fill(self, model_id: str, place: _Place) -> None:
+        def note(progress: Progress) -> None:
+            place.progress = progress
+
+        model, failure = None, None
+        try:
+            model = self._load(model_id, note)
+        except ModelUnavailableError as error:
+            # Without its traceback, which would keep every frame that it passed through alive.
+            failure = error.with_traceback(None)
+        except Exception as error:  # whatever it is, those who wait have to hear of it
+            kind = type(error).__name__
+            frames = "".join(traceback.format_tb(error.__traceback__))
+            _LOGGER.error("%s cannot be loaded: %s: %s\n%s", model_id, kind, error, frames)
+            failure = ModelUnavailableError(f"{model_id} cannot be loaded ({kind}).", "")
+        with self._changed:
+            if failure is None:
+                place.model, place.used_at = model, self._clock()
+            else:
+                del self._places[model_id]
+                self._failures[model_id] = failure, self._clock()
+            self._changed.notify_all()
+
+
+class ShelvedModel:
+    """A model of a shelf as anybody may keep it: in use only while it works, and perhaps put out in between."""
+
+    def __init__(self, shelf: Shelf, info: ModelInfo) -> None:
+        """Take nothing from the shelf yet."""
+        self._shelf = shelf
+        self._info = info
+
+    @property
+    def info(self) -> ModelInfo:
+        """What the model is."""
+        return self._info
+
+    def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
+        """Run the model and record it; see ``Model.trace``."""
+        with self._shelf.borrow(self._info.model_id) as model:
+            return model.trace(text, pair, mask=mask)
+
+    def encode(self, text: str) -> Encoded:
+        """Cut a text into tokens; see ``Model.encode``."""
+        with self._shelf.borrow(self._info.model_id) as model:
+            return model.encode(text)
+
+    def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
+        """Run the model on several texts; see ``Model.trace_batch``."""
+        with self._shelf.borrow(self._info.model_id) as model:
+            return model.trace_batch(texts)
+
+    def next_token(self, trace: Trace) -> NextToken | None:
+        """Say what comes next; see ``Model.next_token``."""
+        with self._shelf.borrow(self._info.model_id) as model:
+            return model.next_token(trace)

@@ -1,0 +1,51 @@
+"""The choice of a model, and what is seen while it is loaded."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
+from attention.models.store import Progress
+from attention.ui import state
+from attention.ui.cache import model_or_reason, waiting
+from attention.view import View
+
+__all__ = ["choose", "load"]
+
+# So many names stand side by side; more of them have room in a list that opens.
+MAX_SIDE_BY_SIDE = 5
+
+
+def choose(view: View) -> None:
+    """Draw the choice of the model."""
+    models = {info.model_id: info.name for info in list_models()}
+    st.session_state["model"] = view.model
+    if len(models) <= MAX_SIDE_BY_SIDE:
+        st.segmented_control(
+            "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
+        )
+    else:
+        st.selectbox(
+            "Model", list(models), format_func=models.__getitem__, key="model", on_change=_set_model, width=220
+        )
+
+
+def load(info: ModelInfo) -> Model | ModelUnavailableError:
+    """Load a model, with a bar where it is known how far that is."""
+    place = st.empty()
+
+    def show(progress: Progress | None) -> None:
+        if progress is not None:
+            told = f"{progress.n_done:,} of {progress.n_total:,} {progress.unit}"
+            place.progress(progress.share, f"Converting {info.name}: {told}")
+
+    with st.spinner(waiting(info), show_time=True):
+        model = model_or_reason(info.model_id, show)
+    place.empty()
+    return model
+
+
+def _set_model() -> None:
+    model = state.chosen("model")
+    if model is not None:
+        state.set_model(model)

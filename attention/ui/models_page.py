@@ -1,0 +1,224 @@
+"""The catalogue: what each model is, where it is now, and the way from the hub to this machine."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from attention.lesson.prose import lesson
+from attention.models import hub
+from attention.models.catalogue import Entry, catalogue
+from attention.models.downloads import State
+from attention.models.hub import Allowed, HubError
+from attention.ui import text
+from attention.ui.cache import downloads, settle, shelf
+from attention.ui.masthead import WANTED, masthead, notices
+from attention.view import View
+
+__all__ = ["show"]
+
+# The ids that this session has seen on their way: of those, it is told what became of them.
+_FOLLOWED = "followed_downloads"
+_SAID = "said_of_models"
+# A model that was looked at so lately is in use: somebody reads what it gave.
+IDLE_SECONDS = 60.0
+REFRESH_SECONDS = 0.5
+
+_STYLES = """<style>
+.st-key-catalogue { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
+.st-key-catalogue > * { width: 100% !important; }
+[class*=st-key-card_] { height: 100%; }
+.model h3 { font-size: 1.125rem; margin: 0 0 0.15rem; padding: 0; overflow-wrap: anywhere; }
+.model .place { font-size: 0.875rem; margin: 0 0 0.5rem; }
+.model .here { color: color-mix(in oklab, #009E73 55%, currentColor); font-weight: 600; }
+.model dl { display: grid; grid-template-columns: 6.75rem minmax(0, 1fr); gap: 0.15rem 0.75rem;
+  margin: 0 !important; padding: 0 !important; font-size: 0.9375rem; line-height: 1.4; }
+.model dt { opacity: 0.8; margin: 0 !important; padding: 0 !important; }
+.model dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; }
+.model summary { font-family: monospace; cursor: pointer; }
+.model code { color: inherit; background: none; padding: 0; }
+</style>"""
+
+
+def show() -> None:
+    """Draw the page: all models, those on their way, and how to get more."""
+    view = masthead("Models")
+    st.html(_STYLES)
+    notices()
+    st.title("Models", anchor=False)
+    text.prose(lesson("models"))
+    for say, sentence in st.session_state.pop(_SAID, []):
+        say(sentence)
+    may_fetch = hub.allowed()
+    _follow()
+    _fetch_field(may_fetch)
+    in_memory = shelf().in_memory()
+    on_their_way = _on_their_way()
+    with st.container(key="catalogue"):
+        for entry in catalogue():
+            is_coming = entry.model_id in on_their_way
+            _card(view, entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
+    settle()
+
+
+def _card(view: View, entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
+    with st.container(border=True, key=f"card_{entry.model_id}"):
+        st.html(_facts(entry, _where(entry, is_loaded=is_loaded, is_coming=is_coming)))
+        if entry.problem:
+            text.notice(entry.problem)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if entry.info is not None:
+                to = view.with_model(entry.model_id).to_query()
+                with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
+                    st.page_link("pages/step_by_step.py", label=f"Look at {entry.name} ▸", query_params=to)
+            if entry.kept is not None and may_fetch:
+                st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
+            if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
+                size = f"{entry.offered.n_bytes / 1e6:,.0f} MB"
+                st.button(
+                    f"Download, {size}", key=f"download_{entry.model_id}", on_click=_start, args=(entry.model_id,)
+                )
+
+
+def _where(entry: Entry, *, is_loaded: bool, is_coming: bool) -> str:
+    if is_coming:
+        return "on its way"
+    if entry.place in ("on disk", "built in") and is_loaded:
+        return f"in memory, {entry.place}"
+    return entry.place
+
+
+def _facts(entry: Entry, where: str) -> str:
+    facts = {
+        "Architecture": html.escape(entry.architecture),
+        "Layers × heads": html.escape(entry.layers_and_heads),
+        "Parameters": "" if entry.n_parameters is None else f"{entry.n_parameters:,}",
+        "Licence": html.escape(entry.licence),
+        "Source": html.escape(entry.source),
+        "SHA-256": _checksum(entry.checksum),
+    }
+    rows = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts.items() if value)
+    kind = "place here" if where.startswith("in memory") else "place"
+    return (
+        f'<div class="model"><h3><bdi>{html.escape(entry.name)}</bdi></h3>'
+        f'<p class="{kind}">{html.escape(where)}</p><dl>{rows}</dl></div>'
+    )
+
+
+def _checksum(checksum: str) -> str:
+    """Return a checksum that opens: its beginning, and the whole of it to copy."""
+    if not checksum:
+        return ""
+    return f'<details><summary title="{checksum}">{checksum[:12]}…</summary><code>{checksum}</code></details>'
+
+
+# --------------------------------------------------------------------------------- from the hub
+
+
+def _fetch_field(may_fetch: Allowed) -> None:
+    """Draw the field for an id, or say how the owner allows one."""
+    if not may_fetch:
+        text.prose(lesson("models-hub-off"), is_aside=True)
+        return
+    with st.form("fetch", border=False):
+        left, right = st.columns([6, 1], vertical_alignment="bottom")
+        left.text_input(
+            "Id of a model on the hub",
+            value=st.query_params.get(WANTED, ""),
+            key="hub_id",
+            placeholder="google-bert/bert-base-uncased",
+            max_chars=96,
+        )
+        right.form_submit_button("Download", on_click=_start_typed, width="stretch")
+    text.prose(lesson("models-hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
+
+
+def _follow() -> None:
+    """Show the downloads that go on, and say once what became of those that were seen to."""
+    running = _on_their_way()
+    followed: set[str] = st.session_state.setdefault(_FOLLOWED, set())
+    for each in downloads().all():
+        found = each.state()
+        if each.model_id in followed and found.is_over:
+            _tell_outcome(each.model_id, found)
+    st.session_state[_FOLLOWED] = followed | running
+    if running:
+        st.fragment(run_every=REFRESH_SECONDS)(_bars)(running)
+
+
+def _bars(running: frozenset[str]) -> None:
+    """Draw a bar for each download; when there is one less or more, the whole page is drawn anew."""
+    if _on_their_way() != running:
+        st.rerun()
+    for each in downloads().all():
+        found = each.state()
+        if not found.is_over:
+            left, right = st.columns([6, 1], vertical_alignment="center")
+            left.progress(found.progress.share, _how_far(each.model_id, found))
+            right.button("Cancel", key=f"cancel_{each.model_id}", on_click=each.cancel, width="stretch")
+
+
+def _on_their_way() -> frozenset[str]:
+    return frozenset(each.model_id for each in downloads().all() if not each.state().is_over)
+
+
+def _how_far(model_id: str, found: State) -> str:
+    done, total = found.progress.n_done / 1e6, found.progress.n_total / 1e6
+    if not total:
+        return f"{model_id}: asking the hub"
+    told = f"{model_id}: {done:,.1f} of {total:,.1f} MB, {found.bytes_per_second / 1e6:,.1f} MB/s"
+    left = found.seconds_left
+    return told if left is None else f"{told}, {_duration(left)} left"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _tell_outcome(model_id: str, found: State) -> None:
+    if found.failure is not None:
+        text.notice(found.failure)
+    elif found.is_cancelled:
+        text.news(f"Cancelled: nothing of {model_id} is kept.")
+    else:
+        text.news(f"{model_id} is here now: every page has it among its models.")
+
+
+def _start_typed() -> None:
+    typed = st.session_state["hub_id"]
+    if not typed.strip():
+        _say("Type the id of a model first: it looks like google-bert/bert-base-uncased.")
+        return
+    try:
+        model_id = hub.check_id(typed)
+    except HubError as error:
+        _say(str(error))
+        return
+    _start(model_id)
+
+
+def _start(model_id: str) -> None:
+    try:
+        downloads().start(model_id)
+    except HubError as error:
+        _say(str(error))
+        return
+    st.session_state[_FOLLOWED] = {model_id}
+
+
+def _remove(entry: Entry) -> None:
+    assert entry.kept is not None
+    if not shelf().put_out(entry.model_id, IDLE_SECONDS):
+        _say(f"{entry.name} stays: somebody has used it in the last {IDLE_SECONDS:.0f} seconds. Try again later.")
+        return
+    try:
+        hub.remove(entry.kept)
+    except OSError as error:
+        _say(f"{entry.name} cannot be removed: {error.strerror or error}.")
+        return
+    st.session_state[_SAID] = [(text.news, f"{entry.name} is no longer on disk.")]
+
+
+def _say(sentence: str) -> None:
+    st.session_state[_SAID] = [(text.notice, sentence)]

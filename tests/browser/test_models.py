@@ -1,0 +1,173 @@
+"""The page Models in a browser: a model fetched from a small hub, seen on its way, looked at, and what goes wrong."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.models import local
+from tests import tiny_models
+from tests.browser.looks import check
+from tests.browser.server import serve
+from tests.small_hub import serve_hub
+
+ID, ALIAS = "google-bert/bert-base-uncased", "bert-base-uncased"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    place = tmp_path_factory.mktemp("tiny")
+    return {kind: tiny_models.make(kind, place / kind) for kind in ("bert", "llama")}
+
+
+@pytest.fixture(scope="module")
+def small_hub():
+    with serve_hub() as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def running(small_hub, folders, tmp_path_factory):
+    """A server that may fetch all of the small hub, with a folder of its owner's and one that is not there."""
+    environment = {
+        "HF_ENDPOINT": small_hub.url,
+        "ATTENTION_HUB": "*",
+        "ATTENTION_HUB_DIR": str(tmp_path_factory.mktemp("hub")),
+        local.MODEL_DIRS_VARIABLE: f"{folders['llama']}:/nowhere/at-all",
+    }
+    with serve(tmp_path_factory.mktemp("server") / "log", environment) as server:
+        yield server
+        assert "Traceback" not in server.printed()
+
+
+@pytest.fixture
+def hub(small_hub, folders):
+    """The hub as it is when nothing is wrong."""
+    small_hub.__init__(small_hub.url)
+    small_hub.models |= {ID: folders["bert"], "tiny/llama": folders["llama"]}
+    yield small_hub
+    small_hub.go_on.set()
+
+
+@pytest.fixture
+def page(running, hub, new_tab):
+    """The page Models of that server."""
+    tab = new_tab(at=running).go("models")
+    expect(tab.page.get_by_role("heading", level=1)).to_have_text("Models")
+    return tab
+
+
+def card(tab, name):
+    return tab.cards.filter(has=tab.page.get_by_role("heading", name=name, exact=True))
+
+
+def card_of(tab, model_id):
+    return tab.page.locator(f".st-key-card_{model_id.replace('/', '-')}")
+
+
+def fetch(tab, model_id):
+    field = tab.page.get_by_role("textbox", name="Id of a model on the hub")
+    field.fill(model_id)
+    tab.page.get_by_role("button", name="Download", exact=True).click()
+
+
+def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, running, hub, new_tab):
+    hub.drip_seconds = 0.4
+    expect(card(page, ALIAS)).to_contain_text("on the hub")
+    page.page.get_by_role("button", name="Download, 440 MB").click()
+    expect(card(page, ALIAS)).to_contain_text("on its way")
+    bar = page.page.get_by_role("progressbar")
+    expect(bar).to_be_visible()
+    expect(page.page.get_by_text(re.compile(rf"{ID}: 0\.\d of 0\.\d MB, .* MB/s, .* left"))).to_be_visible()
+    # Somebody else sees it too, and to leave the page does not stop it.
+    other = new_tab(at=running).go("models")
+    expect(other.page.get_by_role("progressbar")).to_be_visible()
+    page.go(step="tokens", model="toy")
+    hub.go_on.set()
+    expect(other.page.get_by_text(f"{ID} is here now")).to_be_visible()
+    expect(other.page.get_by_role("progressbar")).to_have_count(0)
+    page.go("models")
+    expect(card(page, ALIAS)).to_contain_text("on disk")
+    expect(card(page, ALIAS)).to_contain_text("3 × 4")
+    page.page.get_by_role("link", name=f"Look at {ALIAS}").click()
+    page.expect_query(model=ID)
+    expect(page.heading.first).to_contain_text("Tokens")
+    expect(page.proof).to_contain_text(f"{ALIAS}'s own output")
+    # ... and chosen on another page, from a list now that there are many.
+    page.page.get_by_role("link", name="All heads").click()
+    expect(page.page.get_by_role("combobox", name="Model")).to_have_value(ALIAS)
+    page.select("Model", "Toy")
+    page.expect_query(model="toy")
+
+
+def test_who_cancels_sees_that_nothing_is_left(page, hub):
+    hub.drip_seconds = 0.4
+    fetch(page, "tiny/llama")
+    page.page.get_by_role("button", name="Cancel").click()
+    expect(page.page.get_by_text("Cancelled: nothing of tiny/llama is kept.")).to_be_visible()
+    expect(page.page.get_by_role("button", name="Cancel")).to_have_count(0)
+    expect(page.page.get_by_role("progressbar")).to_have_count(0)
+    expect(card(page, "tiny/llama")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ({"status": 429}, "asked too often"),
+        ({"status": 404}, "may be misspelt, private"),
+        ({"break_off_at": 2**15}, "broke off in the middle"),
+        ({"spoilt": "model.safetensors"}, "is not what the hub promised"),
+        ({"is_silent": True}, "has not answered for 4 seconds"),
+    ],
+    ids=["429", "404", "broken off", "corrupt", "silent"],
+)
+def test_a_fault_of_the_hub_becomes_a_sentence_and_the_app_works_on(page, hub, fault, sentence):
+    for name, value in fault.items():
+        setattr(hub, name, value)
+    fetch(page, "tiny/llama")
+    expect(page.notices.filter(has_text=sentence)).to_be_visible()
+    expect(page.page.get_by_role("progressbar")).to_have_count(0)
+    expect(card(page, "Toy")).to_be_visible()
+
+
+def test_what_is_typed_is_not_interpreted(page, hub):
+    fetch(page, "<img src=x onerror=alert(1)>/$x$")
+    expect(page.notices.first).to_contain_text("That is no id of the hub")
+    expect(page.page.locator("img[src=x]")).to_have_count(0)
+    assert hub.asked == []
+
+
+def test_a_folder_of_the_owner_is_there_and_one_that_is_not_says_so(page):
+    expect(card(page, "llama")).to_contain_text("3 × 6 (2 key/value heads)")
+    expect(card_of(page, "at-all").locator(".notice")).to_contain_text("There is no folder /nowhere/at-all.")
+    summary = card(page, "llama").locator("summary")
+    whole = card(page, "llama").locator("details code")
+    expect(whole).to_be_hidden()
+    summary.press("Enter")
+    expect(whole).to_have_text(re.compile("^[0-9a-f]{64}$"))
+
+
+def test_it_can_be_read_by_everybody(page, hub):
+    hub.drip_seconds = 0.4
+    fetch(page, "tiny/llama")
+    expect(page.page.get_by_role("progressbar")).to_be_visible()
+    check(page)
+    expect(page.page.get_by_role("progressbar")).to_be_visible()
+    page.page.get_by_role("button", name="Cancel").click()
+    expect(page.page.get_by_text("Cancelled")).to_be_visible()
+    check(page)
+
+
+def test_where_the_hub_is_off_it_says_how_to_switch_it_on(tab):
+    tab.go("models")
+    expect(tab.page.get_by_text("This server fetches nothing from the hub.")).to_be_visible()
+    expect(tab.page.get_by_role("textbox")).to_have_count(0)
+    check(tab)
+
+
+def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(running, hub, new_tab):
+    tab = new_tab(at=running).go(model="tiny/llama", step="scores")
+    expect(tab.notices.first).to_contain_text("model=tiny/llama, which is not here")
+    tab.page.get_by_role("link", name="Look for tiny/llama").click()
+    field = tab.page.get_by_role("textbox", name="Id of a model on the hub")
+    expect(field).to_have_value("tiny/llama")

@@ -1,0 +1,318 @@
+"""The page Models: what it says of every model, and the way to more of them."""
+
+import re
+import shutil
+from contextlib import contextmanager
+
+import pytest
+import streamlit as st
+
+from attention.models import find_others, hub, list_models, local, store, weights
+from tests import tiny_models
+from tests.small_hub import serve_hub
+
+PAGE = "pages/models.py"
+PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check")
+TINY = "tiny/bert"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A tiny model of each architecture that reads text."""
+    place = tmp_path_factory.mktemp("tiny")
+    return {kind: tiny_models.make(kind, place / kind) for kind in tiny_models.KINDS}
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """No models but the bundled ones, and nothing of another test in memory."""
+    monkeypatch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path / "hub"))
+    for name in (hub.ALLOW_VARIABLE, hub.MAX_MB_VARIABLE, local.MODEL_DIRS_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def small(folders, monkeypatch):
+    with serve_hub() as small:
+        small.models |= {f"tiny/{kind}": folder for kind, folder in folders.items()}
+        monkeypatch.setenv("HF_ENDPOINT", small.url)
+        monkeypatch.setenv(hub.ALLOW_VARIABLE, "*")
+        yield small
+
+
+def card(shown, name):
+    """What the card of a model says, fact by fact."""
+    (body,) = [body for body in shown.html if f"<h3><bdi>{name}</bdi></h3>" in body]
+    facts = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", body))
+    (facts["place"],) = re.findall('<p class="place[^"]*">(.*?)</p>', body)
+    return facts
+
+
+def names(shown):
+    return re.findall("<h3><bdi>(.*?)</bdi></h3>", " ".join(shown.html))
+
+
+def ways(shown):
+    """Where the links lead that open a model."""
+    return {
+        link.proto.label: link.proto.query_string
+        for link in shown.app.get("page_link")
+        if link.proto.label.startswith("Look at ")
+    }
+
+
+def fetch(shown, model_id=TINY):
+    """Type an id and press, and wait until it is there or why it is not."""
+    shown.app.text_input(key="hub_id").set_value(model_id)
+    press(shown, "Download")
+    from attention.ui.cache import downloads
+
+    running = downloads().all()
+    for each in running:
+        each.wait(30)
+    return shown.run() if running else shown
+
+
+def press(shown, label):
+    (button,) = [button for button in shown.app.button if button.label == label]
+    button.click()
+    return shown.run()
+
+
+def test_it_lists_the_bundled_models_with_their_sizes_and_checksums(open_page):
+    shown = open_page(PAGE)
+    assert shown.exceptions == []
+    assert names(shown)[:3] == ["Toy", "BERT", "SmolLM2"]
+    for info in list_models():
+        facts = card(shown, info.name)
+        assert facts["Architecture"] == info.architecture
+        assert facts["Parameters"] == f"{info.n_parameters:,}"
+        assert (facts["Licence"], facts["Source"]) == (info.licence, info.source)
+    assert card(shown, "BERT")["Layers × heads"] == "6 × 12"
+    assert card(shown, "SmolLM2")["Layers × heads"] == "30 × 9 (3 key/value heads)"
+    assert weights.MINILM.sha256 in card(shown, "BERT")["SHA-256"]
+    assert "SHA-256" not in card(shown, "Toy")
+
+
+def test_it_says_what_is_in_memory(open_page):
+    assert card(open_page(PAGE), "BERT")["place"] == "on disk"
+    open_page(model="minilm-l6")
+    assert card(open_page(PAGE), "BERT")["place"] == "in memory, on disk"
+    assert card(open_page(PAGE), "SmolLM2")["place"] == "on disk"
+
+
+def test_weights_that_are_not_installed_are_not_said_to_be(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path))
+    assert card(open_page(PAGE), "BERT")["place"] == "not installed"
+
+
+def test_each_model_leads_to_step_by_step_with_the_sentence(open_page):
+    shown = open_page(PAGE, text="Two birds", model="toy", layer="1")
+    assert ways(shown)["Look at SmolLM2 ▸"] == "text=Two+birds&model=smollm2-135m"
+    assert ways(shown)["Look at BERT ▸"] == "text=Two+birds"
+
+
+def test_where_the_hub_is_off_it_says_how_the_owner_switches_it_on(open_page):
+    shown = open_page(PAGE)
+    assert "fetches nothing from the hub" in shown.text
+    assert f"{hub.ALLOW_VARIABLE}=curated" in shown.text
+    assert not shown.app.text_input
+    assert not shown.app.button
+    # The well-known ones are shown all the same.
+    facts = card(shown, "bert-base-uncased")
+    assert (facts["place"], facts["Layers × heads"], facts["Licence"]) == ("on the hub", "12 × 12", "Apache-2.0")
+    assert names(shown)[3:] == [model.alias for model in hub.CURATED]
+
+
+def test_a_fetched_model_is_in_the_catalogue_on_every_page_and_can_be_removed(open_page, small):
+    shown = fetch(open_page(PAGE))
+    assert f"{TINY} is here now" in shown.text
+    assert shown.notices == []
+    facts = card(shown, "bert")
+    assert (facts["place"], facts["Layers × heads"], facts["Licence"]) == ("on disk", "3 × 4", "apache-2.0")
+    assert ways(shown)["Look at bert ▸"] == "model=tiny%2Fbert"
+    page = open_page(model=TINY, step="softmax")
+    assert page.view.model == TINY
+    assert "bert" in page.proofs[0]
+    # A person looks at it.
+    shown = press(shown, "Remove from disk")
+    assert "somebody has used it" in shown.notices[0]
+    st.cache_resource.clear()
+    shown = press(shown, "Remove from disk")
+    assert "bert is no longer on disk" in shown.text
+    assert "bert" not in names(shown)
+    assert find_others() == []
+    # Who still looks at it is told, and sees another one.
+    page.run()
+    assert page.exceptions == []
+    assert page.view.model == "minilm-l6"
+    assert f"{TINY} is no longer here" in page.notices[0]
+
+
+def test_a_fault_of_the_hub_is_a_sentence_and_the_page_works_on(open_page, small):
+    small.status = 429
+    shown = fetch(open_page(PAGE))
+    assert "asked too often" in shown.notices[0]
+    assert names(shown)[:3] == ["Toy", "BERT", "SmolLM2"]
+    small.status = 200
+    assert f"{TINY} is here now" in fetch(shown).text
+
+
+@pytest.mark.parametrize("typed", ["../../etc/passwd", "<b>x</b>", "a b"])
+def test_what_is_no_id_is_said_and_interpreted_nowhere(open_page, small, typed):
+    shown = fetch(open_page(PAGE), typed)
+    assert "That is no id of the hub" in shown.notices[0]
+    assert small.asked == []
+
+
+def test_nothing_typed_is_no_id(open_page, small):
+    assert "Type the id of a model first" in fetch(open_page(PAGE), "  ").notices[0]
+
+
+def test_two_sessions_see_one_download_and_either_may_cancel_it(open_page, small):
+    small.wait_at = 0
+    first, second = open_page(PAGE), open_page(PAGE)
+    first.app.text_input(key="hub_id").set_value(TINY)
+    press(first, "Download")
+    assert [button.label for button in second.run().app.button].count("Cancel") == 1
+    press(second, "Cancel")
+    from attention.ui.cache import downloads
+
+    (each,) = downloads().all()
+    each.wait(30)
+    for shown in (first, second):
+        assert f"Cancelled: nothing of {TINY} is kept" in shown.run().text
+        assert "Cancel" not in [button.label for button in shown.app.button]
+    assert find_others() == []
+
+
+def test_only_the_owners_models_have_a_button(open_page, small, monkeypatch):
+    monkeypatch.setenv(hub.ALLOW_VARIABLE, "gpt2")
+    shown = open_page(PAGE)
+    assert [button.label for button in shown.app.button if button.key.startswith("download_")] == ["Download, 548 MB"]
+    assert "owner does not let tiny/bert" in fetch(shown).notices[0]
+    assert small.asked == []
+
+
+def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(open_page, small):
+    shown = open_page(model=TINY, step="scores")
+    assert f"model={TINY}, which is not here" in shown.notices[0]
+    (way,) = [link.proto for link in shown.app.get("page_link") if link.proto.label.startswith("Look for")]
+    assert (way.page, "get=tiny%2Fbert" in way.query_string) == ("models", True)
+    assert open_page(PAGE, get=TINY).app.text_input(key="hub_id").value == TINY
+    # Once something is chosen, it is not asked for any more.
+    shown.choose("model", "toy")
+    assert not [link for link in shown.app.get("page_link") if link.proto.label.startswith("Look for")]
+
+
+# ------------------------------------------------------------------------------------------- folders
+
+
+@pytest.fixture
+def of_the_owner(monkeypatch):
+    def name(*folders):
+        monkeypatch.setenv(local.MODEL_DIRS_VARIABLE, ":".join(map(str, folders)))
+
+    return name
+
+
+def test_a_folder_of_the_owner_is_a_model(open_page, of_the_owner, folders):
+    of_the_owner(folders["llama"])
+    facts = card(open_page(PAGE), "llama")
+    assert (facts["place"], facts["Source"]) == ("on disk", f"the folder {folders['llama']}")
+    assert store.sha256(folders["llama"] / "model.safetensors") in facts["SHA-256"]
+    assert facts["Layers × heads"] == "3 × 6 (2 key/value heads)"
+    shown = open_page(model="llama")
+    assert (shown.view.model, shown.notices) == ("llama", [])
+    # There is nothing to remove: it is not ours.
+    assert not open_page(PAGE).app.button
+
+
+def test_folders_of_one_name_have_different_ids_and_none_takes_that_of_a_bundled_model(
+    open_page, of_the_owner, folders, tmp_path
+):
+    twins = [shutil.copytree(folders["bert"], tmp_path / name / "toy") for name in ("a", "b")]
+    strange = shutil.copytree(folders["bert"], tmp_path / "my <b>model<-b> & more")
+    of_the_owner(*twins, strange)
+    assert [(each.model_id, each.info.name) for each in find_others()] == [
+        ("toy-2", "toy-2"),
+        ("toy-3", "toy-3"),
+        ("my-b-model--b-more", "my <b>model<-b> & more"),
+    ]
+    shown = open_page(PAGE)
+    assert shown.exceptions == []
+    assert "my &lt;b&gt;model&lt;-b&gt; &amp; more" in names(shown)
+    assert open_page(model="toy-3").view.model == "toy-3"
+
+
+def test_a_folder_that_cannot_be_shown_says_why(open_page, of_the_owner, folders, tmp_path):
+    strange = shutil.copytree(folders["bert"], tmp_path / "strange")
+    config = (strange / "config.json").read_text().replace('"bert"', '"mamba"')
+    (strange / "config.json").write_text(config)
+    no_config = shutil.copytree(folders["bert"], tmp_path / "headless")
+    (no_config / "config.json").unlink()
+    pickled = shutil.copytree(folders["bert"], tmp_path / "pickled")
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    of_the_owner(strange, no_config, pickled, tmp_path / "nowhere")
+    shown = open_page(PAGE)
+    assert [card(shown, name)["place"] for name in ("strange", "headless", "pickled", "nowhere")] == (
+        ["cannot be shown"] * 4
+    )
+    told = " ".join(shown.notices)
+    for sentence in ("mamba", "No such file", "no weights in the safetensors format", "There is no folder"):
+        assert sentence in told
+    assert [info.model_id for info in list_models()] == ["toy", "minilm-l6", "smollm2-135m"]
+
+
+def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, of_the_owner, folders, tmp_path):
+    broken = shutil.copytree(folders["bert"], tmp_path / "broken")
+    (broken / "tokenizer.json").write_text("{}")
+    of_the_owner(broken)
+    shown = open_page(model="broken", beside="1")
+    assert "broken cannot be loaded" in shown.notices[0]
+    assert shown.exceptions == []
+    assert any("Toy" in proof for proof in shown.proofs)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in tiny_models.KINDS if kind != "vit"])
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_works_with_every_architecture_or_says_why_not(open_page, of_the_owner, folders, kind, page):
+    of_the_owner(folders[kind])
+    shown = open_page(f"pages/{page}.py", model=kind, versus="The dog sat")
+    assert shown.exceptions == []
+    assert shown.view.model == kind
+    assert shown.notices or shown.proofs
+
+
+def test_with_many_models_one_is_chosen_from_a_list(open_page, of_the_owner, folders):
+    of_the_owner(folders["bert"], folders["gpt2"])
+    shown = open_page(model="gpt2")
+    assert shown.app.selectbox(key="model").value == "gpt2"
+    shown.choose("model", "bert")
+    assert shown.view.model == "bert"
+    assert shown.notices == []
+    many = open_page("pages/many_sentences.py", model="toy")
+    assert many.app.selectbox(key="model").options == ["Toy", "BERT", "SmolLM2", "bert", "gpt2"]
+
+
+@contextmanager
+def few_places(monkeypatch, count):
+    monkeypatch.setenv("ATTENTION_MAX_MODELS", str(count))
+    st.cache_resource.clear()
+    yield
+
+
+def test_the_last_model_goes_when_there_is_no_place_and_comes_back(open_page, of_the_owner, folders, monkeypatch):
+    from attention.ui.cache import shelf
+
+    with few_places(monkeypatch, 2):
+        of_the_owner(folders["bert"], folders["gpt2"], folders["llama"])
+        for kind in ("bert", "gpt2", "bert", "llama"):
+            open_page(model=kind, beside="1")
+        assert shelf().in_memory() == {"toy", "bert", "llama"}
+        shown = open_page(model="gpt2")
+        assert (shown.exceptions, shown.notices) == ([], [])
+        assert shelf().in_memory() == {"toy", "llama", "gpt2"}

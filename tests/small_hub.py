@@ -1,0 +1,186 @@
+"""A small hub on this machine: models from folders, answered as the real hub answers, and its faults at will.
+
+It has the two addresses that are asked for: what there is of a model (``/api/models/ID?blobs=true``), and a file of
+one commit (``/ID/resolve/COMMIT/NAME``). A large file leads to another address, as the real one's do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from urllib.parse import urlsplit
+
+__all__ = ["SmallHub", "serve_hub"]
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+BLOCK, DRIP = 2**14, 2**10
+
+
+@dataclass
+class SmallHub:
+    """What the hub has, what it does wrong, and what it was asked."""
+
+    url: str
+    models: dict[str, Path] = field(default_factory=dict)
+    # Names that lead to another one.
+    renamed: dict[str, str] = field(default_factory=dict)
+    # A status in place of every answer whose path matches.
+    status: int = 200
+    status_at: str = ".*"
+    # Files end after so many bytes; or wait there for ``go_on``; or have a wrong byte.
+    break_off_at: int | None = None
+    wait_at: int | None = None
+    go_on: Event = field(default_factory=Event)
+    spoilt: str = ""
+    # Weights come so slowly: a little, and then nothing for this time, until ``go_on``.
+    drip_seconds: float | None = None
+    # What it says of a model may be changed.
+    say: Callable[[dict], dict] = lambda answer: answer
+    # Answers come letter by letter, each after this time.
+    trickle_seconds: float | None = None
+    is_silent: bool = False
+    asked: list[str] = field(default_factory=list)
+
+    def about(self, model_id: str) -> dict:
+        """Say what there is of a model."""
+        folder = self.models[model_id]
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        return {
+            "id": model_id,
+            "modelId": model_id,
+            "sha": COMMIT,
+            "private": False,
+            "gated": False,
+            "disabled": False,
+            "tags": ["license:apache-2.0"],
+            "cardData": {"license": "apache-2.0"},
+            "downloads": 1,
+            "likes": 0,
+            "siblings": [_sibling(path, folder) for path in files],
+        }
+
+
+def _sibling(path: Path, folder: Path) -> dict:
+    data = path.read_bytes()
+    git = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+    found = {"rfilename": path.relative_to(folder).as_posix(), "size": len(data), "blobId": git}
+    if path.suffix in {".safetensors", ".bin"}:
+        found["lfs"] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
+    return found
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    hub: SmallHub
+
+    def log_message(self, *args: object) -> None:
+        """Print nothing."""
+
+    def do_GET(self) -> None:
+        path = urlsplit(self.path).path
+        self.hub.asked.append(path)
+        try:
+            self._answer(path)
+        except ConnectionError:
+            self.close_connection = True
+
+    def _answer(self, path: str) -> None:
+        hub = self.hub
+        if hub.is_silent:
+            hub.go_on.wait(30)
+            self.close_connection = True
+        elif hub.status != 200 and re.search(hub.status_at, path):
+            extra = {"Retry-After": "120"} if hub.status == 429 else {}
+            self._send(json.dumps({"error": "no"}).encode(), hub.status, extra)
+        elif found := re.fullmatch(r"/api/models/(.+)", path):
+            self._say(found[1])
+        elif found := re.fullmatch(rf"/(.+)/resolve/{COMMIT}/(.+)", path):
+            self._lead_to(*found.groups())
+        elif found := re.fullmatch(r"/storage/(.+)@(.+)", path):
+            self._send_file(*found.groups())
+        else:
+            self._send(b'{"error": "Entry not found"}', 404)
+
+    def _say(self, model_id: str) -> None:
+        model_id = self.hub.renamed.get(model_id, model_id)
+        if model_id in self.hub.models:
+            self._send(json.dumps(self.hub.say(self.hub.about(model_id))).encode())
+        else:
+            # The real one does not tell strangers what is private and what is not there.
+            self._send(b'{"error": "Invalid username or password."}', 401, {"X-Error-Code": "RepoNotFound"})
+
+    def _lead_to(self, model_id: str, name: str) -> None:
+        if name.endswith(".safetensors"):
+            file = self.hub.models[model_id] / name
+            headers = {
+                "Location": f"/storage/{model_id}@{name}",
+                "X-Repo-Commit": COMMIT,
+                "X-Linked-Size": str(file.stat().st_size),
+                "X-Linked-Etag": f'"{hashlib.sha256(file.read_bytes()).hexdigest()}"',
+            }
+            self._send(b"", 302, headers)
+        else:
+            self._send_file(model_id, name)
+
+    def _send_file(self, model_id: str, name: str) -> None:
+        hub, data = self.hub, (self.hub.models[model_id] / name).read_bytes()
+        if hub.spoilt and re.search(hub.spoilt, name):
+            data = data[:-1] + bytes([data[-1] ^ 1])
+        is_weights = name.endswith(".safetensors")
+        self._begin(200, len(data), {"ETag": f'"{name}"', "X-Repo-Commit": COMMIT})
+        block = BLOCK if hub.drip_seconds is None or not is_weights else DRIP
+        for start in range(0, len(data), block):
+            if is_weights and hub.break_off_at is not None and start >= hub.break_off_at:
+                self.close_connection = True
+                return
+            if is_weights and hub.wait_at is not None and start >= hub.wait_at:
+                hub.go_on.wait(30)
+            self.wfile.write(data[start : start + block])
+            if block == DRIP:
+                hub.go_on.wait(hub.drip_seconds)
+
+    def _send(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self._begin(status, len(body), {"Content-Type": "application/json", **(headers or {})})
+        if self.hub.trickle_seconds is None:
+            self.wfile.write(body)
+            return
+        for at in range(len(body)):
+            self.wfile.write(body[at : at + 1])
+            self.hub.go_on.wait(self.hub.trickle_seconds)
+
+    def _begin(self, status: int, length: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(length), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, address: object) -> None:
+        """Print nothing: those who ask hang up when they have heard enough."""
+
+
+@contextmanager
+def serve_hub() -> Iterator[SmallHub]:
+    """Open a hub with nothing in it on a free port of this machine, and close it at the end."""
+    handler = type("Handler", (_Handler,), {})
+    server = _Server(("127.0.0.1", 0), handler)
+    hub = handler.hub = SmallHub(f"http://127.0.0.1:{server.server_port}")
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        hub.go_on.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,480 @@
+import json
+import shutil
+import socket
+import time
+from contextlib import contextmanager
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from attention.models import ModelUnavailableError, get_info, hub, list_models, load, local, store
+from attention.models.hub_line import PATIENCE_SECONDS, Cancelled, HubError
+from tests import tiny_models
+from tests.small_hub import COMMIT, serve_hub
+
+ID = "tiny/bert"
+# What a person waits at most for a sentence, once the fault is there.
+LIMIT_SECONDS = 5.0
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """Tiny models of several architectures, as folders."""
+    kinds = ("bert", "distilbert", "roberta", "gpt2", "llama")
+    return {kind: tiny_models.make(kind, tmp_path_factory.mktemp("tiny") / kind) for kind in kinds}
+
+
+@pytest.fixture(scope="module")
+def open_hub():
+    with serve_hub() as small:
+        yield small
+
+
+@pytest.fixture
+def small(open_hub, tiny, tmp_path, monkeypatch):
+    """A hub with tiny models, which may all be fetched, and an empty cache."""
+    url = open_hub.url
+    open_hub.__init__(url)
+    open_hub.models |= {f"tiny/{kind}": folder for kind, folder in tiny.items()}
+    monkeypatch.setenv("HF_ENDPOINT", f"{url}/")
+    monkeypatch.setenv(hub.ALLOW_VARIABLE, "*")
+    monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "cache"))
+    yield open_hub
+    open_hub.go_on.set()
+
+
+def fetch(model_id=ID, on_progress=lambda progress: None, is_cancelled=lambda: False):
+    return local.fetch(model_id, on_progress, is_cancelled)
+
+
+def left():
+    """All that is in the cache."""
+    return [path for path in store.cache_dir().rglob("*") if path.is_file()]
+
+
+def refused(match, model_id=ID):
+    """Hold that a model is refused with a sentence, in time, and that nothing of it is left."""
+    start = time.monotonic()
+    with pytest.raises(HubError, match=match) as caught:
+        fetch(model_id)
+    assert time.monotonic() - start < LIMIT_SECONDS
+    assert left() == []
+    sentence = str(caught.value)
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert "http" not in sentence
+    # The app works on.
+    assert [info.model_id for info in list_models()] == ["toy", "minilm-l6", "smollm2-135m"]
+    return sentence
+
+
+@pytest.mark.parametrize("kind", ["bert", "distilbert", "roberta", "gpt2", "llama"])
+def test_a_fetched_model_is_one_of_the_catalogue_and_gives_what_its_folder_gives(small, tiny, kind):
+    from attention.models.huggingface import HuggingFaceModel
+
+    model_id = f"tiny/{kind}"
+    found = fetch(model_id)
+    info = get_info(model_id)
+    assert (info.model_id, info.name, info.licence) == (model_id, kind, "apache-2.0")
+    assert COMMIT[:12] in info.source
+    trace = load(model_id).trace("The cat sat")
+    wanted = HuggingFaceModel(info, tiny[kind]).trace("The cat sat")
+    for layer, expected in zip(trace.layers, wanted.layers, strict=True):
+        np.testing.assert_array_equal(layer.model_output, expected.model_output)
+    assert max(layer.check() for layer in trace.layers) < 1e-5
+    assert found.revision == COMMIT
+    assert hub.kept() == [found]
+
+
+def test_nothing_but_what_is_needed_is_asked_for_of_one_commit(small, tiny, tmp_path):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "more")
+    for name in ("pytorch_model.bin", "modeling_tiny.py", "tf_model.h5", "README.md"):
+        (folder / name).write_text("not this")
+    small.models[ID] = folder
+    kept = fetch()
+    names = {path.name for path in kept.folder.iterdir()}
+    assert names == {"config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors", "hub.json"}
+    assert small.asked[0] == f"/api/models/{ID}"
+    files = [path for path in small.asked[1:] if not path.startswith("/storage/")]
+    assert all(path.startswith(f"/{ID}/resolve/{COMMIT}/") for path in files)
+    assert not [path for path in small.asked if path.endswith((".bin", ".py", ".h5"))]
+
+
+def test_progress_is_told_in_bytes_up_to_the_last_one(small):
+    told = []
+    kept = fetch(on_progress=told.append)
+    sizes = [path.stat().st_size for path in kept.folder.iterdir() if path.name != hub.MANIFEST]
+    assert {each.n_total for each in told} == {sum(sizes)}
+    assert [each.n_done for each in told] == sorted(each.n_done for each in told)
+    assert told[-1].n_done == sum(sizes)
+
+
+def test_weights_in_several_files_are_fetched_together(small, tiny, tmp_path):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "shards")
+    tensors = load_file(folder / hub.SINGLE)
+    (folder / hub.SINGLE).unlink()
+    names = sorted(tensors)
+    parts = {f"model-0000{i}-of-00002.safetensors": names[i - 1 :: 2] for i in (1, 2)}
+    for file, part in parts.items():
+        save_file({name: tensors[name] for name in part}, folder / file, {"format": "pt"})
+    index = {"metadata": {}, "weight_map": {name: file for file, part in parts.items() for name in part}}
+    (folder / hub.INDEX).write_text(json.dumps(index))
+    small.models[ID] = folder
+    kept = fetch()
+    assert kept.weights == tuple(parts)
+    assert len(kept.checksum) == 64
+    whole = load(ID).trace("The cat sat")
+    shutil.rmtree(kept.folder)
+    small.models[ID] = tiny["bert"]
+    fetch()
+    np.testing.assert_array_equal(load(ID).trace("The cat sat").layers[-1].model_output, whole.layers[-1].model_output)
+    # One that is named and not there is not overlooked.
+    (folder / "model-00002-of-00002.safetensors").unlink()
+    small.models["tiny/part"] = folder
+    with pytest.raises(HubError, match=r"lacks a part of its weights: model-00002"):
+        fetch("tiny/part")
+
+
+# -------------------------------------------------------------------------------- who may fetch what
+
+
+@pytest.mark.parametrize(
+    ("value", "may", "may_not"),
+    [
+        ("", [], [ID, "google-bert/bert-base-uncased"]),
+        ("  ", [], [ID]),
+        ("curated", ["google-bert/bert-base-uncased", "openai-community/gpt2"], [ID]),
+        ("*", [ID, "anybody/anything"], []),
+        (f"{ID}, gpt2", [ID, "openai-community/gpt2"], ["tiny/gpt2", "gpt2", "curated"]),
+        ("curated,tiny/bert", [ID, "FacebookAI/roberta-base"], ["tiny/gpt2"]),
+    ],
+)
+def test_the_owner_says_what_may_be_fetched_and_by_default_nothing(monkeypatch, value, may, may_not):
+    monkeypatch.setenv(hub.ALLOW_VARIABLE, value)
+    allowed = hub.allowed()
+    assert bool(allowed) == bool(may)
+    assert [each in allowed for each in may] == [True] * len(may)
+    assert [each in allowed for each in may_not] == [False] * len(may_not)
+
+
+def test_what_is_not_allowed_is_not_even_asked_for(small, monkeypatch):
+    monkeypatch.setenv(hub.ALLOW_VARIABLE, "curated")
+    refused("owner does not let tiny/bert be fetched")
+    assert small.asked == []
+
+
+def test_a_name_that_leads_to_a_model_which_is_not_allowed_is_refused(small, monkeypatch):
+    monkeypatch.setenv(hub.ALLOW_VARIABLE, "tiny/old")
+    small.renamed["tiny/old"] = ID
+    refused("does not let tiny/bert", "tiny/old")
+    assert len(small.asked) == 1
+
+
+def test_a_well_known_model_may_be_typed_without_its_owner(small, tiny):
+    small.models["google-bert/bert-base-uncased"] = tiny["bert"]
+    assert fetch("bert-base-uncased").model_id == "google-bert/bert-base-uncased"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "..",
+        "../x",
+        "a/b/c",
+        "a/../b",
+        "/etc/passwd",
+        "a//b",
+        "a b",
+        "a/b.git",
+        "a\\b",
+        "x" * 97,
+        "a--b",
+        "é",
+        "a/b?c",
+    ],
+)
+def test_what_is_no_id_goes_nowhere(small, typed):
+    refused("That is no id of the hub", typed)
+    assert small.asked == []
+
+
+def test_a_model_that_is_too_large_is_refused_before_any_of_it_is_fetched(small, monkeypatch):
+    def say(answer):
+        for each in answer["siblings"]:
+            if each["rfilename"] == hub.SINGLE:
+                each["size"] = 3_000_000_000
+        return answer
+
+    small.say = say
+    refused("has 3,000 MB, and this server fetches 2,000 MB at most")
+    assert len(small.asked) == 1
+    monkeypatch.setenv(hub.MAX_MB_VARIABLE, "4000")
+    # The file itself is not what was said: it ends too early.
+    refused("is not what the hub promised")
+
+
+def test_a_file_that_is_longer_than_was_said_is_cut_off(small):
+    def say(answer):
+        for each in answer["siblings"]:
+            if each["rfilename"] == hub.SINGLE:
+                each["size"] = 1000
+        return answer
+
+    small.say = say
+    refused("is not what the hub promised")
+
+
+# -------------------------------------------------------------------------------------- the faults
+
+
+def test_a_hub_that_is_down(small, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")
+        refused("The hub cannot be reached from here")
+
+
+def test_a_hub_that_says_nothing(small):
+    small.is_silent = True
+    refused("has not answered for 4 seconds")
+
+
+def test_a_hub_that_answers_letter_by_letter(small):
+    small.trickle_seconds = 0.2
+    refused("has not answered for 4 seconds")
+
+
+def test_a_hub_that_goes_silent_in_the_middle(small):
+    small.wait_at = 2**15
+    refused("has not answered for 4 seconds")
+
+
+def test_a_slow_line_that_goes_on_is_no_fault(small):
+    small.drip_seconds = 0.05
+    start = time.monotonic()
+    fetch()
+    # Longer than a silence may last.
+    assert time.monotonic() - start > PATIENCE_SECONDS
+
+
+def test_a_name_that_nobody_looks_up_in_time(small, monkeypatch):
+    slow = Event()
+
+    def look_up(*args, **kwargs):
+        slow.wait(30)
+        raise socket.gaierror
+
+    monkeypatch.setenv("HF_ENDPOINT", "http://hub.invalid")
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    refused("has not answered for 4 seconds")
+    slow.set()
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (401, "shows no model tiny/bert to everybody"),
+        (403, "shows no model tiny/bert to everybody"),
+        (404, "shows no model tiny/bert to everybody"),
+        (429, "asked too often from here .*in 120 seconds"),
+        (500, "out of order"),
+        (503, "out of order"),
+        (418, "cannot be used"),
+    ],
+)
+@pytest.mark.parametrize("at", ["/api/", "config.json", "/storage/"])
+def test_a_hub_that_refuses(small, status, sentence, at):
+    small.status, small.status_at = status, at
+    assert str(status) in refused(sentence)
+
+
+def test_a_model_that_is_not_there(small):
+    refused("may be misspelt, private", "tiny/nobody")
+
+
+def test_a_hub_that_breaks_off_in_the_middle(small):
+    small.break_off_at = 2**15
+    refused("broke off in the middle")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_a_file_with_one_wrong_bit(small, name):
+    small.spoilt = name
+    refused(f"What came as {name} of tiny/bert is not what the hub promised")
+
+
+def test_a_damaged_configuration(small, tiny, tmp_path):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "damaged")
+    (folder / "config.json").write_text("{")
+    small.models[ID] = folder
+    refused("config.json of tiny/bert cannot be read")
+
+
+def test_weights_that_only_bear_the_name(small, tiny, tmp_path):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "pickle")
+    (folder / hub.SINGLE).write_bytes(b"\x80\x04cposix\nsystem\n" * 100)
+    small.models[ID] = folder
+    refused("are no safetensors, whatever their name says")
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model-00001-of-00002.bin", "tf_model.h5"])
+def test_a_model_with_pickles_only(small, tiny, tmp_path, name):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "pickle")
+    (folder / hub.SINGLE).rename(folder / name)
+    small.models[ID] = folder
+    refused("only pickle files, which can run code")
+    assert len(small.asked) == 1
+
+
+def test_a_model_without_weights_or_without_a_configuration(small, tiny, tmp_path):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "half")
+    (folder / "config.json").unlink()
+    small.models[ID] = folder
+    refused("has no config.json")
+    (folder / hub.SINGLE).unlink()
+    refused("has no weights in the safetensors format")
+
+
+def test_an_architecture_that_cannot_be_shown_is_refused_before_its_weights_come(small, tiny, tmp_path):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "strange")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "mamba", "auto_map": {"AutoModel": "x.Y"}}))
+    small.models[ID] = folder
+    refused("mamba")
+    assert not [path for path in small.asked if "safetensors" in path]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda answer: [],
+        lambda answer: {"error": "x"},
+        lambda answer: answer | {"sha": "main"},
+        lambda answer: answer | {"sha": "../../x"},
+        lambda answer: answer | {"id": "../x"},
+        lambda answer: answer | {"siblings": "abc"},
+        lambda answer: answer | {"siblings": [{"rfilename": "model.safetensors"}, {"rfilename": "config.json"}]},
+    ],
+)
+def test_an_answer_that_makes_no_sense(small, spoil):
+    small.say = spoil
+    refused("makes no sense|which revision|no weights")
+
+
+def test_files_with_a_path_in_their_name_are_never_taken(small):
+    def say(answer):
+        for each in answer["siblings"]:
+            if each["rfilename"] == hub.SINGLE:
+                each["rfilename"] = "model-../..-of-aa/aa.safetensors"
+        answer["siblings"].append({"rfilename": hub.INDEX, "size": 2, "blobId": "0" * 40})
+        return answer
+
+    small.say = say
+    refused("has no weights in the safetensors format")
+
+
+@contextmanager
+def no_file_larger_than(n_bytes):
+    """Every write beyond it fails, as on a full disk."""
+    before = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        setrlimit(RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_is_full_in_the_middle(small):
+    with no_file_larger_than(20_000):
+        refused(r"cannot be written: .*too large. Nothing of the model is kept")
+    assert fetch().folder.is_dir()
+
+
+def test_too_little_room_is_said_before_the_weights_are_fetched(small, monkeypatch):
+    monkeypatch.setattr(hub, "_MARGIN", 10**18)
+    refused("MiB are free there")
+    assert not [path for path in small.asked if "safetensors" in path]
+
+
+def test_a_cache_that_cannot_be_written(small, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
+    refused("cannot be written: Not a directory")
+
+
+# ----------------------------------------------------------------------------- cancelled, and removed
+
+
+def test_who_cancels_is_heard_at_once_and_nothing_is_left(small):
+    small.wait_at = 2**15
+    cancel = Event()
+    ended: list[object] = []
+
+    def run():
+        try:
+            fetch(is_cancelled=cancel.is_set, on_progress=lambda progress: reached.set())
+        except Cancelled:
+            ended.append(time.monotonic())
+
+    reached = Event()
+    thread = Thread(target=run)
+    thread.start()
+    assert reached.wait(10)
+    pressed = time.monotonic()
+    cancel.set()
+    thread.join(10)
+    assert ended
+    # Far less than the line itself would wait.
+    assert ended[0] - pressed < PATIENCE_SECONDS / 4
+    assert left() == []
+
+
+def test_a_model_with_other_bytes_than_were_fetched_is_not_loaded(small):
+    kept = fetch()
+    file = kept.folder / hub.SINGLE
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert not hub.is_whole(kept)
+    with pytest.raises(ModelUnavailableError, match="are not the ones that were fetched"):
+        load(ID)
+
+
+def test_a_removed_model_is_gone_and_can_be_fetched_again(small):
+    kept = fetch()
+    hub.remove(kept)
+    assert left() == []
+    assert ID not in [info.model_id for info in list_models()]
+    with pytest.raises(ModelUnavailableError, match="is not here"):
+        load(ID)
+    assert fetch() == kept
+
+
+def test_two_who_fetch_the_same_get_the_same(small):
+    results = []
+    threads = [Thread(target=lambda: results.append(fetch())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(results) == 3
+    assert hub.kept() == [results[0]]
+    assert hub.is_whole(results[0])
+    assert {path.parent for path in left()} == {results[0].folder}
+
+
+def test_an_unfinished_folder_is_no_model(small):
+    kept = fetch()
+    (kept.folder / hub.MANIFEST).unlink()
+    assert hub.kept() == []
+    assert fetch() == kept
+
+
+def test_libraries_stay_offline_all_the_while(small):
+    from huggingface_hub import constants
+
+    fetch()
+    assert constants.is_offline_mode()
