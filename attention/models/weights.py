@@ -117,9 +117,14 @@ def _remedy(source: WeightsSource) -> str:
     return REMEDY
 
 
+def own_folder(source: WeightsSource) -> Path:
+    """Return the folder of a model that the project has trained itself."""
+    return _ASSETS / source.folder
+
+
 def _folder(source: WeightsSource) -> Path | None:
     if not source.package:
-        return _ASSETS / source.folder
+        return own_folder(source)
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)
     if override:
         return Path(override) / source.model_id
