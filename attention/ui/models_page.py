@@ -11,10 +11,9 @@ from attention.models import hub
 from attention.models.catalogue import Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
-from attention.ui import text
+from attention.ui import state, text
 from attention.ui.cache import downloads, settle, shelf
 from attention.ui.masthead import WANTED, masthead, notices
-from attention.view import View
 
 __all__ = ["show"]
 
@@ -43,7 +42,7 @@ _STYLES = """<style>
 
 def show() -> None:
     """Draw the page: all models, those on their way, and how to get more."""
-    view = masthead("Models")
+    masthead("Models")
     st.html(_STYLES)
     notices()
     st.title("Models", anchor=False)
@@ -58,18 +57,18 @@ def show() -> None:
     with st.container(key="catalogue"):
         for entry in catalogue():
             is_coming = entry.model_id in on_their_way
-            _card(view, entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
+            _card(entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
     settle()
 
 
-def _card(view: View, entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
+def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
     with st.container(border=True, key=f"card_{entry.model_id}"):
         st.html(_facts(entry, _where(entry, is_loaded=is_loaded, is_coming=is_coming)))
         if entry.problem:
             text.notice(entry.problem)
         with st.container(horizontal=True, vertical_alignment="center"):
             if entry.info is not None:
-                to = view.with_model(entry.model_id).to_query()
+                to = state.seen_with(entry.model_id).to_query()
                 with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
                     st.page_link("pages/step_by_step.py", label=f"Look at {entry.name} ▸", query_params=to)
             if entry.kept is not None and may_fetch:
