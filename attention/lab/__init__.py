@@ -111,12 +111,12 @@ def _by_hand(
 
     width = layer.queries.shape[-1]
     columns = slice(head * width, (head + 1) * width)
-    weights = [W[:, columns] for W in (projections.W_Q, projections.W_K, projections.W_V)]
-    biases = [
+    W_Q, W_K, W_V = (W[:, columns] for W in (projections.W_Q, projections.W_K, projections.W_V))
+    b_Q, b_K, b_V = (
         np.zeros(width, np.float32) if b is None else b[columns]
         for b in (projections.b_Q, projections.b_K, projections.b_V)
-    ]
-    return lambda: attend(inputs, *weights, *biases, mask)
+    )
+    return lambda: attend(inputs, W_Q, W_K, W_V, b_Q, b_K, b_V, mask)
 
 
 def _modules(projections: Projections, n_heads: int, d_head: int) -> dict[str, nn.Module]:

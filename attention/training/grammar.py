@@ -102,8 +102,11 @@ class _NounPhrase:
         return "person" in self.classes
 
     @property
-    def may_be_indoors(self) -> bool:
-        return self.is_person or "indoors" in self.classes
+    def place_groups(self) -> frozenset[str]:
+        """Where it can be: nobody looks for a person under a table, or for a cow in a kitchen."""
+        if self.is_person:
+            return frozenset({*lexicon.PLACES, "travel"}) - {"under"}
+        return frozenset({"nature", "home", "under"} if "indoors" in self.classes else {"nature"})
 
 
 def draw(rng: random.Random, *, held_out: bool = False) -> Sentence:
@@ -192,7 +195,7 @@ def _action(rng: random.Random) -> Sentence:
     tense = rng.choice(("present", "past"))
     is_negated = rng.random() < 0.15
     object_pronoun = _object_pronoun(rng, subject, verb, tense)
-    target = None if object_pronoun else _object(rng, subject, verb, is_negated=is_negated)
+    target = None if object_pronoun else _object(rng, subject, verb, tense, is_negated=is_negated)
     place = _place(rng, verb, subject)
     time = _time(rng, verb, tense, is_person=subject.is_person)
     # "est souvent parti" is no English "often left".
@@ -247,7 +250,7 @@ def _there_is(rng: random.Random) -> Sentence:
     there, y, has = _French("il"), _French("y"), _French("avait" if was else "a")
     be = lexicon.AUXILIARIES["was" if was else "is"][thing.person]
     core = _Phrase((there, y, has), (_English("there", (there, y)), _English(be, (has,))))
-    group = rng.choice(("nature", "home") if thing.may_be_indoors else ("nature",))
+    group = rng.choice([group for group in ("nature", "home", "under") if group in thing.place_groups])
     place = _set_phrase(rng.choice(lexicon.PLACES[group]))
     return _finish(rng, (core, thing.phrase, place), None, ("il y a", *thing.lemmas))
 
@@ -339,7 +342,9 @@ def _named(name: Noun) -> _NounPhrase:
     return _NounPhrase(_pair(name.french, name.english, is_content=True), name.gender, 2, name.classes, (name.french,))
 
 
-def _object(rng: random.Random, subject: _NounPhrase, verb: Verb, *, is_negated: bool) -> _NounPhrase | None:
+def _object(
+    rng: random.Random, subject: _NounPhrase, verb: Verb, tense: Tense, *, is_negated: bool
+) -> _NounPhrase | None:
     """Draw what the verb is done to, if it is done to anything."""
     classes = verb.objects_of_people if subject.is_person else verb.objects_of_animals
     wanted = rng.choice(sorted(classes))
@@ -352,11 +357,21 @@ def _object(rng: random.Random, subject: _NounPhrase, verb: Verb, *, is_negated:
     if wanted == "person" and rng.random() < 0.4:
         return _named(rng.choice([name for name in lexicon.NAMES if name.french not in subject.lemmas]))
     nouns = [noun for noun in lexicon.nouns() if wanted in noun.classes and noun.french not in subject.lemmas]
-    # "n'a pas de chat" and "aime les chats" in general are left out: the English has no article there.
-    is_definite = is_negated or "lasting" in verb.tags
-    determiners = ("definite", "demonstrative", "possessive") if is_definite else _DETERMINERS
+    determiners = _DETERMINERS
+    is_liking = verb.french == "aimer"
+    if is_liking:
+        article = "general" if tense == "present" else "definite"
+        determiners = (article, article, "demonstrative", "possessive")
+    elif is_negated:
+        # "un chat" would become "pas de chat", and "des chats" too.
+        determiners = ("definite", "demonstrative", "possessive")
     return _noun_phrase(
-        rng, rng.choice(nouns), determiners=determiners, owner=subject, may_be_mass=True, is_negated=is_negated
+        rng,
+        rng.choice(nouns),
+        determiners=determiners,
+        owner=subject,
+        may_be_mass=True,
+        is_negated=is_negated and not is_liking,
     )
 
 
@@ -382,30 +397,43 @@ def _noun_phrase(
     is_plain: bool = False,
 ) -> _NounPhrase:
     """Draw a determiner, adjectives and a possessor for a noun: *la petite maison blanche de Marie*."""
-    determiner = rng.choice(determiners)
-    if "family" in noun.classes:
-        determiner = "possessive"
-    elif determiner == "possessive" and not noun.classes & _OWNED:
-        determiner = "definite"
-    if noun.french_plural is None and determiner in {"indefinite", "number"}:
-        determiner = "partitive"
-    if determiner == "partitive" and not may_be_mass:
-        determiner = "definite"
-    if determiner == "definite" and is_negated and "mass" in noun.classes:
-        determiner = "partitive"
+    determiner = _determiner(rng, noun, determiners, may_be_mass=may_be_mass, is_negated=is_negated)
     is_plural = noun.french_plural is not None and (determiner == "number" or rng.random() < 0.3)
     described = _described(rng, noun, is_plural=is_plural, is_plain=is_plain)
     possessor = None
-    if determiner == "definite" and noun.classes & _OWNED and rng.random() < 0.25:
+    if determiner in {"definite", "general"} and noun.classes & _OWNED and rng.random() < 0.25:
         possessor = _possessor(rng)
     if possessor is None:
         phrase = _with_determiner(
-            rng, determiner, described, noun.gender, is_plural=is_plural, owner=owner, is_negated=is_negated
+            rng,
+            determiner,
+            described,
+            noun.gender,
+            is_plural=is_plural,
+            is_mass="mass" in noun.classes,
+            owner=owner,
+            is_negated=is_negated,
         )
     else:
         phrase = _of(described, noun.gender, possessor, is_plural=is_plural)
     lemmas = (noun.french, *sorted(described.lemmas))
     return _NounPhrase(phrase, noun.gender, 5 if is_plural else 2, noun.classes, lemmas)
+
+
+def _determiner(
+    rng: random.Random, noun: Noun, determiners: Sequence[str], *, may_be_mass: bool, is_negated: bool
+) -> str:
+    """Draw a kind of determiner that suits the noun."""
+    determiner = rng.choice(determiners)
+    if "family" in noun.classes:
+        return "possessive"
+    if determiner == "possessive" and not noun.classes & _OWNED:
+        determiner = "general" if "general" in determiners else "definite"
+    if "mass" not in noun.classes:
+        return determiner
+    if determiner in {"indefinite", "number"} or (determiner == "definite" and is_negated):
+        return "partitive" if may_be_mass else "definite"
+    return determiner
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,6 +491,7 @@ def _with_determiner(
     gender: Gender,
     *,
     is_plural: bool,
+    is_mass: bool,
     owner: _NounPhrase | None,
     is_negated: bool,
 ) -> _Phrase:
@@ -471,6 +500,10 @@ def _with_determiner(
     match determiner:
         case "definite":
             head = _pair(("le", "la", "les")[form], "the")
+        case "general":
+            # "j'aime le café, j'aime les chats": coffee and cats as such; but "la robe" is a certain dress.
+            article = _French(("le", "la", "les")[form])
+            head = _Phrase((article,), () if is_plural or is_mass else (_English("the", (article,)),))
         case "demonstrative":
             head = _pair(("ce", "cette", "ces")[form], "these" if is_plural else "this")
         case "number":
@@ -587,10 +620,13 @@ def _english_verb(
 
 def _object_pronoun(rng: random.Random, subject: _NounPhrase, verb: Verb, tense: Tense) -> _Phrase | None:
     """Draw *me*, *te*, *nous*, *vous*: in the present only, where no participle has to agree with them."""
-    may = "people" in verb.tags and tense == "present" and subject.is_person and subject.person in {2, 5}
+    may = "people" in verb.tags and tense == "present" and subject.is_person
     if not may or rng.random() < 0.6:
         return None
-    return _pair(*rng.choice(lexicon.OBJECT_PRONOUNS))
+    # I and we do not help me or us, nor you you.
+    own = {"je": ("me", "nous"), "nous": ("me", "nous"), "tu": ("te", "vous"), "vous": ("te", "vous")}
+    options = [pair for pair in lexicon.OBJECT_PRONOUNS if pair[0] not in own.get(subject.lemmas[0], ())]
+    return _pair(*rng.choice(options))
 
 
 def _negation(rng: random.Random, *, may_be_never: bool) -> str:
@@ -635,9 +671,9 @@ def _time(rng: random.Random, verb: Verb, tense: Tense, *, is_person: bool) -> _
 def _place(rng: random.Random, verb: Verb, subject: _NounPhrase) -> _Phrase | None:
     if not verb.places or ("must" not in verb.tags and rng.random() < 0.6):
         return None
-    group = rng.choice(verb.places if subject.may_be_indoors else ("nature",))
+    group = rng.choice([group for group in verb.places if group in subject.place_groups])
     if group == "travel":
-        return _abroad(rng, is_goal="goal" in verb.tags)
+        return _abroad(rng, is_goal="goal" in verb.places)
     return _set_phrase(rng.choice(lexicon.PLACES[group]))
 
 

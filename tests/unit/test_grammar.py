@@ -41,7 +41,14 @@ def noun_phrase(noun, determiner, *adjectives, plural=False, negated=False):
     rng = ChosenAdjectives(adjectives)
     described = grammar._described(rng, NOUNS[noun], is_plural=plural, is_plain=not adjectives)
     phrase = grammar._with_determiner(
-        random.Random(0), determiner, described, NOUNS[noun].gender, is_plural=plural, owner=None, is_negated=negated
+        random.Random(0),
+        determiner,
+        described,
+        NOUNS[noun].gender,
+        is_plural=plural,
+        is_mass="mass" in NOUNS[noun].classes,
+        owner=None,
+        is_negated=negated,
     )
     return grammar._NounPhrase(phrase, NOUNS[noun].gender, 5 if plural else 2, NOUNS[noun].classes, (noun,))
 
@@ -106,6 +113,8 @@ def test_the_two_sentences_that_everybody_tries():
         (("eau", "partitive"), "de l'eau", "water"),
         (("pain", "partitive"), "du pain", "bread"),
         (("orange", "indefinite"), "une orange", "an orange"),
+        (("café", "general"), "le café", "coffee"),
+        (("robe", "general"), "la robe", "the dress"),
     ],
 )
 def test_a_noun_with_its_determiner_and_its_adjectives(parts, french, english):
@@ -119,6 +128,7 @@ def test_a_noun_with_its_determiner_and_its_adjectives(parts, french, english):
         (("chat", "indefinite", "noir"), "des chats noirs", "black cats"),
         (("chat", "indefinite", "petit"), "de petits chats", "small cats"),
         (("cheval", "definite", "beau"), "les beaux chevaux", "the beautiful horses"),
+        (("chat", "general", "blanc"), "les chats blancs", "white cats"),
         (("fille", "demonstrative", "heureux"), "ces filles heureuses", "these happy girls"),
     ],
 )
@@ -140,8 +150,20 @@ def test_several_of_it(parts, french, english):
             "Jane visited Japan last year",
         ),
         (said(pronoun("je"), "aimer", "present", negation="pas"), "je n'aime pas", "I do not like"),
+        (
+            said(
+                pronoun("je"), "boire", "present", noun_phrase("lait", "partitive", negated=True).phrase, negation="pas"
+            ),
+            "je ne bois pas de lait",
+            "I do not drink milk",
+        ),
         (said(pronoun("il"), "dormir", "past", negation="pas"), "il n'a pas dormi", "he did not sleep"),
         (said(pronoun("il"), "dormir", "present", negation="jamais"), "il ne dort jamais", "he never sleeps"),
+        (
+            said(pronoun("elle"), "aller", "past", phrase("à le marché | to")),
+            "elle est allée au marché",
+            "she went to the market",
+        ),
         (
             said(pronoun("elle"), "aider", "present", pronoun=grammar._pair("me", "me")),
             "elle m'aide",
@@ -203,8 +225,8 @@ def test_the_alignment_follows_the_order_of_the_words():
 @given(seeds, st.booleans())
 def test_every_sentence_is_aligned_and_short(seed, held_out):
     for sentence in sentences(20, seed=seed, held_out=held_out):
-        assert 2 <= len(sentence.french) <= grammar.MAX_WORDS
-        assert 2 <= len(sentence.english) <= grammar.MAX_WORDS
+        assert 1 <= len(sentence.french) <= grammar.MAX_WORDS
+        assert 1 <= len(sentence.english) <= grammar.MAX_WORDS
         assert all(0 <= english < len(sentence.english) for english, _ in sentence.alignment)
         assert all(0 <= french < len(sentence.french) for _, french in sentence.alignment)
         assert sentence.content
@@ -263,6 +285,13 @@ def test_nothing_that_french_elides_is_left(many):
                 assert after[0] not in "aàâeéèêiîoôuûœ", french
             if word in {"bel", "vieil", "nouvel", "cet"} or word.endswith("'"):
                 assert after[0] in "aàâeéèêiîoôuûœh", french
+
+
+def test_negated_liking_keeps_its_article(many):
+    # "je ne bois pas de lait", but "je n'aime pas le lait".
+    negated = [french for french in many if "aim" in french and " pas " in french]
+    assert len(negated) > 50
+    assert [french for french in negated if " pas de " in french or " pas d'" in french] == []
 
 
 def test_no_contraction_is_left_open(many):
