@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.training import grammar, lexicon
-from attention.training.grammar import draw, is_held_out, spell, vocabulary
+from attention.training import grammar, lexicon, noun_phrases, verb_phrases
+from attention.training.grammar import draw, is_held_out, vocabulary
+from attention.training.noun_phrases import NounPhrase, described_noun, with_determiner
+from attention.training.sentence import pair, set_phrase, spell
+from attention.training.sentence import written as write_down
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -33,14 +36,14 @@ VERBS = {verb.french: verb for verb in lexicon.verbs()}
 
 
 def written(*phrases):
-    return grammar._written(phrases, ())
+    return write_down(phrases, ())
 
 
 def noun_phrase(noun, determiner, *adjectives, plural=False, negated=False):
     """The noun phrase with exactly these parts, instead of drawn ones."""
     rng = ChosenAdjectives(adjectives)
-    described = grammar._described(rng, NOUNS[noun], is_plural=plural, is_plain=not adjectives)
-    phrase = grammar._with_determiner(
+    described = described_noun(rng, NOUNS[noun], is_plural=plural, is_plain=not adjectives)
+    phrase = with_determiner(
         random.Random(0),
         determiner,
         described,
@@ -50,7 +53,7 @@ def noun_phrase(noun, determiner, *adjectives, plural=False, negated=False):
         owner=None,
         is_negated=negated,
     )
-    return grammar._NounPhrase(phrase, NOUNS[noun].gender, 5 if plural else 2, NOUNS[noun].classes, (noun,))
+    return NounPhrase(phrase, NOUNS[noun].gender, 5 if plural else 2, NOUNS[noun].classes, (noun,))
 
 
 class ChosenAdjectives:
@@ -70,15 +73,15 @@ class ChosenAdjectives:
 def pronoun(french):
     row = next(row for row in lexicon.PRONOUNS if row[0] == french)
     gender = "f" if row[3] == "f" else "m"
-    return grammar._NounPhrase(grammar._pair(*row[:2]), gender, row[2], frozenset({"person"}), (french,))
+    return NounPhrase(pair(*row[:2]), gender, row[2], frozenset({"person"}), (french,))
 
 
 def name(french):
-    return grammar._named(next(noun for noun in lexicon.NAMES if noun.french == french))
+    return noun_phrases.named(next(noun for noun in lexicon.NAMES if noun.french == french))
 
 
 def said(subject, verb, tense="present", *rest, adverbs=(), negation=None, pronoun=None):
-    core = grammar._verb_phrase(subject, VERBS[verb], tense, pronoun, adverbs, negation=negation)
+    core = verb_phrases.verb_phrase(subject, VERBS[verb], tense, pronoun, adverbs, negation=negation)
     sentence = written(subject.phrase, core, *rest)
     return spell(sentence.french), spell(sentence.english)
 
@@ -86,11 +89,11 @@ def said(subject, verb, tense="present", *rest, adverbs=(), negation=None, prono
 def phrase(start):
     """The set phrase of the lexicon that begins so."""
     tables = (*lexicon.TIMES.values(), *lexicon.PLACES.values())
-    return grammar._set_phrase(next(text for table in tables for text in table if text.startswith(start)))
+    return set_phrase(next(text for table in tables for text in table if text.startswith(start)))
 
 
 def country(french):
-    return grammar._country(next(place for place in lexicon.COUNTRIES if place.french == french)).phrase
+    return noun_phrases.country(next(place for place in lexicon.COUNTRIES if place.french == french)).phrase
 
 
 def test_the_two_sentences_that_everybody_tries():
@@ -165,17 +168,17 @@ def test_several_of_it(parts, french, english):
             "she went to the market",
         ),
         (
-            said(pronoun("elle"), "aider", "present", pronoun=grammar._pair("me", "me")),
+            said(pronoun("elle"), "aider", "present", pronoun=pair("me", "me")),
             "elle m'aide",
             "she helps me",
         ),
         (
-            said(pronoun("ils"), "attendre", "present", pronoun=grammar._pair("nous", "us")),
+            said(pronoun("ils"), "attendre", "present", pronoun=pair("nous", "us")),
             "ils nous attendent",
             "they wait for us",
         ),
         (
-            said(pronoun("nous"), "manger", "past", adverbs=(("often", grammar._pair("souvent", "often")),)),
+            said(pronoun("nous"), "manger", "past", adverbs=(("often", pair("souvent", "often")),)),
             "nous avons souvent mangé",
             "we often ate",
         ),
@@ -196,8 +199,8 @@ def test_verbs_in_both_tenses(sentence, french, english):
 
 
 def test_a_possessor_goes_before_what_he_has():
-    described = grammar._described(ChosenAdjectives(["noir"]), NOUNS["chat"], is_plural=False, is_plain=False)
-    sentence = written(grammar._of(described, "m", name("Anna"), is_plural=False))
+    described = described_noun(ChosenAdjectives(["noir"]), NOUNS["chat"], is_plural=False, is_plain=False)
+    sentence = written(noun_phrases.possessed(described, "m", name("Anna"), is_plural=False))
     assert spell(sentence.french) == "le chat noir d'Anna"
     assert spell(sentence.english) == "Anna's black cat"
     # Anna('Anna) 's(d') black(noir) cat(chat)
@@ -205,7 +208,7 @@ def test_a_possessor_goes_before_what_he_has():
 
 
 def test_the_past_is_two_words_in_french_and_one_in_english():
-    core = grammar._verb_phrase(name("Jane"), VERBS["visiter"], "past", None, (), negation=None)
+    core = verb_phrases.verb_phrase(name("Jane"), VERBS["visiter"], "past", None, (), negation=None)
     sentence = written(name("Jane").phrase, core, country("Afrique"))
     assert sentence.french == ("Jane", "a", "visité", "l'", "Afrique")
     assert sentence.english == ("Jane", "visited", "Africa")
