@@ -151,7 +151,7 @@ def _numbers(model: Any, trained_on: Digits, held_out: Digits, losses: list[floa
 
 def _card(numbers: dict[str, Any]) -> str:
     """Write the card that lies beside the weights."""
-    mistakes = ", ".join(f"a {mistake['digit']} for a {mistake['guess']}" for mistake in numbers["mistakes"]) or "none"
+    mistakes = ", ".join(f"{mistake['digit']} read as {mistake['guess']}" for mistake in numbers["mistakes"]) or "none"
     return f"""---
 license: mit
 ---
