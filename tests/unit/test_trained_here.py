@@ -1,4 +1,4 @@
-"""The models that were trained here, as the app runs them: what they write, name and answer, and what their cards say."""
+"""The models trained here, as the app runs them: what they write, name and answer, and what their cards say."""
 
 from dataclasses import replace
 
