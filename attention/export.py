@@ -439,12 +439,13 @@ def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
     Every number is the trace's own float32, bit for bit: nothing is rounded. What fits under 1 MB for
     32 tokens and a BERT of 12 layers, 12 heads and d_model 768 is one layer whole, or one step of all:
 
-    - with a ``layer``, counted from 0: its inputs, queries, keys, values, mask (if there is one),
-      scale, weights and the outputs of its heads as the model itself gave them;
+    - with a ``layer``, counted from 0: its inputs, queries, keys, values, mask and position bias
+      (if there is one), scale, weights and the outputs of its heads as the model itself gave them;
     - without: the weights, scale and mask of every layer.
 
-    Both have the text, the tokens (a word of -1 is none) and the name of the model. The arrays of a layer
-    are named after it, ``layer_5_weights``, with the shapes (heads, queries, keys) or (heads, tokens, d_head).
+    Both have the text, the tokens (a word of -1 is none) and the name of the model; of cross-attention also
+    ``key_tokens``, which are looked at. The arrays of a layer are named after it, ``layer_5_weights``, with the
+    shapes (heads, queries, keys) or (heads, tokens, d_head).
 
     Raises:
         IndexError: there is no such layer.
@@ -463,7 +464,9 @@ def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
 
 def _token_arrays(trace: Trace) -> dict[str, Array]:
     tokens = trace.tokens
-    return {
+    # In cross-attention others are looked at than those that look.
+    read = {} if trace.memory is None else {"key_tokens": np.array([token.text for token in trace.memory], np.str_)}
+    return read | {
         "model_id": np.array(trace.info.model_id),
         "text": np.array(trace.text),
         "tokens": np.array([token.text for token in tokens], np.str_),
@@ -479,6 +482,6 @@ def _token_arrays(trace: Trace) -> dict[str, Array]:
 def _layer_arrays(layer: LayerTrace, *, whole: bool) -> dict[str, Array]:
     arrays = {"weights": layer.steps().weights, "scale": np.array(layer.scale, np.float64), "mask": layer.mask}
     if whole:
-        names = ("inputs", "queries", "keys", "values", "model_output")
+        names = ("inputs", "key_inputs", "queries", "keys", "values", "bias", "model_output")
         arrays |= {name: getattr(layer, name) for name in names}
     return {name: array for name, array in arrays.items() if array is not None}

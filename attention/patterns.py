@@ -31,6 +31,7 @@ __all__ = [
     "Behaviour",
     "BehaviourRule",
     "Cells",
+    "CrossSummary",
     "HeadSummary",
     "OffsetScore",
     "Parse",
@@ -54,6 +55,7 @@ __all__ = [
     "rollout",
     "share",
     "summarise",
+    "summarise_cross",
     "summarise_weights",
     "trace_head_distances",
     "trace_rollout",
@@ -553,6 +555,56 @@ def summarise_weights(
         ValueError: the weights are not between these tokens.
     """
     return _summaries(weights, tokens, mask, layer, _linear_measures(tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class CrossSummary:
+    """What one head of cross-attention does on one text; layer and head count from 0.
+
+    Rows and columns are different tokens there, so that no distance and no diagonal means anything. Entropy is in
+    nats, all else from 0 to 1: ``largest`` is the largest weight of a row, ``special`` the share of weight on
+    special tokens that were read, ``vertical`` the lift of the column that gets most (see ``PatternScores``).
+    """
+
+    layer: int
+    head: int
+    entropy: float
+    normalised_entropy: float
+    largest: float
+    special: float
+    vertical: float
+
+
+def summarise_cross(
+    weights: Float[Array, "H Q K"],
+    tokens: Sequence[Token | Word],
+    key_tokens: Sequence[Token | Word],
+    mask: Float[Array, "*H_Q_K"] | None = None,
+    layer: int = 0,
+) -> tuple[CrossSummary, ...]:
+    """Return what the heads of one layer of cross-attention do, from the tokens that are written to those read.
+
+    Raises:
+        ValueError: the weights are not between these tokens.
+    """
+    if weights.shape[1:] != (len(tokens), len(key_tokens)):
+        raise ValueError(
+            f"weights must have shape (heads, {len(tokens)}, {len(key_tokens)}) for {len(tokens)} tokens that look "
+            f"at {len(key_tokens)}, got {weights.shape}"
+        )
+    counted = _counted(weights, _no_padding(tokens))
+    visible = _visible(mask, weights.shape)
+    even = visible / np.maximum(visible.sum(axis=-1, keepdims=True), 1)
+    columns, even_columns = (_portions(cells, counted).sum(axis=-2) for cells in (weights, even))  # (H, K)
+    is_special = np.array([token.is_special for token in key_tokens], bool)
+    numbers = (
+        _row_mean(entropy(weights), counted),
+        _row_mean(normalised_entropy(weights, mask), counted & (visible.sum(axis=-1) > 1)),
+        _row_mean(weights.max(axis=-1), counted),
+        columns @ is_special,
+        lift(columns, even_columns).max(axis=-1),
+    )
+    return tuple(CrossSummary(layer, head, *map(float, row)) for head, row in enumerate(zip(*numbers, strict=True)))
 
 
 # The measures that are sums over cells, each weight times a number that depends on the cell alone: one product

@@ -104,10 +104,7 @@ class _View:
 
     def label(self, position: int, *, is_key: bool = False) -> str:
         """Name a token, safely inside a comment."""
-        # The keys of cross-attention are those of another text.
-        if is_key and self.layer_trace.kind == "cross":
-            return f"key {position}"
-        text = self.trace.tokens[position].text
+        text = (self.trace.key_tokens if is_key else self.trace.tokens)[position].text
         return repr(text if len(text) <= MAX_LABEL else f"{text[:MAX_LABEL]}…")
 
     def write(self, **arrays: Array | None) -> Values:
@@ -154,7 +151,9 @@ def _tokens(view: _View) -> tuple[str, Values]:
 def _embed(view: _View) -> tuple[str, Values]:
     parts, inputs = view.trace.embeddings, view.layer_trace.inputs
     if view.layer and inputs is not None:
-        title = f"What enters layer {view.layer + 1} is what came out of layer {view.layer}."
+        norm = view.layer_trace.norm
+        after = "" if norm is None else f", after {norm.name}"
+        title = f"What enters layer {view.layer + 1} is what came out of layer {view.layer}{after}."
         return _recorded(view, title, X=inputs)
     if parts is None:
         return _recorded(view, "Embeddings, as the model had them: their parts are not known.", X=inputs)
@@ -175,23 +174,29 @@ def _embed(view: _View) -> tuple[str, Values]:
 
 def _what_follows(view: _View, X: Array) -> str | None:
     """Say what the model does to the sum before its first layer, if it does anything."""
-    inputs, info = view.layer_trace.inputs, view.trace.info
+    inputs, parts = view.layer_trace.inputs, view.trace.embeddings
     if inputs is None or _are_close(X, inputs):
         return None
-    names = {"BERT": "LayerNorm", "Llama": "RMSNorm"}
-    name = next((norm for architecture, norm in names.items() if architecture in info.architecture), "a further step")
+    norm = view.layer_trace.norm or (None if parts is None else parts.norm)
+    name = "a further step" if norm is None else norm.name
     return f"Then {name} makes the input of layer 1 of it: {_numbers(inputs[view.word])} for {view.label(view.word)}."
 
 
+_ALSO = {
+    True: "In the same way, with weights of their own: K = X @ W_K + b_K, V = X @ W_V + b_V",
+    False: "In the same way, of the encoder's output Z: K = Z @ W_K + b_K, V = Z @ W_V + b_V",
+}
+
+
 def _qkv(view: _View) -> tuple[str, Values]:
-    X, steps = view.layer_trace.inputs, view.steps
-    if X is None or view.layer_trace.projections is None:
+    X, Z, steps = view.layer_trace.inputs, view.layer_trace.sources, view.steps
+    if X is None or Z is None or view.layer_trace.projections is None:
         title = f"Queries, keys and values, {view.place}, as the model had them: how it made them was not recorded."
         return _recorded(view, title, Q=steps.queries, K=steps.keys, V=steps.values)
     parts = _head_projections(view, view.layer_trace.projections)
     if view.layer_trace.rotary is not None:
         return _turned(view, X, parts, view.layer_trace.rotary)
-    if not _explain(view, X, parts):
+    if not _explain(view, (X, Z, Z), parts):
         title = f"Queries, keys and values, {view.place}, as the model had them: it does more than X @ W + b here."
         return _recorded(view, title, Q=steps.queries, K=steps.keys, V=steps.values)
 
@@ -199,14 +204,22 @@ def _qkv(view: _View) -> tuple[str, Values]:
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     columns = _columns_to_paste(W_Q)
     # The three matrices of a large model are too much text; the first shows how it is done.
-    has_all = W_Q.nbytes + W_K.nbytes + W_V.nbytes <= MAX_BYTES
+    has_all = W_Q.nbytes + W_K.nbytes + W_V.nbytes + (Z.nbytes if Z is not X else 0) <= MAX_BYTES
+    source = "X" if Z is X else "Z"
     return "qkv", {
+        **view.write(Z=Z if has_all and Z is not X else None),
+        "source": source,
+        "source_shape": repr((X[rows] if Z is X else Z).shape),
         **view.write(X=X[rows], W_Q=W_Q[:, columns], W_K=W_K if has_all else None, W_V=W_V if has_all else None),
-        **_shapes(Q=steps.queries[rows, columns], K=steps.keys[rows], V=steps.values[rows]),
+        **_shapes(
+            Q=steps.queries[rows, columns],
+            K=steps.keys[rows] if Z is X else steps.keys,
+            V=steps.values[rows] if Z is X else steps.values,
+        ),
         "b_Q": _bias(b_Q, columns, view.library),
         "b_K": _bias(b_K, slice(None), view.library) if has_all else None,
         "b_V": _bias(b_V, slice(None), view.library) if has_all else None,
-        "also": None if has_all else "In the same way, with weights of their own: K = X @ W_K + b_K, V = X @ W_V + b_V",
+        "also": None if has_all else _ALSO[Z is X],
         "cut_columns": _cut_note(columns, W_Q.shape[1], "columns of W_Q"),
         **view.vector(steps.queries[:, columns], rows),
     }
@@ -239,8 +252,9 @@ def _scores(view: _View) -> tuple[str, Values]:
     keys = _leading(steps.keys.shape[0], steps.keys[0].nbytes)
     K, scores = steps.keys[keys], steps.scores[:, keys]
     rows = view.rows(steps.queries, steps.scores)
+    bias = view.layer_trace.bias
     return "scores", {
-        **view.write(Q=steps.queries[rows], K=K),
+        **view.write(Q=steps.queries[rows], K=K, B=None if bias is None else bias[view.head, rows, keys]),
         **_shapes(K_T=K.T, scores=scores[rows]),
         "cut_keys": _cut_note(keys, steps.keys.shape[0], "keys"),
         **view.cell(scores, rows),
@@ -378,10 +392,13 @@ def _columns_of_head(W: Array, b: Array | None, head: int, width: int) -> Linear
     return W[:, columns], None if b is None else b[columns]
 
 
-def _explain(view: _View, X: Array, parts: tuple[Linear, Linear, Linear]) -> bool:
+def _explain(view: _View, inputs: tuple[Array, Array, Array], parts: tuple[Linear, Linear, Linear]) -> bool:
     """Tell whether X W + b gives the recorded Q, K and V; some models also turn them by their position."""
     recorded = (view.steps.queries, view.steps.keys, view.steps.values)
-    return all(_are_close(project(X, *linear), wanted) for linear, wanted in zip(parts, recorded, strict=True))
+    return all(
+        _are_close(project(vectors, *linear), wanted)
+        for vectors, linear, wanted in zip(inputs, parts, recorded, strict=True)
+    )
 
 
 def _are_close(ours: Array, wanted: Array) -> bool:

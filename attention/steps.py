@@ -31,6 +31,7 @@ __all__ = [
     "rms_norm",
     "scale_scores",
     "score",
+    "share_heads",
     "softmax",
     "split_heads",
     "weighted_sum",
@@ -199,6 +200,20 @@ def attend(
     weights = softmax(masked_scores)
     head_outputs = weighted_sum(weights, values)
     return HeadSteps(queries, keys, values, scores, scaled_scores, full_mask, masked_scores, weights, head_outputs)
+
+
+def share_heads(heads: Float[Array, "G T D"], n_shared: int) -> Float[Array, "S T D"]:
+    """Make fewer key or value heads out of many, each the mean of a group of consecutive ones.
+
+    So Ainslie et al. 2023, section 2.1, make the first grouped-query model out of a multi-head one.
+
+    Raises:
+        ValueError: the heads cannot be parted into so many groups of one size.
+    """
+    n_heads, n_tokens, width = heads.shape
+    if n_shared < 1 or n_heads % n_shared:
+        raise ValueError(f"the number of groups must divide {n_heads} heads, got {n_shared}")
+    return heads.reshape(n_shared, n_heads // n_shared, n_tokens, width).mean(axis=1)
 
 
 def _check_shapes(queries: Array, keys: Array, values: Array) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "Norm",
     "Part",
     "Projections",
+    "Reads",
     "Rotary",
     "Token",
     "Trace",
@@ -39,8 +40,8 @@ AttentionKind = Literal["self", "cross", "masked self"]
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-# What a model is given: a text, or a picture written as one.
-Reads = Literal["text", "picture"]
+# What a model is given: any text, French of the words that it knows, or a picture written as text.
+Reads = Literal["text", "french", "picture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +283,11 @@ class Trace:
     def key_tokens(self) -> tuple[Token, ...]:
         """The tokens that are looked at: those that look, but for cross-attention."""
         return self.tokens if self.memory is None else self.memory
+
+    @property
+    def is_written(self) -> bool:
+        """Tell whether the tokens are those that the decoder of an encoder–decoder writes, and look at each other."""
+        return bool(self.info.n_decoder_layers) and self.layers[0].kind == "masked self"
 
     def part(self, name: Part) -> Trace:
         """Return the trace of one use of attention; a model that has one only is whole in "encoder".

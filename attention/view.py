@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar, get_args
 
 from attention import masks
+from attention.examples import EXAMPLES
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
@@ -17,14 +18,14 @@ from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look, Sorting
 from attention.masks import MaskName
 from attention.segments import BLOCK_NAMES, Block
 from attention.text import clean, shorten
-from attention.trace import ModelInfo, Token
+from attention.trace import PARTS, ModelInfo, Part, Token
 from attention.words import is_punctuation
 
 __all__ = ["DEFAULT_TEXT", "MAX_PINS", "Pane", "View", "default_word", "other_model", "same_word", "text_notices"]
 
 T = TypeVar("T", bound=str)
 
-DEFAULT_TEXT = "The cat sat on the mat"
+DEFAULT_TEXT = EXAMPLES["text"][0]
 
 # So many pinned tokens have room in a link.
 MAX_PINS = 64
@@ -57,6 +58,7 @@ class View:
     pair: str = ""
     versus: str | None = None
     model: str = "minilm-l6"
+    part: Part = "encoder"
     step: str = STEP_KEYS[0]
     mask: MaskName = "none"
     word: int | None = None
@@ -89,7 +91,11 @@ class View:
         if model == self.model:
             return self
         lines = replace(self.lines, heads=None, pinned=None)
-        return replace(self, model=model, word=None, pane=Pane(), other=Pane(), lines=lines)
+        return replace(self, model=model, part="encoder", word=None, pane=Pane(), other=Pane(), lines=lines)
+
+    def with_part(self, part: Part) -> Self:
+        """Look at another use of attention: word, layer, head and cells were those of other tokens."""
+        return self if part == self.part else replace(self._without_tokens(), part=part, pane=Pane())
 
     def with_word(self, word: int) -> Self:
         """Put another word in focus; the cells that were clicked belonged to the old one."""
@@ -110,7 +116,7 @@ class View:
         default = View()
         query = {
             name: getattr(self, name)
-            for name in ("text", "pair", "model", "step", "mask", "sort", "block")
+            for name in ("text", "pair", "model", "part", "step", "mask", "sort", "block")
             if getattr(self, name) != getattr(default, name)
         }
         if self.versus is not None:
@@ -146,10 +152,11 @@ class View:
         """Read a link; each parameter that makes no sense becomes the default, with a sentence that says so."""
         reader, default = _Reader(query), cls()
         model = reader.model(models, default.model)
-        sentences = query.get("text", DEFAULT_TEXT), query.get("pair", ""), query.get("versus")
+        sentences = query.get("text", EXAMPLES[models[model].reads][0]), query.get("pair", ""), query.get("versus")
         reader.notices += text_notices(*sentences)
         view = cls(
             model=model,
+            part=reader.choice("part", models[model].parts or PARTS[:1], default.part),
             step=reader.choice("step", STEP_KEYS, default.step),
             mask=reader.choice("mask", masks.MASK_NAMES, default.mask),
             word=reader.count("word", 0, max(info.max_tokens for info in models.values()) - 1),
@@ -291,7 +298,7 @@ class _Reader:
         return None
 
     def pane(self, prefix: str, info: ModelInfo) -> Pane:
-        layer = self.count(f"{prefix}layer", 1, info.n_layers)
+        layer = self.count(f"{prefix}layer", 1, max(info.n_layers, info.n_decoder_layers))
         head = self.count(f"{prefix}head", 1, info.n_heads)
         return Pane(
             None if layer is None else layer - 1,

@@ -77,24 +77,34 @@ def _join(pieces: Sequence[Token]) -> Word:
 
 
 def merge_words(
-    weights: Float[Array, "*axes T T"], tokens: Sequence[Token]
-) -> tuple[Float[Array, "*axes W W"], list[Word]]:
+    weights: Float[Array, "*axes Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
+) -> tuple[Float[Array, "*axes W V"], list[Word]]:
     """Merge weights between word pieces into weights between words, and return them with the words; see ``merge``.
+
+    The words are those that look. ``key_tokens`` are looked at, in cross-attention; elsewhere they are the same.
 
     Raises:
         ValueError: the weights are not between these tokens.
     """
-    if weights.shape[-2:] != (len(tokens), len(tokens)):
+    key_tokens = tokens if key_tokens is None else key_tokens
+    if weights.shape[-2:] != (len(tokens), len(key_tokens)):
         raise ValueError(
-            f"weights must end in {(len(tokens), len(tokens))} for {len(tokens)} tokens, got {weights.shape}"
+            f"weights must end in {(len(tokens), len(key_tokens))} for {len(tokens)} tokens, got {weights.shape}"
         )
     words = words_of(tokens)
+    return merge(weights, _rows_of(words, tokens), _rows_of(words_of(key_tokens), key_tokens)), words
+
+
+def _rows_of(words: Sequence[Word], tokens: Sequence[Token]) -> list[list[int]]:
     row_of = {token.position: row for row, token in enumerate(tokens)}
-    groups = [[row_of[position] for position in word.positions] for word in words]
-    return merge(weights, groups), words
+    return [[row_of[position] for position in word.positions] for word in words]
 
 
-def merge(weights: Float[Array, "*axes T T"], groups: Sequence[Sequence[int]]) -> Float[Array, "*axes W W"]:
+def merge(
+    weights: Float[Array, "*axes Q K"],
+    groups: Sequence[Sequence[int]],
+    key_groups: Sequence[Sequence[int]] | None = None,
+) -> Float[Array, "*axes W V"]:
     """Merge rows and columns: attention *to* a group is the sum over its tokens, *from* it the mean over them.
 
     ``A'[i, j] = mean over q in group i of Σ_{k in group j} A[q, k]`` (Clark et al. 2019, section 4.1): with
@@ -102,27 +112,39 @@ def merge(weights: Float[Array, "*axes T T"], groups: Sequence[Sequence[int]]) -
     anything; a group in which none does (all masked) keeps a row of 0.
 
     Args:
-        weights: shape (..., T, T).
+        weights: shape (..., Q, K).
         groups: the positions of each group's tokens; a token in no group is left out.
+        key_groups: the same of the columns, if they are not the same tokens as the rows.
 
     Raises:
         ValueError: a group is empty, or names a position that is not there.
     """
-    n_tokens = weights.shape[-1]
-    member = np.zeros((len(groups), n_tokens), weights.dtype)
-    for row, group in zip(member, groups, strict=True):
-        if not group or min(group) < 0 or max(group) >= n_tokens:
-            raise ValueError(f"a group must hold positions between 0 and {n_tokens - 1}, got {list(group)}")
-        row[list(group)] = 1
-    summed = member @ (weights @ member.T)  # (*axes, W, W)
+    n_queries, n_keys = weights.shape[-2:]
+    member = _members(groups, n_queries).astype(weights.dtype)
+    key_member = _members(groups if key_groups is None else key_groups, n_keys).astype(weights.dtype)
+    summed = member @ (weights @ key_member.T)  # (*axes, W, V)
     looking = weights.any(axis=-1).astype(weights.dtype) @ member.T  # (*axes, W)
     return summed / np.maximum(looking, 1)[..., None]
 
 
+def _members(groups: Sequence[Sequence[int]], n_tokens: int) -> Bool[Array, "W T"]:
+    member = np.zeros((len(groups), n_tokens), bool)
+    for row, group in zip(member, groups, strict=True):
+        if not group or min(group) < 0 or max(group) >= n_tokens:
+            raise ValueError(f"a group must hold positions between 0 and {n_tokens - 1}, got {list(group)}")
+        row[list(group)] = True
+    return member
+
+
 def hide_tokens(
-    weights: Float[Array, "*axes T T"], keep: Bool[Array, " T"], renormalise: bool = False
-) -> Float[Array, "*axes T T"]:
+    weights: Float[Array, "*axes Q K"],
+    keep: Bool[Array, " Q"],
+    renormalise: bool = False,
+    keep_keys: Bool[Array, " K"] | None = None,
+) -> Float[Array, "*axes Q K"]:
     """Set the rows and columns of the tokens that are not kept to 0; the shape stays.
+
+    ``keep_keys`` says it of the columns, if they are not the same tokens as the rows.
 
     Without ``renormalise`` a row's sum says how much of its weight goes to what is left. With it, each
     row is divided by that sum, so that it adds up to 1 again; a row with nothing left is 0.
@@ -131,9 +153,10 @@ def hide_tokens(
         ValueError: ``keep`` is not one truth value per token.
     """
     keep = np.asarray(keep, bool)
-    if keep.ndim != 1 or weights.shape[-2:] != (keep.size, keep.size):
+    keep_keys = keep if keep_keys is None else keep_keys
+    if keep.ndim != 1 or weights.shape[-2:] != (keep.size, keep_keys.size):
         raise ValueError(f"keep must have shape ({weights.shape[-1]},) for weights {weights.shape}, got {keep.shape}")
-    shown = np.where(keep[:, None] & keep[None, :], weights, weights.dtype.type(0))
+    shown = np.where(keep[:, None] & keep_keys, weights, weights.dtype.type(0))
     if not renormalise:
         return shown
     total = shown.sum(axis=-1, keepdims=True)

@@ -3,7 +3,7 @@
 from attention.ui import frame, neuron_page
 
 view = frame.begin("Neuron view")
-panes = frame.open_panes(neuron_page.without_cell(view))
+panes = frame.open_panes(frame.alone(view))
 frame.controls(view, panes, with_beside=False)
 for pane in panes:
     neuron_page.show(view, pane)

@@ -1,6 +1,6 @@
 """Step by step: the nine steps of attention on the typed sentence."""
 
-from attention.ui import frame, next_token, savings, step_view
+from attention.ui import frame, next_token, picture, savings, step_view
 
 view = frame.begin("Step by step")
 panes = frame.open_panes(view)
@@ -8,6 +8,7 @@ frame.controls(view, panes)
 step_view.steps_line(view)
 step_view.show(view, panes)
 step_view.head_grids(view, panes)
+picture.show([pane.scene for pane in panes])
 savings.show(view, panes)
 next_token.show(view, panes)
 frame.finish(panes)

@@ -4,7 +4,8 @@
  * @typedef {object} NeuronData what attention.figures.neuron.Neuron.payload() gives
  * @property {string} title
  * @property {string} alt
- * @property {string[]} labels of the tokens, which ask and are asked
+ * @property {string[]} labels of the tokens that are asked
+ * @property {string[]} queryLabels of the tokens that ask: the same ones, but for cross-attention
  * @property {number} query the position of the one that asks
  * @property {number} key the position of the one that is looked at closely
  * @property {number} width of every vector
@@ -17,6 +18,7 @@
  * @property {number} vectorLimit the number of q and k that gets the full colour
  * @property {number} productLimit
  * @property {string} divisor of the scores
+ * @property {boolean} hasBias whether the scores have a position bias in them
  * @property {number[]} breaks where a new group of tokens begins
  */
 
@@ -97,20 +99,20 @@ function take(state, given) {
   const names = ["queryVector", "keys", "products", "scores", "maskedScores", "weights"];
   state.numbers = Object.fromEntries(names.map((name) => [name, decodeNumbers(given[name])]));
   if (before && given.width !== before.width) state.dimension = null;
-  const tokens = JSON.stringify([given.labels, given.breaks]);
+  const tokens = JSON.stringify([given.labels, given.queryLabels, given.breaks]);
   if (state.tokensId === tokens) return;
   state.tokensId = tokens;
   state.hovered = state.focused = state.dimension = null;
-  fill(state, state.queries, (label, index) => queryButton(label, index));
-  fill(state, state.keys, (label, index) => keyRow(label, index));
+  fill(state, state.queries, given.queryLabels, (label, index) => queryButton(label, index));
+  fill(state, state.keys, given.labels, (label, index) => keyRow(label, index));
   reach(state.queries, given.query);
   reach(state.keys, given.key);
   state.isNew = true;
 }
 
-function fill({ data, root }, own, create) {
+function fill({ data, root }, own, labels, create) {
   const hadFocus = own.place.contains(root.getRootNode().activeElement);
-  own.buttons = data.labels.map((label, index) => {
+  own.buttons = labels.map((label, index) => {
     const button = create(label, index);
     button.type = "button";
     button.dataset.index = String(index);
@@ -164,12 +166,13 @@ function layOut({ root, data }, width) {
   const isNarrow = width < NARROW;
   const context = pen();
   context.font = `700 15px ${getComputedStyle(root).fontFamily}`;
-  const widest = data.labels.reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
+  const widest = [...data.labels, ...data.queryLabels].reduce((most, label) => Math.max(most, context.measureText(label).width), 0);
   const names = Math.round(Math.min(isNarrow ? 76 : 132, Math.max(44, widest + 18)));
   const [fan, number, bar, gap] = isNarrow ? [16, 52, 74, 8] : [64, 66, 132, 14];
   const others = 2 * names + fan + 2 * number + bar + 5 * gap + 16;
   const cell = Math.min(CELL.most, Math.max(CELL.least, Math.floor((width - others) / (2 * data.width))));
-  const pitch = data.labels.length > MANY ? LOW_PITCH : PITCH;
+  const rows = Math.max(data.labels.length, data.queryLabels.length);
+  const pitch = rows > MANY ? LOW_PITCH : PITCH;
   const layout = { names, fan, number, bar, gap, cell, pitch, strip: cell * data.width };
   for (const name of ["names", "fan", "number", "bar", "gap", "pitch", "strip"]) {
     root.style.setProperty(`--${name}`, `${layout[name]}px`);
@@ -208,9 +211,9 @@ function writeHead(state) {
     return element;
   };
   const scaled = `÷ ${data.divisor}${isMasked ? " + M" : ""}`;
-  const name = make("bdi", "", `q(${visible(data.labels[data.query])})`);
+  const name = make("bdi", "", `q(${visible(data.queryLabels[data.query])})`);
   head.replaceChildren(
-    line("names", "query", "key", "k", "q ∘ k", "q · k", scaled, "weight"),
+    line("names", "query", "key", "k", "q ∘ k", scoreOf(data), scaled, "weight"),
     line("own", "", [name], [strips[2], markers[2]], "", "", "", ""),
   );
 }
@@ -227,15 +230,20 @@ function writeRows(state) {
     setAttribute(button, "aria-label", `${data.labels[index]}, position ${index}: ${told(state, index)}`);
   });
   queries.buttons.forEach((button, index) => {
-    setAttribute(button, "aria-label", `${data.labels[index]}, position ${index}`);
+    setAttribute(button, "aria-label", `${data.queryLabels[index]}, position ${index}`);
   });
+}
+
+/** What a score is made of. */
+function scoreOf({ hasBias }) {
+  return hasBias ? "q · k + b" : "q · k";
 }
 
 /** What the numbers of a key are, in words. */
 function told({ numbers, data }, index) {
   const masked = numbers.maskedScores[index];
   const scaled = masked === -Infinity ? "masked" : `÷ ${data.divisor} = ${fixed(masked, 2)}`;
-  return `q · k = ${fixed(numbers.scores[index], 2)}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
+  return `${scoreOf(data)} = ${fixed(numbers.scores[index], 2)}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
 }
 
 /** Each strip is one picture with a pixel for each number, made large: as quick for 512 keys as for 8. */
@@ -265,7 +273,7 @@ function drawFan({ fan, data, numbers, layout, theme }) {
   const { pitch } = layout;
   const middle = (index) => (index + 0.5) * pitch;
   fan.setAttribute("width", layout.fan);
-  fan.setAttribute("height", pitch * data.labels.length);
+  fan.setAttribute("height", pitch * Math.max(data.labels.length, data.queryLabels.length));
   const colour = scaleOf(theme, "weights").fills.at(-1);
   const lines = [];
   numbers.weights.forEach((weight, index) => {
@@ -305,8 +313,8 @@ function show(state) {
 function writeReadout(state) {
   const { readout, data, numbers, dimension } = state;
   const key = state.hovered ?? state.focused ?? state.key;
-  const label = (role, index) => make("bdi", role, visible(data.labels[index]));
-  const start = [label("query", data.query), " → ", label("key", key)];
+  const label = (role, text) => make("bdi", role, visible(text));
+  const start = [label("query", data.queryLabels[data.query]), " → ", label("key", data.labels[key])];
   if (dimension === null) {
     readout.replaceChildren(...start, `: ${told(state, key)}`);
     return;

@@ -18,8 +18,10 @@ class Neuron:
     """One query of one head, its products with every key, and what becomes of them; positions count from 0.
 
     ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
-    sums are the ``scores``; ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores
-    are divided by. ``breaks`` are the positions at which a new group of tokens begins.
+    sums are the ``scores``; with ``has_bias``, the model adds to these for how far apart two tokens are.
+    ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are
+    the positions at which a new group of tokens begins. ``labels`` are the keys'; ``query_labels`` those that ask,
+    if they are other tokens.
     """
 
     title: str
@@ -35,6 +37,8 @@ class Neuron:
     weights: Float[Array, " K"]
     divisor: str
     breaks: tuple[int, ...] = ()
+    has_bias: bool = False
+    query_labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not one row for each label.
@@ -55,6 +59,7 @@ class Neuron:
             "title": self.title,
             "alt": self.alt,
             "labels": list(self.labels),
+            "queryLabels": list(self.labels if self.query_labels is None else self.query_labels),
             "query": self.query,
             "key": self.key,
             "width": self.query_vector.shape[0],
@@ -68,6 +73,7 @@ class Neuron:
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
             "divisor": self.divisor,
+            "hasBias": self.has_bias,
             "breaks": list(self.breaks),
         }
 

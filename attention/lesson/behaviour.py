@@ -10,7 +10,7 @@ from numpy import ndarray as Array
 
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, word
-from attention.patterns import HeadSummary
+from attention.patterns import CrossSummary, HeadSummary
 from attention.segments import SENTENCES
 
 __all__ = ["describe", "head_table", "in_short", "share_table", "tell_behaviours"]
@@ -30,8 +30,25 @@ _MEASURES = {
 }
 
 
-def describe(summary: HeadSummary) -> str:
+_CROSS_MEASURES = {
+    "entropy (nats)": "entropy",
+    "largest weight of a row": "largest",
+    "special tokens": "special",
+    "most looked at": "vertical",
+}
+
+
+def describe(summary: HeadSummary | CrossSummary) -> str:
     """Return as HTML what one head does on this text, with the rules behind its labels."""
+    if isinstance(summary, CrossSummary):
+        return lesson(
+            "head-cross",
+            layer=summary.layer + 1,
+            head=summary.head + 1,
+            entropy=fact(summary.entropy),
+            largest=fact(summary.largest),
+            special=fact(summary.special),
+        )
     pattern = summary.pattern
     text = lesson(
         "head",
@@ -65,14 +82,17 @@ def tell_behaviours(summary: HeadSummary) -> str:
     )
 
 
-def in_short(summary: HeadSummary, *, has_entropy: bool = True) -> str:
+def in_short(summary: HeadSummary | CrossSummary, *, has_entropy: bool = True) -> str:
     """Return a head's labels in a few plain words, for a tile of the atlas."""
-    names = ", ".join((summary.pattern.label, *summary.behaviour_names))
+    if isinstance(summary, CrossSummary):
+        names = f"largest weight of a row {number(summary.largest)}"
+    else:
+        names = ", ".join((summary.pattern.label, *summary.behaviour_names))
     return f"{names}; entropy {number(summary.entropy)}" if has_entropy else names
 
 
 def head_table(
-    summaries: Sequence[HeadSummary], shares: Float[Array, "N 2 2"] | None = None
+    summaries: Sequence[HeadSummary | CrossSummary], shares: Float[Array, "N 2 2"] | None = None
 ) -> dict[str, list[str | int | float]]:
     """Return all heads as columns of numbers, rounded as they are read, for sorting and for CSV.
 
@@ -81,10 +101,12 @@ def head_table(
     table: dict[str, list[str | int | float]] = {
         "layer": [summary.layer + 1 for summary in summaries],
         "head": [summary.head + 1 for summary in summaries],
-        "pattern": [summary.pattern.label for summary in summaries],
-        "behaviours": [", ".join(summary.behaviour_names) for summary in summaries],
     }
-    for title, measure in _MEASURES.items():
+    labelled = [summary for summary in summaries if isinstance(summary, HeadSummary)]
+    if labelled:
+        table["pattern"] = [summary.pattern.label for summary in labelled]
+        table["behaviours"] = [", ".join(summary.behaviour_names) for summary in labelled]
+    for title, measure in (_MEASURES if labelled else _CROSS_MEASURES).items():
         table[title] = [round(float(getattr(summary, measure)), 4) for summary in summaries]
     if shares is not None:
         for row, asking in enumerate(SENTENCES):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.figures import colours
 
-__all__ = ["STEPS", "STEP_KEYS", "TURNED", "Step", "step_of"]
+__all__ = ["CROSSED", "STEPS", "STEP_KEYS", "TURNED", "Step", "biased", "step_of", "unscaled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,25 @@ TURNED = r" \quad\allowbreak ".join(
     )
 )
 
+# Cross-attention has two kinds of vectors: X of what is written, and Z of what was read.
+CROSSED = {
+    "tokens": r"\text{read} \to s_1, \dots, s_m \quad \text{written} \to t_1, \dots, t_n",
+    "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
+    "qkv": rf"{_Q} = {_X}{_in(colours.QUERY, 'W_Q')} \quad {_K} = Z{_in(colours.KEY, 'W_K')} \quad "
+    rf"{_V} = Z{_in(colours.VALUE, 'W_V')}",
+}
+
 STEP_KEYS = tuple(step.key for step in STEPS)
+
+
+def biased(formula: str) -> str:
+    """Return a formula of attention in which a position bias B is a part of the scores."""
+    return formula.replace(_Q + _KT, rf"({_Q}{_KT} + B)").replace(_GREY_SCORES, _grey(r"(QK^{\top} + B)"))
+
+
+def unscaled(formula: str) -> str:
+    """Return a formula of attention in which the scores stay as they are."""
+    return formula.replace(rf"\, {_GREY_SCALE} ", "").replace(r"/ \sqrt{d_k}", "/ 1")
 
 
 def step_of(key: str) -> Step:

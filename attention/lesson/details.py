@@ -84,12 +84,13 @@ def _largest(parts: Array, labels: tuple[str, ...]) -> str:
 def _input(scene: Scene, cell: Cell) -> Detail:
     name, parts = word(scene.names[cell.row]), scene.trace.embeddings
     dimension = word(scene.dimension_names[cell.column])
-    if scene.attention.norm is not None:
+    if scene.attention.norm is not None and not scene.is_cross:
         return _normed_input(scene, cell)
-    if parts is None or scene.layer > 0:
+    if parts is None or scene.layer > 0 or scene.is_cross:
         value = scene.attention.inputs[cell.row]  # type: ignore[index]
         title = lesson("detail-input", word=name, dimension=dimension, value=fact(float(value[cell.column])))
-        note = lesson("detail-input-deeper", layer=scene.layer + 1, before=scene.layer)
+        which = "cross" if scene.is_cross else "deeper"
+        note = lesson(f"detail-input-{which}", layer=scene.layer + 1, before=scene.layer)
         return Detail(title, note, scene.dimension_names, value, "the whole vector, dimension by dimension")
     addends = {"word": parts.words, "position": parts.positions, "segment": parts.segments}
     known = {label: array[cell.row, cell.column] for label, array in addends.items() if array is not None}
@@ -102,7 +103,7 @@ def _input(scene: Scene, cell: Cell) -> Detail:
 
 
 def _normed_input(scene: Scene, cell: Cell) -> Detail:
-    """Explain a number that RMSNorm made: what it was, divided by the size of its row, times a weight."""
+    """Explain a number that a norm made: what it was, divided by the size of its row, times a weight."""
     norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
     assert norm is not None
     assert inputs is not None
@@ -110,22 +111,40 @@ def _normed_input(scene: Scene, cell: Cell) -> Detail:
     row, value = stream[cell.row], float(inputs[cell.row, cell.column])
     dimension = word(scene.dimension_names[cell.column])
     title = lesson("detail-input", word=word(scene.names[cell.row]), dimension=dimension, value=fact(value))
+    mean = float(row.mean()) if norm.centred else 0.0
     note = lesson(
-        "detail-input-rms",
+        "detail-input-layernorm" if norm.centred else "detail-input-rms",
         stream=exact(float(row[cell.column])),
-        size=exact(float(np.sqrt(np.square(row).mean() + norm.epsilon))),
+        mean=exact(mean),
+        size=exact(float(np.sqrt(np.square(row - mean).mean() + norm.epsilon))),
         gain=exact(float(norm.gain[cell.column])),
+        bias=exact(0.0 if norm.bias is None else float(norm.bias[cell.column])),
         value=exact(value),
     )
     return Detail(title, note, scene.dimension_names, inputs[cell.row], "the whole vector, dimension by dimension")
 
 
 def _stream(scene: Scene, cell: Cell) -> Detail:
+    assert scene.attention.norm is not None
     assert scene.stream is not None
     row = scene.stream[cell.row]
     title = lesson(
         "detail-stream",
+        norm=scene.attention.norm.name,
         word=word(scene.names[cell.row]),
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(row[cell.column])),
+    )
+    return Detail(title, "", scene.dimension_names, row, "the whole vector, dimension by dimension")
+
+
+def _source(scene: Scene, cell: Cell) -> Detail:
+    """Explain a number of what cross-attention makes keys and values of."""
+    assert scene.attention.sources is not None
+    row = scene.attention.sources[cell.row]
+    title = lesson(
+        "detail-source",
+        word=word(scene.key_names[cell.row]),
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(row[cell.column])),
     )
@@ -149,7 +168,7 @@ def _word_part(scene: Scene, cell: Cell) -> Detail:
 def _projection(scene: Scene, cell: Cell) -> Detail:
     layer, symbol = scene.attention, cell.matrix[0]
     vectors = getattr(scene.steps, cell.matrix)
-    name = word(scene.names[cell.row])
+    name = word((scene.names if symbol == "q" else scene.key_names)[cell.row])
     title = lesson(
         f"detail-{cell.matrix}", word=name, dimension=cell.column, value=fact(float(vectors[cell.row, cell.column]))
     )
@@ -166,7 +185,7 @@ def _projected(scene: Scene, cell: Cell) -> Detail:
     title = lesson(
         "detail-projected",
         symbol=f'<b class="{symbol}">{symbol}</b>',
-        word=word(scene.names[cell.row]),
+        word=word((scene.names if symbol == "q" else scene.key_names)[cell.row]),
         dimension=cell.column,
         value=fact(float(vectors[cell.row, cell.column])),
     )
@@ -201,14 +220,15 @@ def _turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
 def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
     """Explain a number by the products of the token's vector and a column of weights."""
     layer = scene.attention
-    assert layer.inputs is not None
+    inputs = layer.inputs if symbol == "q" else layer.sources
+    assert inputs is not None
     assert layer.projections is not None
     # Query heads share key/value heads in groups; the queries have all heads.
     width = scene.steps.values.shape[-1] if symbol == "v" else scene.d_head
     column = (scene.head if symbol == "q" else scene.group) * width + cell.column
     weight = getattr(layer.projections, f"W_{symbol.upper()}")[:, column]
     bias = getattr(layer.projections, f"b_{symbol.upper()}")
-    products = layer.inputs[cell.row] * weight
+    products = inputs[cell.row] * weight
     offset = 0.0 if bias is None else float(bias[column])
     note = lesson(
         "detail-projection-note",
@@ -218,21 +238,28 @@ def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
         total=exact(float(products.sum()) + offset),
     )
     note += _largest(products, scene.dimension_names)
-    return Detail(title, note, scene.dimension_names, products, f"x × W_{symbol.upper()}, product by product")
+    source = "z" if scene.is_cross and symbol != "q" else "x"
+    return Detail(title, note, scene.dimension_names, products, f"{source} × W_{symbol.upper()}, product by product")
 
 
 def _score(scene: Scene, cell: Cell) -> Detail:
     query, key = scene.steps.queries[cell.row], scene.steps.keys[cell.column]
     products = query * key
     labels = tuple(f"dimension {i}" for i in range(products.size))
+    bias = scene.attention.bias
     title = lesson(
-        "detail-scores",
+        "detail-scores" if bias is None else "detail-scores-biased",
         query=word(scene.names[cell.row]),
-        key=word(scene.names[cell.column]),
+        key=word(scene.key_names[cell.column]),
         value=fact(float(scene.steps.scores[cell.row, cell.column])),
     )
-    note = lesson("detail-scores-note", count=products.size) + _largest(products, labels)
-    return _sum_of(title, note, products, labels, "q × k, dimension by dimension")
+    axis, largest = "q × k, dimension by dimension", _largest(products, labels)
+    if bias is None:
+        return _sum_of(title, lesson("detail-scores-note", count=products.size) + largest, products, labels, axis)
+    added = bias[scene.head, cell.row, cell.column]
+    note = lesson("detail-scores-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added)))
+    parts = np.append(products, added)
+    return _sum_of(title, note + largest, parts, (*labels, "position bias"), f"{axis}, and the bias")
 
 
 def _scaled(scene: Scene, cell: Cell) -> Detail:
@@ -241,7 +268,7 @@ def _scaled(scene: Scene, cell: Cell) -> Detail:
     title = lesson(
         "detail-scaled",
         query=word(scene.names[cell.row]),
-        key=word(scene.names[cell.column]),
+        key=word(scene.key_names[cell.column]),
         before=fact(before),
         divisor=exact(1 / scene.attention.scale),
         value=fact(after),
@@ -252,7 +279,7 @@ def _scaled(scene: Scene, cell: Cell) -> Detail:
 def _masked(scene: Scene, cell: Cell) -> Detail:
     scaled = float(scene.steps.scaled_scores[cell.row, cell.column])
     added = float(scene.steps.mask[cell.row, cell.column])
-    names = {"query": word(scene.names[cell.row]), "key": word(scene.names[cell.column])}
+    names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
     title = lesson(
         "detail-masked",
         **names,
@@ -263,14 +290,14 @@ def _masked(scene: Scene, cell: Cell) -> Detail:
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
     note = lesson(f"detail-masked-{_reason(scene, cell)}", **names, visible=int(visible.sum()), total=visible.size)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
-    return Detail(title, note, _indexed(scene.labels), row, "what is left of this row")
+    return Detail(title, note, _indexed(scene.key_labels), row, "what is left of this row")
 
 
 def _reason(scene: Scene, cell: Cell) -> str:
     """Return why the mask hides a cell, or that it does not."""
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
         return "visible"
-    if scene.tokens[cell.column].is_padding:
+    if scene.key_tokens[cell.column].is_padding:
         return "padding"
     is_later = scene.attention.kind == "masked self" and cell.column > cell.row
     return "later" if is_later else "painted"
@@ -279,12 +306,12 @@ def _reason(scene: Scene, cell: Cell) -> str:
 def _weight(scene: Scene, cell: Cell) -> Detail:
     scores, weights = scene.steps.masked_scores[cell.row], scene.steps.weights[cell.row]
     highest = float(scores.max())
-    names = {"query": word(scene.names[cell.row]), "key": word(scene.names[cell.column])}
+    names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
     value = float(weights[cell.column])
     title = lesson("detail-weights", **names, value=fact(value), percent=f"{100 * value:.0f}")
     if np.isneginf(highest):
         note = lesson("detail-weights-masked", **names)
-        return Detail(title, note, _indexed(scene.labels), weights, "the weights of this row", are_weights=True)
+        return Detail(title, note, _indexed(scene.key_labels), weights, "the weights of this row", are_weights=True)
     shifted = scores - highest
     exponentials = np.exp(shifted)
     note = lesson(
@@ -295,14 +322,15 @@ def _weight(scene: Scene, cell: Cell) -> Detail:
         highest=fact(highest),
         value=exact(value),
     )
+    labels = _indexed(scene.key_labels)
     columns = {
-        "key": list(_indexed(scene.labels)),
+        "key": list(labels),
         "score": [number(float(s)) for s in scores],
         "− maximum": [number(float(s)) for s in shifted],
         "exp": [number(float(e), 4) for e in exponentials],
         "weight": [number(float(w), 4) for w in weights],
     }
-    return Detail(title, note, _indexed(scene.labels), weights, "the weights of this row", columns, are_weights=True)
+    return Detail(title, note, labels, weights, "the weights of this row", columns, are_weights=True)
 
 
 def _output(scene: Scene, cell: Cell) -> Detail:
@@ -313,7 +341,7 @@ def _output(scene: Scene, cell: Cell) -> Detail:
         title = lesson(
             "detail-contribution",
             query=word(scene.names[query]),
-            key=word(scene.names[cell.row]),
+            key=word(scene.key_names[cell.row]),
             weight=exact(weight),
             value=exact(value),
             dimension=cell.column,
@@ -327,7 +355,7 @@ def _output(scene: Scene, cell: Cell) -> Detail:
             value=fact(float(scene.steps.head_outputs[query, cell.column])),
         )
     products = weights * values[:, cell.column]
-    labels = _indexed(scene.labels)
+    labels = _indexed(scene.key_labels)
     note = lesson("detail-outputs-note", count=products.size) + _largest(products, labels)
     return _sum_of(title, note, products, labels, "weight × value, token by token")
 
@@ -375,6 +403,7 @@ _DETAILS: dict[str, Callable[[Scene, Cell], Detail]] = {
     "words": _word_part,
     "positions": _word_part,
     "stream": _stream,
+    "sources": _source,
     "projected_queries": _projected,
     "projected_keys": _projected,
     "queries": _projection,

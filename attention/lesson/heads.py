@@ -23,7 +23,7 @@ def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
     best = int(row.argmax())
     names = scene.info.head_names
     label = f"Head {head + 1}" + (f": {names[head]}" if names else "")
-    description = f"{scene.names[scene.word]} looks most at {scene.names[best]}, {number(float(row[best]))}."
+    description = f"{scene.names[scene.word]} looks most at {scene.key_names[best]}, {number(float(row[best]))}."
     return HeadThumb(label, shrink(weights), description, _group(scene, head))
 
 

@@ -33,8 +33,9 @@ def neuron(scene: Scene, key: int) -> Neuron:
     place = f"layer {scene.layer + 1}, head {scene.head + 1}"
     return Neuron(
         title=f"{scene.info.name}, {place}: the query of {scene.focus.text} and every key",
-        alt=f"The query of {scene.focus.text} against {len(scene.labels)} keys of {scene.d_head} numbers, {place}.",
-        labels=scene.labels,
+        alt=f"The query of {scene.focus.text} against {len(scene.key_labels)} keys of {scene.d_head} numbers, {place}.",
+        labels=scene.key_labels,
+        query_labels=scene.labels if scene.is_cross else None,
         query=query,
         key=key,
         query_vector=steps.queries[query],
@@ -44,33 +45,34 @@ def neuron(scene: Scene, key: int) -> Neuron:
         masked_scores=steps.masked_scores[query],
         weights=steps.weights[query],
         divisor=_divisor(scene),
-        breaks=tuple(start for _, start in groups(scene.tokens) if start),
+        has_bias=scene.attention.bias is not None,
+        breaks=tuple(start for _, start in groups(scene.key_tokens) if start),
     )
 
 
 def key_picture(scene: Scene, key: int) -> Matrix:
     """Return q, k and their products as three rows of numbers."""
     query_vector, key_vector = scene.steps.queries[scene.word], scene.steps.keys[key]
-    names = (f"q({scene.focus.text})", f"k({scene.labels[key]})", "q ∘ k")
+    names = (f"q({scene.focus.text})", f"k({scene.key_labels[key]})", "q ∘ k")
     return _rows(
         "meeting",
         "q, k and their products",
         np.stack([query_vector, key_vector, query_vector * key_vector]),
         names,
-        f"The query of {scene.focus.text}, the key of {scene.labels[key]} and their products, number by number.",
+        f"The query of {scene.focus.text}, the key of {scene.key_labels[key]} and their products, number by number.",
     )
 
 
 def value_picture(scene: Scene, key: int) -> Matrix:
     """Return the key's value, the part of it that is handed over, and the output that it becomes part of."""
     value, weight = scene.steps.values[key], scene.steps.weights[scene.word, key]
-    names = (f"v({scene.labels[key]})", f"{number(float(weight))} × v", f"output({scene.focus.text})")
+    names = (f"v({scene.key_labels[key]})", f"{number(float(weight))} × v", f"output({scene.focus.text})")
     return _rows(
         "handing",
         "What comes of it: v and the output",
         np.stack([value, weight * value, scene.steps.head_outputs[scene.word]]),
         names,
-        f"The value of {scene.labels[key]}, what its weight leaves of it, and the output of {scene.focus.text}.",
+        f"The value of {scene.key_labels[key]}, what its weight leaves of it, and the output of {scene.focus.text}.",
     )
 
 
@@ -95,15 +97,19 @@ def sum_in_writing(scene: Scene, key: int) -> str:
     masked = float(steps.masked_scores[query, key])
     facts: dict[str, str | int] = {
         "query": word(scene.focus.text),
-        "key": word(scene.labels[key]),
+        "key": word(scene.key_labels[key]),
         "products": _written_sum(products),
         "score": fact(float(steps.scores[query, key])),
         "divisor": _divisor(scene),
         "scaled": fact(float(steps.scaled_scores[query, key])),
         "weight": fact(float(steps.weights[query, key])),
-        "keys": len(scene.labels),
+        "keys": len(scene.key_labels),
     }
-    text = lesson("neuron-sum", **facts)
+    bias = scene.attention.bias
+    if bias is None:
+        text = lesson("neuron-sum", **facts)
+    else:
+        text = lesson("neuron-sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)
     if np.isneginf(masked):
         return text + lesson("neuron-masked", **facts)
     row = steps.masked_scores[query]

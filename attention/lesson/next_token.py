@@ -13,10 +13,9 @@ from attention.steps import softmax
 from attention.text import clean
 from attention.trace import Trace
 
-__all__ = ["FORMULA", "Candidate", "Forecast", "LayerGuess", "forecast", "lens_table", "tell_lens", "tell_next"]
+__all__ = ["Candidate", "Forecast", "LayerGuess", "forecast", "formula", "lens_table", "tell_lens", "tell_next"]
 
 N_CANDIDATES = 10
-FORMULA = r"p = \mathrm{softmax}\big(\mathrm{RMSNorm}(x_T) \, W_U\big)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,18 @@ def _addition(addition: str | None, text: str) -> str | None:
     return addition if addition is not None and clean(text + addition) != text else None
 
 
+def formula(trace: Trace) -> str:
+    """Return in LaTeX how the probabilities come about; x is the last token's vector, U the unembedding."""
+    return rf"p = \mathrm{{softmax}}\big(\mathrm{{{_norm_name(trace)}}}(x_T) \, W_U\big)"
+
+
+def _norm_name(trace: Trace) -> str:
+    """Return what the final norm is called: a decoder's norms are all of one kind."""
+    norm = trace.layers[-1].norm
+    assert norm is not None
+    return norm.name
+
+
 def tell_next(found: Forecast, trace: Trace) -> str:
     """Return as HTML what comes next."""
     best = found.candidates[0]
@@ -88,6 +99,7 @@ def tell_next(found: Forecast, trace: Trace) -> str:
     text = lesson(
         "next-token",
         layers=trace.info.n_layers,
+        norm=_norm_name(trace),
         last=word(last.text),
         vocabulary=f"{found.n_vocabulary:,}",
         best=word(best.label),

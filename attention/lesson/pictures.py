@@ -23,17 +23,21 @@ def matrices(step: str, scene: Scene) -> tuple[Matrix, ...]:
 def _embed(scene: Scene) -> tuple[Matrix, ...]:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     pictures = []
-    has_norm = scene.attention.norm is not None
+    norm = scene.attention.norm
     if inputs is not None:
-        title = f"X: what enters layer {scene.layer + 1}" + (", after RMSNorm" if has_norm else "")
+        title = f"X: what enters layer {scene.layer + 1}" + (f", after {norm.name}" if norm is not None else "")
         pictures.append(_vectors(scene, "inputs", title, inputs, scene.dimensions))
-    if has_norm and scene.layer and scene.stream is not None:
-        title = f"Before RMSNorm: what layer {scene.layer} left"
+    if scene.is_cross and scene.attention.sources is not None:
+        title = "Z: the encoder's output"
+        pictures.append(_vectors(scene, "sources", title, scene.attention.sources, scene.dimensions, of_keys=True))
+    if norm is not None and scene.layer and scene.stream is not None:
+        title = f"Before {norm.name}: what layer {scene.layer} left"
         pictures.append(_vectors(scene, "stream", title, scene.stream, scene.dimensions))
     # The parts are added before the first layer; what enters a deeper one is not made of them alone.
     where = "" if scene.layer == 0 else ", added before layer 1"
     if parts is not None and scene.layer == 0:
-        pictures.append(_vectors(scene, "words", "Word part", parts.words, scene.dimensions))
+        title = "Patch part" if scene.info.reads == "picture" else "Word part"
+        pictures.append(_vectors(scene, "words", title, parts.words, scene.dimensions))
     if parts is not None and parts.positions is not None:
         pictures.append(_vectors(scene, "positions", f"Position part{where}", parts.positions, scene.dimensions))
     return tuple(pictures)
@@ -42,10 +46,11 @@ def _embed(scene: Scene) -> tuple[Matrix, ...]:
 def _qkv(scene: Scene) -> tuple[Matrix, ...]:
     steps, is_turned = scene.steps, scene.attention.rotary is not None
     opened, closed = ("turn(", ")") if is_turned else ("", "")
+    source = "Z" if scene.is_cross else "X"
     made = (
         _vectors(scene, "queries", f"Q = {opened}X·W_Q{closed}", steps.queries, role="query"),
-        _vectors(scene, "keys", f"K = {opened}X·W_K{closed}", steps.keys, role="key"),
-        _vectors(scene, "values", "V = X·W_V", steps.values, role="value"),
+        _vectors(scene, "keys", f"K = {opened}{source}·W_K{closed}", steps.keys, role="key", of_keys=True),
+        _vectors(scene, "values", f"V = {source}·W_V", steps.values, role="value", of_keys=True),
     )
     if not is_turned:
         return made
@@ -53,12 +58,13 @@ def _qkv(scene: Scene) -> tuple[Matrix, ...]:
     return (
         *made,
         _vectors(scene, "projected_queries", "X·W_Q, before turning", queries, role="query"),
-        _vectors(scene, "projected_keys", "X·W_K, before turning", keys, role="key"),
+        _vectors(scene, "projected_keys", "X·W_K, before turning", keys, role="key", of_keys=True),
     )
 
 
 def _scores(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "scores", "S = Q·Kᵀ", scene.steps.scores),)
+    bias = "" if scene.attention.bias is None else " + B"
+    return (_pairs(scene, "scores", f"S = Q·Kᵀ{bias}", scene.steps.scores),)
 
 
 def _scale(scene: Scene) -> tuple[Matrix, ...]:
@@ -67,23 +73,28 @@ def _scale(scene: Scene) -> tuple[Matrix, ...]:
     limit = float(np.abs(before).max()) or 1.0
     return (
         _pairs(scene, "scores", "Before: S", before, limit),
-        _pairs(scene, "scaled", "After: S / √dₖ", after, limit),
+        _pairs(scene, "scaled", f"After: {_scaled(scene)}", after, limit),
     )
 
 
+def _scaled(scene: Scene) -> str:
+    """Name the scaled scores: some models leave them as they are."""
+    return "S" if scene.attention.scale == 1 else "S / √dₖ"
+
+
 def _mask(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "masked", "S / √dₖ + M", scene.steps.masked_scores),)
+    return (_pairs(scene, "masked", f"{_scaled(scene)} + M", scene.steps.masked_scores),)
 
 
 def _softmax(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "weights", "A = softmax(S / √dₖ + M)", scene.steps.weights, palette="weights"),)
+    return (_pairs(scene, "weights", f"A = softmax({_scaled(scene)} + M)", scene.steps.weights, palette="weights"),)
 
 
 def _sum(scene: Scene) -> tuple[Matrix, ...]:
     steps, word = scene.steps, scene.word
     products = steps.weights[word][:, None] * steps.values
     total = steps.head_outputs[word]
-    rows = tuple(f"{weight:.2f} × {label}" for weight, label in zip(steps.weights[word], scene.labels, strict=True))
+    rows = tuple(f"{weight:.2f} × {label}" for weight, label in zip(steps.weights[word], scene.key_labels, strict=True))
     contributions = Matrix(
         name="contributions",
         title=f"Weight × value, for {scene.focus.text}",
@@ -127,11 +138,11 @@ def _pairs(
         title=title,
         values=values,
         row_labels=scene.labels,
-        column_labels=scene.labels,
+        column_labels=scene.key_labels,
         row_axis=_ASKS,
         column_axis=_ASKED,
         palette="weights" if palette == "weights" else "signed",
-        alt=f"{title}: {len(scene.labels)} queries by {len(scene.labels)} keys, "
+        alt=f"{title}: {len(scene.labels)} queries by {len(scene.key_labels)} keys, "
         f"layer {scene.layer + 1}, head {scene.head + 1}.",
         row_role="query",
         column_role="key",
@@ -139,7 +150,7 @@ def _pairs(
         focus_row=scene.word,
         selected=scene.selected(name),
         row_groups=groups(scene.tokens),
-        column_groups=groups(scene.tokens),
+        column_groups=groups(scene.key_tokens),
     )
 
 
@@ -152,13 +163,17 @@ def _vectors(
     role: Role = "plain",
     block_width: int | None = None,
     column_axis: str = "dimensions",
+    *,
+    of_keys: bool = False,
 ) -> Matrix:
     names = numbered(values.shape[1]) if columns is None else columns
+    is_other = of_keys and scene.is_cross
+    tokens, labels = (scene.key_tokens, scene.key_labels) if is_other else (scene.tokens, scene.labels)
     return Matrix(
         name=name,
         title=title,
         values=values,
-        row_labels=scene.labels,
+        row_labels=labels,
         column_labels=names,
         row_axis="tokens",
         column_axis=column_axis,
@@ -166,10 +181,10 @@ def _vectors(
         alt=f"{title}: one vector of {values.shape[1]} numbers for each of {values.shape[0]} tokens.",
         row_role=role,
         title_role=role,
-        focus_row=scene.word,
+        focus_row=None if is_other else scene.word,
         selected=scene.selected(name),
         block_width=block_width,
-        row_groups=groups(scene.tokens),
+        row_groups=groups(tokens),
     )
 
 

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attention.lesson.prose import lesson, word
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
 
-__all__ = ["PRESETS", "Costs", "Sizes", "costs", "savings_table", "tell_savings"]
+from attention import steps
+from attention.figures.matrix import Matrix
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.trace import HeadSteps, LayerTrace, Trace
+
+__all__ = [
+    "PRESETS",
+    "Costs",
+    "Shared",
+    "Sizes",
+    "costs",
+    "savings_table",
+    "shared",
+    "shared_pictures",
+    "sizes_of",
+    "tell_savings",
+    "tell_shared",
+]
 
 # A number in the cache is stored in 16 bits.
 BYTES_PER_NUMBER = 2
@@ -31,8 +52,23 @@ class Sizes:
     def variants(self) -> dict[str, int]:
         """The numbers of key/value heads to compare: one for each query head, one for each group, one for all."""
         is_grouped = 1 < self.n_key_value_heads < self.n_heads
-        groups = self.n_key_value_heads if is_grouped else USUAL_GROUPS
-        return {"multi-head": self.n_heads, "grouped": groups, "multi-query": 1}
+        groups = self.n_key_value_heads if is_grouped else _groups(self.n_heads)
+        return {"multi-head": self.n_heads} | ({"grouped": groups} if groups > 1 else {}) | {"multi-query": 1}
+
+
+def sizes_of(trace: Trace) -> Sizes:
+    """Return the sizes of the model that was run, with the text that it read as its context."""
+    info = trace.info
+    sizes = (info.n_layers, info.n_heads, info.n_key_value_heads, info.d_model, info.d_head)
+    return Sizes(info.name, *sizes, len(trace.tokens), "as it was run here")
+
+
+def _groups(n_heads: int) -> int:
+    """Return how many groups a model without any would have: as Llama 3, else about as many as are in each; or 1."""
+    if n_heads % USUAL_GROUPS == 0 and n_heads > USUAL_GROUPS:
+        return USUAL_GROUPS
+    divisors = [count for count in range(2, n_heads) if n_heads % count == 0]
+    return min(divisors, key=lambda count: abs(count - n_heads / count), default=1)
 
 
 PRESETS = (
@@ -74,8 +110,9 @@ def costs(sizes: Sizes, n_key_value_heads: int) -> Costs:
 
 def savings_table(sizes: Sizes) -> dict[str, list[str]]:
     """Return the costs as columns, one for each variant, the model's own marked."""
+    tokens = "1 token" if sizes.context == 1 else f"{sizes.context:,} tokens"
     names = ("key/value heads", "W_Q", "W_K", "W_V", "W_O", "all four, all layers")
-    table = {"": [*names, "cache per token", f"cache of {sizes.context:,} tokens"]}
+    table = {"": [*names, "cache per token", f"cache of {tokens}"]}
     for name, n_groups in sizes.variants.items():
         found = costs(sizes, n_groups)
         numbers = (n_groups, found.W_Q, found.W_K, found.W_V, found.W_O, found.weights)
@@ -91,14 +128,82 @@ def tell_savings(sizes: Sizes) -> str:
     return lesson(
         "savings",
         model=word(sizes.name),
-        layers=sizes.n_layers,
+        layers="1 layer" if sizes.n_layers == 1 else f"{sizes.n_layers} layers",
         heads=sizes.n_heads,
         d_head=sizes.d_head,
         d_model=f"{sizes.d_model:,}",
-        context=f"{sizes.context:,}",
+        context="1 token" if sizes.context == 1 else f"{sizes.context:,} tokens",
         source=sizes.source,
         own=f"<b>{own}</b>",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the heads of one layer would do with so many key/value heads, made of the model's own."""
+
+    name: str
+    n_key_value_heads: int
+    weights: Float[Array, "H Q K"]
+    head_outputs: Float[Array, "H Q Dv"]
+
+
+def shared(scene: Scene) -> tuple[Shared, ...]:
+    """Recompute the layer with each number of key/value heads that its own can be averaged to, and with its own."""
+    layer = scene.attention
+    own = len(layer.keys)
+    return tuple(
+        Shared(name, count, found.weights, found.head_outputs)
+        for name, count in sizes_of(scene.trace).variants.items()
+        if count <= own
+        for found in [_with_shared(layer, count)]
+    )
+
+
+def _with_shared(layer: LayerTrace, count: int) -> HeadSteps:
+    keys, values = (steps.share_heads(heads, count) for heads in (layer.keys, layer.values))
+    return steps.attend(layer.queries, keys, values, mask=layer.mask, scale=layer.scale, bias=layer.bias)
+
+
+def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, ...]:
+    """Return the weights of the scene's head with each number of key/value heads."""
+    return tuple(
+        Matrix(
+            name=f"shared_{variant.n_key_value_heads}",
+            title=_title(variant.name, variant.n_key_value_heads, len(scene.attention.keys)),
+            values=variant.weights[scene.head],
+            row_labels=scene.labels,
+            column_labels=scene.key_labels,
+            row_axis="queries (who asks)",
+            column_axis="keys (who is asked)",
+            palette="weights",
+            alt=f"The weights of head {scene.head + 1} with {variant.n_key_value_heads} key/value heads.",
+            row_role="query",
+            column_role="key",
+            focus_row=scene.word,
+        )
+        for variant in variants
+    )
+
+
+def tell_shared(scene: Scene, variants: Sequence[Shared]) -> str:
+    """Return as HTML how far the layer's weights and outputs would be from its own."""
+    own, *others = variants
+    text = lesson("shared", layer=scene.layer + 1, head=scene.head + 1)
+    for variant in others:
+        change = np.linalg.norm(variant.head_outputs - own.head_outputs) / np.linalg.norm(own.head_outputs)
+        text += lesson(
+            "shared-change",
+            count=variant.n_key_value_heads,
+            weight=fact(float(np.abs(variant.weights[scene.head] - own.weights[scene.head]).max())),
+            outputs=f"<b>{100 * float(change):.0f}</b>",
+        )
+    return text
+
+
+def _title(name: str, count: int, own: int) -> str:
+    heads = "1 key/value head" if count == 1 else f"{count} key/value heads"
+    return f"{name.capitalize()}: {heads}" + (", its own" if count == own else "")
 
 
 def _size(n_bytes: int) -> str:

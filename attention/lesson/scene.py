@@ -86,17 +86,34 @@ class Scene:
         return opened
 
     @property
+    def key_tokens(self) -> tuple[Token, ...]:
+        """The tokens that are looked at: in cross-attention others than those that look."""
+        return self.trace.key_tokens
+
+    @property
+    def is_cross(self) -> bool:
+        """Tell whether keys and values come from other tokens than queries do."""
+        return self.attention.kind == "cross"
+
+    @property
     def labels(self) -> tuple[str, ...]:
-        """The tokens as the model has them: names of rows and columns."""
+        """The tokens that look as the model has them: names of rows."""
         return tuple(token.text for token in self.tokens)
+
+    @property
+    def key_labels(self) -> tuple[str, ...]:
+        """The tokens that are looked at as the model has them: names of columns, and of rows of keys and values."""
+        return tuple(token.text for token in self.key_tokens)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The tokens as a sentence names them: with their position where several are alike."""
-        count = Counter(self.labels)
-        return tuple(
-            f"{label} ({position})" if count[label] > 1 else label for position, label in enumerate(self.labels)
-        )
+        """The tokens that look as a sentence names them: with their position where several are alike."""
+        return _told_apart(self.labels)
+
+    @cached_property
+    def key_names(self) -> tuple[str, ...]:
+        """The tokens that are looked at, named in the same way."""
+        return _told_apart(self.key_labels)
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -123,6 +140,11 @@ class Scene:
         if self.cell is None or self.cell.matrix != matrix:
             return None
         return self.cell.row, self.cell.column
+
+
+def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
+    count = Counter(labels)
+    return tuple(f"{label} ({position})" if count[label] > 1 else label for position, label in enumerate(labels))
 
 
 def numbered(count: int) -> tuple[str, ...]:

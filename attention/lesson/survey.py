@@ -15,7 +15,14 @@ from attention.figures.format import number
 from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.matrix import Matrix
 from attention.lesson.scene import Scene
-from attention.patterns import PATTERN_NAMES, HeadSummary, head_distance, summarise_weights
+from attention.patterns import (
+    PATTERN_NAMES,
+    CrossSummary,
+    HeadSummary,
+    head_distance,
+    summarise_cross,
+    summarise_weights,
+)
 from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
 from attention.words import Word, hide_tokens, is_punctuation, merge_words, words_of
@@ -57,14 +64,14 @@ class Look:
         """Return what the rows and columns stand for: tokens or words."""
         return words_of(tokens) if self.words else tokens
 
-    def weights(self, layer: LayerTrace, tokens: Sequence[Token]) -> Float[Array, "H U U"]:
-        """Return all heads' weights of a layer, looked at in this way."""
+    def weights(self, layer: LayerTrace, trace: Trace) -> Float[Array, "H U V"]:
+        """Return all heads' weights of a layer of a trace, looked at in this way."""
         weights = layer.steps().weights
         if self.words:
-            weights, _ = merge_words(weights, tokens)
+            weights, _ = merge_words(weights, trace.tokens, trace.key_tokens)
         if self.hide == "nothing":
             return weights
-        return hide_tokens(weights, self.kept(tokens), self.renormalise)
+        return hide_tokens(weights, self.kept(trace.tokens), self.renormalise, self.kept(trace.key_tokens))
 
     def kept(self, tokens: Sequence[Token]) -> Bool[Array, " U"]:
         """Return which tokens or words are not hidden."""
@@ -95,16 +102,18 @@ class Lines:
 class Survey:
     """All heads at one look: their small pictures, and what each one does (always on all tokens, nothing hidden).
 
+    Of cross-attention, the summaries are of another kind.
+
     Of two sentences, ``shares`` has for each head, in the order of the summaries, what goes from which to
     which, special tokens counted in, and ``word_shares`` the same between words alone (see ``block_shares``).
     """
 
     tiles: Tiles
-    summaries: tuple[HeadSummary, ...]
+    summaries: tuple[HeadSummary | CrossSummary, ...]
     shares: Float[Array, "N 2 2"] | None = None
     word_shares: Float[Array, "N 2 2"] | None = None
 
-    def summary(self, head: Head) -> HeadSummary:
+    def summary(self, head: Head) -> HeadSummary | CrossSummary:
         """Return what one head does."""
         return self.summaries[self.index(head)]
 
@@ -127,16 +136,18 @@ class Order:
 
 def survey(trace: Trace, look: Look) -> Survey:
     """Look at all heads of a trace: pictures by this look, numbers by the weights between all tokens or words."""
+    if trace.memory is not None:
+        return _cross_survey(trace, look)
     whole = Look(words=look.words)
     units = whole.units(trace.tokens)
     pictures: list[Float[Array, "H U U"]] = []
     summaries: list[HeadSummary] = []
     shares: list[tuple[Float[Array, "H 2 2"], Float[Array, "H 2 2"]]] = []
     for index, layer in enumerate(trace.layers):
-        weights = whole.weights(layer, trace.tokens)
+        weights = whole.weights(layer, trace)
         # Merged words have no additive mask of their own; a hidden cell has a weight of 0 all the same.
         summaries += summarise_weights(weights, units, None if look.words else layer.mask, index)
-        pictures.append(weights if look == whole else look.weights(layer, trace.tokens))
+        pictures.append(weights if look == whole else look.weights(layer, trace))
         if is_pair(units):
             shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
     tiles = Tiles.of(pictures)
@@ -145,33 +156,43 @@ def survey(trace: Trace, look: Look) -> Survey:
     return Survey(tiles, tuple(summaries), *map(np.concatenate, zip(*shares, strict=True)))
 
 
+def _cross_survey(trace: Trace, look: Look) -> Survey:
+    whole = Look(words=look.words)
+    units, key_units = whole.units(trace.tokens), whole.units(trace.key_tokens)
+    summaries: list[CrossSummary] = []
+    for index, layer in enumerate(trace.layers):
+        mask = None if look.words else layer.mask
+        summaries += summarise_cross(whole.weights(layer, trace), units, key_units, mask, index)
+    return Survey(Tiles.of([look.weights(layer, trace) for layer in trace.layers]), tuple(summaries))
+
+
 def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     """Return the weights of one head of the scene's layer as a matrix to draw."""
-    units = look.units(scene.tokens)
-    labels = tuple(unit.text for unit in units)
+    units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
+    labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
+    place = f"layer {scene.layer + 1}, head {head + 1}"
     return Matrix(
         name="weights",
         title=f"Weights of head {head + 1}",
-        values=_shown(look, look.weights(scene.attention, scene.tokens)[head], scene.tokens),
+        values=_shown(look, look.weights(scene.attention, scene.trace)[head], scene.trace),
         blank="hidden",
         row_labels=labels,
-        column_labels=labels,
+        column_labels=key_labels,
         row_axis="queries (who asks)",
         column_axis="keys (who is asked)",
         palette="weights",
-        alt=f"The weights of layer {scene.layer + 1}, head {head + 1}: {len(labels)} queries by {len(labels)} keys.",
+        alt=f"The weights of {place}: {len(labels)} queries by {len(key_labels)} keys.",
         row_role="query",
         column_role="key",
         focus_row=max(row for row, unit in enumerate(units) if unit.position <= scene.word),
         row_groups=groups(units),
-        column_groups=groups(units),
+        column_groups=groups(key_units),
     )
 
 
-def _shown(look: Look, weights: Float[Array, "U U"], tokens: Sequence[Token]) -> Float[Array, "U U"]:
+def _shown(look: Look, weights: Float[Array, "U V"], trace: Trace) -> Float[Array, "U V"]:
     """Return the weights with NaN for what is hidden: that is not a weight of 0."""
-    kept = look.kept(tokens)
-    return np.where(kept[:, None] & kept, weights, np.float32(np.nan))
+    return np.where(look.kept(trace.tokens)[:, None] & look.kept(trace.key_tokens), weights, np.float32(np.nan))
 
 
 def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), block: Block = "all") -> HeadView:
@@ -179,11 +200,11 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
 
     Of two sentences, ``block`` leaves only the lines from one to one: rows no longer sum to 1 then.
     """
-    weights = look.weights(scene.attention, scene.tokens)
-    units = look.units(scene.tokens)
-    (row, row_end), (column, column_end) = _block_spans(units, block)
+    weights = look.weights(scene.attention, scene.trace)
+    units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
+    (row, row_end), (column, column_end) = _block_spans(units, key_units, block)
     weights = weights[:, row:row_end, column:column_end]
-    labels = tuple(unit.text for unit in units)
+    labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
     starts = [start for _, start in groups(units)]
     shown: tuple[int, ...] = (0,)
     if lines.mean:
@@ -196,7 +217,7 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
     return HeadView(
         title=f"Layer {scene.layer + 1}: who looks at whom",
         row_labels=labels[row:row_end],
-        column_labels=labels[column:column_end],
+        column_labels=key_labels[column:column_end],
         heads=heads,
         alt=f"Lines between {len(labels)} tokens or words, as thick as layer {scene.layer + 1} has weights.",
         row_breaks=tuple(start - row for start in starts if row < start < row_end),
@@ -218,14 +239,16 @@ def _pins_from(lines: Lines, row: int, column: int) -> tuple[Side, tuple[int, ..
     return side, tuple(position - start for position in positions)
 
 
-def _block_spans(units: Sequence[Token | Word], block: Block) -> tuple[tuple[int, int], tuple[int, int]]:
+def _block_spans(
+    units: Sequence[Token | Word], key_units: Sequence[Token | Word], block: Block
+) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return which rows and columns a block has; all where there is one sentence."""
     if block == "all" or not is_pair(units):
-        return (0, len(units)), (0, len(units))
+        return (0, len(units)), (0, len(key_units))
     return span(units, block[0]), span(units, block[1])
 
 
-def place(summary: HeadSummary) -> Head:
+def place(summary: HeadSummary | CrossSummary) -> Head:
     """Return where a head is."""
     return summary.layer, summary.head
 
@@ -234,7 +257,7 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
     """Return the heads in an order; only by similarity does it depend on the current head."""
     if sorting == "entropy":
         return _by_entropy(surveyed)
-    if sorting == "pattern":
+    if sorting == "pattern" and trace.memory is None:
         return _by_pattern(surveyed)
     if sorting == "similarity":
         return _by_similarity(trace, Look(words=look.words), current)
@@ -254,7 +277,8 @@ def _by_pattern(surveyed: Survey) -> Order:
     groups: list[Group] = []
     badges: dict[Head, str] = {}
     for name in PATTERN_NAMES:
-        alike = [summary for summary in surveyed.summaries if summary.pattern.label == name]
+        # Cross-attention has no patterns, and is not sorted by them.
+        alike = [s for s in surveyed.summaries if isinstance(s, HeadSummary) and s.pattern.label == name]
         alike.sort(key=lambda summary: -summary.pattern.as_dict()[name])
         if alike:
             groups.append((name.capitalize(), [place(summary) for summary in alike]))
@@ -272,11 +296,11 @@ def _by_share(surveyed: Survey, shares: Float[Array, "N 2 2"]) -> Order:
 
 def _by_similarity(trace: Trace, look: Look, current: Head) -> Order:
     counted = np.array([not unit.is_padding for unit in look.units(trace.tokens)])
-    wanted = look.weights(trace.layers[current[0]], trace.tokens)[current[1]]
+    wanted = look.weights(trace.layers[current[0]], trace)[current[1]]
     distances = {
         (layer, head): head_distance(wanted, weights, counted)
         for layer, record in enumerate(trace.layers)
-        for head, weights in enumerate(look.weights(record, trace.tokens))
+        for head, weights in enumerate(look.weights(record, trace))
     }
     title = f"From the most to the least like layer {current[0] + 1}, head {current[1] + 1} (Jensen–Shannon distance)"
     badges = {head: number(distance) for head, distance in distances.items()}

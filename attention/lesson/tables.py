@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
 from attention.figures.matrix import Matrix
 from attention.lesson.scene import Scene
+from attention.trace import Token
 
 __all__ = ["matrix_table", "shapes", "to_csv", "token_table"]
 
 
-def token_table(scene: Scene) -> dict[str, list[str]]:
-    """Return the tokens as columns: position, token, as typed, word, id."""
+def token_table(tokens: Sequence[Token]) -> dict[str, list[str]]:
+    """Return tokens as columns: position, token, as typed, word, id."""
     return {
-        "position": [str(token.position) for token in scene.tokens],
-        "token": [token.text for token in scene.tokens],
-        "as typed": [token.typed for token in scene.tokens],
-        "word": ["" if token.word is None else str(token.word + 1) for token in scene.tokens],
-        "id": [str(token.token_id) for token in scene.tokens],
+        "position": [str(token.position) for token in tokens],
+        "token": [token.text for token in tokens],
+        "as typed": [token.typed for token in tokens],
+        "word": ["" if token.word is None else str(token.word + 1) for token in tokens],
+        "id": [str(token.token_id) for token in tokens],
     }
 
 
@@ -44,17 +46,18 @@ def matrix_table(matrix: Matrix) -> dict[str, list[str]]:
 
 def shapes(step: str, scene: Scene) -> str:
     """Return the shapes of a step in one line: ``Q (8×32) · Kᵀ (32×8) → S (8×8)``."""
-    T, D, M = len(scene.tokens), scene.d_head, scene.info.d_model
+    T, K, D, M = len(scene.tokens), len(scene.key_tokens), scene.d_head, scene.info.d_model
     Dv, H = scene.steps.values.shape[-1], scene.info.n_heads
+    also = f"and K ({K}×{D}), V ({K}×{Dv}) alike" + (f", of Z ({K}×{M})" if scene.is_cross else "")
     return {
-        "tokens": f"text → {T} tokens",
+        "tokens": f"text → {T} tokens" + (f", which look at {K}" if scene.is_cross else ""),
         "embed": f"{T} tokens → X ({T}×{M})",
-        "qkv": f"X ({T}×{M}) · W_Q ({M}×{D}) → Q ({T}×{D}), and K ({T}×{D}), V ({T}×{Dv}) alike",
-        "scores": f"Q ({T}×{D}) · Kᵀ ({D}×{T}) → S ({T}×{T})",
-        "scale": f"S ({T}×{T}) / √{D} → S ({T}×{T})",
-        "mask": f"S ({T}×{T}) + M ({T}×{T}) → S ({T}×{T})",
-        "softmax": f"S ({T}×{T}) → A ({T}×{T}), each row adding up to 1",
-        "sum": f"A ({T}×{T}) · V ({T}×{Dv}) → O ({T}×{Dv})",
+        "qkv": f"X ({T}×{M}) · W_Q ({M}×{D}) → Q ({T}×{D}), {also}",
+        "scores": f"Q ({T}×{D}) · Kᵀ ({D}×{K}) → S ({T}×{K})",
+        "scale": f"S ({T}×{K}) / √{D} → S ({T}×{K})",
+        "mask": f"S ({T}×{K}) + M ({T}×{K}) → S ({T}×{K})",
+        "softmax": f"S ({T}×{K}) → A ({T}×{K}), each row adding up to 1",
+        "sum": f"A ({T}×{K}) · V ({K}×{Dv}) → O ({T}×{Dv})",
         "heads": f"{H} heads × ({T}×{Dv}) → joined ({T}×{H * Dv}) · W_O ({H * Dv}×{M}) → ΔE ({T}×{M})",
     }[step]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import groupby
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.course import TURNED, Step
+from attention.lesson.course import CROSSED, TURNED, Step, biased, unscaled
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
@@ -37,22 +38,35 @@ def tell(step: str, scene: Scene) -> str:
 def formula(step: Step, scene: Scene) -> str:
     """Return the formula of a step in LaTeX; what the vectors are made of depends on the layer and the model."""
     layer = scene.attention
+    if scene.is_cross and step.key in CROSSED:
+        return CROSSED[step.key]
     if step.key == "qkv" and layer.rotary is not None:
         return TURNED
     if step.key == "heads" and layer.norm is not None and layer.projections and layer.projections.b_O is None:
         return step.formula.removesuffix(" + b_O")
-    if step.key != "embed":
-        return step.formula
-    if layer.norm is not None:
-        stream = rf"\text{{output of layer {scene.layer}}}" if scene.layer else r"E_{\text{word}}"
-        return rf"X = \mathrm{{RMSNorm}}({stream})"
+    if step.key == "embed":
+        return _embed_formula(step, scene)
+    latex = step.formula if layer.bias is None else biased(step.formula)
+    return unscaled(latex) if layer.scale == 1 else latex
+
+
+def _embed_formula(step: Step, scene: Scene) -> str:
+    norm, deeper = scene.attention.norm, rf"\text{{output of layer {scene.layer}}}"
+    if norm is not None:
+        return rf"X = \mathrm{{{norm.name}}}({deeper if scene.layer else _parts(scene)})"
     if scene.layer:
-        return rf"X = \text{{output of layer {scene.layer}}}"
-    return (
-        r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}} + E_{\text{segment}})"
-        if _has_norm(scene)
-        else step.formula
-    )
+        return f"X = {deeper}"
+    return rf"X = \mathrm{{LayerNorm}}({_parts(scene)})" if _has_norm(scene) else step.formula
+
+
+def _parts(scene: Scene) -> str:
+    """Return in LaTeX what is added up before the first layer."""
+    parts = scene.trace.embeddings
+    names = ["patch" if scene.info.reads == "picture" else "word"]
+    if parts is not None:
+        known = {"position": parts.positions, "segment": parts.segments}
+        names += [name for name, part in known.items() if part is not None]
+    return " + ".join(rf"E_{{\text{{{name}}}}}" for name in names)
 
 
 def _has_norm(scene: Scene) -> bool:
@@ -64,6 +78,14 @@ def _has_norm(scene: Scene) -> bool:
 
 
 def _tokens(scene: Scene) -> str:
+    if scene.is_cross:
+        return lesson(
+            "tokens-cross",
+            count=len(scene.tokens),
+            keys=len(scene.key_tokens),
+            focus=word(scene.names[scene.word]),
+            position=scene.word,
+        )
     text = lesson(
         "tokens-features" if scene.info.feature_names else "tokens",
         model=word(scene.info.name),
@@ -88,6 +110,8 @@ def _tokens(scene: Scene) -> str:
     if added:
         text += lesson("tokens-special", specials=", ".join(map(word, added)))
     text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
+    if scene.trace.is_written:
+        text += lesson("tokens-decoder", first=word(scene.labels[0]))
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
         text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
@@ -114,6 +138,16 @@ def _embed(scene: Scene) -> str:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None:
         return ""
+    if scene.is_cross:
+        return lesson(
+            "embed-cross",
+            width=inputs.shape[1],
+            count=len(scene.tokens),
+            layer=scene.layer + 1,
+            keys=len(scene.key_tokens),
+            focus=word(scene.names[scene.word]),
+            length=_length(inputs[scene.word]),
+        )
     if scene.attention.norm is not None:
         return _stream(scene, inputs)
     if scene.layer or parts is None or parts.positions is None:
@@ -143,15 +177,17 @@ def _embed(scene: Scene) -> str:
 
 def _stream(scene: Scene, inputs: Array) -> str:
     """Say what enters a layer of a model that norms before attention, and adds to what goes on beside it."""
+    assert scene.attention.norm is not None
     assert scene.stream is not None
     facts: dict[str, str | int] = {
         "width": inputs.shape[1],
         "focus": word(scene.names[scene.word]),
         "stream_length": _length(scene.stream[scene.word]),
         "length": _length(inputs[scene.word]),
+        "norm": scene.attention.norm.name,
     }
     if not scene.layer:
-        return lesson("embed-rotary", **facts)
+        return _first_stream(scene, facts)
     cosines = _cosines(inputs, scene.word)
     nearest = int(cosines.argmax())
     return lesson(
@@ -160,6 +196,20 @@ def _stream(scene: Scene, inputs: Array) -> str:
         before=scene.layer,
         nearest=word(scene.names[nearest]),
         cosine=fact(float(cosines[nearest])),
+        **facts,
+    )
+
+
+def _first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
+    """Say what enters layer 1, and how the model is told where a token stands."""
+    parts = scene.trace.embeddings
+    if parts is None or parts.positions is None:
+        return lesson("embed-bias" if scene.attention.bias is not None else "embed-rotary", **facts)
+    return lesson(
+        "embed-normed",
+        position=scene.word,
+        word_length=_length(parts.words[scene.word]),
+        position_length=_length(parts.positions[scene.word]),
         **facts,
     )
 
@@ -176,6 +226,16 @@ def _cosines(vectors: Array, row: int) -> Array:
 
 def _qkv(scene: Scene) -> str:
     steps = scene.steps
+    if scene.is_cross:
+        return lesson(
+            "qkv-cross",
+            head=scene.head + 1,
+            width=scene.info.d_model,
+            d_head=scene.d_head,
+            focus=word(scene.names[scene.word]),
+            query=_length(steps.queries[scene.word]),
+            keys=len(scene.key_tokens),
+        )
     text = lesson(
         "qkv",
         head=scene.head + 1,
@@ -225,13 +285,21 @@ def _tell_groups(scene: Scene) -> str:
 def _scores(scene: Scene) -> str:
     row = scene.steps.scores[scene.word]
     best, worst = int(row.argmax()), int(row.argmin())
-    return lesson(
+    text = lesson(
         "scores",
         focus=word(scene.names[scene.word]),
-        best=word(scene.names[best]),
+        best=word(scene.key_names[best]),
         best_score=fact(float(row[best])),
-        worst=word(scene.names[worst]),
+        worst=word(scene.key_names[worst]),
         worst_score=fact(float(row[worst])),
+    )
+    if scene.attention.bias is None:
+        return text
+    return text + lesson(
+        "scores-bias",
+        focus=word(scene.names[scene.word]),
+        best=word(scene.key_names[best]),
+        bias=fact(float(scene.attention.bias[scene.head, scene.word, best])),
     )
 
 
@@ -239,16 +307,23 @@ def _scale(scene: Scene) -> str:
     steps, row = scene.steps, scene.word
     best = int(steps.scores[row].argmax())
     return lesson(
-        "scale",
+        _scale_lesson(scene),
         focus=word(scene.names[scene.word]),
         divisor=fact(1 / scene.attention.scale),
         d_head=scene.d_head,
         before=fact(float(steps.scores.std())),
         after=fact(float(steps.scaled_scores.std())),
-        best=word(scene.names[best]),
+        best=word(scene.key_names[best]),
         weight_unscaled=fact(float(softmax(steps.scores[row])[best])),
         weight_scaled=fact(float(softmax(steps.scaled_scores[row])[best])),
     )
+
+
+def _scale_lesson(scene: Scene) -> str:
+    """Return which lesson says what this model divides its scores by."""
+    if math.isclose(scene.attention.scale, scene.d_head**-0.5, rel_tol=1e-6):
+        return "scale"
+    return "scale-none" if scene.attention.scale == 1 else "scale-own"
 
 
 def _mask(scene: Scene) -> str:
@@ -261,14 +336,16 @@ def _mask(scene: Scene) -> str:
         visible=int(visible.sum()),
         total=visible.size,
         hidden=int(hidden.sum()),
-        padding=", ".join(dict.fromkeys(word(token.text) for token in scene.tokens if token.is_padding)),
+        padding=", ".join(dict.fromkeys(word(token.text) for token in scene.key_tokens if token.is_padding)),
     )
 
 
 def _mask_lesson(scene: Scene, hides: bool) -> str:
-    has_padding = any(token.is_padding for token in scene.tokens)
-    if scene.info.is_decoder:
+    has_padding = any(token.is_padding for token in scene.key_tokens)
+    if scene.info.is_decoder or scene.trace.is_written:
         return "mask-decoder-padding" if has_padding else "mask-decoder"
+    if scene.is_cross and not hides:
+        return "mask-cross"
     if not hides:
         return "mask-none" if scene.attention.mask is None else "mask-nothing"
     if has_padding:
@@ -285,18 +362,19 @@ def _tell_sink(scene: Scene) -> str:
     weights = scene.steps.weights
     row = weights[scene.word]
     best = int(row.argmax())
-    words = [token.position for token in scene.tokens if not token.is_special and token.position != scene.word]
-    if not scene.tokens[best].is_special or not words:
+    own = None if scene.is_cross else scene.word
+    words = [token.position for token in scene.key_tokens if not token.is_special and token.position != own]
+    if not scene.key_tokens[best].is_special or not words:
         return ""
     best_word = max(words, key=row.__getitem__)
     if row[best_word] < SMALLEST_TOLD:
         return ""
     return lesson(
         "weights-sink",
-        special=word(scene.names[best]),
+        special=word(scene.key_names[best]),
         share=fact(float(weights[:, best].mean())),
         focus=word(scene.names[scene.word]),
-        best_word=word(scene.names[best_word]),
+        best_word=word(scene.key_names[best_word]),
         best_word_weight=fact(float(row[best_word])),
     )
 
@@ -307,7 +385,7 @@ def tell_weights(scene: Scene) -> str:
     order = np.argsort(-row, kind="stable")
     facts = {
         "focus": word(scene.names[scene.word]),
-        "best": word(scene.names[order[0]]),
+        "best": word(scene.key_names[order[0]]),
         "best_weight": fact(float(row[order[0]])),
     }
     visible = int(np.isfinite(scene.steps.masked_scores[scene.word]).sum())
@@ -315,7 +393,7 @@ def tell_weights(scene: Scene) -> str:
         return lesson("weights-one" if visible else "weights-none", **facts)
     return lesson(
         "weights",
-        second=word(scene.names[order[1]]),
+        second=word(scene.key_names[order[1]]),
         second_weight=fact(float(row[order[1]])),
         sum=fact(float(row.sum())),
         **facts,
@@ -330,8 +408,8 @@ def _sum(scene: Scene) -> str:
         "sum",
         focus=word(scene.names[scene.word]),
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
-        best=word(scene.names[best]),
-        largest=word(scene.names[largest]),
+        best=word(scene.key_names[best]),
+        largest=word(scene.key_names[largest]),
         largest_length=fact(float(lengths[largest])),
     )
 

@@ -67,6 +67,8 @@ class HuggingFaceModel:
             ValueError: the architecture is none of ``ARCHITECTURES``, or its tokenizer cannot be had.
         """
         transformers.utils.logging.disable_progress_bar()
+        # A model's head that is not needed is left out, which is no news.
+        transformers.utils.logging.set_verbosity_error()
         # Sessions run side by side; if each used every core, they would mostly wait for each other.
         torch.set_num_threads(1)
         self._info = info

@@ -6,6 +6,7 @@ as SentencePiece has them (T5). In the last two a space is a part of the token a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise, takewhile
@@ -26,6 +27,7 @@ Kind = Literal["word pieces", "bytes", "sentence pieces"]
 
 # How SentencePiece writes a space (Kudo & Richardson 2018, section 3.2).
 _PIECE_SPACE = "▁"
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 class TextReader:
@@ -93,7 +95,7 @@ class TextReader:
 
     def target(self, start_id: int, text: str, limit: int) -> tuple[tuple[Token, ...], Cut | None]:
         """Return a text as a decoder reads what it has written: the token it begins with, and none at the end."""
-        encoding, cut = self.encode(text, None, limit)
+        encoding, cut = self.encode(text, None, limit - 1 + self._n_closing)
         read = self.tokens(encoding, text)
         kept = read[: len(read) - self._n_closing]
         name = self._shown(self._tokenizer.id_to_token(start_id) or "")
@@ -144,7 +146,10 @@ class TextReader:
     def _text_of(self, name: str) -> str | None:
         if self._kind == "bytes":
             return byte_level.text_of(name)
-        return name if self._kind == "word pieces" else name.replace(_PIECE_SPACE, " ")
+        if self._kind == "word pieces":
+            return name
+        # Llama 2 writes what it has no piece for byte by byte: no text by itself.
+        return None if _BYTE.fullmatch(name) else name.replace(_PIECE_SPACE, " ")
 
     def _word_pieces(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
         words: dict[tuple[int, int], int] = {}

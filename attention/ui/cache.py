@@ -27,6 +27,7 @@ from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
 from attention.models.toy import TOY_INFO
 from attention.trace import Trace
+from attention.view import View
 
 __all__ = [
     "ModelFailedError",
@@ -64,6 +65,11 @@ class Recorded:
     trace: Trace
     proof: Proof
     pair: str = ""
+
+    @property
+    def is_pair(self) -> bool:
+        """Tell whether the model read two sentences as one text; a decoder's text is another thing."""
+        return bool(self.pair) and not self.trace.info.parts
 
 
 class _TraceCache:
@@ -187,9 +193,10 @@ def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
     return _traces().get(model, text, mask, pair)
 
 
-def survey_of(trace: Trace, mask: MaskName, look: Look, pair: str = "") -> Survey:
-    """Return all heads of a trace at one look, from the cache if they are there."""
-    return _survey((trace.info.model_id, trace.text, pair, mask, look), trace, look)
+def survey_of(view: View, trace: Trace) -> Survey:
+    """Return all heads of the trace that a view shows, from the cache if they are there."""
+    key = (trace.info.model_id, view.text, view.pair, view.mask, view.part, view.look)
+    return _survey(key, trace, view.look)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32, hash_funcs={Look: repr})

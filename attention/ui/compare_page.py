@@ -67,9 +67,8 @@ def open_panes(view: View) -> list[Pane]:
         text.invitation()
         return []
     # A pair would be read as one text, and a cell of a step has no place here.
-    plain = replace(
-        view, step="tokens", pair="", pane=replace(view.pane, cell=None), other=replace(view.other, cell=None)
-    )
+    alone = replace(view, step="tokens", pair="", part="encoder")
+    plain = replace(alone, pane=replace(view.pane, cell=None), other=replace(view.other, cell=None))
     main = frame.open_pane(plain, get_info(view.model))
     if view.beside:
         models = {info.model_id: info for info in list_models()}
@@ -94,6 +93,8 @@ def show(view: View, panes: list[Pane]) -> None:
     selected = _selected(view, comparison)
     first, second, difference = comparison.pictures(selected)
     text.prose(lesson("compare-models" if view.beside else "compare"))
+    if scenes[0].info.parts:
+        text.prose(lesson("compare-encoder", model=word(scenes[0].info.name)))
     if scenes[0].info.is_decoder and not view.beside:
         text.prose(lesson("compare-decoder", model=word(scenes[0].info.name)))
     left, right = st.columns(2, gap="large")

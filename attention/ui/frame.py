@@ -8,18 +8,22 @@ from pathlib import Path
 
 import streamlit as st
 
+from attention.examples import EXAMPLES
 from attention.lesson.details import open_cell
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.ui import model_choice, state, text
+from attention.trace import PARTS, Part, Reads, Trace
+from attention.ui import model_choice, picture, state, text
 from attention.ui.cache import ModelFailedError, Recorded, record, settle
 from attention.ui.masthead import masthead, notices
+from attention.view import Pane as Place
 from attention.view import View, default_word, other_model, same_word
 
 __all__ = [
     "Pane",
+    "alone",
     "begin",
     "controls",
     "finish",
@@ -39,13 +43,16 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
     return {line: (first, second) for line in lines for first, second in [line.split(" | ")]}
 
 
-_EXAMPLES = tuple((_ASSETS / "examples.txt").read_text("utf-8").splitlines())
 _PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
 _DECODER_MASK_HELP = (
     "This model hides what comes later by itself: none and causal are the same · "
     "padding: more tokens are added and hidden"
 )
+
+
+_PLACEHOLDERS: dict[Reads, str] = {"text": "Type a sentence", "french": "Type a French sentence"}
+_PART_LABELS: dict[Part, str] = {"encoder": "encoder", "decoder": "decoder", "cross": "cross"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,10 @@ def begin(
     """
     view = masthead(title, opening)
     _sentence(view)
-    if second_field is not None:
+    info = get_info(view.model)
+    if info.parts:
+        _written_field(info)
+    elif second_field is not None:
         second_field(view)
     elif view.pair:
         pair_field(view)
@@ -87,13 +97,22 @@ def begin(
     return view
 
 
+def alone(view: View) -> View:
+    """Return the view as it is run where one model is looked at, and no cell of a step."""
+    return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
+
+
 def open_panes(view: View) -> list[Pane]:
     """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
     if not view.text:
         text.invitation()
         return []
+    if view.text == picture.BLANK:
+        text.notice("The field is empty: draw a digit in it, or choose one beside it.")
+        return []
     main = open_pane(view, get_info(view.model), is_other=False)
-    if not view.beside:
+    # What the toy would make of French or of a picture says nothing.
+    if not view.beside or main.info.reads != "text":
         return [main]
     models = {info.model_id: info for info in list_models()}
     other = open_pane(view, models[other_model(view.model, models)], is_other=True, main=main.scene)
@@ -104,7 +123,9 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
     """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         model_choice.choose(view)
-        if with_beside:
+        if get_info(view.model).parts:
+            _part_choice(view)
+        if with_beside and get_info(view.model).reads == "text":
             st.session_state["beside"] = view.beside
             st.toggle("Side by side", key="beside", on_change=_set_beside)
         st.session_state["mask"] = view.mask
@@ -113,8 +134,23 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
-            if not view.beside:
+            if not view.beside or pane.info.reads != "text":
                 place_choice(pane)
+
+
+def _part_choice(view: View) -> None:
+    """Draw the choice between the three uses of attention of an encoder–decoder."""
+    st.session_state["part"] = view.part
+    st.segmented_control(
+        "Attention",
+        PARTS,
+        format_func=_PART_LABELS.__getitem__,
+        key="part",
+        required=True,
+        on_change=_set_part,
+        help="encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
+        "cross: what is written looks at what was read",
+    )
 
 
 def place_choice(pane: Pane) -> None:
@@ -145,12 +181,16 @@ def finish(panes: list[Pane]) -> None:
 
 
 def _sentence(view: View) -> None:
+    reads = get_info(view.model).reads
+    if reads == "picture":
+        picture.field(view)
+        return
     st.session_state["text"] = view.text
     st.text_input(
-        "Sentence", key="text", placeholder="Type a sentence", on_change=_set_text, label_visibility="collapsed"
+        "Sentence", key="text", placeholder=_PLACEHOLDERS[reads], on_change=_set_text, label_visibility="collapsed"
     )
-    st.session_state["example"] = view.text if view.text in _EXAMPLES else None
-    st.pills("Examples", _EXAMPLES, key="example", on_change=_set_example, label_visibility="collapsed")
+    st.session_state["example"] = view.text if view.text in EXAMPLES[reads] else None
+    st.pills("Examples", EXAMPLES[reads], key="example", on_change=_set_example, label_visibility="collapsed")
 
 
 def pair_field(view: View) -> None:
@@ -166,6 +206,18 @@ def pair_field(view: View) -> None:
     written = {pair: line for line, pair in _PAIRS.items()}
     st.session_state["pair_example"] = written.get((view.text, view.pair))
     st.pills("Pairs", list(_PAIRS), key="pair_example", on_change=_set_pair_example, label_visibility="collapsed")
+
+
+def _written_field(info: ModelInfo) -> None:
+    """Draw the field of what the decoder writes; left empty, the model writes it itself."""
+    st.session_state["pair"] = state.current().pair
+    st.text_input(
+        "What the decoder writes",
+        key="pair",
+        placeholder=f"Left empty, {info.name} writes it itself",
+        help="The decoder reads these words one after another, and looks at the sentence above with each of them.",
+        on_change=_set_pair,
+    )
 
 
 def _word_choice(pane: Pane) -> None:
@@ -193,13 +245,13 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
     except (ValueError, ModelFailedError) as error:
         text.notice(str(error))
         return Pane(info, is_other)
-    tokens = recorded.trace.tokens
+    trace = recorded.trace.part(view.part if recorded.trace.info.parts else "encoder")
     if is_other:
-        word = default_word(tokens) if main is None else same_word(main.word, main.tokens, tokens)
+        word = default_word(trace.tokens) if main is None else same_word(main.word, main.tokens, trace.tokens)
     else:
-        word = _word(view, recorded)
+        word = _word(view, trace)
     place = view.other if is_other else view.pane
-    scene = Scene(recorded.trace, *place.layer_and_head(info), word, place.cell)
+    scene = Scene(trace, *_layer_and_head(place, trace), word, place.cell)
     opened = open_cell(view.step, scene)
     if place.cell is not None and opened.cell != place.cell:
         text.notice("The link points to a cell that this matrix does not have: another one is explained.")
@@ -209,7 +261,16 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
             f"{info.name} takes {cut.kept} tokens here, and the text has {cut.total}: "
             f"it was cut after “{cut.last_word[-40:]}”."
         )
-    return Pane(info, is_other, opened, recorded.proof, pair=recorded.pair)
+    return Pane(trace.info, is_other, opened, recorded.proof, pair=recorded.pair if recorded.is_pair else "")
+
+
+def _layer_and_head(place: Place, trace: Trace) -> tuple[int, int]:
+    """Return the layer and head that a link chooses; the decoder may have fewer than the encoder."""
+    layer, head = place.layer_and_head(trace.info)
+    last = len(trace.layers) - 1
+    if layer > last and place.layer is not None:
+        text.notice(f"The link points to layer {layer + 1}, and there are {last + 1} layers here: the last is shown.")
+    return min(layer, last), head
 
 
 def _record(model: Model, view: View) -> Recorded:
@@ -224,8 +285,8 @@ def _record(model: Model, view: View) -> Recorded:
         return alone
 
 
-def _word(view: View, recorded: Recorded) -> int:
-    tokens = recorded.trace.tokens
+def _word(view: View, trace: Trace) -> int:
+    tokens = trace.tokens
     if view.word is None:
         return default_word(tokens)
     if view.word < len(tokens):
@@ -258,6 +319,12 @@ def _set_pair_example() -> None:
     if example is not None:
         first, second = _PAIRS[example]
         state.set_pair(second, text=first)
+
+
+def _set_part() -> None:
+    part = state.chosen("part")
+    if part is not None:
+        state.change(lambda view: view.with_part(part))
 
 
 def _set_beside() -> None:

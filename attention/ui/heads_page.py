@@ -59,7 +59,9 @@ def look_choices(view: View, panes: list[Pane]) -> None:
     is_pair = any(pane.pair for pane in panes)
     with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
         # Only of two sentences can one look at the other.
-        sortings = [sorting for sorting in SORT_NAMES if is_pair or sorting != "across"]
+        is_cross = any(pane.scene is not None and pane.scene.is_cross for pane in panes)
+        left_out = {*(() if is_pair else ("across",)), *(("pattern",) if is_cross else ())}
+        sortings = [sorting for sorting in SORT_NAMES if sorting not in left_out]
         st.session_state["sort"] = view.sort if view.sort in sortings else SORT_NAMES[0]
         st.segmented_control(
             "Sort by", sortings, format_func=_SORT_LABELS.__getitem__, key="sort", required=True, on_change=_set_sort
@@ -94,7 +96,7 @@ def show(view: View, pane: Pane) -> None:
         return
     current = (scene.layer, scene.head)
     with st.spinner("Looking at all heads …", show_time=True):
-        surveyed = survey_of(scene.trace, view.mask, view.look, pane.pair)
+        surveyed = survey_of(view, scene.trace)
         arranged = order(view.sort, surveyed, scene.trace, view.look, current)
     text.prose(lesson("all-heads"))
     if pane.pair:
@@ -127,8 +129,9 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: H
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
     text.prose(describe(surveyed.summary(current)))
     _shares(surveyed, current)
-    with st.expander("The rules behind the labels"):
-        text.prose(lesson("patterns"))
+    if not scene.is_cross:
+        with st.expander("The rules behind the labels"):
+            text.prose(lesson("patterns"))
     with st.container(key="way_in_steps"):
         query = replace(view, step="softmax").to_query()
         st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)

@@ -22,6 +22,7 @@ _PAGES = (
     ("pages/compare.py", "Compare"),
     ("pages/many_sentences.py", "Many sentences"),
     ("pages/syntax_check.py", "Syntax check"),
+    ("pages/code_lab.py", "Code lab"),
     ("pages/models.py", "Models"),
 )
 # What a link to the page of models says of one that is wanted and not here.

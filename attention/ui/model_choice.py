@@ -48,4 +48,4 @@ def load(info: ModelInfo) -> Model | ModelUnavailableError:
 def _set_model() -> None:
     model = state.chosen("model")
     if model is not None:
-        state.change(lambda view: view.with_model(model))
+        state.set_model(model)

@@ -19,17 +19,12 @@ from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
-__all__ = ["show", "without_cell"]
+__all__ = ["show"]
 
 _NEURON = component("attention_neuron", css=_css("neuron"), js=_read("base.js", "colours.js", "neuron.js"))
 
 # The matrices of the steps whose columns are keys: a cell of theirs names a pair of tokens too.
 _PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
-
-
-def without_cell(view: View) -> View:
-    """Return the view as it is to be run: one model, and no cell, which here is no part of a step."""
-    return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
 
 
 def show(view: View, pane: Pane) -> None:
@@ -52,13 +47,14 @@ def show(view: View, pane: Pane) -> None:
 
 def _picture(data: Neuron, *, key: str, on_choose: Callable[[int, int], None]) -> None:
     """Draw the neuron view; ``on_choose`` is called with the positions of a query and a key."""
-    n_tokens = len(data.labels)
+    n_keys = len(data.labels)
+    n_queries = n_keys if data.query_labels is None else len(data.query_labels)
 
     def choose(value: object) -> None:
         if not isinstance(value, dict):
             return
         query, chosen = value.get("query"), value.get("key")
-        if _is_index(query, n_tokens) and _is_index(chosen, n_tokens):
+        if _is_index(query, n_queries) and _is_index(chosen, n_keys):
             on_choose(query, chosen)
 
     _NEURON(key=key, data=data.payload(), on_choose_change=_told(key, "choose", choose))
@@ -69,9 +65,9 @@ def _key(view: View, scene: Scene) -> int:
     cell = view.pane.cell
     if cell is None or cell.matrix not in _PAIRWISE or (cell.matrix != NEURON and cell.row != scene.word):
         return best_key(scene)
-    if cell.column < len(scene.tokens):
+    if cell.column < len(scene.key_tokens):
         return cell.column
-    text.notice(f"The link points to key {cell.column}, and there are {len(scene.tokens)} tokens, counted from 0.")
+    text.notice(f"The link points to key {cell.column}, and there are {len(scene.key_tokens)} tokens, counted from 0.")
     return best_key(scene)
 
 

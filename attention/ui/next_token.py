@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.figures.bars import candidates_figure
 from attention.lesson.course import STEP_KEYS
-from attention.lesson.next_token import FORMULA, Candidate, Forecast, lens_table, tell_lens, tell_next
+from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
 from attention.ui import state, text
 from attention.ui.cache import forecast_of
 from attention.ui.downloads import csv_button
@@ -34,7 +34,7 @@ def show(view: View, panes: Sequence[Pane]) -> None:
         left, right = st.columns(2, gap="large")
         with left:
             with st.container(key=f"formula_next_{pane.name}"):
-                st.latex(FORMULA)
+                st.latex(formula(trace))
             text.prose(tell_next(found, trace), is_aside=True)
             _buttons(found.candidates, pane, is_whole=trace.cut is None)
         with right:

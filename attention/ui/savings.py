@@ -1,29 +1,66 @@
-"""What grouped queries save, beside the heads that share keys and values."""
+"""What grouped queries save and change, beside the heads that share keys and values, or could."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
-from attention.lesson.savings import PRESETS, savings_table, tell_savings
-from attention.ui import text
+from attention.lesson.savings import (
+    PRESETS,
+    savings_table,
+    shared,
+    shared_pictures,
+    sizes_of,
+    tell_savings,
+    tell_shared,
+)
+from attention.lesson.scene import Scene
+from attention.lesson.tables import matrix_table
+from attention.ui import components, text
+from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
 __all__ = ["show"]
 
+_TITLE = "What grouped queries save"
+
 
 def show(view: View, panes: Sequence[Pane]) -> None:
-    """Draw the costs of one model's sizes at the step that makes queries, keys and values, where heads share them."""
-    if view.step != "qkv" or not any(pane.scene is not None and pane.info.group_size > 1 for pane in panes):
+    """Draw, at the step that makes queries, keys and values, what it would mean if heads shared the latter two."""
+    scenes = [pane.scene for pane in panes if pane.scene is not None and not pane.is_other]
+    if view.step != "qkv" or not scenes:
         return
-    st.subheader("What grouped queries save", anchor=False)
-    presets = {sizes.name: sizes for sizes in PRESETS}
+    (scene,) = scenes
+    shares = scene.info.group_size > 1
+    # Worked out only where it is open: a page of its own for models of which no heads share.
+    with st.expander(_TITLE, expanded=shares, key=f"savings_{scene.info.model_id}", on_change="rerun") as place:
+        if place.open:
+            _costs(scene)
+            _changes(scene)
+
+
+def _costs(scene: Scene) -> None:
+    presets = {sizes.name: sizes for sizes in (sizes_of(scene.trace), *PRESETS)}
     chosen = st.segmented_control("Sizes of", list(presets), default=next(iter(presets)), key="sizes", required=True)
-    sizes = presets[chosen]
+    # The first one has another name when the model is changed.
+    sizes = presets.get(chosen, sizes_of(scene.trace))
     left, right = st.columns(2, gap="large")
     with left:
         text.prose(tell_savings(sizes), is_aside=True)
     with right:
         st.dataframe(savings_table(sizes), hide_index=True, key="savings_table")
+
+
+def _changes(scene: Scene) -> None:
+    variants = shared(scene)
+    if len(variants) < 2:
+        return
+    text.prose(tell_shared(scene, variants), is_aside=True)
+    pictures = shared_pictures(scene, variants)
+    for picture, place in zip(pictures, st.columns(len(pictures), gap="large"), strict=True):
+        with place:
+            components.matrix(picture, key=picture.name)
+            csv_button(picture.name, partial(matrix_table, picture))

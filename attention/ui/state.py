@@ -18,7 +18,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention.models import ModelInfo, hub, list_models
+from attention.examples import EXAMPLES
+from attention.models import ModelInfo, get_info, hub, list_models
 from attention.models.hub import HubError
 from attention.view import Pane, View, text_notices
 
@@ -28,6 +29,7 @@ __all__ = [
     "current",
     "notices",
     "open_page",
+    "set_model",
     "set_pair",
     "set_pane",
     "set_text",
@@ -36,8 +38,8 @@ __all__ = [
 ]
 
 _VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "link", "notices", "page", "heard", "is_behind"
-_WANTED = "wanted_model"
-_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _WANTED}
+_READ, _WANTED = "read", "wanted_model"
+_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _READ, _WANTED}
 
 
 def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
@@ -124,6 +126,18 @@ def set_text(text: str) -> None:
     """Take a new sentence; what a link has no room for is cut, and a notice says so."""
     view = current()
     change(lambda view: view.with_text(text), text_notices(text, view.pair, view.versus))
+
+
+def set_model(model: str) -> None:
+    """Take another model; where it reads something else, it gets what was last read of that kind."""
+    view, (old, new) = current(), (get_info(name).reads for name in (current().model, model))
+    kept = {**st.session_state.get(_READ, {}), old: view.text}
+    st.session_state[_READ] = kept
+    if old == new:
+        change(lambda view: view.with_model(model))
+    else:
+        text = kept.get(new, EXAMPLES[new][0])
+        change(lambda view: replace(view.with_model(model), beside=False).with_text(text).with_pair(""))
 
 
 def set_pair(pair: str, text: str | None = None) -> None:

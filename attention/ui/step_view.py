@@ -140,6 +140,8 @@ def _picture(view: View, pane: Pane) -> None:
         components.token_strip(
             scene.tokens, scene.word, key=f"{pane.name}_tokens", on_choose=partial(_focus, pane.is_other)
         )
+        if scene.is_cross:
+            components.token_strip(scene.key_tokens, None, key=f"{pane.name}_read", label="Tokens that were read")
         return
     pictures = matrices(view.step, scene)
     is_row = view.step in ("qkv", "scale", "sum")
@@ -151,7 +153,10 @@ def _picture(view: View, pane: Pane) -> None:
     ]
     for picture, place in zip(pictures, places, strict=False):
         with place:
-            components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=partial(_open_cell, pane.is_other))
+            # Where rows are tokens that ask, a chosen one comes into focus.
+            is_focus = not pane.is_other and picture.focus_row is not None
+            on_select = partial(_open_cell, pane.is_other, is_focus)
+            components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=on_select)
 
 
 def _detail(explained: Detail, pane: Pane) -> None:
@@ -189,12 +194,17 @@ def _panel(step: Step, pane: Pane) -> None:
         elif chosen == "Table":
             pictures = matrices(step.key, scene)
             tables = [(picture.name, matrix_table(picture)) for picture in pictures]
-            for name, columns in tables or [("tokens", token_table(scene))]:
+            for name, columns in tables or _token_tables(scene):
                 _table(columns, f"{pane.name}_{name}", name)
         else:
             library: Library = "numpy" if chosen == "NumPy" else "pytorch"
             row, column = _printed_cell(step, scene)
             st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, row, column))
+
+
+def _token_tables(scene: Scene) -> list[tuple[str, dict[str, list[str]]]]:
+    tables = [("tokens", token_table(scene.tokens))]
+    return [*tables, ("read", token_table(scene.key_tokens))] if scene.is_cross else tables
 
 
 def _printed_cell(step: Step, scene: Scene) -> tuple[int, int | None]:
@@ -235,7 +245,6 @@ def _choose_head(is_other: bool, head: int) -> None:
     state.set_pane(is_other, lambda place: replace(place, head=head))
 
 
-def _open_cell(is_other: bool, cell: Cell) -> None:
-    """Open a cell; where rows are tokens, its row comes into focus too."""
-    rows_are_words = not is_other and cell.matrix != "contributions"
-    state.set_pane(is_other, lambda place: replace(place, cell=cell), word=cell.row if rows_are_words else None)
+def _open_cell(is_other: bool, is_focus: bool, cell: Cell) -> None:
+    """Open a cell, and perhaps bring its row into focus."""
+    state.set_pane(is_other, lambda place: replace(place, cell=cell), word=cell.row if is_focus else None)

@@ -28,7 +28,7 @@ def test_tracing_costs_little_more_than_the_plain_pass(report, model, plain, n_t
 
     @torch.inference_mode()
     def forward():
-        encoding = model._tokenizer.encode(text)
+        encoding = model._text._tokenizer.encode(text)
         ids, segments = torch.tensor([encoding.ids]), torch.tensor([encoding.type_ids])
         return plain(input_ids=ids, token_type_ids=segments).last_hidden_state
 
@@ -60,7 +60,7 @@ def plain_decoder(decoder):
 
     config = AutoConfig.from_pretrained(convert.unpacked(SMOLLM2), local_files_only=True)
     twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
-    parameters = {**decoder._model.state_dict(), "norm.weight": decoder._final_norm.weight}
+    parameters = {**decoder._stack.module.state_dict(), "norm.weight": decoder._final_norm.weight}
     twin.load_state_dict(parameters, assign=True)
     return twin
 
@@ -74,7 +74,7 @@ def test_tracing_a_decoder_costs_little_more_than_the_plain_pass(report, decoder
 
     @torch.inference_mode()
     def forward():
-        ids = torch.tensor([decoder._tokenizer.encode(text).ids])
+        ids = torch.tensor([decoder._text._tokenizer.encode(text).ids])
         return plain_decoder(input_ids=ids, use_cache=False).last_hidden_state
 
     traced = trace()

@@ -92,5 +92,5 @@ def plain(model):
 
     config = AutoConfig.from_pretrained(locate(MINILM), local_files_only=True)
     twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
-    twin.load_state_dict(model._model.state_dict(), assign=True)
+    twin.load_state_dict(model._stack.module.state_dict(), assign=True)
     return twin

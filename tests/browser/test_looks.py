@@ -10,6 +10,7 @@ from tests.browser.looks import NARROW, check, expect_to_fit
 PLACES = {
     "the front door": ("", {}),
     "all heads": ("all_heads", {}),
+    "the code lab": ("code_lab", {"model": "toy"}),
     "all heads, sorted": ("all_heads", {"sort": "pattern", "hide": "special", "words": "1"}),
     "side by side": ("step_by_step", {"step": "softmax", "beside": "1", "mask": "causal"}),
     "a padded sentence": ("step_by_step", {"step": "mask", "mask": "padding", "model": "toy"}),

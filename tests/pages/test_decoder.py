@@ -2,7 +2,10 @@
 
 import pytest
 
+from attention.models import get_info
+
 MODEL = "smollm2-135m"
+SAVINGS = "What grouped queries save"
 FRANCE = "The capital of France is"
 
 
@@ -69,12 +72,24 @@ def test_comparing_says_that_a_decoder_reads_from_left_to_right(open_page):
     assert "reads from left to right" not in open_page("pages/compare.py").text
 
 
-def test_what_grouped_queries_save_stands_where_heads_share(open_page):
+def test_what_grouped_queries_save_is_worked_out_for_the_model_and_for_others(open_page):
     shown = open_page(model=MODEL, step="qkv")
-    assert "What grouped queries save" in headings(shown)
-    assert "SmolLM2 135M has 30 layers of 9 query heads" in shown.text
+    assert "SmolLM2 has 30 layers of 9 query heads" in shown.text
     assert "GPT-3 175B has 96 layers" in shown.choose("sizes", "GPT-3 175B").text
-    assert "What grouped queries save" not in headings(open_page(step="qkv"))
+    assert SAVINGS not in [place.label for place in open_page(model=MODEL, step="scores").app.expander]
+
+
+@pytest.mark.parametrize(("model", "counts"), [("toy", [3, 1]), ("minilm-l6", [12, 3, 1])])
+def test_a_model_of_which_no_heads_share_is_shown_what_sharing_would_change(open_page, model, counts):
+    shown = open_page(model=model, step="qkv")
+    assert SAVINGS in [place.label for place in shown.app.expander]
+    assert not [key for key in shown.components() if key.startswith("shared_")]
+    shown.app.session_state[f"savings_{model}"] = True
+    shown.run()
+    assert f"{get_info(model).n_layers} layer" in shown.text
+    pictures = [key for key in shown.components() if key.startswith("shared_")]
+    assert pictures == [f"shared_{count}" for count in counts]
+    assert shown.component(pictures[0])["rows"] == shown.component("main_keys")["rows"]
 
 
 def test_beside_the_toy_both_are_proved(open_page):

@@ -78,3 +78,30 @@ def load_bert(minilm_folder, _one_torch_thread):
 def eager_bert(load_bert):
     """The reference: no recorder, no SDPA, transformers' own plain attention."""
     return load_bert("eager")
+
+
+@pytest.fixture(scope="session")
+def folder_of(tmp_path_factory, _one_torch_thread):
+    """Make a tiny model of one architecture, once, and return its folder."""
+    from functools import cache
+
+    from tests.tiny_models import make
+
+    root = tmp_path_factory.mktemp("tiny")
+    return cache(lambda kind: make(kind, root / kind))
+
+
+@pytest.fixture(scope="session")
+def model_of(folder_of):
+    """Load such a model."""
+    from functools import cache
+
+    from attention.models.architectures import info_from_config
+    from attention.models.huggingface import HuggingFaceModel
+
+    def load(kind):
+        folder = folder_of(kind)
+        info = info_from_config(kind, folder, name=kind.upper(), licence="none", source="random")
+        return HuggingFaceModel(info, folder)
+
+    return cache(load)

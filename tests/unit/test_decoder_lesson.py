@@ -11,6 +11,7 @@ from attention.figures.bars import candidates_figure
 from attention.lesson.course import step_of
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import forecast, lens_table, tell_lens, tell_next
+from attention.lesson.next_token import formula as next_formula
 from attention.lesson.pictures import matrices
 from attention.lesson.scene import Scene
 from attention.lesson.telling import formula, tell
@@ -139,6 +140,13 @@ def test_what_is_told_of_the_next_token_is_the_forecast(smollm2):
     assert "49,152 tokens" in told
     assert len(made.candidates) == 10
     assert len(made.layers) == 31
+
+
+def test_the_final_norm_is_named_as_it_is(model_of):
+    for kind, name in (("llama", "RMSNorm"), ("gpt2", "LayerNorm")):
+        trace = model_of(kind).trace(TEXT)
+        assert name in next_formula(trace)
+        assert f"one more {name}" in said(tell_next(forecast(model_of(kind).next_token(trace), trace.text), trace))
 
 
 def test_bars_have_a_name_and_a_length_for_each_candidate():

@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "attention/steps.py": set(),
     "attention/masks.py": set(),
     "attention/positions.py": set(),
+    "attention/pixels.py": set(),
     "attention/text.py": set(),
     "attention/trace.py": {"attention.positions", "attention.steps"},
 }
@@ -86,7 +87,8 @@ def brought_in(modules):
 
 
 def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_libraries():
-    needs_torch = ["attention.models.huggingface", "attention.models.recorder"]
+    names = ("encoder_decoder", "huggingface", "picture", "recorder", "stack", "tokens")
+    needs_torch = [f"attention.models.{name}" for name in names]
     modules = [module_name(path) for path in FILES if path.parts[0] == "attention"]
     light = [module for module in modules if not within(module, ["attention.ui", *needs_torch])]
     assert {"attention.steps", "attention.trace", "attention.models", "attention.models.toy"} <= set(light)

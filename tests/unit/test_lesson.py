@@ -564,6 +564,8 @@ def check_detail(scene, cell, value):
 
     is_product = cell.matrix == "contributions" and cell.row < len(scene.tokens)
     name, place = ("detail-contribution", "product") if is_product else TITLES.get(cell.matrix, TITLES["outputs"])
+    if cell.matrix == "scores" and scene.attention.bias is not None:
+        name = "detail-scores-biased"
     title = facts_in(explained.title, name)
     assert title[place] == rounded(value, 4 if is_product else 2)
 
@@ -571,6 +573,10 @@ def check_detail(scene, cell, value):
     match cell.matrix:
         case "scores" | "outputs":
             assert total == pytest.approx(value, **CLOSE)
+            if cell.matrix == "scores" and scene.attention.bias is not None:
+                note = facts_in(explained.note, "detail-scores-bias")
+                assert note["sum"] + note["bias"] == pytest.approx(value, abs=2e-4)
+                assert note["count"] == len(explained.parts) - 1
         case "change":
             assert total == pytest.approx(value, **CLOSE)
             has_bias = scene.attention.projections.b_O is not None
@@ -605,15 +611,20 @@ def check_detail(scene, cell, value):
             assert note["total"] == pytest.approx(value, abs=2e-4)
             assert note["count"] == len(explained.parts) == scene.info.d_model
         case "inputs" if scene.attention.norm is not None:
-            note = facts_in(explained.note, "detail-input-rms")
+            norm = scene.attention.norm
+            note = facts_in(explained.note, "detail-input-layernorm" if norm.centred else "detail-input-rms")
             assert explained.parts[cell.column] == value
             assert note["value"] == rounded(value, 4)
             stream = scene.trace.hidden_states[scene.layer][cell.row].astype(float)
             assert note["stream"] == rounded(stream[cell.column], 4)
-            assert note["size"] == pytest.approx(np.sqrt((stream**2).mean() + 1e-5), abs=1e-4)
-            gain = scene.attention.norm.gain[cell.column]
+            mean = stream.mean() if norm.centred else 0
+            size = np.sqrt(((stream - mean) ** 2).mean() + norm.epsilon)
+            bias = norm.bias[cell.column] if norm.centred else 0
+            assert (note.get("mean", 0), note.get("bias", 0)) == (rounded(mean, 4), rounded(bias, 4))
+            assert note["size"] == pytest.approx(size, abs=1e-4)
+            gain = norm.gain[cell.column]
             assert note["gain"] == rounded(gain, 4)
-            assert stream[cell.column] / np.sqrt((stream**2).mean() + 1e-5) * gain == pytest.approx(value, **CLOSE)
+            assert (stream[cell.column] - mean) / size * gain + bias == pytest.approx(value, **CLOSE)
         case "inputs":
             if scene.layer or scene.trace.embeddings is None:
                 assert explained.parts[cell.column] == value
@@ -661,6 +672,64 @@ def test_every_cell_of_the_toy_is_explained_by_what_made_it(scene_of, step, head
 def test_cells_of_bert_are_explained_by_what_made_them(scene, step):
     for cell, value in sampled_cells_of(step, scene):
         check_detail(scene, cell, value)
+
+
+@pytest.mark.parametrize("kind", ["roberta", "gpt2", "bart", "t5", "vit"])
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_cells_of_other_architectures_are_explained_by_what_made_them(model_of, step, kind):
+    text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
+    for layer, at in ((0, 2), (1, 4)):
+        scene = Scene(trace_of(model_of(kind), text, "none"), layer, 1, at)
+        for cell, value in sampled_cells_of(step, scene):
+            check_detail(scene, cell, value)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_position_bias_is_said_to_be_in_the_scores(model_of, layer):
+    scene = Scene(trace_of(model_of("t5"), TEXT, "none"), layer, 1, 2)
+    told = tell("scores", scene)
+    bias = scene.attention.bias[1, 2]
+    best = int(scene.steps.scores[2].argmax())
+    assert facts_in(told, "scores-bias")["bias"] == rounded(bias[best])
+    score = float(scene.steps.queries[2] @ scene.steps.keys[best] + bias[best])
+    assert facts_in(told, "scores")["best_score"] == rounded(score)
+    scaled = facts_in(tell("scale", scene), "scale-none")
+    assert (scaled["after"], scaled["d_head"]) == (rounded(scene.steps.scores.std()), 12)
+    assert " + B" in formula(step_of("scores"), scene)
+    assert "sqrt" not in formula(step_of("softmax"), scene)
+    assert [picture.title for picture in matrices("scores", scene)] == ["S = Q·Kᵀ + B"]
+    assert [picture.title for picture in matrices("mask", scene)] == ["S + M"]
+
+
+def test_a_scale_of_the_models_own_is_told(model_of):
+    trace = trace_of(model_of("gpt2"), TEXT, "none")
+    halved = replace(trace.layers[1], scale=trace.layers[1].scale / 2)
+    told = facts_in(tell("scale", Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale-own")
+    assert told["divisor"] == rounded(2 * np.sqrt(8))
+
+
+@pytest.mark.parametrize(
+    ("kind", "latex", "name"),
+    [
+        ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed-normed"),
+        ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed-normed"),
+        ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-bias"),
+        ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-rotary"),
+    ],
+)
+def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kind, latex, name):
+    text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
+    trace = trace_of(model_of(kind), text, "none")
+    first, second = Scene(trace, 0, 0, 2), Scene(trace, 1, 0, 2)
+    assert formula(step_of("embed"), first) == latex
+    norm = trace.layers[0].norm.name
+    told = facts_in(tell("embed", first), name)
+    assert told["norm"] == facts_in(tell("embed", second), "embed-stream")["norm"] == norm
+    assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
+    assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
+    if name == "embed-normed":
+        assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
+    assert matrices("embed", second)[0].title == f"X: what enters layer 2, after {norm}"
 
 
 def test_a_masked_cell_says_why_it_is_hidden(scene_of):
@@ -892,7 +961,7 @@ def test_numbers_stay_numbers_in_a_csv():
 
 
 def test_the_table_of_tokens_has_every_token_as_it_was_typed(scene_of):
-    table = token_table(scene_of("minilm-l6", "Unbelievable Cat!"))
+    table = token_table(scene_of("minilm-l6", "Unbelievable Cat!").tokens)
     assert table["token"][0] == "[CLS]"
     assert table["as typed"][1:-1] == ["Unbelievable", "Cat", "!"]
     assert table["position"] == [str(position) for position in range(len(table["token"]))]

@@ -2,10 +2,23 @@
 
 import re
 
+import numpy as np
 import pytest
+import torch
 
-from attention.lesson.savings import PRESETS, costs, savings_table, tell_savings
-from attention.models import get_info
+from attention import steps
+from attention.lesson.savings import (
+    PRESETS,
+    costs,
+    savings_table,
+    shared,
+    shared_pictures,
+    sizes_of,
+    tell_savings,
+    tell_shared,
+)
+from attention.lesson.scene import Scene
+from attention.models import get_info, load
 
 SMOLLM2, LLAMA, GPT3 = PRESETS
 
@@ -50,3 +63,46 @@ def test_bytes_are_said_in_the_unit_that_fits():
     column = savings_table(LLAMA)["grouped (its own)"]
     assert column[-2:] == ["128.0 KiB", "1.0 GiB"]
     assert re.fullmatch(r"[\d,]+", column[1])
+
+
+@pytest.mark.parametrize(("model_id", "counts"), [("toy", [3, 1]), ("minilm-l6", [12, 3, 1]), ("smollm2-135m", [3, 1])])
+def test_sharing_is_worked_out_on_the_trace_as_torch_does_it(model_id, counts):
+    trace = load(model_id).trace("The cat sat on the mat")
+    scene = Scene(trace, 0, 2, 1)
+    layer, variants = trace.layers[0], shared(scene)
+    assert [variant.n_key_value_heads for variant in variants] == counts
+    for variant in variants:
+        groups = torch.tensor(layer.keys).chunk(variant.n_key_value_heads)
+        keys = torch.stack([group.mean(0) for group in groups]).repeat_interleave(
+            len(layer.queries) // variant.n_key_value_heads, 0
+        )
+        values = torch.stack([group.mean(0) for group in torch.tensor(layer.values).chunk(variant.n_key_value_heads)])
+        mask = None if layer.mask is None else torch.tensor(layer.mask)
+        wanted = torch.nn.functional.scaled_dot_product_attention(
+            *(torch.tensor(layer.queries), keys, values.repeat_interleave(len(keys) // len(values), 0)),
+            attn_mask=mask,
+            scale=layer.scale,
+        )
+        np.testing.assert_allclose(variant.head_outputs, wanted, atol=1e-5)
+    # With as many as the model has, nothing changes.
+    np.testing.assert_allclose(variants[0].head_outputs, layer.model_output, atol=1e-5)
+    pictures = shared_pictures(scene, variants)
+    assert [picture.title.endswith("its own") for picture in pictures] == [True] + [False] * (len(counts) - 1)
+    largest = np.abs(variants[-1].weights[2] - variants[0].weights[2]).max()
+    assert f"{largest:.2f}" in tell_shared(scene, variants)
+
+
+@pytest.mark.parametrize(("model_id", "variants"), [("toy", [3, 1]), ("minilm-l6", [12, 3, 1])])
+def test_the_costs_of_the_model_on_the_page_are_those_of_its_own_arrays(model_id, variants):
+    trace = load(model_id).trace("The cat sat on the mat")
+    sizes = sizes_of(trace)
+    assert list(sizes.variants.values()) == variants
+    found = costs(sizes, sizes.n_heads)
+    assert sum(layer.projections.W_K.size for layer in trace.layers) == found.W_K
+    cached = sum(layer.keys.nbytes + layer.values.nbytes for layer in trace.layers)
+    assert found.bytes_per_context * 2 == cached
+
+
+def test_heads_that_cannot_be_shared_evenly_are_an_error_that_says_so():
+    with pytest.raises(ValueError, match="must divide 3 heads, got 2"):
+        steps.share_heads(np.zeros((3, 2, 4), np.float32), 2)

@@ -111,7 +111,7 @@ def test_the_table_of_heads_has_the_shares_of_every_head_and_the_order_follows_t
     start, _ = span(units, "B")
     for row, summary in enumerate(surveyed.summaries):
         layer, head = place(summary)
-        weights = look.weights(trace.layers[layer], trace.tokens)[head]
+        weights = look.weights(trace.layers[layer], trace)[head]
         assert table["A → B"][row] == pytest.approx(weights[:start, start:].sum(-1).mean(), abs=1e-4)
         assert table["B → A"][row] == pytest.approx(weights[start:, :start].sum(-1).mean(), abs=1e-4)
     ((_, heads),) = order("across", surveyed, trace, look, (5, 6)).groups
@@ -137,7 +137,7 @@ def test_the_lines_of_a_block_are_those_weights_and_their_positions(trace, block
     names = {"A": range(*span(units, "A")), "B": range(*span(units, "B"))}
     everyone = range(len(units))
     rows, columns = (everyone, everyone) if block == "all" else (names[block[0]], names[block[1]])
-    whole = look.weights(trace.layers[5], trace.tokens)
+    whole = look.weights(trace.layers[5], trace)
     for head, drawn in enumerate(lines.heads):
         np.testing.assert_array_equal(drawn.weights, whole[head][np.ix_(rows, columns)])
     assert lines.row_labels == tuple(units[row].text for row in rows)

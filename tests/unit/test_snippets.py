@@ -145,6 +145,29 @@ def test_pasted_code_gives_the_numbers_of_the_page(traces, model_id, name, step,
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("kind", ["roberta", "distilbert", "gpt2", "llama", "bart", "t5", "vit"])
+def test_pasted_code_gives_the_numbers_of_every_architecture(model_of, kind, step, library):
+    trace = model_of(kind).trace("0123456789abcdef" * 4 if kind == "vit" else "The cat sat on the mat")
+    for part in (trace, trace.decoder) if trace.decoder else (trace,):
+        for layer, head, word in ((0, 0, 1), (1, 3, 4)):
+            check(step, library, part, layer, head, word)
+
+
+def test_a_position_bias_is_cut_like_the_keys(model_of):
+    trace = model_of("t5").trace("The cat sat on the mat " * 60)
+    assert len(trace.tokens) > 256
+    check("scores", "numpy", trace, 1, 2, word=200)
+
+
+def test_what_norm_makes_of_the_sum_is_named(model_of):
+    for kind, name in (("roberta", "LayerNorm"), ("distilbert", "LayerNorm"), ("gpt2", "LayerNorm"), ("t5", "RMSNorm")):
+        assert f"Then {name} makes the input of layer 1 of it" in snippet(
+            "embed", "numpy", model_of(kind).trace("The cat"), 0, 0, 0
+        )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("step", STEPS)
 def test_a_pair_of_texts(minilm, step, library):
     trace = minilm.trace("The cat sat.", "On the mat?")
     check(step, library, trace, word=len(trace.tokens) - 2)
@@ -312,13 +335,14 @@ def test_what_follows_the_sum_is_said(traces, toy):
     assert "Then" not in snippet("embed", "numpy", toy, 0, 0, 3)
 
 
-def test_the_keys_of_another_text_have_no_names_of_this_one(toy):
+def test_the_keys_of_cross_attention_are_named_by_the_text_that_was_read(toy):
     layer = random_layer()
     cross = replace(layer, inputs=None, queries=layer.queries[:, :2], model_output=layer.model_output[:, :2])
-    trace = with_layer(toy, replace(cross, kind="cross"))
+    read = tuple(replace(toy.tokens[0], text=f"lu{i}", position=i) for i in range(layer.keys.shape[1]))
+    trace = replace(with_layer(toy, replace(cross, kind="cross")), memory=read)
     for step in ("scores", "scale", "mask", "softmax"):
         code, _ = check(step, "numpy", trace, head=1, word=1)
-        assert re.search(r"'token1' · key \d$", code.rstrip())
+        assert re.search(r"'token1' · 'lu\d'$", code.rstrip())
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -56,6 +56,32 @@ def test_attend_equals_scaled_dot_product_attention(inputs):
     np.testing.assert_allclose(ours.weights.sum(axis=-1), ~sees_nothing, atol=1e-12)
 
 
+@given(attention_inputs(), seeds)
+def test_a_bias_is_a_part_of_the_scores(inputs, seed):
+    queries, keys, values, mask, _ = inputs
+    bias = np.random.default_rng(seed).normal(size=(len(queries), queries.shape[1], keys.shape[1]))
+    ours = steps.attend(queries, keys, values, mask=mask, scale=1.0, bias=bias)
+    np.testing.assert_allclose(ours.scores - bias, steps.attend(queries, keys, values).scores, atol=1e-12)
+
+    added = bias + (0.0 if mask is None else mask)
+    q, k, v, m = (torch.from_numpy(array)[None] for array in (queries, keys, values, added))
+    theirs = scaled_dot_product_attention(q, k, v, attn_mask=m, scale=1.0, enable_gqa=True)[0].numpy()
+    sees_nothing = np.isneginf(added).all(axis=-1)
+    np.testing.assert_allclose(ours.head_outputs[~sees_nothing], theirs[~sees_nothing], rtol=1e-10, atol=1e-10)
+
+
+@given(seeds, sizes, st.integers(2, 8))
+def test_the_norms_are_those_of_torch(seed, n_tokens, width):
+    rng = np.random.default_rng(seed)
+    x, gain, bias = rng.normal(2, 3, size=(n_tokens, width)), rng.normal(size=width), rng.normal(size=width)
+    x_torch, gain_torch, bias_torch = map(torch.from_numpy, (x, gain, bias))
+    for b in (None, bias):
+        theirs = torch.nn.functional.layer_norm(x_torch, (width,), gain_torch, None if b is None else bias_torch, 1e-5)
+        np.testing.assert_allclose(steps.layer_norm(x, gain, b, 1e-5), theirs.numpy(), rtol=1e-9, atol=1e-9)
+    theirs = torch.nn.functional.rms_norm(x_torch, (width,), gain_torch, 1e-5)
+    np.testing.assert_allclose(steps.rms_norm(x, gain, 1e-5), theirs.numpy(), rtol=1e-9, atol=1e-9)
+
+
 @given(seeds, st.integers(1, 4), sizes, sizes, sizes)
 def test_the_steps_in_a_row_equal_multihead_attention(seed, heads, d_head, n_queries, n_keys):
     d_model = heads * d_head
@@ -209,6 +235,11 @@ def zeros(*shape):
 def test_attend_says_what_shape_came_and_what_was_wanted(queries, keys, values, mask, wanted, got):
     with pytest.raises(ValueError, match=f"{wanted}.*{got}"):
         steps.attend(queries, keys, values, mask=mask)
+
+
+def test_a_bias_of_another_shape_is_an_error_that_says_so():
+    with pytest.raises(ValueError, match=r"bias must be broadcastable to \(2, 4, 5\).*got \(3, 4, 5\)"):
+        steps.attend(zeros(2, 4, 3), zeros(2, 5, 3), zeros(2, 5, 3), bias=zeros(3, 4, 5))
 
 
 def test_projecting_says_what_shape_came_and_what_was_wanted():

@@ -55,17 +55,17 @@ def test_words_have_rows_that_sum_to_one_and_what_is_hidden_gets_nothing(trace):
     look = Look(words=True)
     units = look.units(trace.tokens)
     assert len(units) < len(trace.tokens)
-    assert np.allclose(look.weights(trace.layers[2], trace.tokens).sum(axis=-1), 1, atol=1e-5)
+    assert np.allclose(look.weights(trace.layers[2], trace).sum(axis=-1), 1, atol=1e-5)
 
     hidden = Look(words=True, hide="punctuation")
     kept = hidden.kept(trace.tokens)
     assert [unit.text for unit, is_kept in zip(units, kept, strict=True) if not is_kept].count("[CLS]") == 1
     assert not kept[[unit.text for unit in units].index(",")]
-    weights = hidden.weights(trace.layers[2], trace.tokens)
+    weights = hidden.weights(trace.layers[2], trace)
     assert not weights[:, :, ~kept].any()
     assert weights[:, kept].sum(axis=-1).max() < 1
 
-    again = Look(words=True, hide="punctuation", renormalise=True).weights(trace.layers[2], trace.tokens)
+    again = Look(words=True, hide="punctuation", renormalise=True).weights(trace.layers[2], trace)
     assert np.allclose(again[:, kept].sum(axis=-1), 1, atol=1e-5)
 
 

@@ -18,7 +18,9 @@ from attention.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
 from attention.trace import Token
 from attention.view import DEFAULT_TEXT, MAX_PINS, Pane, View, default_word, other_model, same_word, text_notices
 
-MODELS = {info.model_id: info for info in list_models()}
+# One that has an encoder and a decoder is among them, whatever the catalogue has.
+BOTH = replace(list_models()[1], model_id="both", n_decoder_layers=4)
+MODELS = {info.model_id: info for info in [*list_models(), BOTH]}
 TOY = load("toy")
 anything = st.text(st.characters())
 
@@ -60,6 +62,7 @@ def views(draw):
     model = draw(st.sampled_from(sorted(MODELS)))
     view = View(
         model=model,
+        part=draw(st.sampled_from(MODELS[model].parts or ("encoder",))),
         step=draw(st.sampled_from(STEP_KEYS)),
         mask=draw(st.sampled_from(MASK_NAMES)),
         word=draw(maybe(st.integers(0, max(info.max_tokens for info in MODELS.values()) - 1))),
@@ -112,6 +115,7 @@ def test_every_part_of_a_view_is_in_its_link():
         "pair": "Three",
         "versus": "",
         "model": "toy",
+        "part": "cross",
         "step": "softmax",
         "mask": "causal",
         "word": 0,
@@ -125,7 +129,7 @@ def test_every_part_of_a_view_is_in_its_link():
     }
     assert set(changed) == {field.name for field in fields(View)}
     for name, value in changed.items():
-        view = replace(View(), **{name: value})
+        view = replace(View(model="both") if name == "part" else View(), **{name: value})
         assert view.to_query() != {}
         assert read(view.to_query()) == (view, [])
 

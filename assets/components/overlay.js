@@ -1,0 +1,142 @@
+// The weights of heads laid over the picture that they look at: large for one head, small for every head.
+
+/**
+ * @typedef {object} OverlayHead what attention.figures.overlay.Overlay.payload() gives of each head
+ * @property {string} label
+ * @property {string} description
+ * @property {string} values the weight of each patch, row by row, little-endian float32 in base64
+ * @property {number} special the weight of what is no patch
+ *
+ * @typedef {object} OverlayData
+ * @property {string} label of the whole
+ * @property {string} asking the name of the patch in focus
+ * @property {string} picture the grey of each pixel from 0 to 1, little-endian float32 in base64
+ * @property {number} side pixels
+ * @property {number} across patches
+ * @property {string[]} patches their names, row by row
+ * @property {number | null} focus the patch that asks; null if none of them does
+ * @property {OverlayHead[]} heads
+ * @property {number} current
+ */
+
+const OVERLAY = 0.85; // how strongly a weight of 1 covers the picture
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root overlay");
+  const large = make("div", "large");
+  const board = make("div", "board");
+  const caption = make("div", "caption");
+  const heads = make("div", "heads");
+  board.setAttribute("role", "group");
+  heads.setAttribute("role", "group");
+  caption.setAttribute("role", "status");
+  large.append(board, caption);
+  root.append(large, heads);
+  parent.append(root);
+  return { root, board, caption, heads, patches: [], buttons: [] };
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setStateValue }) {
+  const state = stateOf(parentElement);
+  const theme = readTheme(state.root);
+  const picture = paintPicture(data, theme);
+  const head = data.heads[data.current];
+  const weights = decodeNumbers(head.values);
+  setAttribute(state.board, "aria-label", `${data.label}: ${head.label}, from ${data.asking}`);
+  setAttribute(state.heads, "aria-label", "Heads of this layer");
+  showLarge(state, data, theme, picture, weights);
+  showHeads(state, data, theme, picture);
+  const tell = (index) => (state.caption.textContent = told(data, head, weights, index));
+  tell(null);
+  state.board.onpointermove = state.board.onfocusin = (event) => {
+    const button = event.target.closest("[data-index]");
+    tell(button ? Number(button.dataset.index) : null);
+  };
+  state.board.onpointerleave = state.board.onfocusout = () => tell(null);
+  onChosen(state.board, (index) => send(setStateValue, "ask", index));
+  onChosen(state.heads, (index) => send(setStateValue, "choose", index));
+}
+
+/** What is pointed at, or else where the patch in focus looks most. */
+function told(data, head, weights, index) {
+  if (index !== null) return `${data.asking} → ${data.patches[index]}: ${weights[index].toFixed(2)}`;
+  return head.description;
+}
+
+/** The picture in the page's own ink, one pixel each. */
+function paintPicture({ picture, side }, theme) {
+  const canvas = make("canvas", "pixels");
+  [canvas.width, canvas.height] = [side, side];
+  const [red, green, blue] = rgbOf(theme.ink);
+  const image = new ImageData(side, side);
+  decodeNumbers(picture).forEach((grey, pixel) => {
+    image.data.set([red, green, blue, Math.round(255 * grey)], 4 * pixel);
+  });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+}
+
+function copyOf(picture) {
+  const canvas = make("canvas", "pixels");
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  canvas.getContext("2d").drawImage(picture, 0, 0);
+  canvas.setAttribute("aria-hidden", "true");
+  return canvas;
+}
+
+/** The weights as one colour that covers more where they are larger: one pixel for each patch. */
+function paintWeights(weights, across, theme) {
+  const canvas = make("canvas", "weights");
+  [canvas.width, canvas.height] = [across, across];
+  const [red, green, blue] = rgbOf(scaleOf(theme, "weights").fills.at(-1));
+  const image = new ImageData(across, across);
+  weights.forEach((weight, patch) => {
+    image.data.set([red, green, blue, Math.round(255 * OVERLAY * Math.sqrt(weight))], 4 * patch);
+  });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  canvas.setAttribute("aria-hidden", "true");
+  return canvas;
+}
+
+function showLarge(state, data, theme, picture, weights) {
+  while (state.patches.length < data.patches.length) {
+    const button = make("button", "patch");
+    button.type = "button";
+    button.dataset.index = String(state.patches.length);
+    state.patches.push(button);
+  }
+  state.patches.length = data.patches.length;
+  state.board.style.setProperty("--across", String(data.across));
+  const layers = [copyOf(picture), paintWeights(weights, data.across, theme)];
+  // Buttons stay, and with them the keyboard's focus.
+  state.board.querySelectorAll("canvas").forEach((canvas) => canvas.remove());
+  state.board.prepend(...layers);
+  state.patches.forEach((button, index) => {
+    if (button.parentNode !== state.board) state.board.append(button);
+    setAttribute(button, "aria-pressed", index === data.focus);
+    setAttribute(button, "aria-label", `${data.patches[index]}, weight ${weights[index].toFixed(2)}`);
+    setAttribute(button, "title", `${data.patches[index]}: ${weights[index].toFixed(2)}`);
+  });
+  [...state.board.querySelectorAll(".patch")].slice(data.patches.length).forEach((button) => button.remove());
+}
+
+function showHeads(state, data, theme, picture) {
+  while (state.buttons.length < data.heads.length) {
+    const button = make("button", "head");
+    button.type = "button";
+    button.dataset.index = String(state.buttons.length);
+    button.append(make("span", "thumb"), make("bdi", "name"), make("span", "special"));
+    state.buttons.push(button);
+    state.heads.append(button);
+  }
+  state.buttons.splice(data.heads.length).forEach((button) => button.remove());
+  data.heads.forEach((head, index) => {
+    const [thumb, name, special] = state.buttons[index].children;
+    name.textContent = head.label;
+    special.textContent = `[CLS] ${head.special.toFixed(2)}`;
+    setAttribute(state.buttons[index], "aria-pressed", index === data.current);
+    setAttribute(state.buttons[index], "aria-label", `${head.label}: ${head.description}`);
+    thumb.replaceChildren(copyOf(picture), paintWeights(decodeNumbers(head.values), data.across, theme));
+  });
+}

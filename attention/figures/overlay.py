@@ -1,0 +1,82 @@
+"""The weights of a layer's heads laid over a picture, as the plain data of the overlay component."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+__all__ = ["HeadOverlay", "Overlay"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadOverlay:
+    """What one head gives to each patch, row by row, and to what is no patch."""
+
+    label: str
+    weights: Float[Array, " P"]
+    special: float
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """A square picture, the grey of each pixel from 0 to 1, and the weights of heads over its square patches.
+
+    ``asking`` names the token in focus, and ``focus`` is its patch, counted from 0, if it is one.
+    """
+
+    label: str
+    asking: str
+    picture: Float[Array, "S S"]
+    patches: tuple[str, ...]
+    heads: tuple[HeadOverlay, ...]
+    current: int
+    focus: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse patches that do not make a square, or weights that are not one for each.
+
+        Raises:
+            ValueError: with what came and what was wanted.
+        """
+        if self.across**2 != len(self.patches):
+            raise ValueError(f"patches must make a square, got {len(self.patches)}")
+        for head in self.heads:
+            if head.weights.shape != (len(self.patches),):
+                raise ValueError(f"weights must have shape {(len(self.patches),)}, got {head.weights.shape}")
+
+    @property
+    def across(self) -> int:
+        """How many patches stand side by side."""
+        return round(len(self.patches) ** 0.5)
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        return {
+            "label": self.label,
+            "asking": self.asking,
+            "picture": _packed(self.picture),
+            "side": len(self.picture),
+            "across": self.across,
+            "patches": list(self.patches),
+            "focus": self.focus,
+            "heads": [
+                {
+                    "label": head.label,
+                    "values": _packed(head.weights),
+                    "special": head.special,
+                    "description": head.description,
+                }
+                for head in self.heads
+            ],
+            "current": self.current,
+        }
+
+
+def _packed(numbers: Array) -> str:
+    return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")

@@ -1,0 +1,219 @@
+"""The same attention written five ways: given the same weights, run on the same text, and compared.
+
+Each way is a short file of this folder, and what a page shows of it is that file itself. PyTorch is imported only
+when they are run.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.trace import LayerTrace, Projections
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["WAYS", "Result", "Way", "run", "why_not"]
+
+# So often each is run to be timed; the median counts.
+N_RUNS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to write attention: the file that holds it, its name, and whether it is one head or all of a layer."""
+
+    file: str
+    name: str
+    is_one_head: bool = False
+
+    @property
+    def source(self) -> str:
+        """The code itself."""
+        return (Path(__file__).parent / f"{self.file}.py").read_text("utf-8")
+
+
+WAYS = (
+    Way("numpy_head", "One head by hand", is_one_head=True),
+    Way("module", "A module, heads by view"),
+    Way("fused", "Fused q, k and v, with einops"),
+    Way("listed", "A list of single heads"),
+    Way("sdpa", "PyTorch's own function"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one way: the shapes of its variables, how far it is from the model's own, and how long it takes.
+
+    ``difference`` is the largest absolute one, from what the model itself produced on this text: from one head's
+    output, or from what all heads together add to the tokens' vectors.
+    """
+
+    way: Way
+    output: Array
+    shapes: dict[str, tuple[int, ...]]
+    difference: float
+    seconds: float
+
+
+def why_not(layer: LayerTrace) -> str:
+    """Return why a layer cannot be written in these five ways, in words; empty if it can."""
+    if layer.kind == "cross":
+        return "they are written for a text that looks at itself, and cross-attention looks at another"
+    if layer.inputs is None or layer.projections is None:
+        return "what this layer was given, or what its weights are, is not known"
+    if layer.rotary is not None:
+        return "this model also turns its queries and keys by their positions"
+    if layer.bias is not None:
+        return "this model also adds a position bias to its scores"
+    if len(layer.keys) != len(layer.queries):
+        return "the heads of this model share keys and values"
+    usual = layer.queries.shape[-1] ** -0.5
+    return "" if np.isclose(layer.scale, usual) else "this model scales its scores in a way of its own"
+
+
+def run(layer: LayerTrace, head: int) -> list[Result]:
+    """Run all five ways on what a layer was given, with the layer's own weights.
+
+    Args:
+        layer: of a trace; see ``why_not``.
+        head: counted from 0, of the way that is one head.
+
+    Raises:
+        ValueError: the layer does more than these five ways do.
+    """
+    reason = why_not(layer)
+    if reason:
+        raise ValueError(f"this layer cannot be written in the five ways: {reason}")
+    return [_run_one_head(layer, head), *(_run_module(way, layer) for way in WAYS if not way.is_one_head)]
+
+
+def _run_one_head(layer: LayerTrace, head: int) -> Result:
+    from attention.lab.numpy_head import one_head
+
+    inputs, parts = _known(layer)
+    width = layer.queries.shape[-1]
+    columns = slice(head * width, (head + 1) * width)
+    W_Q, W_K, W_V = (weight[:, columns] for weight in (parts.W_Q, parts.W_K, parts.W_V))
+    b_Q, b_K, b_V = (bias[columns] for bias in _biases(parts)[:3])
+    mask = _mask(layer)[head if layer.mask is not None and layer.mask.ndim == 3 and len(layer.mask) > 1 else 0]
+    return _measured(
+        WAYS[0],
+        lambda: one_head(inputs, W_Q, W_K, W_V, b_Q, b_K, b_V, mask),
+        one_head.__code__,
+        layer.model_output[head],
+    )
+
+
+def _run_module(way: Way, layer: LayerTrace) -> Result:
+    import torch
+
+    inputs, parts = _known(layer)
+    n_heads, _, d_head = layer.queries.shape
+    module = _build(way, inputs.shape[1], n_heads, d_head)
+    _copy_weights(module, parts, n_heads)
+    # Copies: PyTorch does not take arrays that cannot be written to.
+    x, mask = torch.tensor(inputs), torch.tensor(_mask(layer))
+    mask = mask[0] if len(mask) == 1 else mask
+    joined = layer.model_output.swapaxes(0, 1).reshape(len(inputs), -1)
+    wanted = joined @ parts.W_O + (0 if parts.b_O is None else parts.b_O)
+
+    def forward() -> Array:
+        with torch.inference_mode():
+            result: Array = module(x, mask).numpy()
+        return result
+
+    return _measured(way, forward, type(module).forward.__code__, wanted)
+
+
+def _build(way: Way, d_model: int, n_heads: int, d_head: int) -> nn.Module:
+    from attention.lab.fused import FusedAttention
+    from attention.lab.listed import ListedAttention
+    from attention.lab.module import SelfAttention
+    from attention.lab.sdpa import LibraryAttention
+
+    kinds: dict[str, Callable[[int, int, int], nn.Module]] = {
+        "module": SelfAttention,
+        "fused": FusedAttention,
+        "listed": ListedAttention,
+        "sdpa": LibraryAttention,
+    }
+    return kinds[way.file](d_model, n_heads, d_head)
+
+
+def _copy_weights(module: nn.Module, parts: Projections, n_heads: int) -> None:
+    """Give a module the layer's weights: each row of a linear map's weight makes one number."""
+    import torch
+
+    b_Q, b_K, b_V, b_O = _biases(parts)
+    by_name = {"q": (parts.W_Q, b_Q), "k": (parts.W_K, b_K), "v": (parts.W_V, b_V)}
+    fused = np.concatenate([parts.W_Q, parts.W_K, parts.W_V], axis=1), np.concatenate([b_Q, b_K, b_V])
+    maps = {"out": (parts.W_O, b_O), "to_qkv": fused, **by_name}
+    for name, (weight, bias) in by_name.items():
+        split = zip(np.split(weight, n_heads, axis=1), np.split(bias, n_heads), strict=True)
+        maps |= {f"heads.{head}.{name}": each for head, each in enumerate(split)}
+    wanted = {name.removesuffix(".weight") for name in module.state_dict() if name.endswith(".weight")}
+    tensors = {f"{name}.weight": torch.tensor(maps[name][0].T) for name in wanted}
+    module.load_state_dict(tensors | {f"{name}.bias": torch.tensor(maps[name][1]) for name in wanted})
+
+
+def _measured(way: Way, function: Callable[[], Array], code: CodeType, wanted: Array) -> Result:
+    with _watching(code) as shapes:
+        output = function()
+    times = []
+    for _ in range(N_RUNS):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return Result(way, output, shapes, float(np.abs(output - wanted).max()), statistics.median(times))
+
+
+@contextmanager
+def _watching(code: CodeType) -> Iterator[dict[str, tuple[int, ...]]]:
+    """Note the shapes of all variables of a function when it returns, in the order in which they were made."""
+    shapes: dict[str, tuple[int, ...]] = {}
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if frame.f_code is code and event == "return":
+            found = {name: tuple(v.shape) for name, v in frame.f_locals.items() if hasattr(v, "shape")}
+            shapes.update(found)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield shapes
+    finally:
+        sys.setprofile(before)
+
+
+def _known(layer: LayerTrace) -> tuple[Float[Array, "T M"], Projections]:
+    assert layer.inputs is not None
+    assert layer.projections is not None
+    return layer.inputs, layer.projections
+
+
+def _biases(parts: Projections) -> list[Array]:
+    """Return the four biases; one that a model lacks is 0."""
+    pairs = ((parts.b_Q, parts.W_Q), (parts.b_K, parts.W_K), (parts.b_V, parts.W_V), (parts.b_O, parts.W_O))
+    return [np.zeros(weight.shape[1], np.float32) if bias is None else bias for bias, weight in pairs]
+
+
+def _mask(layer: LayerTrace) -> Float[Array, "*H Q K"]:
+    """Return the additive mask with an axis for heads in front, which may be 1."""
+    n_tokens = layer.queries.shape[1]
+    if layer.mask is None:
+        return np.zeros((1, n_tokens, n_tokens), np.float32)
+    return layer.mask[None] if layer.mask.ndim == 2 else layer.mask

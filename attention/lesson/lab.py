@@ -1,0 +1,48 @@
+"""What came of attention written five ways, in words and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.figures.format import scientific
+from attention.lab import Result
+from attention.lesson.prose import lesson, word
+from attention.lesson.scene import Scene
+
+__all__ = ["lab_table", "shape_table", "tell_lab"]
+
+
+def lab_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
+    """Return for each way what it gives, how long it is, how far from the model's own, and how long it takes."""
+    return {
+        "written as": [result.way.name for result in results],
+        "gives": ["one head's output" if result.way.is_one_head else "what all heads add" for result in results],
+        "lines": [_n_lines(result.way.source) for result in results],
+        "largest difference": [scientific(result.difference) for result in results],
+        "milliseconds": [f"{1000 * result.seconds:.3f}" for result in results],
+    }
+
+
+def shape_table(result: Result) -> dict[str, list[str]]:
+    """Return the shapes of a way's variables, as they were when it ran on this text."""
+    shapes = [" × ".join(map(str, shape)) for shape in result.shapes.values()]
+    return {"variable": list(result.shapes), "shape": shapes}
+
+
+def tell_lab(scene: Scene, results: Sequence[Result]) -> str:
+    """Return as HTML how well the five agree, on which text and with which weights."""
+    return lesson(
+        "lab",
+        model=word(scene.info.name),
+        layer=scene.layer + 1,
+        head=scene.head + 1,
+        count=len(scene.tokens),
+        largest=f"<b>{scientific(max(result.difference for result in results))}</b>",
+        fastest=word(min(results[1:], key=lambda result: result.seconds).way.name),
+        slowest=word(max(results[1:], key=lambda result: result.seconds).way.name),
+    )
+
+
+def _n_lines(source: str) -> int:
+    """Count the lines that do something: no blank ones."""
+    return sum(bool(line.strip()) for line in source.splitlines())

@@ -1,0 +1,50 @@
+"""What the heads of a Vision Transformer look at, laid over the picture."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention import pixels
+from attention.figures.format import number
+from attention.figures.overlay import HeadOverlay, Overlay
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+
+__all__ = ["overlay", "tell_overlay"]
+
+
+def overlay(scene: Scene) -> Overlay:
+    """Return the weights of the token in focus, in every head of the layer, over the picture's patches."""
+    tokens = scene.tokens
+    patches = [token.position for token in tokens if not token.is_special]
+    heads = []
+    for head in range(scene.info.n_heads):
+        row = scene.attention.head(head).weights[scene.word]
+        best = int(row.argmax())
+        told = f"{scene.labels[scene.word]} looks most at {scene.labels[best]}, {number(float(row[best]))}."
+        special = float(np.delete(row, patches).sum())
+        heads.append(HeadOverlay(f"Head {head + 1}", row[patches], special, told))
+    return Overlay(
+        label=f"Layer {scene.layer + 1} over the picture",
+        asking=scene.labels[scene.word],
+        picture=pixels.parse(scene.trace.text) / (len(pixels.GREYS) - 1),
+        patches=tuple(scene.labels[position] for position in patches),
+        heads=tuple(heads),
+        current=scene.head,
+        focus=patches.index(scene.word) if scene.word in patches else None,
+    )
+
+
+def tell_overlay(scene: Scene) -> str:
+    """Return as HTML what is laid over the picture, and how much of it falls on ink."""
+    row = scene.steps.weights[scene.word]
+    patches = [token.position for token in scene.tokens if not token.is_special]
+    on_patches = float(row[patches].sum())
+    return lesson(
+        "overlay",
+        layer=scene.layer + 1,
+        head=scene.head + 1,
+        focus=word(scene.labels[scene.word]),
+        patches=fact(on_patches),
+        special=fact(1 - on_patches),
+    )

@@ -1,0 +1,50 @@
+"""The code lab: attention written five ways, with what each gave on the text that was typed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.lab import WAYS, Result, run, why_not
+from attention.lesson.lab import lab_table, shape_table, tell_lab
+from attention.lesson.scene import Scene
+from attention.ui import step_view, text
+from attention.ui.cache import turns
+from attention.ui.downloads import csv_button
+from attention.ui.frame import Pane
+
+__all__ = ["show"]
+
+
+def show(pane: Pane) -> None:
+    """Draw how the five ways agree, and the code and the shapes of one of them."""
+    scene = pane.scene
+    if scene is None:
+        step_view.unavailable(pane)
+        return
+    reason = why_not(scene.attention)
+    if reason:
+        text.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose another one.")
+        return
+    results = _results(scene)
+    text.prose(tell_lab(scene, results))
+    table = lab_table(results)
+    st.dataframe(table, hide_index=True, key="lab_table")
+    csv_button("lab", lambda: table)
+    _one(results)
+
+
+def _results(scene: Scene) -> list[Result]:
+    with st.spinner("Running all five …"), turns():
+        return run(scene.attention, scene.head)
+
+
+def _one(results: list[Result]) -> None:
+    names = [way.name for way in WAYS]
+    chosen = st.segmented_control("Written as", names, default=names[0], key="way", required=True)
+    result = results[names.index(chosen)]
+    left, right = st.columns((3, 1), gap="large")
+    with left:
+        st.code(result.way.source, language="python")
+    with right:
+        st.caption("The shapes of its variables, on this text")
+        st.dataframe(shape_table(result), hide_index=True, key="lab_shapes", height="content")

@@ -1,0 +1,32 @@
+"""The code lab: five ways that agree, their code, and a sentence where they cannot stand for a layer."""
+
+import pytest
+
+from attention.lab import WAYS
+
+PAGE = "pages/code_lab.py"
+
+
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_all_five_agree_and_show_their_code(open_page, model):
+    shown = open_page(PAGE, model=model, text="the old sailor told a long story")
+    assert shown.exceptions == []
+    table = shown.app.dataframe[0].value
+    assert list(table["written as"]) == [way.name for way in WAYS]
+    assert table["largest difference"].astype(float).max() < 1e-5
+    for way in WAYS:
+        shown.choose("way", way.name)
+        (code,) = shown.app.code
+        assert code.value == way.source.rstrip()
+
+
+def test_a_layer_that_does_more_is_answered_in_a_sentence(open_page):
+    (notice,) = open_page(PAGE, model="smollm2-135m").notices
+    assert "turns its queries and keys" in notice
+
+
+def test_another_layer_and_head_are_run(open_page):
+    first = open_page(PAGE, head="1", layer="1").text
+    assert "layer 1" in first
+    assert "head 1 alone" in first
+    assert "head 3 alone" in open_page(PAGE, head="3", layer="1").text

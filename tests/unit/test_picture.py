@@ -1,0 +1,60 @@
+"""Weights laid over a picture: those of the trace, patch by patch."""
+
+import base64
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention import pixels
+from attention.examples import DIGITS, EXAMPLES
+from attention.lesson.picture import overlay, tell_overlay
+from attention.lesson.scene import Scene
+from attention.models.architectures import info_from_config
+from attention.models.huggingface import HuggingFaceModel
+from tests.tiny_models import make
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    folder = make("vit", tmp_path_factory.mktemp("vit"))
+    info = info_from_config("vit", folder, name="ViT", licence="none", source="random")
+    return HuggingFaceModel(info, folder).trace(EXAMPLES["picture"][3])
+
+
+def numbers(packed):
+    return np.frombuffer(base64.b64decode(packed), "<f4")
+
+
+@pytest.mark.parametrize("word", [0, 1, 7])
+def test_every_head_is_laid_over_its_patches(trace, word):
+    scene = Scene(trace, 0, 1, word)
+    data = overlay(scene)
+    weights = trace.layers[0].steps().weights[:, word]
+    payload = data.payload()
+    assert data.focus == (word - 1 if word else None)
+    assert payload["patches"] == [token.text for token in trace.tokens[1:]]
+    for head, row in zip(payload["heads"], weights, strict=True):
+        np.testing.assert_allclose(numbers(head["values"]), row[1:], rtol=1e-6)
+        assert head["special"] == pytest.approx(float(row[0]), abs=1e-6)
+        assert trace.tokens[int(row.argmax())].text in head["description"]
+    picture = numbers(payload["picture"]).reshape(payload["side"], payload["side"])
+    np.testing.assert_allclose(picture * 16, pixels.parse(trace.text))
+    told = tell_overlay(scene)
+    assert f"{weights[1, 1:].sum():.2f}" in told
+    assert f"{weights[1, 0]:.2f}" in told
+
+
+def test_patches_that_make_no_square_are_refused(trace):
+    data = overlay(Scene(trace, 0, 0, 0))
+    with pytest.raises(ValueError, match="must make a square, got 15"):
+        replace(data, patches=data.patches[:15])
+    head = replace(data.heads[0], weights=data.heads[0].weights[:3])
+    with pytest.raises(ValueError, match=r"weights must have shape \(16,\), got \(3,\)"):
+        replace(data, heads=(head,))
+
+
+def test_the_digits_to_choose_from_are_all_ten_and_can_be_read():
+    assert sorted(DIGITS.values()) == list("0123456789")
+    for picture in DIGITS:
+        assert pixels.write(pixels.parse(picture)) == picture
