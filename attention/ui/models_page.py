@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 
 import streamlit as st
 
+from attention.examples import EXAMPLES
 from attention.lesson.prose import lesson
-from attention.models import hub
+from attention.models import ModelInfo, get_info, hub
 from attention.models.catalogue import Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
@@ -69,7 +71,7 @@ def _card(view: View, entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_c
             text.notice(entry.problem)
         with st.container(horizontal=True, vertical_alignment="center"):
             if entry.info is not None:
-                to = view.with_model(entry.model_id).to_query()
+                to = _seen_with(view, entry.info).to_query()
                 with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
                     st.page_link("pages/step_by_step.py", label=f"Look at {entry.name} ▸", query_params=to)
             if entry.kept is not None and may_fetch:
@@ -79,6 +81,14 @@ def _card(view: View, entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_c
                 st.button(
                     f"Download, {size}", key=f"download_{entry.model_id}", on_click=_start, args=(entry.model_id,)
                 )
+
+
+def _seen_with(view: View, info: ModelInfo) -> View:
+    """Return the view with another model; a model that reads something else gets an example of that."""
+    seen = view.with_model(info.model_id)
+    if info.reads == get_info(view.model).reads:
+        return seen
+    return replace(seen, beside=False).with_text(EXAMPLES[info.reads][0]).with_pair("")
 
 
 def _where(entry: Entry, *, is_loaded: bool, is_coming: bool) -> str:

@@ -91,7 +91,7 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     expect(card(page, ALIAS)).to_contain_text("3 × 4")
     page.page.get_by_role("link", name=f"Look at {ALIAS}").click()
     page.expect_query(model=ID)
-    expect(page.heading.first).to_contain_text("Tokens")
+    expect(page.heading.first).to_contain_text("Cut the sentence into tokens")
     expect(page.proof).to_contain_text(f"{ALIAS}'s own output")
     # ... and chosen on another page, from a list now that there are many.
     page.page.get_by_role("link", name="All heads").click()
