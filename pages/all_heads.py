@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from attention.ui import frame, heads_page
+from attention.ui import frame, heads_page, outcome
 
 view = replace(frame.begin("All heads", second_field=frame.pair_field), beside=False)
 panes = frame.open_panes(view)
 frame.controls(view, panes, with_beside=False)
+outcome.show(view, panes)
 heads_page.look_choices(view, panes)
 for pane in panes:
     heads_page.show(view, pane)

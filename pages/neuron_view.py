@@ -1,10 +1,11 @@
 """Neuron view: how one query meets every key, number by number."""
 
-from attention.ui import frame, neuron_page
+from attention.ui import frame, neuron_page, outcome
 
 view = frame.begin("Neuron view")
 panes = frame.open_panes(frame.alone(view))
 frame.controls(view, panes, with_beside=False)
+outcome.show(view, panes)
 for pane in panes:
     neuron_page.show(view, pane)
 frame.finish(panes)

@@ -1,10 +1,11 @@
 """Step by step: the nine steps of attention on the typed sentence."""
 
-from attention.ui import frame, next_token, picture, savings, step_view
+from attention.ui import frame, next_token, outcome, picture, savings, step_view
 
 view = frame.begin("Step by step")
 panes = frame.open_panes(view)
 frame.controls(view, panes)
+outcome.show(view, panes)
 step_view.steps_line(view)
 step_view.show(view, panes)
 step_view.head_grids(view, panes)

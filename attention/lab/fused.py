@@ -1,6 +1,7 @@
 """One linear map for q, k and v together, and einops to say which axis is which."""
 
 from einops import einsum, rearrange
+from jaxtyping import Float
 from torch import Tensor, nn
 
 
@@ -14,13 +15,16 @@ class FusedAttention(nn.Module):
         self.to_qkv = nn.Linear(d_model, 3 * n_heads * d_head)
         self.out = nn.Linear(n_heads * d_head, d_model)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T M"]:
         """Return what all heads together add to the tokens' vectors."""
-        qkv = self.to_qkv(x)
-        Q, K, V = rearrange(qkv, "t (three h d) -> three h t d", three=3, h=self.n_heads)
-        scores = einsum(Q, K, "h q d, h k d -> h q k") / self.d_head**0.5 + mask
-        weights = scores.softmax(dim=-1)
-        outputs = einsum(weights, V, "h q k, h k d -> h q d")
-        joined = rearrange(outputs, "h t d -> t (h d)")
-        added: Tensor = self.out(joined)
+        qkv = self.to_qkv(x)  # (T, 3*H*D)
+        Q, K, V = rearrange(qkv, "t (three h d) -> three h t d", three=3, h=self.n_heads)  # (H, T, D) each
+
+        # Each letter is an axis; one that is not behind the arrow is summed over.
+        scores = einsum(Q, K, "h q d, h k d -> h q k") / self.d_head**0.5 + mask  # (H, T, T)
+        weights = scores.softmax(dim=-1)  # (H, T, T)
+
+        outputs = einsum(weights, V, "h q k, h k d -> h q d")  # (H, T, D)
+        joined = rearrange(outputs, "h t d -> t (h d)")  # (T, H*D)
+        added: Float[Tensor, "T M"] = self.out(joined)
         return added

@@ -1,6 +1,7 @@
 """A list of single heads, side by side: the slowest form, and the one that looks most like the paper."""
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 
@@ -10,18 +11,21 @@ class Head(nn.Module):
     def __init__(self, d_model: int, d_head: int) -> None:
         """Make three linear maps."""
         super().__init__()
-        self.q, self.k, self.v = (nn.Linear(d_model, d_head) for _ in range(3))
+        self.q = nn.Linear(d_model, d_head)
+        self.k = nn.Linear(d_model, d_head)
+        self.v = nn.Linear(d_model, d_head)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T D"]:
         """Return what this head makes of the tokens' vectors."""
-        Q, K, V = self.q(x), self.k(x), self.v(x)
-        scores = Q @ K.T / K.shape[1] ** 0.5 + mask
-        output: Tensor = scores.softmax(dim=-1) @ V
+        Q, K, V = self.q(x), self.k(x), self.v(x)  # (T, D) each
+        scores = Q @ K.T / K.shape[1] ** 0.5 + mask  # (T, T)
+        weights = scores.softmax(dim=-1)  # (T, T)
+        output: Float[Tensor, "T D"] = weights @ V
         return output
 
 
 class ListedAttention(nn.Module):
-    """Many heads, one after another, their outputs laid side by side."""
+    """Many heads, one after another: ``Concat(head_1, ..., head_H) W_O``."""
 
     def __init__(self, d_model: int, n_heads: int, d_head: int) -> None:
         """Make the heads, and the map that mixes them."""
@@ -29,8 +33,8 @@ class ListedAttention(nn.Module):
         self.heads = nn.ModuleList(Head(d_model, d_head) for _ in range(n_heads))
         self.out = nn.Linear(n_heads * d_head, d_model)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T M"]:
         """Return what all heads together add to the tokens' vectors."""
-        joined = torch.cat([head(x, mask) for head in self.heads], dim=-1)
-        added: Tensor = self.out(joined)
+        joined = torch.cat([head(x, mask) for head in self.heads], dim=-1)  # (T, H*D)
+        added: Float[Tensor, "T M"] = self.out(joined)
         return added

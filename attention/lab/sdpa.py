@@ -1,6 +1,7 @@
 """The same with PyTorch's own function, which never writes the weights down: fast, and nothing to see."""
 
 import torch.nn.functional as F
+from jaxtyping import Float
 from torch import Tensor, nn
 
 
@@ -11,15 +12,15 @@ class LibraryAttention(nn.Module):
         """Make four linear maps."""
         super().__init__()
         self.n_heads, self.d_head = n_heads, d_head
-        self.q, self.k, self.v = (nn.Linear(d_model, n_heads * d_head) for _ in range(3))
+        self.q = nn.Linear(d_model, n_heads * d_head)
+        self.k = nn.Linear(d_model, n_heads * d_head)
+        self.v = nn.Linear(d_model, n_heads * d_head)
         self.out = nn.Linear(n_heads * d_head, d_model)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T M"]:
         """Return what all heads together add to the tokens' vectors."""
-        Q, K, V = (
-            linear(x).view(len(x), self.n_heads, self.d_head).transpose(0, 1) for linear in (self.q, self.k, self.v)
-        )
-        outputs = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)
-        joined = outputs.transpose(0, 1).flatten(1)
-        added: Tensor = self.out(joined)
+        Q, K, V = (map_(x).unflatten(1, (self.n_heads, -1)).transpose(0, 1) for map_ in (self.q, self.k, self.v))
+        outputs = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)  # (H, T, D)
+        joined = outputs.transpose(0, 1).flatten(1)  # (T, H*D)
+        added: Float[Tensor, "T M"] = self.out(joined)
         return added

@@ -12,7 +12,7 @@ from numpy import ndarray as Array
 from attention.masks import MaskName
 from attention.trace import Cut, LayerTrace, ModelInfo, Token, Trace
 
-__all__ = ["Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "NextToken", "check_batch"]
+__all__ = ["Answer", "Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "NextToken", "check_batch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,14 @@ class NextToken:
     texts: tuple[str | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model that sorts things into classes holds each class for: ``p = softmax(logits)``."""
+
+    labels: tuple[str, ...]
+    logits: Float[Array, " C"]
+
+
 class Model(Protocol):
     """A model that turns text into a trace."""
 
@@ -88,6 +96,9 @@ class Model(Protocol):
 
     def next_token(self, trace: Trace) -> NextToken | None:
         """Say what comes next after the text of a trace of this model; None if it is no decoder."""
+
+    def answer(self, trace: Trace) -> Answer | None:
+        """Say what a trace of this model was taken for; None if it does not sort what it reads into classes."""
 
 
 def check_batch(texts: Sequence[Encoded]) -> None:

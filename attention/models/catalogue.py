@@ -9,15 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from attention.models import Found, ModelInfo, find_others, list_models, weights
+from attention.models import Found, ModelInfo, bundled, find_others, list_models, weights
 from attention.models.hub import CURATED, HubModel, Kept
 from attention.models.store import sha256
 
 __all__ = ["Entry", "Place", "catalogue"]
 
 Place = Literal["built in", "on disk", "on the hub", "not installed", "cannot be shown"]
-
-_BUNDLED = {source.model_id: source for source in (weights.MINILM, weights.SMOLLM2)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +51,11 @@ def catalogue() -> list[Entry]:
 
 
 def _own(info: ModelInfo) -> Entry:
-    source = _BUNDLED.get(info.model_id)
+    source = bundled.SOURCES.get(info.model_id)
     if source is None:
         return _described(info, "", "built in")
-    return _described(info, source.sha256, "on disk" if weights.is_there(source) else "not installed")
+    place: Place = "on disk" if source.package else "built in"
+    return _described(info, source.sha256, place if weights.is_there(source) else "not installed")
 
 
 def _described(info: ModelInfo, checksum: str, place: Place, kept: Kept | None = None) -> Entry:

@@ -16,12 +16,12 @@ import numpy as np
 import torch
 import transformers
 from numpy import ndarray as Array
-from transformers import AutoModel, AutoModelForSeq2SeqLM
+from transformers import AutoModel, AutoModelForImageClassification, AutoModelForSeq2SeqLM
 
 from attention import masks
 from attention.masks import MaskName
 from attention.models.architectures import architecture_of, read_config
-from attention.models.base import Batch, Encoded, NextToken, check_batch
+from attention.models.base import Answer, Batch, Encoded, NextToken, check_batch
 from attention.models.encoder_decoder import TargetReader
 from attention.models.picture import PictureReader
 from attention.models.recorder import ATTENTION_NAME, recording
@@ -29,6 +29,7 @@ from attention.models.stack import LayerStack, batch_traces
 from attention.models.tokens import TextReader
 from attention.text import clean
 from attention.trace import Cut, Embeddings, ModelInfo, Token, Trace
+from attention.training.vocabulary import unknown_words
 
 __all__ = ["HuggingFaceModel"]
 
@@ -72,25 +73,39 @@ class HuggingFaceModel:
         # Sessions run side by side; if each used every core, they would mostly wait for each other.
         torch.set_num_threads(1)
         self._info = info
+        self._folder = folder
         self._architecture = architecture_of(read_config(folder))
         self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder)
-        kind = AutoModel if self._architecture.decoder is None else AutoModelForSeq2SeqLM
-        model: Any = kind.from_pretrained(
-            folder,
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-            attn_implementation=ATTENTION_NAME,
-            dtype=torch.float32,
-        ).eval()
+        model: Any = (
+            self._kind(folder)
+            .from_pretrained(
+                folder,
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
+                attn_implementation=ATTENTION_NAME,
+                dtype=torch.float32,
+            )
+            .eval()
+        )
         self._config = model.config
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
         self._stack = LayerStack(model.base_model, self._architecture.encoder)
         self._final_norm = self._stack.take_final_norm()
+        # What sorts pictures into classes, where a model does: what reads the answer off [CLS].
+        self._classifier: torch.nn.Module | None = getattr(model, "classifier", None)
         self._target: TargetReader | None = None
         if self._architecture.decoder is not None and self._text is not None:
             decoder = LayerStack(model.base_model, self._architecture.decoder)
             self._target = TargetReader(model, decoder, self._text)
+
+    def _kind(self, folder: Path) -> Any:
+        """Return the class of transformers that has all parts of the model that are shown."""
+        if self._architecture.decoder is not None:
+            return AutoModelForSeq2SeqLM
+        names = read_config(folder).get("architectures") or ()
+        is_classifier = self._architecture.reads_pictures and any("ImageClassification" in name for name in names)
+        return AutoModelForImageClassification if is_classifier else AutoModel
 
     @property
     def info(self) -> ModelInfo:
@@ -101,6 +116,8 @@ class HuggingFaceModel:
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
         """Run the model once on the text and record it; see ``Model.trace``."""
         pair = None if pair is None else clean(pair) or None
+        if pair is not None and self._info.reads == "french":
+            raise ValueError(f"{self._info.name} writes its translation itself.")
         source = self._read(text, None if self._target is not None else pair, masks.n_padding(mask))
         with recording() as calls:
             result = self._run([source], self._mask(mask, len(source.tokens)), is_whole=True)
@@ -125,11 +142,23 @@ class HuggingFaceModel:
             raise ValueError(f"{self._info.name} takes one text, not two.")
         if self._text is None:
             return self._read_picture(text, n_padding)
+        if self._info.reads == "french":
+            self._check_words(text)
         encoding, cut = self._text.encode(text, pair, self._info.max_tokens - n_padding)
         if all(word is None for word in encoding.word_ids):
             raise ValueError("The text has no visible characters: type at least one word.")
         tokens = self._text.tokens(encoding, text, pair)
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
+
+    def _check_words(self, text: str) -> None:
+        """Refuse words that a model with a closed vocabulary has never read: they are named, not guessed."""
+        unknown = unknown_words(text, self._folder)
+        if unknown:
+            named = ", ".join(f"“{word}”" for word in unknown)
+            raise ValueError(
+                f"{self._info.name} knows a few hundred French words, and not {named}. "
+                f"Try others, or one of the examples."
+            )
 
     def _read_picture(self, text: str, n_padding: int) -> _Source:
         assert self._picture is not None
@@ -175,6 +204,15 @@ class HuggingFaceModel:
         stream = torch.from_numpy(np.stack([state[last] for state in trace.hidden_states]))
         logits = self._final_norm(stream) @ self._stack.word_table.T
         return NextToken(logits.numpy(), *self._vocabulary)
+
+    @torch.inference_mode()
+    def answer(self, trace: Trace) -> Answer | None:
+        """Say what a picture was taken for; see ``Model.answer``."""
+        if self._classifier is None:
+            return None
+        whole = self._stack.module.layernorm(torch.from_numpy(trace.hidden_states[-1][0].copy()))
+        labels = self._config.id2label
+        return Answer(tuple(str(labels[number]) for number in sorted(labels)), self._classifier(whole).numpy())
 
     @cached_property
     def _vocabulary(self) -> tuple[tuple[str, ...], tuple[str | None, ...]]:

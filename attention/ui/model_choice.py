@@ -13,7 +13,7 @@ from attention.view import View
 __all__ = ["choose", "load"]
 
 # So many names stand side by side; more of them have room in a list that opens.
-MAX_SIDE_BY_SIDE = 4
+MAX_SIDE_BY_SIDE = 5
 
 
 def choose(view: View) -> None:

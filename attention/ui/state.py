@@ -38,8 +38,8 @@ __all__ = [
 ]
 
 _VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "link", "notices", "page", "heard", "is_behind"
-_READ, _WANTED = "read", "wanted_model"
-_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _READ, _WANTED}
+_WANTED, _READ = "wanted_model", "read"
+_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _WANTED, _READ}
 
 
 def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:

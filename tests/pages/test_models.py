@@ -7,13 +7,14 @@ from contextlib import contextmanager
 import pytest
 import streamlit as st
 
-from attention.models import find_others, hub, list_models, local, store, weights
+from attention.models import bundled, find_others, hub, list_models, local, store, weights
 from tests import tiny_models
 from tests.small_hub import serve_hub
 
 PAGE = "pages/models.py"
 PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check")
 TINY = "tiny/bert"
+BUNDLED = [info.name for info in bundled.INFOS]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def press(shown, label):
 def test_it_lists_the_bundled_models_with_their_sizes_and_checksums(open_page):
     shown = open_page(PAGE)
     assert shown.exceptions == []
-    assert names(shown)[:3] == ["Toy", "BERT", "SmolLM2"]
+    assert names(shown)[: len(BUNDLED)] == BUNDLED
     for info in list_models():
         facts = card(shown, info.name)
         assert facts["Architecture"] == info.architecture
@@ -124,7 +125,7 @@ def test_where_the_hub_is_off_it_says_how_the_owner_switches_it_on(open_page):
     # The well-known ones are shown all the same.
     facts = card(shown, "bert-base-uncased")
     assert (facts["place"], facts["Layers × heads"], facts["Licence"]) == ("on the hub", "12 × 12", "Apache-2.0")
-    assert names(shown)[3:] == [model.alias for model in hub.CURATED]
+    assert names(shown)[len(BUNDLED) :] == [model.alias for model in hub.CURATED]
 
 
 def test_a_fetched_model_is_in_the_catalogue_on_every_page_and_can_be_removed(open_page, small):
@@ -156,7 +157,7 @@ def test_a_fault_of_the_hub_is_a_sentence_and_the_page_works_on(open_page, small
     small.status = 429
     shown = fetch(open_page(PAGE))
     assert "asked too often" in shown.notices[0]
-    assert names(shown)[:3] == ["Toy", "BERT", "SmolLM2"]
+    assert names(shown)[: len(BUNDLED)] == BUNDLED
     small.status = 200
     assert f"{TINY} is here now" in fetch(shown).text
 
@@ -264,7 +265,7 @@ def test_a_folder_that_cannot_be_shown_says_why(open_page, of_the_owner, folders
     told = " ".join(shown.notices)
     for sentence in ("mamba", "No such file", "no weights in the safetensors format", "There is no folder"):
         assert sentence in told
-    assert [info.model_id for info in list_models()] == ["toy", "minilm-l6", "smollm2-135m"]
+    assert list_models() == list(bundled.INFOS)
 
 
 def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, of_the_owner, folders, tmp_path):
@@ -295,7 +296,7 @@ def test_with_many_models_one_is_chosen_from_a_list(open_page, of_the_owner, fol
     assert shown.view.model == "bert"
     assert shown.notices == []
     many = open_page("pages/many_sentences.py", model="toy")
-    assert many.app.selectbox(key="model").options == ["Toy", "BERT", "SmolLM2", "bert", "gpt2"]
+    assert many.app.selectbox(key="model").options == [*BUNDLED, "bert", "gpt2"]
 
 
 @contextmanager

@@ -1,0 +1,59 @@
+"""What came of it: what a decoder wrote, and what a picture was taken for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.models.base import Answer
+from attention.models.cards import DigitsCard, TranslatorCard
+from attention.steps import softmax
+from attention.trace import Trace
+
+__all__ = ["tell_alignment", "tell_answer", "tell_written"]
+
+
+def tell_written(whole: Trace, is_given: bool) -> str:
+    """Return as HTML what the decoder of an encoder–decoder wrote; ``is_given``: read, since it was typed."""
+    assert whole.decoder is not None
+    name = "written-given" if is_given else "written"
+    return lesson(name, model=word(whole.info.name), text=word(whole.decoder.text))
+
+
+def tell_alignment(scene: Scene, card: TranslatorCard) -> str:
+    """Return as HTML how often a head of the translator's cross-attention is right, as its card says."""
+    return lesson(
+        "alignment",
+        layer=scene.layer + 1,
+        head=scene.head + 1,
+        share=_percent(card.alignment[scene.layer][scene.head]),
+        best_layer=card.best_layer + 1,
+        best_head=card.best_head + 1,
+        best_share=_percent(card.alignment[card.best_layer][card.best_head]),
+        content_words=f"{card.n_content_words:,}",
+        sentences=f"{card.n_sentences:,}",
+        exact=_percent(card.exact_match),
+        words=card.n_words,
+    )
+
+
+def tell_answer(answer: Answer, model: str, card: DigitsCard | None) -> str:
+    """Return as HTML what a picture was taken for, and with how much of the probability."""
+    probabilities = softmax(answer.logits)
+    first, second = np.argsort(-probabilities, kind="stable")[:2]
+    text = lesson(
+        "answer",
+        model=word(model),
+        answer=word(answer.labels[first]),
+        probability=fact(float(probabilities[first])),
+        second=word(answer.labels[second]),
+        second_probability=fact(float(probabilities[second])),
+    )
+    if card is None:
+        return text
+    return text + lesson("answer-digits", accuracy=_percent(card.accuracy), pictures=card.n_pictures)
+
+
+def _percent(share: float) -> str:
+    return f"<b>{100 * share:.1f}</b> %"

@@ -1,0 +1,55 @@
+"""What training is, whatever is trained: a batch, its loss, a step downhill, and again."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+__all__ = ["Batch", "optimise", "report"]
+
+WARM_UP = 0.1  # the share of the steps in which the learning rate rises
+LARGEST_GRADIENT = 1.0
+REPORT_EVERY = 200
+
+# What a model of transformers is called with, its labels among it.
+Batch = dict[str, torch.Tensor]
+
+
+def optimise(model: Any, batches: Iterator[Batch], *, steps: int, peak_rate: float) -> list[float]:
+    """Train for so many steps of AdamW (Loshchilov and Hutter 2019); return the loss of each step.
+
+    The learning rate rises to its peak, and falls to zero along a half cosine.
+    """
+    optimiser = torch.optim.AdamW(model.parameters(), lr=peak_rate, betas=(0.9, 0.98), weight_decay=0.01)
+    losses = []
+    model.train()
+    for step in range(steps):
+        for group in optimiser.param_groups:
+            group["lr"] = peak_rate * _share_of_peak((step + 1) / steps)
+        loss = model(**next(batches)).loss
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT)
+        optimiser.step()
+        losses.append(loss.item())
+        if (step + 1) % REPORT_EVERY == 0:
+            report(f"step {step + 1} of {steps}: loss {sum(losses[-REPORT_EVERY:]) / REPORT_EVERY:.4f}")
+    model.eval()
+    return losses
+
+
+def report(line: str) -> None:
+    """Say how far it is."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _share_of_peak(progress: float) -> float:
+    """Return the learning rate as a share of its peak: up in a line, down along a half cosine."""
+    if progress < WARM_UP:
+        return progress / WARM_UP
+    return 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))

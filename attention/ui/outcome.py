@@ -1,0 +1,31 @@
+"""What came of the run, in a line under the choices: what was written, or what the picture was taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
+from attention.models.cards import digits_card, translator_card
+from attention.models.weights import DIGITS, TRANSLATOR
+from attention.ui import text
+from attention.ui.cache import answer_of
+from attention.ui.frame import Pane
+from attention.view import View
+
+__all__ = ["show"]
+
+
+def show(view: View, panes: Sequence[Pane]) -> None:
+    """Say for each pane what its model made of what it read, where it makes anything of it."""
+    for pane in panes:
+        if pane.scene is None or pane.whole is None:
+            continue
+        if pane.whole.decoder is not None:
+            told = tell_written(pane.whole, is_given=bool(view.pair))
+            if pane.scene.is_cross and pane.info.model_id == TRANSLATOR.model_id:
+                told += tell_alignment(pane.scene, translator_card())
+            text.prose(told)
+        answer = answer_of(pane.whole)
+        if answer is not None:
+            card = digits_card() if pane.info.model_id == DIGITS.model_id else None
+            text.prose(tell_answer(answer, pane.info.name, card))
