@@ -65,7 +65,8 @@ class HuggingFaceModel:
         """Load tokenizer and weights, in float32, for inference only.
 
         Raises:
-            ValueError: the architecture is none of ``ARCHITECTURES``, or its tokenizer cannot be had.
+            ValueError: the architecture is none of ``ARCHITECTURES``, its tokenizer cannot be had, or weights are
+                missing.
         """
         transformers.utils.logging.disable_progress_bar()
         # A model's head that is not needed is left out, which is no news.
@@ -76,19 +77,10 @@ class HuggingFaceModel:
         self._folder = folder
         self._architecture = architecture_of(read_config(folder))
         self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder)
-        model: Any = (
-            self._kind(folder)
-            .from_pretrained(
-                folder,
-                local_files_only=True,
-                use_safetensors=True,
-                trust_remote_code=False,
-                attn_implementation=ATTENTION_NAME,
-                dtype=torch.float32,
-            )
-            .eval()
-        )
+        model = _load(self._kind(folder), folder)
         self._config = model.config
+        # Some models of the BERT kind have learnt one segment only.
+        self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
         self._stack = LayerStack(model.base_model, self._architecture.encoder)
         self._final_norm = self._stack.take_final_norm()
@@ -174,7 +166,7 @@ class HuggingFaceModel:
         if self._picture is not None:
             pictures = torch.cat([self._picture.pixels(source.text) for source in sources])
             return self._stack.module(pixel_values=pictures, **inputs)
-        if self._architecture.takes_segments:
+        if self._takes_segments:
             inputs["token_type_ids"] = torch.tensor([source.segments for source in sources])
         if self._architecture.is_decoder:
             inputs["use_cache"] = False
@@ -191,9 +183,8 @@ class HuggingFaceModel:
     def _embeddings(self, source: _Source) -> Embeddings:
         if self._picture is not None:
             return self._stack.picture_embeddings(self._picture.pixels(source.text))
-        return self._stack.embeddings(
-            source.ids, source.segments if self._architecture.takes_segments else [0] * len(source.ids)
-        )
+        segments = source.segments if self._takes_segments else [0] * len(source.tokens)
+        return self._stack.embeddings(source.ids, segments)
 
     @torch.inference_mode()
     def next_token(self, trace: Trace) -> NextToken | None:
@@ -236,3 +227,24 @@ class HuggingFaceModel:
         with recording() as calls:
             self._run(sources, self._mask(None, len(texts[0].tokens)), is_whole=False)
         return Batch(tuple(texts), batch_traces(calls), self._info)
+
+
+def _load(kind: Any, folder: Path) -> Any:
+    """Load a model all of whose weights are there: transformers would make up those that are missing."""
+    model, found = kind.from_pretrained(
+        folder,
+        local_files_only=True,
+        use_safetensors=True,
+        trust_remote_code=False,
+        attn_implementation=ATTENTION_NAME,
+        dtype=torch.float32,
+        output_loading_info=True,
+    )
+    # The pooler is behind the last layer, and nothing here looks at it.
+    missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
+    if missing:
+        raise ValueError(
+            f"The model's files lack {len(missing)} of its weights, such as {missing[0]}: what it did with random "
+            "numbers in their place would be no result. Get its files anew, or choose another model."
+        )
+    return model.eval()
