@@ -59,7 +59,7 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     if model_id not in _CATALOGUE:
         found = {each.model_id: each for each in find_others()}
         if model_id not in found:
-            raise ModelUnavailableError(f"{model_id} is not here.", "ls  # look at the page Models for those that are")
+            raise ModelUnavailableError(f"{model_id} is not here: the page Models has those that are.", "")
         return local.load(found[model_id])
     info = _CATALOGUE[model_id]
     if info is TOY_INFO:

@@ -75,7 +75,7 @@ def _described(info: ModelInfo, checksum: str, place: Place, kept: Kept | None =
 
 
 def _layers_and_heads(info: ModelInfo) -> str:
-    layers = f"{info.n_layers} + {info.n_decoder_layers}" if info.n_decoder_layers else f"{info.n_layers}"
+    layers = f"({info.n_layers} + {info.n_decoder_layers})" if info.n_decoder_layers else f"{info.n_layers}"
     told = f"{layers} × {info.n_heads}"
     if info.n_key_value_heads == info.n_heads:
         return told

@@ -128,13 +128,6 @@ class Downloads:
         with self._lock:
             return list(self._all.values())
 
-    def dismiss(self, model_id: str) -> None:
-        """Forget a download that is over."""
-        with self._lock:
-            found = self._all.get(model_id)
-            if found is not None and found.state().is_over:
-                del self._all[model_id]
-
     def _forget(self) -> None:
         over = [model_id for model_id, each in self._all.items() if each.state().is_over]
         for model_id in over[:-MAX_OVER]:

@@ -21,6 +21,8 @@ __all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "load"]
 
 # Folders in ``from_pretrained`` layout, written as the PATH is.
 MODEL_DIRS_VARIABLE = "ATTENTION_MODEL_DIRS"
+# The words of a library are shown no further.
+MAX_REASON = 300
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 
@@ -66,9 +68,10 @@ def load(found: Found) -> Model:
         return HuggingFaceModel(found.info, found.folder)
     except (OSError, ValueError, KeyError, AttributeError, RuntimeError, ImportError) as error:
         # Libraries go on for pages; what is wrong stands in their first line.
-        first_line = f"{str(error).strip().partition(chr(10))[0][:200]}"
+        first_line = str(error).strip().partition("\n")[0] or type(error).__name__
+        reason = first_line if len(first_line) <= MAX_REASON else f"{first_line[:MAX_REASON]}…"
         raise ModelUnavailableError(
-            f"{found.info.name} cannot be loaded: {first_line.rstrip('.') or type(error).__name__}.", _remedy(found)
+            f"{found.info.name} cannot be loaded: {reason.rstrip('.')}.", _remedy(found)
         ) from None
 
 

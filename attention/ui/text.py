@@ -124,7 +124,10 @@ def invitation() -> None:
 
 
 def unavailable(reason: str, remedy: str) -> None:
-    """Say why a model is not there, and show the command that mends it."""
+    """Say why a model is not there, and show the command that mends it, where there is one."""
+    if not remedy:
+        notice(f"{reason} Everything else works without it.")
+        return
     notice(f"{reason} Everything else works without it. To mend it, run this and start the app again:")
     st.code(remedy, language="bash")
 

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 __all__ = ["Report", "kib", "mib", "ms", "p95", "undisturbed"]
 
 # The order of the table, whatever the order of the measurements.
-SECTIONS = ("Trace", "Many sentences", "Step change", "Thirty people", "First picture", "Memory", "Bytes", "All heads")
+SECTIONS = (
+    "Trace",
+    "Many sentences",
+    "Step change",
+    "Models",
+    "Thirty people",
+    "First picture",
+    "Memory",
+    "Bytes",
+    "All heads",
+)
 
 
 @dataclass(frozen=True, slots=True)

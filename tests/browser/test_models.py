@@ -9,6 +9,7 @@ from attention.models import local
 from tests import tiny_models
 from tests.browser.looks import check
 from tests.browser.server import serve
+from tests.browser.tab import PATIENCE
 from tests.small_hub import serve_hub
 
 ID, ALIAS = "google-bert/bert-base-uncased", "bert-base-uncased"
@@ -91,7 +92,7 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     expect(card(page, ALIAS)).to_contain_text("3 × 4")
     page.page.get_by_role("link", name=f"Look at {ALIAS}").click()
     page.expect_query(model=ID)
-    expect(page.heading.first).to_contain_text("Tokens")
+    expect(page.heading.first).to_contain_text("Cut the sentence into tokens")
     expect(page.proof).to_contain_text(f"{ALIAS}'s own output")
     # ... and chosen on another page, from a list now that there are many.
     page.page.get_by_role("link", name="All heads").click()
@@ -171,3 +172,16 @@ def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(running, hub,
     tab.page.get_by_role("link", name="Look for tiny/llama").click()
     field = tab.page.get_by_role("textbox", name="Id of a model on the hub")
     expect(field).to_have_value("tiny/llama")
+
+
+@pytest.mark.slow
+def test_the_one_time_conversion_shows_how_far_it_is(tmp_path, new_tab):
+    with serve(tmp_path / "log", {"ATTENTION_CACHE_DIR": str(tmp_path / "cache")}) as server:
+        tab = new_tab(at=server)
+        tab.page.goto(f"{server.url}/step_by_step?model=smollm2-135m")
+        bar = tab.page.get_by_text(re.compile(r"Converting SmolLM2: [1-9]\d* of 272 tensors"))
+        expect(bar).to_be_visible(timeout=PATIENCE)
+        expect(tab.page.get_by_role("progressbar")).to_be_visible()
+        expect(tab.proof).to_contain_text("SmolLM2's own output", timeout=2 * PATIENCE)
+        expect(tab.page.get_by_role("progressbar")).to_have_count(0)
+        assert "Traceback" not in server.printed()

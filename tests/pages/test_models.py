@@ -6,14 +6,16 @@ from contextlib import contextmanager
 
 import pytest
 import streamlit as st
+from safetensors.numpy import load_file, save_file
 
 from attention.models import bundled, find_others, hub, list_models, local, store, weights
 from tests import tiny_models
 from tests.small_hub import serve_hub
 
 PAGE = "pages/models.py"
-PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check")
+PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check", "many_sentences", "code_lab")
 TINY = "tiny/bert"
+BUNDLED = [info.name for info in bundled.INFOS]
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +87,14 @@ def press(shown, label):
 def test_it_lists_the_bundled_models_with_their_sizes_and_checksums(open_page):
     shown = open_page(PAGE)
     assert shown.exceptions == []
-    assert names(shown)[:3] == ["Toy", "BERT", "SmolLM2"]
+    assert names(shown)[: len(BUNDLED)] == BUNDLED
     for info in list_models():
         facts = card(shown, info.name)
         assert facts["Architecture"] == info.architecture
         assert facts["Parameters"] == f"{info.n_parameters:,}"
         assert (facts["Licence"], facts["Source"]) == (info.licence, info.source)
     assert card(shown, "BERT")["Layers × heads"] == "6 × 12"
+    assert card(shown, "Translator")["Layers × heads"] == "(2 + 2) × 4"
     assert card(shown, "SmolLM2")["Layers × heads"] == "30 × 9 (3 key/value heads)"
     assert weights.MINILM.sha256 in card(shown, "BERT")["SHA-256"]
     assert "SHA-256" not in card(shown, "Toy")
@@ -156,7 +159,7 @@ def test_a_fault_of_the_hub_is_a_sentence_and_the_page_works_on(open_page, small
     small.status = 429
     shown = fetch(open_page(PAGE))
     assert "asked too often" in shown.notices[0]
-    assert names(shown)[:3] == ["Toy", "BERT", "SmolLM2"]
+    assert names(shown)[: len(BUNDLED)] == BUNDLED
     small.status = 200
     assert f"{TINY} is here now" in fetch(shown).text
 
@@ -277,14 +280,28 @@ def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, o
     assert any("Toy" in proof for proof in shown.proofs)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in tiny_models.KINDS if kind != "vit"])
+@pytest.mark.parametrize("kind", tiny_models.KINDS)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_works_with_every_architecture_or_says_why_not(open_page, of_the_owner, folders, kind, page):
     of_the_owner(folders[kind])
-    shown = open_page(f"pages/{page}.py", model=kind, versus="The dog sat")
+    shown = open_page(f"pages/{page}.py", model=kind)
     assert shown.exceptions == []
     assert shown.view.model == kind
     assert shown.notices or shown.proofs
+
+
+def test_weights_that_are_not_all_there_are_refused(open_page, of_the_owner, folders, tmp_path):
+    cut = shutil.copytree(folders["bert"], tmp_path / "cut")
+    tensors = load_file(cut / "model.safetensors")
+    save_file(
+        {name: values for name, values in tensors.items() if "layer.1." not in name},
+        cut / "model.safetensors",
+        {"format": "pt"},
+    )
+    of_the_owner(cut)
+    shown = open_page(model="cut")
+    assert "cut cannot be loaded" in shown.notices[0]
+    assert "layer.1" in shown.notices[0]
 
 
 def test_with_many_models_one_is_chosen_from_a_list(open_page, of_the_owner, folders):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from attention.models import ModelUnavailableError, get_info, hub, list_models, load, local, store
+from attention.models import ModelUnavailableError, bundled, get_info, hub, list_models, load, local, store
 from attention.models.hub_line import PATIENCE_SECONDS, Cancelled, HubError
 from tests import tiny_models
 from tests.small_hub import COMMIT, serve_hub
@@ -67,7 +67,7 @@ def refused(match, model_id=ID):
     assert "\n" not in sentence
     assert "http" not in sentence
     # The app works on.
-    assert [info.model_id for info in list_models()] == ["toy", "minilm-l6", "smollm2-135m"]
+    assert list_models() == list(bundled.INFOS)
     return sentence
 
 

@@ -73,8 +73,10 @@ def test_the_toy_needs_no_weights(weights_dir):
     assert trace.check() < 1e-5
 
 
-def test_an_unknown_model_is_a_key_error():
+def test_an_unknown_model_is_not_here():
     with pytest.raises(KeyError):
+        get_info("nope")
+    with pytest.raises(ModelUnavailableError, match="nope is not here"):
         load("nope")
 
 
