@@ -1,6 +1,11 @@
-"""How numbers are written, on every picture and in every sentence alike."""
+"""How numbers are written, on every picture and in every sentence alike, and how they travel to a browser."""
 
 from __future__ import annotations
+
+import base64
+
+import numpy as np
+from numpy import ndarray as Array
 
 MINUS = "\u2212"
 
@@ -17,3 +22,8 @@ def number(value: float, decimals: int = 2) -> str:
 def scientific(value: float) -> str:
     """Write a very small number with two significant digits: ``2.4e-07``."""
     return f"{value:.1e}"
+
+
+def packed(numbers: Array) -> str:
+    """Write numbers for a browser: little-endian float32, row by row, in base64."""
+    return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")

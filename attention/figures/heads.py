@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
+
+from attention.figures.format import packed
 
 __all__ = ["HeadThumb"]
 
@@ -37,7 +38,7 @@ class HeadThumb:
             "description": self.description,
             "group": self.group,
             "isPicture": self.is_picture,
-            "values": base64.b64encode(np.ascontiguousarray(small, "<f4").tobytes()).decode("ascii"),
+            "values": packed(small),
             "rows": small.shape[0],
             "columns": small.shape[1],
         }

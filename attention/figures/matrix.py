@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.figures.format import number
+from attention.figures.format import number, packed
 
 __all__ = ["Cell", "Matrix", "Palette", "Role"]
 
@@ -95,7 +94,6 @@ class Matrix:
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
-        numbers = np.ascontiguousarray(self.values, "<f4").tobytes()
         return {
             "name": self.name,
             "title": self.title,
@@ -108,7 +106,7 @@ class Matrix:
             "columnAxis": self.column_axis,
             "rowRole": self.row_role,
             "columnRole": self.column_role,
-            "values": base64.b64encode(numbers).decode("ascii"),
+            "values": packed(self.values),
             "palette": self.palette,
             "limit": self.colour_limit,
             "focusRow": self.focus_row,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
+
+from attention.figures.format import packed
 
 __all__ = ["Neuron"]
 
@@ -63,12 +64,12 @@ class Neuron:
             "query": self.query,
             "key": self.key,
             "width": self.query_vector.shape[0],
-            "queryVector": _packed(self.query_vector),
-            "keys": _packed(self.keys),
-            "products": _packed(self.products),
-            "scores": _packed(self.scores),
-            "maskedScores": _packed(self.masked_scores),
-            "weights": _packed(self.weights),
+            "queryVector": packed(self.query_vector),
+            "keys": packed(self.keys),
+            "products": packed(self.products),
+            "scores": packed(self.scores),
+            "maskedScores": packed(self.masked_scores),
+            "weights": packed(self.weights),
             # Queries and keys are of one kind, products of another: each has the full colour at its own largest.
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
@@ -76,10 +77,6 @@ class Neuron:
             "hasBias": self.has_bias,
             "breaks": list(self.breaks),
         }
-
-
-def _packed(numbers: Array) -> str:
-    return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")
 
 
 def _largest(*arrays: Array) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
+
+from attention.figures.format import packed
 
 __all__ = ["HeadOverlay", "Overlay"]
 
@@ -60,7 +60,7 @@ class Overlay:
         return {
             "label": self.label,
             "asking": self.asking,
-            "picture": _packed(self.picture),
+            "picture": packed(self.picture),
             "side": len(self.picture),
             "across": self.across,
             "patches": list(self.patches),
@@ -68,7 +68,7 @@ class Overlay:
             "heads": [
                 {
                     "label": head.label,
-                    "values": _packed(head.weights),
+                    "values": packed(head.weights),
                     "special": head.special,
                     "description": head.description,
                 }
@@ -76,7 +76,3 @@ class Overlay:
             ],
             "current": self.current,
         }
-
-
-def _packed(numbers: Array) -> str:
-    return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")

@@ -17,7 +17,7 @@ from attention.study import Collector
 from attention.ui import state, text
 from attention.ui.cache import settle
 from attention.ui.masthead import masthead, notices
-from attention.ui.model_choice import choose
+from attention.ui.model_choice import choose, choose_place
 from attention.ui.model_choice import load as load_or_reason
 from attention.ui.study_cache import Job, Snapshot
 from attention.view import View
@@ -47,18 +47,7 @@ def model_choice(view: View) -> ModelInfo:
 
 def place_choice(info: ModelInfo, current: Head) -> None:
     """Draw the choice of layer and head."""
-    for name, count, value in (("layer", info.n_layers, current[0]), ("head", info.n_heads, current[1])):
-        key = f"main_{name}"
-        st.session_state[key] = value + 1
-        st.selectbox(
-            name.capitalize(),
-            range(1, count + 1),
-            format_func=f"{{}} of {count}".format,
-            key=key,
-            on_change=_set_place,
-            args=(name,),
-            width=110,
-        )
+    choose_place(info, *current)
 
 
 def load(info: ModelInfo) -> Model | None:
@@ -145,13 +134,3 @@ def _press(key: str, number: int, is_cancelled: bool) -> None:
     """
     if number > _pressed().get(key, (0, False))[0]:
         st.session_state[_PRESSED] = {**_pressed(), key: (number, is_cancelled)}
-
-
-def _set_place(name: str) -> None:
-    value = state.chosen(f"main_{name}")
-    if not isinstance(value, int):
-        return
-    if name == "layer":
-        state.set_pane(False, lambda pane: replace(pane, layer=value - 1, cell=None))
-    else:
-        state.set_pane(False, lambda pane: replace(pane, head=value - 1, cell=None))

@@ -169,18 +169,7 @@ def place_choice(pane: Pane) -> None:
     scene, info = pane.scene, pane.info
     if scene is None:
         return
-    for name, count, value in (("layer", info.n_layers, scene.layer), ("head", info.n_heads, scene.head)):
-        key = f"{pane.name}_{name}"
-        st.session_state[key] = value + 1
-        st.selectbox(
-            name.capitalize(),
-            range(1, count + 1),
-            format_func=f"{{}} of {count}".format,
-            key=key,
-            on_change=_set_place,
-            args=(pane.is_other, name),
-            width=110,
-        )
+    model_choice.choose_place(info, scene.layer, scene.head, is_other=pane.is_other)
 
 
 def finish(panes: list[Pane]) -> None:
@@ -357,13 +346,3 @@ def _set_word() -> None:
     # An option that was there for another sentence, and is not for this one, comes as text.
     if isinstance(word, int):
         state.change(lambda view: view.with_word(word))
-
-
-def _set_place(is_other: bool, name: str) -> None:
-    value = state.chosen(f"{'other' if is_other else 'main'}_{name}")
-    if not isinstance(value, int):
-        return
-    if name == "layer":
-        state.set_pane(is_other, lambda pane: replace(pane, layer=value - 1))
-    else:
-        state.set_pane(is_other, lambda pane: replace(pane, head=value - 1))

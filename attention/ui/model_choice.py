@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
@@ -10,7 +12,7 @@ from attention.ui import state
 from attention.ui.cache import model_or_reason, waiting
 from attention.view import View
 
-__all__ = ["choose", "load"]
+__all__ = ["choose", "choose_place", "load"]
 
 # So many names stand side by side; more of them have room in a list that opens.
 MAX_SIDE_BY_SIDE = 5
@@ -27,6 +29,22 @@ def choose(view: View) -> None:
     else:
         st.selectbox(
             "Model", list(models), format_func=models.__getitem__, key="model", on_change=_set_model, width=220
+        )
+
+
+def choose_place(info: ModelInfo, layer: int, head: int, *, is_other: bool = False) -> None:
+    """Draw the choice of layer and head, of the model itself or of the one beside it."""
+    for name, count, value in (("layer", info.n_layers, layer), ("head", info.n_heads, head)):
+        key = f"{'other' if is_other else 'main'}_{name}"
+        st.session_state[key] = value + 1
+        st.selectbox(
+            name.capitalize(),
+            range(1, count + 1),
+            format_func=f"{{}} of {count}".format,
+            key=key,
+            on_change=_set_place,
+            args=(key, is_other, name),
+            width=110,
         )
 
 
@@ -49,3 +67,13 @@ def _set_model() -> None:
     model = state.chosen("model")
     if model is not None:
         state.set_model(model)
+
+
+def _set_place(key: str, is_other: bool, name: str) -> None:
+    value = state.chosen(key)
+    if not isinstance(value, int):
+        return
+    if name == "layer":
+        state.set_pane(is_other, lambda pane: replace(pane, layer=value - 1))
+    else:
+        state.set_pane(is_other, lambda pane: replace(pane, head=value - 1))
