@@ -11,4 +11,5 @@ outcome.show(view, panes)
 heads_page.look_choices(view, panes)
 for pane in panes:
     heads_page.show(view, pane)
+outcome.alignment(panes)
 frame.finish(panes)

@@ -138,6 +138,25 @@ function finishScale(theme, colours, index) {
 }
 
 /**
+ * Draw a picture of one colour, one pixel each, which covers what is below it more or less.
+ * @param {ArrayLike<number>} parts row by row: 0 covers nothing, 1 all
+ * @param {number} columns
+ * @param {string} colour
+ * @returns {HTMLCanvasElement}
+ */
+function paintCover(parts, columns, colour) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [columns, parts.length / columns];
+  const [red, green, blue] = rgbOf(colour);
+  const image = new ImageData(canvas.width, canvas.height);
+  Array.from(parts).forEach((part, index) => {
+    image.data.set([red, green, blue, Math.round(255 * part)], 4 * index);
+  });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+}
+
+/**
  * Draw numbers as one picture of one pixel each; what is masked stays transparent.
  * @param {Float32Array} numbers row by row
  * @param {number} rows

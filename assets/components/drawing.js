@@ -73,13 +73,10 @@ function greys({ dots }) {
 }
 
 function draw(state) {
-  const theme = readTheme(state.root);
-  const [red, green, blue] = rgbOf(theme.ink);
-  const image = new ImageData(SIDE, SIDE);
-  greys(state).forEach((level, pixel) => {
-    image.data.set([red, green, blue, Math.round((255 * level) / (GREYS.length - 1))], 4 * pixel);
-  });
-  state.canvas.getContext("2d").putImageData(image, 0, 0);
+  const parts = Array.from(greys(state), (level) => level / (GREYS.length - 1));
+  const context = state.canvas.getContext("2d");
+  context.clearRect(0, 0, SIDE, SIDE);
+  context.drawImage(paintCover(parts, SIDE, readTheme(state.root).ink), 0, 0);
   const [row, column] = state.at;
   state.cursor.style.setProperty("--row", String(row));
   state.cursor.style.setProperty("--column", String(column));

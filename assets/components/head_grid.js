@@ -6,6 +6,7 @@
  * @property {string} description
  * @property {string} group the heading that it stands under, with those beside it; empty if there is none
  * @property {string} values little-endian float32 in base64, row by row
+ * @property {boolean} isPicture whether they are the greys of a picture, and not weights
  * @property {number} rows
  * @property {number} columns
  *
@@ -81,8 +82,10 @@ function dress(button, head, isCurrent, theme) {
   if (button.drawn === id) return;
   button.drawn = id;
   const numbers = decodeNumbers(head.values);
-  const canvas = paintPixels(numbers, head.rows, head.columns, scaleOf(theme, "weights"), 1);
-  canvas.className = Math.max(head.rows, head.columns) > 96 ? "" : "pixels";
+  const canvas = head.isPicture
+    ? paintCover(numbers, head.columns, theme.ink)
+    : paintPixels(numbers, head.rows, head.columns, scaleOf(theme, "weights"), 1);
+  canvas.className = Math.max(head.rows, head.columns) > 96 ? "" : `pixels${head.isPicture ? " picture" : ""}`;
   // A canvas is as wide as its columns are many; the style makes it as wide as the button.
   canvas.style.aspectRatio = `${head.columns} / ${head.rows}`;
   thumb.replaceChildren(canvas);

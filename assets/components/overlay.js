@@ -40,7 +40,7 @@ const stateOf = remembering((parent) => {
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   const theme = readTheme(state.root);
-  const picture = paintPicture(data, theme);
+  const picture = paintCover(decodeNumbers(data.picture), data.side, theme.ink);
   const head = data.heads[data.current];
   const weights = decodeNumbers(head.values);
   setAttribute(state.board, "aria-label", `${data.label}: ${head.label}, from ${data.asking}`);
@@ -64,19 +64,6 @@ function told(data, head, weights, index) {
   return head.description;
 }
 
-/** The picture in the page's own ink, one pixel each. */
-function paintPicture({ picture, side }, theme) {
-  const canvas = make("canvas", "pixels");
-  [canvas.width, canvas.height] = [side, side];
-  const [red, green, blue] = rgbOf(theme.ink);
-  const image = new ImageData(side, side);
-  decodeNumbers(picture).forEach((grey, pixel) => {
-    image.data.set([red, green, blue, Math.round(255 * grey)], 4 * pixel);
-  });
-  canvas.getContext("2d").putImageData(image, 0, 0);
-  return canvas;
-}
-
 function copyOf(picture) {
   const canvas = make("canvas", "pixels");
   [canvas.width, canvas.height] = [picture.width, picture.height];
@@ -87,14 +74,8 @@ function copyOf(picture) {
 
 /** The weights as one colour that covers more where they are larger: one pixel for each patch. */
 function paintWeights(weights, across, theme) {
-  const canvas = make("canvas", "weights");
-  [canvas.width, canvas.height] = [across, across];
-  const [red, green, blue] = rgbOf(scaleOf(theme, "weights").fills.at(-1));
-  const image = new ImageData(across, across);
-  weights.forEach((weight, patch) => {
-    image.data.set([red, green, blue, Math.round(255 * OVERLAY * Math.sqrt(weight))], 4 * patch);
-  });
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  const parts = Array.from(weights, (weight) => OVERLAY * Math.sqrt(weight));
+  const canvas = paintCover(parts, across, scaleOf(theme, "weights").fills.at(-1));
   canvas.setAttribute("aria-hidden", "true");
   return canvas;
 }

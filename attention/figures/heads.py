@@ -18,12 +18,16 @@ MAX_SIDE = 128
 
 @dataclass(frozen=True, slots=True)
 class HeadThumb:
-    """One head to choose: its weights, its name, in a few words what it does, and the group that it stands in."""
+    """One head to choose: its weights, its name, in a few words what it does, and the group that it stands in.
+
+    With ``is_picture``, it is a picture to choose, and its numbers are greys.
+    """
 
     label: str
     weights: Float[Array, "Q K"]
     description: str = ""
     group: str = ""
+    is_picture: bool = False
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
@@ -32,6 +36,7 @@ class HeadThumb:
             "label": self.label,
             "description": self.description,
             "group": self.group,
+            "isPicture": self.is_picture,
             "values": base64.b64encode(np.ascontiguousarray(small, "<f4").tobytes()).decode("ascii"),
             "rows": small.shape[0],
             "columns": small.shape[1],

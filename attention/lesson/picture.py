@@ -10,7 +10,7 @@ from attention.figures.overlay import HeadOverlay, Overlay
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 
-__all__ = ["overlay", "tell_overlay"]
+__all__ = ["overlay", "overlay_table", "tell_overlay"]
 
 
 def overlay(scene: Scene) -> Overlay:
@@ -33,6 +33,14 @@ def overlay(scene: Scene) -> Overlay:
         current=scene.head,
         focus=patches.index(scene.word) if scene.word in patches else None,
     )
+
+
+def overlay_table(data: Overlay) -> dict[str, list[str]]:
+    """Return the weights as columns, in full precision: a row for each patch, and one for what is no patch."""
+    table = {"to": [*data.patches, "other tokens"]}
+    for head in data.heads:
+        table[head.label] = [repr(float(weight)) for weight in (*head.weights, head.special)]
+    return table
 
 
 def tell_overlay(scene: Scene) -> str:

@@ -17,7 +17,7 @@ from attention.steps import softmax
 from attention.trace import Token
 from attention.words import CONTINUES, SPACE
 
-__all__ = ["formula", "tell", "tell_weights"]
+__all__ = ["formula", "heading", "tell", "tell_weights"]
 
 # What would be written as 0.00 is not worth a look.
 SMALLEST_TOLD = 0.005
@@ -33,6 +33,12 @@ _SPECIAL_LESSONS = {
 def tell(step: str, scene: Scene) -> str:
     """Return the text of a step as HTML."""
     return _TELLERS[step](scene)
+
+
+def heading(step: Step, scene: Scene) -> str:
+    """Return the heading of a step; a picture is no sentence."""
+    is_picture = step.key == "tokens" and scene.info.reads == "picture"
+    return "Cut the picture into patches" if is_picture else step.heading
 
 
 def formula(step: Step, scene: Scene) -> str:
@@ -78,6 +84,14 @@ def _has_norm(scene: Scene) -> bool:
 
 
 def _tokens(scene: Scene) -> str:
+    if scene.info.reads == "picture":
+        return lesson(
+            "tokens-picture",
+            model=word(scene.info.name),
+            patches=sum(not token.is_special for token in scene.tokens),
+            focus=word(scene.names[scene.word]),
+            position=scene.word,
+        )
     if scene.is_cross:
         return lesson(
             "tokens-cross",

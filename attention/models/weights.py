@@ -60,7 +60,7 @@ TRANSLATOR = WeightsSource(
     package="",
     folder="translator-fr-en",
     file="model.safetensors",
-    sha256="48079726b768bd6669effde0380b4b4082b7c7e09ac771866b72b66d5b625926",
+    sha256="cf9f2d6d47444c6e5f65acf3a092b79083f0046a3c685f3b2a0478110d878df4",
     companions=("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "card.json"),
 )
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 from transformers import ViTConfig, ViTForImageClassification
@@ -150,7 +151,7 @@ def _numbers(model: Any, trained_on: Digits, held_out: Digits, losses: list[floa
 
 def _card(numbers: dict[str, Any]) -> str:
     """Write the card that lies beside the weights."""
-    mistakes = ", ".join(f"a {mistake['digit']} for a {mistake['guess']}" for mistake in numbers["mistakes"]) or "none"
+    mistakes = ", ".join(f"{mistake['digit']} read as {mistake['guess']}" for mistake in numbers["mistakes"]) or "none"
     return f"""---
 license: mit
 ---
@@ -189,12 +190,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
     parser.add_argument("--steps", type=int, default=STEPS)
     arguments = parser.parse_args()
+    transformers.utils.logging.disable_progress_bar()
     # The sums of several threads differ in their last digits from machine to machine.
     torch.set_num_threads(1)
     kept, held_out = read_digits()
-    started = time.perf_counter()
+    started = time.process_time()
     model, losses = train(kept, arguments.steps)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     numbers = _numbers(model, kept, held_out, losses, seconds)
     model.save_pretrained(arguments.out)
     (arguments.out / "model.safetensors").chmod(0o644)

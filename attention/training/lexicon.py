@@ -171,6 +171,7 @@ COUNTRIES = tuple(
 TIMES: dict[str, tuple[str, ...]] = {
     "past": (
         "hier | yesterday/0*",
+        "hier matin | yesterday/0* morning/1*",
         "hier soir | yesterday/0* evening/1*",
         "ce matin | this/0 morning/1*",
         "la semaine dernière | last/2* week/1*",
@@ -215,49 +216,68 @@ TIMES: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+# How set phrases of a preposition, an article and a noun are made: every one of these with every noun beside it.
+_PREPOSITIONS = {
+    "dans": "in/0 the/1 {}/2*",
+    "sur": "on/0 the/1 {}/2*",
+    "sous": "under/0 the/1 {}/2*",
+    "devant": "in/0 front/0 of/0 the/1 {}/2*",
+    "derrière": "behind/0 the/1 {}/2*",
+    "près de": "near/0,1 the/2 {}/3*",
+}
+
+
+def _by(prepositions: str, nouns: str) -> tuple[str, ...]:
+    """Return the phrases of some prepositions and some nouns, each noun with its article and its translation."""
+    pairs = (noun.split("=") for noun in nouns.split(", "))
+    return tuple(
+        f"{preposition} {french} | {_PREPOSITIONS[preposition].format(english)}"
+        for french, english in pairs
+        for preposition in prepositions.split(", ")
+    )
+
+
 PLACES: dict[str, tuple[str, ...]] = {
     "nature": (
-        "dans le jardin | in/0 the/1 garden/2*",
-        "dans le parc | in/0 the/1 park/2*",
-        "dans la forêt | in/0 the/1 forest/2*",
+        *_by("dans, devant, près de", "le jardin=garden, le parc=park, la forêt=forest"),
+        *_by("devant, derrière, près de", "la maison=house, le église=church, le château=castle, le arbre=tree"),
+        *_by("près de", "le lac=lake, la rivière=river, la mer=sea, le pont=bridge"),
         "dans la rue | in/0 the/1 street/2*",
         "à la plage | at/0 the/1 beach/2*",
-        "devant la maison | in/0 front/0 of/0 the/1 house/2*",
-        "derrière la maison | behind/0 the/1 house/2*",
-        "devant le église | in/0 front/0 of/0 the/1 church/2*",
-        "derrière le arbre | behind/0 the/1 tree/2*",
-        "près de le lac | near/0,1 the/2 lake/3*",
-        "près de la rivière | near/0,1 the/2 river/3*",
     ),
     "home": (
         "à la maison | at/0 home/2*",
-        "dans la cuisine | in/0 the/1 kitchen/2*",
-        "dans la chambre | in/0 the/1 bedroom/2*",
-        "devant la fenêtre | in/0 front/0 of/0 the/1 window/2*",
-        "près de la fenêtre | near/0,1 the/2 window/3*",
+        *_by("dans", "la maison=house, la cuisine=kitchen, la chambre=bedroom, le jardin=garden"),
+        *_by("devant, près de", "la fenêtre=window, la porte=door, la maison=house"),
+        *_by("près de", "le lit=bed, la table=table"),
+        *_by("sur", "le lit=bed"),
     ),
     "town": (
         "à le école | at/0 school/2*",
         "à le hôtel | at/0 the/1 hotel/2*",
         "à le marché | at/0 the/1 market/2*",
         "à la gare | at/0 the/1 station/2*",
-        "dans le restaurant | in/0 the/1 restaurant/2*",
-        "dans le magasin | in/0 the/1 shop/2*",
-        "dans le bureau | in/0 the/1 office/2*",
-        "devant le musée | in/0 front/0 of/0 the/1 museum/2*",
-        "près de le pont | near/0,1 the/2 bridge/3*",
+        *_by("dans", "le restaurant=restaurant, le magasin=shop, le bureau=office, la bibliothèque=library"),
+        *_by("devant, près de", "le musée=museum, la gare=station, le école=school, le restaurant=restaurant"),
+        *_by("devant, près de", "le magasin=shop, le théâtre=theatre"),
     ),
-    "water": (
-        "dans le lac | in/0 the/1 lake/2*",
-        "dans la rivière | in/0 the/1 river/2*",
-        "dans la mer | in/0 the/1 sea/2*",
-    ),
+    "water": _by("dans", "le lac=lake, la rivière=river, la mer=sea"),
     "under": (
-        "sous la table | under/0 the/1 table/2*",
-        "sous la chaise | under/0 the/1 chair/2*",
-        "sous le arbre | under/0 the/1 tree/2*",
-        "derrière la porte | behind/0 the/1 door/2*",
-        "sur le lit | on/0 the/1 bed/2*",
+        *_by("sur, sous, derrière, près de", "la table=table, la chaise=chair, le lit=bed"),
+        *_by("derrière, devant, près de", "la porte=door"),
+        *_by("sous, derrière", "le arbre=tree"),
+        *_by("sous, sur", "la voiture=car"),
+    ),
+    "goal": (
+        "à le école | to/0 school/2*",
+        "à la maison | home/2*",
+        "à la plage | to/0 the/1 beach/2*",
+        "à la gare | to/0 the/1 station/2*",
+        "à le marché | to/0 the/0 market/2*",
+        "à le musée | to/0 the/0 museum/2*",
+        "à le hôtel | to/0 the/1 hotel/2*",
+        "à le restaurant | to/0 the/0 restaurant/2*",
+        "à le théâtre | to/0 the/0 theatre/2*",
     ),
 }
 

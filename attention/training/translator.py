@@ -19,13 +19,15 @@ from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from jaxtyping import Float
 from numpy import ndarray as Array
 from transformers import BartConfig, BartForConditionalGeneration, GenerationConfig, PreTrainedTokenizerFast
 
 from attention.training import grammar, vocabulary
-from attention.training.grammar import MAX_WORDS, Sentence
+from attention.training.grammar import MAX_WORDS
 from attention.training.loop import Batch, optimise, report
+from attention.training.sentence import Sentence, spell
 
 __all__ = [
     "SEED",
@@ -139,8 +141,8 @@ def translate(model: Any, tokenizer: PreTrainedTokenizerFast, texts: Sequence[st
 
 def measure(model: Any, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Sentence]) -> Measured:
     """Translate the sentences, and look where each head looks while the true translation is read."""
-    translations = translate(model, tokenizer, [grammar.spell(sentence.french) for sentence in sentences])
-    wanted = [grammar.spell(sentence.english) for sentence in sentences]
+    translations = translate(model, tokenizer, [spell(sentence.french) for sentence in sentences])
+    wanted = [spell(sentence.english) for sentence in sentences]
     mistakes = [(sentence, given) for sentence, given, true in zip(sentences, translations, wanted, strict=True)
                 if given != true]  # fmt: skip
     model.set_attn_implementation("eager")  # the one that gives its weights
@@ -157,7 +159,7 @@ def measure(model: Any, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[
         # The decoder reads <s> first: at position i it has read i English words, and predicts word i.
         predicting=_share_right(weights, sentences, words, offset=0),
         reading=_share_right(weights, sentences, words, offset=1),
-        mistakes=tuple((grammar.spell(sentence.french), given) for sentence, given in mistakes),
+        mistakes=tuple((spell(sentence.french), given) for sentence, given in mistakes),
     )
 
 
@@ -299,11 +301,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
     parser.add_argument("--steps", type=int, default=STEPS)
     arguments = parser.parse_args()
+    transformers.utils.logging.disable_progress_bar()
     # The sums of several threads differ in their last digits from machine to machine.
     torch.set_num_threads(1)
-    started = time.perf_counter()
+    started = time.process_time()
     model, tokenizer, losses = train(arguments.steps)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     measured = measure(model, tokenizer, held_out_sentences(N_TESTED))
     numbers = _numbers(measured, losses, seconds)
     model.save_pretrained(arguments.out)

@@ -66,10 +66,14 @@ def open_panes(view: View) -> list[Pane]:
     if not view.text:
         text.invitation()
         return []
+    info = get_info(view.model)
+    if info.reads != "text":
+        text.not_for(info, "sets two English sentences side by side")
+        return []
     # A pair would be read as one text, and a cell of a step has no place here.
     alone = replace(view, step="tokens", pair="", part="encoder")
     plain = replace(alone, pane=replace(view.pane, cell=None), other=replace(view.other, cell=None))
-    main = frame.open_pane(plain, get_info(view.model))
+    main = frame.open_pane(plain, info)
     if view.beside:
         models = {info.model_id: info for info in list_models()}
         other = models[other_model(view.model, models)]
@@ -94,7 +98,7 @@ def show(view: View, panes: list[Pane]) -> None:
     first, second, difference = comparison.pictures(selected)
     text.prose(lesson("compare-models" if view.beside else "compare"))
     if scenes[0].info.parts:
-        text.prose(lesson("compare-encoder", model=word(scenes[0].info.name)))
+        text.prose(lesson("encoder-only", model=word(scenes[0].info.name)))
     if scenes[0].info.is_decoder and not view.beside:
         text.prose(lesson("compare-decoder", model=word(scenes[0].info.name)))
     left, right = st.columns(2, gap="large")

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.figures.atlas import Head
 from attention.lesson.proof import Proof
+from attention.lesson.prose import lesson, word
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.study import Collector
 from attention.ui import state, text
@@ -61,7 +62,12 @@ def place_choice(info: ModelInfo, current: Head) -> None:
 
 
 def load(info: ModelInfo) -> Model | None:
-    """Load the model; if it cannot be loaded, say why and what mends it."""
+    """Load the model; if it cannot be loaded, or is for something else, say why and what mends it."""
+    if info.reads != "text":
+        text.not_for(info, "looks at many English sentences")
+        return None
+    if info.parts:
+        text.prose(lesson("encoder-only", model=word(info.name)))
     model = load_or_reason(info)
     if not isinstance(model, ModelUnavailableError):
         return model

@@ -300,7 +300,8 @@ def _record(model: Model, view: View) -> Recorded:
 def _word(view: View, trace: Trace) -> int:
     tokens = trace.tokens
     if view.word is None:
-        return default_word(tokens)
+        # Of a picture, the answer is read off the first token.
+        return 0 if trace.info.reads == "picture" else default_word(tokens)
     if view.word < len(tokens):
         return view.word
     text.notice(f"The link points to word {view.word}, and this sentence has {len(tokens)} tokens, counted from 0.")

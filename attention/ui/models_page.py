@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import html
-from dataclasses import replace
 
 import streamlit as st
 
-from attention.examples import EXAMPLES
 from attention.lesson.prose import lesson
-from attention.models import ModelInfo, get_info, hub
+from attention.models import hub
 from attention.models.catalogue import Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
-from attention.ui import text
+from attention.ui import state, text
 from attention.ui.cache import downloads, settle, shelf
 from attention.ui.masthead import WANTED, masthead, notices
-from attention.view import View
 
 __all__ = ["show"]
 
@@ -45,7 +42,7 @@ _STYLES = """<style>
 
 def show() -> None:
     """Draw the page: all models, those on their way, and how to get more."""
-    view = masthead("Models")
+    masthead("Models")
     st.html(_STYLES)
     notices()
     st.title("Models", anchor=False)
@@ -60,18 +57,18 @@ def show() -> None:
     with st.container(key="catalogue"):
         for entry in catalogue():
             is_coming = entry.model_id in on_their_way
-            _card(view, entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
+            _card(entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
     settle()
 
 
-def _card(view: View, entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
+def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
     with st.container(border=True, key=f"card_{entry.model_id}"):
         st.html(_facts(entry, _where(entry, is_loaded=is_loaded, is_coming=is_coming)))
         if entry.problem:
             text.notice(entry.problem)
         with st.container(horizontal=True, vertical_alignment="center"):
             if entry.info is not None:
-                to = _seen_with(view, entry.info).to_query()
+                to = state.seen_with(entry.model_id).to_query()
                 with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
                     st.page_link("pages/step_by_step.py", label=f"Look at {entry.name} ▸", query_params=to)
             if entry.kept is not None and may_fetch:
@@ -81,14 +78,6 @@ def _card(view: View, entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_c
                 st.button(
                     f"Download, {size}", key=f"download_{entry.model_id}", on_click=_start, args=(entry.model_id,)
                 )
-
-
-def _seen_with(view: View, info: ModelInfo) -> View:
-    """Return the view with another model; a model that reads something else gets an example of that."""
-    seen = view.with_model(info.model_id)
-    if info.reads == get_info(view.model).reads:
-        return seen
-    return replace(seen, beside=False).with_text(EXAMPLES[info.reads][0]).with_pair("")
 
 
 def _where(entry: Entry, *, is_loaded: bool, is_coming: bool) -> str:

@@ -12,10 +12,11 @@ from streamlit.components.v2 import component
 from attention import pixels
 from attention.examples import DIGITS
 from attention.figures.heads import HeadThumb
-from attention.lesson.picture import overlay, tell_overlay
+from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
 from attention.ui import components, state, text
 from attention.ui.components import _css, _is_index, _read, _told
+from attention.ui.downloads import csv_button
 from attention.view import View
 
 __all__ = ["BLANK", "field", "show"]
@@ -39,9 +40,13 @@ def field(view: View) -> None:
             key="drawing", data={"label": _LABEL, "picture": shown}, on_draw_change=_told("drawing", "draw", _set_drawn)
         )
     with right:
-        thumbs = [HeadThumb(digit, pixels.parse(code) / (len(pixels.GREYS) - 1)) for code, digit in DIGITS.items()]
+        thumbs = [_thumb(code, digit) for code, digit in DIGITS.items()]
         chosen = list(DIGITS).index(view.text) if view.text in DIGITS else -1
         components.head_grid(thumbs, chosen, key="digits", on_choose=_set_digit, label="Digits to choose from")
+
+
+def _thumb(code: str, digit: str) -> HeadThumb:
+    return HeadThumb(digit, pixels.parse(code) / (len(pixels.GREYS) - 1), is_picture=True)
 
 
 def is_picture(written: str) -> bool:
@@ -72,6 +77,8 @@ def _overlay(scene: Scene) -> None:
         on_ask_change=_told("overlay", "ask", partial(_ask, positions)),
         on_choose_change=_told("overlay", "choose", partial(_choose, len(data.heads))),
     )
+
+    csv_button("overlay", lambda: overlay_table(data))
 
 
 def _set_drawn(drawn: object) -> None:

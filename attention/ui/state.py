@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attention.examples import EXAMPLES
 from attention.models import ModelInfo, get_info, hub, list_models
 from attention.models.hub import HubError
+from attention.trace import Reads
 from attention.view import Pane, View, text_notices
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "current",
     "notices",
     "open_page",
+    "seen_with",
     "set_model",
     "set_pair",
     "set_pane",
@@ -130,14 +132,23 @@ def set_text(text: str) -> None:
 
 def set_model(model: str) -> None:
     """Take another model; where it reads something else, it gets what was last read of that kind."""
+    view = seen_with(model)
+    st.session_state[_READ] = {**_read(), get_info(current().model).reads: current().text}
+    change(lambda _: view)
+
+
+def seen_with(model: str) -> View:
+    """Return the view with another model, and with something that it can read."""
     view, (old, new) = current(), (get_info(name).reads for name in (current().model, model))
-    kept = {**st.session_state.get(_READ, {}), old: view.text}
-    st.session_state[_READ] = kept
+    seen = view.with_model(model)
     if old == new:
-        change(lambda view: view.with_model(model))
-    else:
-        text = kept.get(new, EXAMPLES[new][0])
-        change(lambda view: replace(view.with_model(model), beside=False).with_text(text).with_pair(""))
+        return seen
+    return replace(seen, beside=False).with_text(_read().get(new, EXAMPLES[new][0])).with_pair("")
+
+
+def _read() -> dict[Reads, str]:
+    found: dict[Reads, str] = st.session_state.get(_READ, {})
+    return found
 
 
 def set_pair(pair: str, text: str | None = None) -> None:

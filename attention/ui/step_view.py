@@ -15,7 +15,7 @@ from attention.lesson.heads import head_thumbs
 from attention.lesson.pictures import matrices
 from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table, shapes, token_table
-from attention.lesson.telling import formula, tell
+from attention.lesson.telling import formula, heading, tell
 from attention.snippets import Library, snippet
 from attention.ui import components, frame, state, text
 from attention.ui.downloads import csv_button
@@ -102,7 +102,8 @@ def unavailable(pane: Pane) -> None:
 
 def _heading(step: Step, pane: Pane) -> None:
     number = STEP_KEYS.index(step.key) + 1
-    st.header(f"{number}. {step.heading}", anchor=False)
+    named = step.heading if pane.scene is None else heading(step, pane.scene)
+    st.header(f"{number}. {named}", anchor=False)
     with st.container(key=f"formula_{pane.name}"):
         st.latex(step.formula if pane.scene is None else formula(step, pane.scene))
 

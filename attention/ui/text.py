@@ -110,6 +110,14 @@ def news(sentence: str) -> None:
     st.html(f'<div class="prose news" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
 
 
+_READS: dict[Reads, str] = {"french": "French of its own few hundred words", "picture": "pictures"}
+
+
+def not_for(info: ModelInfo, purpose: str) -> None:
+    """Say that a page is not for a model that reads something else."""
+    notice(f"{info.name} reads {_READS[info.reads]}, and this page {purpose}: choose another model above.")
+
+
 def invitation() -> None:
     """Invite a person who has typed nothing to type."""
     notice("Type a sentence above, or choose one of the examples: attention needs at least one word.")

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import streamlit as st
 
-from attention.models import ModelUnavailableError, list_models, load, weights
+from attention.models import ModelUnavailableError, bundled, list_models, load, weights
 from attention.models.toy import ToyModel
 
 MODELS = {info.model_id: info for info in list_models()}
@@ -16,7 +16,7 @@ SECRET = "xylophone quarantine"
 def test_the_front_door_shows_both_models_on_the_first_sentence(open_page):
     shown = open_page("app.py")
     assert shown.exceptions == []
-    assert [heading.value for heading in shown.app.subheader] == ["Toy", "BERT"]
+    assert [heading.value for heading in shown.app.subheader] == [info.name for info in bundled.INFOS]
     for model_id in ("toy", "minilm-l6"):
         info = MODELS[model_id]
         trace = load(model_id).trace("The cat sat on the mat")

@@ -8,7 +8,7 @@ import pytest
 
 from attention import pixels
 from attention.examples import DIGITS, EXAMPLES
-from attention.lesson.picture import overlay, tell_overlay
+from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
@@ -40,6 +40,8 @@ def test_every_head_is_laid_over_its_patches(trace, word):
         assert trace.tokens[int(row.argmax())].text in head["description"]
     picture = numbers(payload["picture"]).reshape(payload["side"], payload["side"])
     np.testing.assert_allclose(picture * 16, pixels.parse(trace.text))
+    table = overlay_table(data)
+    assert [float(cell) for cell in table["Head 2"]] == pytest.approx([*weights[1, 1:], weights[1, 0]])
     told = tell_overlay(scene)
     assert f"{weights[1, 1:].sum():.2f}" in told
     assert f"{weights[1, 0]:.2f}" in told

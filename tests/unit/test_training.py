@@ -9,6 +9,7 @@ from transformers import AutoModelForImageClassification, AutoModelForSeq2SeqLM,
 
 from attention.training import digits, grammar, translator, vocabulary
 from attention.training.loop import optimise
+from attention.training.sentence import spell
 
 MODELS = Path(__file__).parents[2] / "assets" / "models"
 TRANSLATOR, DIGITS = MODELS / "translator-fr-en", MODELS / "vit-digits"
@@ -74,7 +75,7 @@ def test_the_alignment_is_what_counting_by_hand_gives(committed):
     right = []
     model.set_attn_implementation("eager")
     for sentence in sentences:
-        inputs = tokenizer(grammar.spell(sentence.french), return_tensors="pt")
+        inputs = tokenizer(spell(sentence.french), return_tensors="pt")
         english = [tokenizer.get_vocab()[word] for word in sentence.english]
         start = model.config.decoder_start_token_id
         with torch.inference_mode():
@@ -124,10 +125,10 @@ def test_words_that_it_does_not_know_are_named(text, unknown):
 def test_the_tokenizer_reads_every_sentence_as_the_grammar_has_it(committed):
     tokenizer = committed[1]
     for sentence in translator.held_out_sentences(300, seed=3):
-        tokens = tokenizer.convert_ids_to_tokens(tokenizer(grammar.spell(sentence.french))["input_ids"])
+        tokens = tokenizer.convert_ids_to_tokens(tokenizer(spell(sentence.french))["input_ids"])
         assert tokens == [*(word.lower() for word in sentence.french), vocabulary.EOS]
         ids = tokenizer.convert_tokens_to_ids(list(sentence.english))
-        assert tokenizer.decode(ids) == grammar.spell(sentence.english)
+        assert tokenizer.decode(ids) == spell(sentence.english)
 
 
 def test_a_few_steps_of_training_the_translator_lower_the_loss():

@@ -1,0 +1,110 @@
+"""The models trained here, as the app runs them: what they write, name and answer, and what their cards say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attention import pixels
+from attention.examples import DIGITS, EXAMPLES
+from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
+from attention.lesson.proof import prove
+from attention.lesson.scene import Scene
+from attention.models import bundled, get_info, load
+from attention.models.architectures import info_from_config
+from attention.models.cards import digits_card, translator_card
+from attention.models.weights import DIGITS as DIGITS_SOURCE
+from attention.models.weights import TRANSLATOR, locate
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load("translator-fr-en")
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return load("vit-digits")
+
+
+@pytest.mark.parametrize("source", [TRANSLATOR, DIGITS_SOURCE], ids=lambda source: source.model_id)
+def test_the_catalogue_says_what_the_files_say(source):
+    info = get_info(source.model_id)
+    found = info_from_config(source.model_id, locate(source), name=info.name, licence=info.licence, source=info.source)
+    told = ("architecture", "summary", "default_layer", "default_head", "reads")
+    assert replace(info, **{name: getattr(found, name) for name in told}) == found
+
+
+@pytest.mark.parametrize(
+    ("french", "english"),
+    [
+        ("Jane visite l'Afrique en septembre", "Jane visits Africa in September"),
+        ("jane visite l’afrique en septembre", "Jane visits Africa in September"),
+        ("le chat noir dort", "the black cat sleeps"),
+    ],
+)
+def test_it_translates_and_all_three_uses_of_attention_are_in_the_trace(translator, french, english):
+    trace = translator.trace(french)
+    assert trace.decoder.text == english
+    assert prove(trace).holds
+    assert [layer.kind for part in translator.info.parts for layer in trace.part(part).layers] == [
+        *["self"] * 2,
+        *["masked self"] * 2,
+        *["cross"] * 2,
+    ]
+    assert trace.cross.key_tokens == trace.tokens
+    assert [token.text for token in trace.cross.tokens] == ["<s>", *english.split()]
+    assert english in tell_written(trace, is_given=False)
+
+
+def test_words_that_it_does_not_know_are_named(translator):
+    with pytest.raises(ValueError, match="and not “chien-loup”, “xylophone”"):
+        translator.trace("le chien-loup voit le xylophone")
+    with pytest.raises(ValueError, match="writes its translation itself"):
+        translator.trace("le chat noir dort", "the black cat")
+
+
+def test_the_page_begins_at_the_head_that_is_right_most_often(translator):
+    card = translator_card()
+    assert (translator.info.default_layer, translator.info.default_head) == (card.best_layer, card.best_head)
+    best = card.alignment[card.best_layer][card.best_head]
+    assert best == max(share for layer in card.alignment for share in layer) >= 0.9
+    assert card.exact_match >= 0.95
+    scene = Scene(translator.trace("le chat noir dort").cross, 0, 1, 2)
+    told = tell_alignment(scene, card)
+    assert f"{100 * card.alignment[0][1]:.1f}" in told
+    assert f"{100 * best:.1f}" in told
+
+
+@pytest.mark.parametrize("picture", EXAMPLES["picture"])
+def test_it_answers_as_transformers_own_classifier_does(reader, picture):
+    from transformers import ViTForImageClassification
+
+    plain = ViTForImageClassification.from_pretrained(
+        locate(DIGITS_SOURCE), local_files_only=True, attn_implementation="eager"
+    ).eval()
+    with torch.inference_mode():
+        wanted = plain(pixel_values=torch.tensor((pixels.parse(picture) / 16 - 0.5) / 0.5)[None, None]).logits[0]
+    answer = reader.answer(reader.trace(picture))
+    np.testing.assert_allclose(answer.logits, wanted, atol=1e-4)
+    assert answer.labels == tuple(map(str, range(10)))
+    told = tell_answer(answer, "Digits", digits_card())
+    assert f"for <strong><bdi>{answer.labels[int(wanted.argmax())]}</bdi></strong>" in told
+
+
+def test_of_the_digits_to_choose_from_most_are_read_right(reader):
+    """They were held out, and are shown whether they are read right or not."""
+    right = [
+        reader.answer(reader.trace(picture)).labels[int(reader.answer(reader.trace(picture)).logits.argmax())] == digit
+        for picture, digit in DIGITS.items()
+    ]
+    assert sum(right) >= 9
+
+
+def test_a_text_is_no_picture_and_models_that_sort_nothing_answer_nothing(reader, minilm):
+    with pytest.raises(ValueError, match="64 characters"):
+        reader.trace("The cat sat on the mat")
+    assert minilm.answer(minilm.trace("The cat")) is None
+    assert load("toy").answer(load("toy").trace("The cat")) is None
+    assert set(bundled.SOURCES) == {info.model_id for info in bundled.INFOS} - {"toy"}
