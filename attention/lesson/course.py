@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.figures import colours
 
-__all__ = ["CROSSED", "STEPS", "STEP_KEYS", "TURNED", "Step", "biased", "step_of", "unscaled"]
+__all__ = ["CROSSED", "PATCHES", "STEPS", "STEP_KEYS", "TURNED", "Step", "biased", "step_of", "unscaled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,9 @@ TURNED = r" \quad\allowbreak ".join(
         rf"{{{_V} = {_X}{_in(colours.VALUE, 'W_V')}}}",
     )
 )
+
+# A picture is cut into patches.
+PATCHES = r"\text{picture} \to t_1, t_2, \dots, t_n"
 
 # Cross-attention has two kinds of vectors: X of what is written, and Z of what was read.
 CROSSED = {

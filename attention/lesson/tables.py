@@ -48,9 +48,10 @@ def shapes(step: str, scene: Scene) -> str:
     """Return the shapes of a step in one line: ``Q (8×32) · Kᵀ (32×8) → S (8×8)``."""
     T, K, D, M = len(scene.tokens), len(scene.key_tokens), scene.d_head, scene.info.d_model
     Dv, H = scene.steps.values.shape[-1], scene.info.n_heads
+    read = "picture" if scene.info.reads == "picture" else "text"
     also = f"and K ({K}×{D}), V ({K}×{Dv}) alike" + (f", of Z ({K}×{M})" if scene.is_cross else "")
     return {
-        "tokens": f"text → {T} tokens" + (f", which look at {K}" if scene.is_cross else ""),
+        "tokens": f"{read} → {T} tokens" + (f", which look at {K}" if scene.is_cross else ""),
         "embed": f"{T} tokens → X ({T}×{M})",
         "qkv": f"X ({T}×{M}) · W_Q ({M}×{D}) → Q ({T}×{D}), {also}",
         "scores": f"Q ({T}×{D}) · Kᵀ ({D}×{K}) → S ({T}×{K})",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.course import CROSSED, TURNED, Step, biased, unscaled
+from attention.lesson.course import CROSSED, PATCHES, TURNED, Step, biased, unscaled
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
@@ -37,15 +37,15 @@ def tell(step: str, scene: Scene) -> str:
 
 def heading(step: Step, scene: Scene) -> str:
     """Return the heading of a step; a picture is no sentence."""
-    is_picture = step.key == "tokens" and scene.info.reads == "picture"
-    return "Cut the picture into patches" if is_picture else step.heading
+    return "Cut the picture into patches" if _cuts_picture(step, scene) else step.heading
 
 
 def formula(step: Step, scene: Scene) -> str:
     """Return the formula of a step in LaTeX; what the vectors are made of depends on the layer and the model."""
     layer = scene.attention
-    if scene.is_cross and step.key in CROSSED:
-        return CROSSED[step.key]
+    other = _other_formula(step, scene)
+    if other:
+        return other
     if step.key == "qkv" and layer.rotary is not None:
         return TURNED
     if step.key == "heads" and layer.norm is not None and layer.projections and layer.projections.b_O is None:
@@ -54,6 +54,17 @@ def formula(step: Step, scene: Scene) -> str:
         return _embed_formula(step, scene)
     latex = step.formula if layer.bias is None else biased(step.formula)
     return unscaled(latex) if layer.scale == 1 else latex
+
+
+def _other_formula(step: Step, scene: Scene) -> str:
+    """Return the formula where a picture is cut, or two texts meet; else nothing."""
+    if _cuts_picture(step, scene):
+        return PATCHES
+    return CROSSED.get(step.key, "") if scene.is_cross else ""
+
+
+def _cuts_picture(step: Step, scene: Scene) -> bool:
+    return step.key == "tokens" and scene.info.reads == "picture"
 
 
 def _embed_formula(step: Step, scene: Scene) -> str:
@@ -220,7 +231,7 @@ def _first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
     if parts is None or parts.positions is None:
         return lesson("embed-bias" if scene.attention.bias is not None else "embed-rotary", **facts)
     return lesson(
-        "embed-normed",
+        "embed-picture" if scene.info.reads == "picture" else "embed-normed",
         position=scene.word,
         word_length=_length(parts.words[scene.word]),
         position_length=_length(parts.positions[scene.word]),

@@ -104,7 +104,7 @@ def token_strip(
         {
             "text": token.text,
             "position": token.position,
-            "id": token.token_id,
+            "id": None if _is_patch(token) else token.token_id,
             "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
             "group": group,
             "title": title,
@@ -144,7 +144,13 @@ def _is_index(value: object, size: int) -> TypeGuard[int]:
 
 def _title(token: Token) -> str:
     kind = "padding, " if token.is_padding else "special token, " if token.is_special else ""
-    return f"{token.text}: {kind}position {token.position}, id {token.token_id}"
+    number = "" if _is_patch(token) else f", id {token.token_id}"
+    return f"{token.text}: {kind}position {token.position}{number}"
+
+
+def _is_patch(token: Token) -> bool:
+    """Tell whether a token is a part of a picture: nothing was typed for it, and it has no number."""
+    return token.token_id < 0 and not token.typed and not token.is_padding
 
 
 def _groups(tokens: Sequence[Token]) -> list[int]:

@@ -712,7 +712,7 @@ def test_a_scale_of_the_models_own_is_told(model_of):
     ("kind", "latex", "name"),
     [
         ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed-normed"),
-        ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed-normed"),
+        ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed-picture"),
         ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-bias"),
         ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-rotary"),
     ],
@@ -727,7 +727,7 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     assert told["norm"] == facts_in(tell("embed", second), "embed-stream")["norm"] == norm
     assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
     assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
-    if name == "embed-normed":
+    if name in ("embed-normed", "embed-picture"):
         assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
     assert matrices("embed", second)[0].title == f"X: what enters layer 2, after {norm}"
 
