@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,9 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
     transformers' own ``from_pretrained(gguf_file=…)`` asks for accelerate as well, of which nothing is needed here,
     and tells nobody how far it is.
     """
+    # A new server imports transformers in another thread meanwhile. Who begins with the same module waits for it;
+    # who begins elsewhere may find it half made.
+    import_module("attention.models.huggingface")
     import torch
     from gguf import GGUFReader, dequantize
     from safetensors.torch import save_file

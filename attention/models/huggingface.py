@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 # Everything is read from disk; without this, a missing file would wait 23 seconds for a hub.
@@ -32,6 +33,10 @@ from attention.trace import Cut, Embeddings, ModelInfo, Token, Trace
 from attention.training.vocabulary import unknown_words
 
 __all__ = ["HuggingFaceModel"]
+
+# While transformers loads a model, it sets switches for the whole process: of two that are loaded at once, one may
+# be left without some of its weights.
+_LOADING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +236,16 @@ class HuggingFaceModel:
 
 def _load(kind: Any, folder: Path) -> Any:
     """Load a model all of whose weights are there: transformers would make up those that are missing."""
-    model, found = kind.from_pretrained(
-        folder,
-        local_files_only=True,
-        use_safetensors=True,
-        trust_remote_code=False,
-        attn_implementation=ATTENTION_NAME,
-        dtype=torch.float32,
-        output_loading_info=True,
-    )
+    with _LOADING:
+        model, found = kind.from_pretrained(
+            folder,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            attn_implementation=ATTENTION_NAME,
+            dtype=torch.float32,
+            output_loading_info=True,
+        )
     # The pooler is behind the last layer, and nothing here looks at it.
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:

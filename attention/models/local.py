@@ -107,7 +107,7 @@ def _from_hub(kept: Kept) -> Found:
 
 
 def _from_folder(model_id: str, folder: Path) -> Found:
-    described = _described(model_id, folder, folder.name, "not stated", f"the folder {folder}")
+    described = _described(model_id, folder, model_id, "not stated", f"the folder {folder}")
     if isinstance(described, str):
         return Found(model_id, folder, None, described)
     return Found(model_id, folder, described)

@@ -54,7 +54,9 @@ def notices() -> None:
     if wanted:
         query = {**state.current().to_query(), WANTED: wanted}
         with st.container(key="way_in_models"):
-            st.page_link("pages/models.py", label=f"Look for {wanted} among the models ▸", query_params=query)
+            st.page_link(
+                "pages/models.py", label=f"Look for {text.plain(wanted)} among the models ▸", query_params=query
+            )
 
 
 def _seen_from(path: str, view: View) -> View:

@@ -70,7 +70,7 @@ def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool)
             if entry.info is not None:
                 to = state.seen_with(entry.model_id).to_query()
                 with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
-                    st.page_link("pages/step_by_step.py", label=f"Look at {entry.name} ▸", query_params=to)
+                    st.page_link("pages/step_by_step.py", label=f"Look at {text.plain(entry.name)} ▸", query_params=to)
             if entry.kept is not None and may_fetch:
                 st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
             if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
@@ -154,7 +154,7 @@ def _bars(running: frozenset[str]) -> None:
         found = each.state()
         if not found.is_over:
             left, right = st.columns([6, 1], vertical_alignment="center")
-            left.progress(found.progress.share, _how_far(each.model_id, found))
+            left.progress(found.progress.share, text.plain(_how_far(each.model_id, found)))
             right.button("Cancel", key=f"cancel_{each.model_id}", on_click=each.cancel, width="stretch")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import streamlit as st
@@ -46,18 +45,13 @@ def _buttons(candidates: Sequence[Candidate], pane: Pane, *, is_whole: bool) -> 
     with st.container(horizontal=True, key=f"{pane.name}_next"):
         for number, candidate in enumerate(candidates):
             st.button(
-                f"{_plain(candidate.label)} {candidate.probability:.2f}",
+                f"{text.plain(candidate.label)} {candidate.probability:.2f}",
                 key=f"{pane.name}_next_{number}",
                 disabled=candidate.text is None or not is_whole,
                 help=None if candidate.text is not None else "This is no text that could be added to a sentence.",
                 on_click=_add,
                 args=(candidate.text,),
             )
-
-
-def _plain(label: str) -> str:
-    """Return a label in which nothing is interpreted as Markdown."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
 
 
 def _add(addition: str | None) -> None:

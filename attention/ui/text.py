@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import re
 
 import streamlit as st
 
 from attention.figures import colours
 
-__all__ = ["invitation", "news", "notice", "proof_line", "prose", "shapes_line", "styles", "unavailable"]
+__all__ = ["invitation", "news", "notice", "plain", "proof_line", "prose", "shapes_line", "styles", "unavailable"]
 
 
 def _as_in_styles(colour: str) -> str:
@@ -116,6 +117,11 @@ _READS: dict[Reads, str] = {"french": "French of its own few hundred words", "pi
 def not_for(info: ModelInfo, purpose: str) -> None:
     """Say that a page is not for a model that reads something else."""
     notice(f"{info.name} reads {_READS[info.reads]}, and this page {purpose}: choose another model above.")
+
+
+def plain(label: str) -> str:
+    """Return a label in which nothing is interpreted as Markdown."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
 
 
 def invitation() -> None:

@@ -174,14 +174,20 @@ def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(running, hub,
     expect(field).to_have_value("tiny/llama")
 
 
-@pytest.mark.slow
-def test_the_one_time_conversion_shows_how_far_it_is(tmp_path, new_tab):
+@pytest.fixture
+def unconverted(tmp_path):
+    """A new server that has never converted anything."""
     with serve(tmp_path / "log", {"ATTENTION_CACHE_DIR": str(tmp_path / "cache")}) as server:
-        tab = new_tab(at=server)
-        tab.page.goto(f"{server.url}/step_by_step?model=smollm2-135m")
-        bar = tab.page.get_by_text(re.compile(r"Converting SmolLM2: [1-9]\d* of 272 tensors"))
-        expect(bar).to_be_visible(timeout=PATIENCE)
-        expect(tab.page.get_by_role("progressbar")).to_be_visible()
-        expect(tab.proof).to_contain_text("SmolLM2's own output", timeout=2 * PATIENCE)
-        expect(tab.page.get_by_role("progressbar")).to_have_count(0)
+        yield server
         assert "Traceback" not in server.printed()
+
+
+@pytest.mark.slow
+def test_the_one_time_conversion_shows_how_far_it_is(unconverted, new_tab):
+    tab = new_tab(at=unconverted)
+    tab.page.goto(f"{unconverted.url}/step_by_step?model=smollm2-135m")
+    bar = tab.page.get_by_text(re.compile(r"Converting SmolLM2: [1-9]\d* of 272 tensors"))
+    expect(bar).to_be_visible(timeout=PATIENCE)
+    expect(tab.page.get_by_role("progressbar")).to_be_visible()
+    expect(tab.proof).to_contain_text("SmolLM2's own output", timeout=2 * PATIENCE)
+    expect(tab.page.get_by_role("progressbar")).to_have_count(0)

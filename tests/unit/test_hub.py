@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from attention.examples import EXAMPLES
 from attention.models import ModelUnavailableError, bundled, get_info, hub, list_models, load, local, store
 from attention.models.hub_line import PATIENCE_SECONDS, Cancelled, HubError
 from tests import tiny_models
@@ -23,8 +24,7 @@ LIMIT_SECONDS = 5.0
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """Tiny models of several architectures, as folders."""
-    kinds = ("bert", "distilbert", "roberta", "gpt2", "llama")
-    return {kind: tiny_models.make(kind, tmp_path_factory.mktemp("tiny") / kind) for kind in kinds}
+    return {kind: tiny_models.make(kind, tmp_path_factory.mktemp("tiny") / kind) for kind in tiny_models.KINDS}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def refused(match, model_id=ID):
     return sentence
 
 
-@pytest.mark.parametrize("kind", ["bert", "distilbert", "roberta", "gpt2", "llama"])
+@pytest.mark.parametrize("kind", tiny_models.KINDS)
 def test_a_fetched_model_is_one_of_the_catalogue_and_gives_what_its_folder_gives(small, tiny, kind):
     from attention.models.huggingface import HuggingFaceModel
 
@@ -80,8 +80,9 @@ def test_a_fetched_model_is_one_of_the_catalogue_and_gives_what_its_folder_gives
     info = get_info(model_id)
     assert (info.model_id, info.name, info.licence) == (model_id, kind, "apache-2.0")
     assert COMMIT[:12] in info.source
-    trace = load(model_id).trace("The cat sat")
-    wanted = HuggingFaceModel(info, tiny[kind]).trace("The cat sat")
+    text = EXAMPLES[info.reads][0]
+    trace = load(model_id).trace(text)
+    wanted = HuggingFaceModel(info, tiny[kind]).trace(text)
     for layer, expected in zip(trace.layers, wanted.layers, strict=True):
         np.testing.assert_array_equal(layer.model_output, expected.model_output)
     assert max(layer.check() for layer in trace.layers) < 1e-5

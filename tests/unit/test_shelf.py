@@ -286,6 +286,49 @@ def test_a_model_that_is_put_out_is_freed_even_out_of_the_garbage_collectors_sig
         gc.unfreeze()
 
 
+@pytest.mark.parametrize("repeat", range(3))
+def test_models_that_are_loaded_at_once_are_whole(repeat, tmp_path):
+    """transformers' own loading, in several threads at once, leaves some of them with made-up weights."""
+    kinds = ["bart", "t5", "gpt2", "bert", "llama", "distilbert"]
+    folders = {kind: tiny_models.make(kind, tmp_path / kind) for kind in kinds}
+    infos = {kind: info_from_config(kind, folders[kind], name=kind, licence="", source="") for kind in kinds}
+    shelf = Shelf(lambda model_id, on_progress: HuggingFaceModel(infos[model_id], folders[model_id]), len(kinds))
+    together = Barrier(len(kinds))
+
+    def ask(kind):
+        together.wait(PATIENCE)
+        with shelf.borrow(kind) as model:
+            return model.trace("The cat sat").layers[-1].model_output
+
+    with ThreadPoolExecutor(len(kinds)) as pool:
+        found = dict(zip(kinds, pool.map(ask, kinds), strict=True))
+    for kind in kinds:
+        alone = HuggingFaceModel(infos[kind], folders[kind]).trace("The cat sat").layers[-1].model_output
+        np.testing.assert_array_equal(found[kind], alone)
+
+
+def test_a_model_gives_the_same_while_others_are_loaded(tmp_path):
+    folders = {kind: tiny_models.make(kind, tmp_path / kind) for kind in ("bert", "bart", "gpt2")}
+    infos = {kind: info_from_config(kind, folder, name=kind, licence="", source="") for kind, folder in folders.items()}
+    model = HuggingFaceModel(infos["bert"], folders["bert"])
+    wanted = model.trace("The cat sat").layers[-1].model_output
+    is_over, n_runs = Event(), 0
+
+    def load_others():
+        for kind in ("bart", "gpt2") * 4:
+            HuggingFaceModel(infos[kind], folders[kind])
+        is_over.set()
+
+    loading = Thread(target=load_others)
+    loading.start()
+    while not is_over.is_set() and loading.is_alive():
+        np.testing.assert_array_equal(model.trace("The cat sat").layers[-1].model_output, wanted)
+        n_runs += 1
+    loading.join(PATIENCE)
+    assert is_over.is_set()
+    assert n_runs > 4
+
+
 @pytest.mark.slow
 def test_put_out_gives_the_memory_back_to_the_system():
     process = psutil.Process()
