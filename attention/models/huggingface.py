@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
-
-# Everything is read from disk; without this, a missing file would wait 23 seconds for a hub.
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
 import torch

@@ -92,7 +92,7 @@ def _facts(entry: Entry, where: str) -> str:
     facts = {
         "Architecture": html.escape(entry.architecture),
         "Layers × heads": html.escape(entry.layers_and_heads),
-        "Parameters": "" if entry.n_parameters is None else f"{entry.n_parameters:,}",
+        "Parameters": _parameters(entry),
         "Licence": html.escape(entry.licence),
         "Source": html.escape(entry.source),
         "SHA-256": _checksum(entry.checksum),
@@ -103,6 +103,13 @@ def _facts(entry: Entry, where: str) -> str:
         f'<div class="model"><h3><bdi>{html.escape(entry.name)}</bdi></h3>'
         f'<p class="{kind}">{html.escape(where)}</p><dl>{rows}</dl></div>'
     )
+
+
+def _parameters(entry: Entry) -> str:
+    """Return how many parameters a model has; of one that is not here, about how many it is said to have."""
+    if entry.n_parameters is None:
+        return ""
+    return f"{entry.n_parameters:,}" if entry.offered is None else f"about {entry.n_parameters / 1e6:.0f} million"
 
 
 def _checksum(checksum: str) -> str:
