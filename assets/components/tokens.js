@@ -4,7 +4,7 @@
  * @typedef {object} Chip
  * @property {string} text
  * @property {number} position
- * @property {number} id
+ * @property {number | null} id null if it is in no vocabulary
  * @property {"word" | "special" | "padding"} kind
  * @property {number} group tokens of one word have the same
  * @property {string} title
@@ -61,7 +61,8 @@ function chip(data, index, isSelectable) {
     button.setAttribute("aria-label", data.title);
   }
   const numbers = make("span", "numbers");
-  numbers.append(make("span", "position", String(data.position)), make("span", "id", String(data.id)));
+  numbers.append(make("span", "position", String(data.position)));
+  if (data.id !== null) numbers.append(make("span", "id", String(data.id)));
   button.append(make("bdi", "text", visible(data.text)), numbers);
   return button;
 }

@@ -46,6 +46,8 @@ def formula(step: Step, scene: Scene) -> str:
     layer = scene.attention
     if scene.is_cross and step.key in CROSSED:
         return CROSSED[step.key]
+    if step.key == "tokens" and scene.info.reads == "picture":
+        return step.formula.replace("sentence", "picture")
     if step.key == "qkv" and layer.rotary is not None:
         return TURNED
     if step.key == "heads" and layer.norm is not None and layer.projections and layer.projections.b_O is None:
@@ -372,7 +374,12 @@ def _softmax(scene: Scene) -> str:
 
 
 def _tell_sink(scene: Scene) -> str:
-    """Return a sentence on the special token that the word in focus gives most to, if there is one."""
+    """Return a sentence on the special token that the word in focus gives most to, if there is one.
+
+    What was measured of such tokens was measured on texts.
+    """
+    if scene.info.reads == "picture":
+        return ""
     weights = scene.steps.weights
     row = weights[scene.word]
     best = int(row.argmax())

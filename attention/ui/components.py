@@ -104,7 +104,8 @@ def token_strip(
         {
             "text": token.text,
             "position": token.position,
-            "id": token.token_id,
+            # A patch of a picture is in no vocabulary, nor is a word that the toy makes something of by its ending.
+            "id": None if token.token_id < 0 else token.token_id,
             "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
             "group": group,
             "title": title,
@@ -144,7 +145,8 @@ def _is_index(value: object, size: int) -> TypeGuard[int]:
 
 def _title(token: Token) -> str:
     kind = "padding, " if token.is_padding else "special token, " if token.is_special else ""
-    return f"{token.text}: {kind}position {token.position}, id {token.token_id}"
+    number = f", id {token.token_id}" if token.token_id >= 0 else ""
+    return f"{token.text}: {kind}position {token.position}{number}"
 
 
 def _groups(tokens: Sequence[Token]) -> list[int]:
