@@ -29,7 +29,7 @@ function build(parent) {
   const field = make("div", "field");
   const canvas = make("canvas", "pixels");
   const cursor = make("div", "cursor");
-  const readout = make("div", "readout");
+  const readout = make("div", "readout", "Draw with the mouse or a finger, or with the arrows and the space bar.");
   const clear = make("button", "clear", "Clear");
   clear.type = "button";
   [canvas.width, canvas.height] = [SIDE, SIDE];

@@ -31,6 +31,7 @@ export default function ({ data, parentElement, setStateValue }) {
   while (state.buttons.length < data.heads.length) addButton(state);
   state.buttons.splice(data.heads.length).forEach((button) => button.remove());
   data.heads.forEach((head, index) => dress(state.buttons[index], head, index === data.current, theme));
+  state.root.classList.toggle("pictures", data.heads.every((head) => head.isPicture));
   setHeadings(state, data.heads);
   onChosen(state.root, (index) => {
     state.buttons.forEach((button, other) => setAttribute(button, "aria-pressed", other === index));

@@ -4,7 +4,7 @@
  * @typedef {object} Chip
  * @property {string} text
  * @property {number} position
- * @property {number | null} id
+ * @property {number | null} id null if it is in no vocabulary
  * @property {"word" | "special" | "padding"} kind
  * @property {number} group tokens of one word have the same
  * @property {string} title

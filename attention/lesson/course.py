@@ -113,7 +113,7 @@ PATCHES = r"\text{picture} \to t_1, t_2, \dots, t_n"
 
 # Cross-attention has two kinds of vectors: X of what is written, and Z of what was read.
 CROSSED = {
-    "tokens": r"\text{read} \to s_1, \dots, s_m \quad \text{written} \to t_1, \dots, t_n",
+    "tokens": r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}",
     "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
     "qkv": rf"{_Q} = {_X}{_in(colours.QUERY, 'W_Q')} \quad {_K} = Z{_in(colours.KEY, 'W_K')} \quad "
     rf"{_V} = Z{_in(colours.VALUE, 'W_V')}",

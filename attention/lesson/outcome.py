@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import fact, lesson, typed, word
 from attention.lesson.scene import Scene
 from attention.models.base import Answer
 from attention.models.cards import DigitsCard, TranslatorCard
@@ -17,8 +17,12 @@ __all__ = ["tell_alignment", "tell_answer", "tell_written"]
 def tell_written(whole: Trace, is_given: bool) -> str:
     """Return as HTML what the decoder of an encoder–decoder wrote; ``is_given``: read, since it was typed."""
     assert whole.decoder is not None
-    name = "written-given" if is_given else "written"
-    return lesson(name, model=word(whole.info.name), text=word(whole.decoder.text))
+    model = word(whole.info.name)
+    if not whole.decoder.text:
+        # It may end at once: what it begins with is there all the same.
+        tokens = ", ".join(word(token.text) for token in whole.decoder.tokens)
+        return lesson("written-nothing", model=model, tokens=tokens)
+    return lesson("written-given" if is_given else "written", model=model, text=typed(whole.decoder.text))
 
 
 def tell_alignment(scene: Scene, card: TranslatorCard) -> str:

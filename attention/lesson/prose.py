@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from attention.figures.format import number, scientific
 
-__all__ = ["exact", "fact", "lesson", "small", "word"]
+__all__ = ["exact", "fact", "lesson", "small", "typed", "word"]
 
 LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
 
@@ -21,8 +21,12 @@ MAX_WORD = 32
 
 def word(text: str) -> str:
     """Return a typed word as HTML: escaped, shortened, with its own direction of writing."""
-    shown = text if len(text) <= MAX_WORD else f"{text[:MAX_WORD]}…"
-    return f"<bdi>{html.escape(shown)}</bdi>"
+    return typed(text if len(text) <= MAX_WORD else f"{text[:MAX_WORD]}…")
+
+
+def typed(text: str) -> str:
+    """Return a text as HTML, whole: escaped, with its own direction of writing."""
+    return f"<bdi>{html.escape(text)}</bdi>"
 
 
 def fact(value: float) -> str:

@@ -14,14 +14,16 @@ __all__ = ["matrix_table", "shapes", "to_csv", "token_table"]
 
 
 def token_table(tokens: Sequence[Token]) -> dict[str, list[str]]:
-    """Return tokens as columns: position, token, as typed, word, id."""
-    return {
+    """Return tokens as columns: position, token, as typed, word, and id, where it is in the vocabulary."""
+    table = {
         "position": [str(token.position) for token in tokens],
         "token": [token.text for token in tokens],
         "as typed": [token.typed for token in tokens],
         "word": ["" if token.word is None else str(token.word + 1) for token in tokens],
-        "id": [str(token.token_id) for token in tokens],
     }
+    if any(token.token_id >= 0 for token in tokens):
+        table["id"] = [str(token.token_id) if token.token_id >= 0 else "" for token in tokens]
+    return table
 
 
 def to_csv(columns: dict[str, list[str]]) -> str:
@@ -50,6 +52,7 @@ def shapes(step: str, scene: Scene) -> str:
     Dv, H = scene.steps.values.shape[-1], scene.info.n_heads
     read = "picture" if scene.info.reads == "picture" else "text"
     also = f"and K ({K}×{D}), V ({K}×{Dv}) alike" + (f", of Z ({K}×{M})" if scene.is_cross else "")
+    read = "picture" if scene.info.reads == "picture" else "text"
     return {
         "tokens": f"{read} → {T} tokens" + (f", which look at {K}" if scene.is_cross else ""),
         "embed": f"{T} tokens → X ({T}×{M})",

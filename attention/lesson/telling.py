@@ -383,7 +383,12 @@ def _softmax(scene: Scene) -> str:
 
 
 def _tell_sink(scene: Scene) -> str:
-    """Return a sentence on the special token that the word in focus gives most to, if there is one."""
+    """Return a sentence on the special token that the word in focus gives most to, if there is one.
+
+    What was measured of such tokens was measured on texts.
+    """
+    if scene.info.reads == "picture":
+        return ""
     weights = scene.steps.weights
     row = weights[scene.word]
     best = int(row.argmax())

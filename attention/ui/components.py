@@ -104,7 +104,8 @@ def token_strip(
         {
             "text": token.text,
             "position": token.position,
-            "id": None if _is_patch(token) else token.token_id,
+            # A patch of a picture is in no vocabulary, nor is a word that the toy makes something of by its ending.
+            "id": None if token.token_id < 0 else token.token_id,
             "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
             "group": group,
             "title": title,
@@ -144,13 +145,8 @@ def _is_index(value: object, size: int) -> TypeGuard[int]:
 
 def _title(token: Token) -> str:
     kind = "padding, " if token.is_padding else "special token, " if token.is_special else ""
-    number = "" if _is_patch(token) else f", id {token.token_id}"
+    number = f", id {token.token_id}" if token.token_id >= 0 else ""
     return f"{token.text}: {kind}position {token.position}{number}"
-
-
-def _is_patch(token: Token) -> bool:
-    """Tell whether a token is a part of a picture: nothing was typed for it, and it has no number."""
-    return token.token_id < 0 and not token.typed and not token.is_padding
 
 
 def _groups(tokens: Sequence[Token]) -> list[int]:

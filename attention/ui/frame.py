@@ -113,15 +113,16 @@ def alone(view: View) -> View:
 
 def open_panes(view: View) -> list[Pane]:
     """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
+    reads = get_info(view.model).reads
+    if reads == "picture" and view.text in ("", picture.BLANK):
+        text.notice("The field is empty: draw a digit in it, or choose one beside it.")
+        return []
     if not view.text:
         text.invitation()
         return []
-    if view.text == picture.BLANK:
-        text.notice("The field is empty: draw a digit in it, or choose one beside it.")
-        return []
     main = open_pane(view, get_info(view.model), is_other=False)
     # What the toy would make of French or of a picture says nothing.
-    if not view.beside or main.info.reads != "text":
+    if not view.beside or reads != "text":
         return [main]
     models = {info.model_id: info for info in list_models()}
     other = open_pane(view, models[other_model(view.model, models)], is_other=True, main=main.scene)

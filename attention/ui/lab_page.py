@@ -23,7 +23,8 @@ def show(pane: Pane) -> None:
         return
     reason = why_not(scene.attention)
     if reason:
-        text.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose another one.")
+        others = "encoder or decoder, or another model" if scene.is_cross else "another model"
+        text.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose {others}.")
         return
     results = _results(scene)
     text.prose(tell_lab(scene, results))

@@ -34,7 +34,7 @@ _LABEL = (
 def field(view: View) -> None:
     """Draw the field to draw in, and digits to choose from."""
     shown = view.text if is_picture(view.text) else BLANK
-    left, right = st.columns((1, 2), gap="large", vertical_alignment="bottom")
+    left, right = st.columns((1, 2), gap="medium", vertical_alignment="bottom")
     with left:
         _DRAWING(
             key="drawing", data={"label": _LABEL, "picture": shown}, on_draw_change=_told("drawing", "draw", _set_drawn)

@@ -138,10 +138,13 @@ def _picture(view: View, pane: Pane) -> None:
         unavailable(pane)
         return
     if view.step == STEP_KEYS[0]:
+        if scene.is_cross:
+            st.caption("What is written asks")
         components.token_strip(
             scene.tokens, scene.word, key=f"{pane.name}_tokens", on_choose=partial(_focus, pane.is_other)
         )
         if scene.is_cross:
+            st.caption("What was read is asked")
             components.token_strip(scene.key_tokens, None, key=f"{pane.name}_read", label="Tokens that were read")
         return
     pictures = matrices(view.step, scene)

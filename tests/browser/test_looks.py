@@ -6,11 +6,18 @@ from playwright.sync_api import expect
 from attention.lesson.course import STEPS
 from tests.browser.looks import NARROW, check, expect_to_fit
 
+TRANSLATOR = {"model": "translator-fr-en", "text": "le chat noir dort", "part": "cross"}
 # Places that the walk through the steps does not come by.
 PLACES = {
     "the front door": ("", {}),
     "all heads": ("all_heads", {}),
     "the code lab": ("code_lab", {"model": "toy"}),
+    "the models": ("models", {}),
+    "cross-attention": ("step_by_step", {**TRANSLATOR, "step": "softmax"}),
+    "the tokens of cross-attention": ("step_by_step", {**TRANSLATOR, "step": "tokens"}),
+    "the patches of a picture": ("step_by_step", {"model": "vit-digits"}),
+    "what patches look at": ("step_by_step", {"model": "vit-digits", "step": "softmax", "word": "6"}),
+    "an empty picture": ("step_by_step", {"model": "vit-digits", "text": "0" * 64}),
     "all heads, sorted": ("all_heads", {"sort": "pattern", "hide": "special", "words": "1"}),
     "side by side": ("step_by_step", {"step": "softmax", "beside": "1", "mask": "causal"}),
     "a padded sentence": ("step_by_step", {"step": "mask", "mask": "padding", "model": "toy"}),
@@ -47,6 +54,13 @@ def test_what_lies_open_can_be_read_too(shared_tab):
         shared_tab.pick("More about this step", panel)
         expect(shared_tab.alternatives("More about this step").get_by_role("radio", name=panel)).to_be_checked()
         check(shared_tab)
+
+
+def test_what_grouped_queries_save_can_be_read_too(shared_tab):
+    shared_tab.go(step="qkv", model="vit-digits")
+    shared_tab.page.get_by_text("What grouped queries save").click()
+    expect(shared_tab.page.locator(".st-key-shared_1")).to_be_visible()
+    check(shared_tab)
 
 
 def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):

@@ -1,0 +1,44 @@
+"""The code lab in a browser: each way of writing attention, with its code and the shapes that it really had."""
+
+from itertools import chain
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.lab import WAYS, run
+from attention.lesson.lab import shape_table
+
+TEXT = "Two small birds sing"
+
+
+@pytest.fixture(scope="module")
+def layer(models):
+    return models["minilm-l6"].trace(TEXT).layers[1]
+
+
+def test_every_way_shows_its_own_code_and_shapes(tab, layer):
+    tab.go("code_lab", text=TEXT, layer="2", head="5")
+    for way, result in zip(WAYS, run(layer, 4), strict=True):
+        tab.pick("Written as", way.name)
+        code = tab.page.get_by_test_id("stCode").locator("code")
+        expect(code).to_have_text(way.source.strip())
+        table = shape_table(result)
+        # The table is one drawing; its cells are there for those who cannot see it.
+        cells = tab.page.get_by_test_id("stDataFrame").last.locator("[role=gridcell]")
+        expect(cells).to_have_text(list(chain(*zip(table["variable"], table["shape"], strict=True))))
+
+
+def test_another_layer_and_head_are_run(tab):
+    tab.go("code_lab", text=TEXT)
+    tab.select("Layer", "2 of 6")
+    tab.expect_query(text=TEXT, layer="2")
+    tab.select("Head", "5 of 12")
+    tab.expect_query(text=TEXT, layer="2", head="5")
+    expect(tab.words).to_contain_text("layer 2, and all run just now")
+    expect(tab.words).to_contain_text("The first is head 5 alone")
+    # The way that was chosen is not a part of the link, and stays.
+    tab.pick("Written as", WAYS[4].name)
+    tab.pick("Model", "Toy")
+    tab.expect_query(text=TEXT, model="toy")
+    expect(tab.alternatives("Written as").get_by_role("radio", name=WAYS[4].name)).to_be_checked()
+    expect(tab.proof).to_contain_text("Toy's own output")

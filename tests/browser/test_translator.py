@@ -1,0 +1,115 @@
+"""The translator in a browser: three attentions with the model's own numbers, and a link that leads to each of them."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import serve
+
+MODEL = "translator-fr-en"
+FRENCH = "le chat noir dort"
+# No example, and longer than what a sentence of a lesson has room for.
+OTHER = "ma petite soeur n'aime pas les vieux chats"
+
+
+@pytest.fixture(scope="module")
+def trace(models):
+    return models[MODEL].trace(FRENCH)
+
+
+@pytest.fixture(scope="module")
+def other(models):
+    return models[MODEL].trace(OTHER)
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A server that has only just started, and that outlives the tabs."""
+    with serve(tmp_path / "log") as server:
+        yield server
+
+
+def names(tokens):
+    return [token.text for token in tokens]
+
+
+def test_a_deep_link_to_cross_attention_may_be_the_very_first_request(fresh, new_tab, trace):
+    query = {"model": MODEL, "text": FRENCH, "part": "cross", "step": "softmax", "layer": "1", "head": "2"}
+    tab = new_tab(at=fresh).go(**query)
+    weights = tab.matrix("weights")
+    weights.expect_to_show(trace.cross.layers[0].head(1).weights)
+    assert weights.labels() == names(trace.cross.tokens)
+    assert tab.query() == query
+    expect(tab.page.get_by_text("Translator wrote: the black cat sleeps")).to_be_visible()
+    assert "Traceback" not in fresh.printed()
+
+
+def test_parts_and_sentences_are_chosen_and_back_leads_to_those_before(shared_tab, trace, other):
+    tab = shared_tab.go(model=MODEL, text=FRENCH, step="softmax")
+    weights = tab.matrix("weights")
+    seen = [({"model": MODEL, "text": FRENCH, "step": "softmax"}, trace, "encoder")]
+    for part in ("decoder", "cross"):
+        tab.pick("Attention", part)
+        seen.append(({"model": MODEL, "text": FRENCH, "step": "softmax", "part": part}, trace, part))
+        expect_part(tab, *seen[-1])
+    tab.type_sentence(OTHER)
+    seen.append(({"model": MODEL, "text": OTHER, "step": "softmax", "part": "cross"}, other, "cross"))
+    expect_part(tab, *seen[-1])
+    expect(tab.page.get_by_text(f"Translator wrote: {other.decoder.text}", exact=True)).to_be_visible()
+    weights.click(3, 2)
+    tab.expect_query(**seen[-1][0], cell="weights-3-2", word="3")
+    for place in reversed(seen):
+        tab.page.go_back()
+        expect_part(tab, *place)
+
+
+def expect_part(tab, query, trace, part):
+    """The address and the numbers are those of a part, in the head that is shown where nobody has chosen one."""
+    tab.expect_query(**query)
+    expect(tab.alternatives("Attention").get_by_role("radio", name=part, exact=True)).to_be_checked()
+    wanted = trace.part(part)
+    weights = tab.matrix("weights")
+    weights.expect_to_show(wanted.layers[1].head(2).weights)
+    assert weights.labels() == names(wanted.tokens)
+
+
+def test_the_lines_of_all_heads_name_both_sides(shared_tab, trace):
+    tab = shared_tab.go("all_heads", model=MODEL, text=FRENCH, part="cross", layer="1", head="4")
+    lines = tab.page.locator(".st-key-head_view")
+    expect(lines.locator(".query .token .text")).to_have_text(names(trace.cross.tokens))
+    expect(lines.locator(".key .token .text")).to_have_text(names(trace.cross.key_tokens))
+    weights = trace.cross.layers[0].head(3).weights
+    lines.locator(".query .token").nth(2).hover()
+    expect(lines.locator(".key .token .number")).to_have_text([f"{weight:.2f}" for weight in weights[2]])
+    best = trace.cross.key_tokens[int(np.argmax(weights[2]))].text
+    expect(lines.locator(".readout")).to_contain_text(f"black gives {best} {weights[2].max():.2f}")
+
+
+def test_a_copied_link_leads_somebody_else_to_the_same_part(new_tab, other):
+    tab = new_tab(permissions=["clipboard-read", "clipboard-write"])
+    tab.go(model=MODEL, text=OTHER, part="cross", step="scores")
+    tab.matrix("scores").click(4, 1)
+    tab.expect_query(model=MODEL, text=OTHER, part="cross", step="scores", cell="scores-4-1", word="4")
+    tab.page.get_by_role("button", name="Copy link").click()
+    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
+    there = new_tab().go_to(tab.page.evaluate("() => navigator.clipboard.readText()"))
+    assert there.query() == tab.query()
+    there.matrix("scores").expect_to_show(other.cross.layers[1].head(2).scores)
+    expect(there.detail).to_contain_text(re.compile(r"q\(.+\) · k\(.+\)"))
+    assert there.detail.all_inner_texts() == tab.detail.all_inner_texts()
+
+
+def test_where_nothing_is_written_and_of_unknown_words_a_sentence_says_so(shared_tab):
+    tab = shared_tab.go(model=MODEL, text="dort", part="cross", step="softmax")
+    expect(tab.page.get_by_text("Translator wrote no word for this")).to_be_visible()
+    expect(tab.matrix("weights").root.locator(".shape")).to_have_text("1×2")
+    tab.type_sentence("le zèbre dort")
+    expect(tab.notices.first).to_contain_text("and not “zèbre”")
+    expect(tab.field).to_have_value("le zèbre dort")

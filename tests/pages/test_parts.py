@@ -1,0 +1,255 @@
+"""The pages with the models trained here: the three attentions of a translator, and a picture instead of a sentence."""
+
+import base64
+import re
+
+import numpy as np
+import pytest
+
+from attention.examples import DIGITS, EXAMPLES
+from attention.lesson.course import STEP_KEYS
+from attention.models import load
+from attention.trace import PARTS
+
+MODEL, VIT = "translator-fr-en", "vit-digits"
+FRENCH = "le chat noir dort"
+# The matrices of each step by what their rows and their columns are: those who look, and those who are looked at.
+LOOKING = {
+    "scores": ["scores"],
+    "scale": ["scores", "scaled"],
+    "mask": ["masked"],
+    "softmax": ["weights"],
+}
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return load(MODEL).trace(FRENCH)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load(VIT)
+
+
+def names(tokens):
+    return [token.text for token in tokens]
+
+
+def numbers(drawn):
+    """The numbers of a matrix as the browser gets them."""
+    return np.frombuffer(base64.b64decode(drawn["values"]), "<f4").reshape(len(drawn["rows"]), len(drawn["columns"]))
+
+
+def assert_is_well(shown):
+    assert shown.exceptions == []
+    assert shown.notices == []
+    assert [proof.startswith("✓") for proof in shown.proofs] == [True]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_every_step_shows_those_who_look_and_those_who_are_looked_at(open_page, trace, part, step):
+    shown = open_page(model=MODEL, text=FRENCH, part=part, step=step, layer="1", head="2")
+    assert_is_well(shown)
+    assert "Translator wrote: the black cat sleeps" in shown.text
+    wanted = trace.part(part)
+    rows, columns = names(wanted.tokens), names(wanted.key_tokens)
+    head = wanted.layers[0].head(1)
+    if step == "tokens":
+        strips = {key: shown.component(key) for key in shown.components() if key in ("main_tokens", "main_read")}
+        assert [token["text"] for token in strips["main_tokens"]["chips"]] == rows
+        assert ("main_read" in strips) == (part == "cross")
+        if part == "cross":
+            assert [token["text"] for token in strips["main_read"]["chips"]] == columns
+    for name in LOOKING.get(step, ()):
+        drawn = shown.component(f"main_{name}")
+        assert (drawn["rows"], drawn["columns"]) == (rows, columns)
+    if step == "qkv":
+        labels = [shown.component(f"main_{name}")["rows"] for name in ("queries", "keys", "values")]
+        assert labels == [rows, columns, columns]
+    if step == "softmax":
+        np.testing.assert_allclose(numbers(shown.component("main_weights")), head.weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("step", ["tokens", "qkv", "softmax"])
+def test_behind_every_picture_there_is_a_table_to_take_away(open_page, trace, part, step):
+    shown = open_page(model=MODEL, text=FRENCH, part=part, step=step)
+    shown.choose("main_panel", "Table")
+    assert_is_well(shown)
+    files = [element.proto.label for element in shown.app.get("download_button")]
+    wanted = {
+        "tokens": ["tokens.csv", "read.csv"] if part == "cross" else ["tokens.csv"],
+        "qkv": ["queries.csv", "keys.csv", "values.csv"],
+        "softmax": ["weights.csv"],
+    }
+    assert files == wanted[step]
+    first = shown.app.dataframe[0].value
+    tokens = names(trace.part(part).tokens)
+    numbered = [f"{position} {token}" for position, token in enumerate(tokens)]
+    assert list(first.iloc[:, 1 if step == "tokens" else 0]) == (tokens if step == "tokens" else numbered)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_pages_of_one_sentence_show_each_part(open_page, trace, part):
+    wanted = trace.part(part)
+    rows, columns = names(wanted.tokens), names(wanted.key_tokens)
+    link = {"model": MODEL, "text": FRENCH, "part": part, "layer": "2", "head": "4"}
+    heads = open_page("pages/all_heads.py", **link)
+    assert_is_well(heads)
+    drawn = heads.component("head_matrix")
+    assert (drawn["rows"], drawn["columns"]) == (rows, columns)
+    np.testing.assert_allclose(numbers(drawn), wanted.layers[1].head(3).weights, atol=1e-6)
+    neuron = open_page("pages/neuron_view.py", **link)
+    assert_is_well(neuron)
+    drawn = neuron.component("neuron")
+    assert (drawn["queryLabels"] or drawn["labels"], drawn["labels"]) == (rows, columns)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_code_lab_runs_the_encoder_and_says_of_the_decoder_why_not(open_page, part):
+    shown = open_page("pages/code_lab.py", model=MODEL, text=FRENCH, part=part)
+    assert shown.exceptions == []
+    if part == "cross":
+        (notice,) = shown.notices
+        assert "cannot stand for this layer of Translator" in notice
+        assert "Choose encoder or decoder" in notice
+        assert len(shown.app.dataframe) == 0
+    else:
+        assert shown.notices == []
+        assert shown.app.dataframe[0].value["largest difference"].astype(float).max() < 1e-5
+
+
+@pytest.mark.parametrize("page", ["compare", "many_sentences", "syntax_check"])
+@pytest.mark.parametrize(("model", "reads"), [(MODEL, "French"), (VIT, "pictures")])
+def test_a_page_of_english_sentences_says_why_it_is_not_for_them(open_page, page, model, reads):
+    shown = open_page(f"pages/{page}.py", model=model)
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert f"reads {reads}" in notice
+    assert "choose another model above" in notice
+
+
+@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab"])
+def test_words_that_it_does_not_know_are_named_and_stay_in_the_field(open_page, page):
+    text = "le zèbre quantique dort"
+    shown = open_page(f"pages/{page}.py", model=MODEL, text=text, part="decoder")
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert "“zèbre”, “quantique”" in notice
+    assert shown.widget("text").value == text
+    assert_is_well(shown.choose("text", FRENCH))
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab"])
+def test_where_nothing_is_written_a_sentence_says_so(open_page, page, part):
+    shown = open_page(f"pages/{page}.py", model=MODEL, text="dort", part=part, step="softmax")
+    assert shown.exceptions == []
+    assert "Translator wrote:" not in shown.text
+    if page != "code_lab":
+        assert_is_well(shown)
+        assert "Translator wrote no word for this: all that its decoder has is <s>." in shown.text
+
+
+@pytest.mark.parametrize("part", ["decoder", "cross"])
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_a_single_token_that_looks_is_no_trouble_at_any_step(open_page, part, step):
+    assert_is_well(open_page(model=MODEL, text="dort", part=part, step=step))
+
+
+def test_what_is_written_wrongly_is_shown_as_it_is(open_page):
+    text = "le chat noir dort et le chien mange"
+    written = load(MODEL).trace(text).decoder.text
+    assert written != "the black cat sleeps and the dog eats"
+    shown = open_page(model=MODEL, text=text, part="cross", step="softmax")
+    assert_is_well(shown)
+    assert f"Translator wrote: {written}" in shown.text
+    assert "sentences of a grammar's kinds" in shown.text
+
+
+def test_a_long_translation_is_shown_whole(open_page):
+    text = "ma petite soeur n'aime pas les vieux chats"
+    assert "Translator wrote: my small sister does not love old cats" in open_page(model=MODEL, text=text).text
+
+
+def test_each_kind_of_model_gets_back_what_was_last_read_of_its_kind(open_page):
+    typed = {"minilm-l6": "A dog barks", MODEL: "dort", VIT: list(DIGITS)[4]}
+    shown = open_page(model="minilm-l6", text=typed["minilm-l6"])
+    shown.choose("model", MODEL)
+    assert shown.view.text == EXAMPLES["french"][0]
+    shown.choose("text", typed[MODEL])
+    shown.choose("model", VIT)
+    assert shown.view.text == EXAMPLES["picture"][0]
+    shown.choose("model", "toy")
+    assert shown.view.text == typed["minilm-l6"]
+    shown.choose("model", MODEL)
+    assert shown.view.text == typed[MODEL]
+    shown.choose("model", "minilm-l6")
+    assert shown.widget("text").value == typed["minilm-l6"]
+    assert_is_well(shown)
+
+
+def test_another_part_lets_go_of_the_place_in_the_one_before(open_page):
+    shown = open_page(model=MODEL, text=FRENCH, part="cross", step="scores", layer="1", head="2", cell="scores-1-2")
+    assert_is_well(shown)
+    shown.choose("part", "encoder")
+    assert_is_well(shown)
+    assert shown.view.to_query() == {"model": MODEL, "text": FRENCH, "step": "scores"}
+
+
+def test_a_part_that_a_model_does_not_have_is_answered_with_a_notice(open_page):
+    shown = open_page(part="cross", step="softmax")
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert "part=cross" in notice
+    assert shown.component("main_weights")["rows"][0] == "[CLS]"
+
+
+@pytest.mark.parametrize("step", STEP_KEYS)
+def test_every_step_shows_the_patches_of_a_picture(open_page, digits, step):
+    picture = list(DIGITS)[3]
+    shown = open_page(model=VIT, text=picture, step=step, layer="3", head="1")
+    assert_is_well(shown)
+    trace = digits.trace(picture)
+    answer = digits.answer(trace)
+    assert f"takes this for {answer.labels[int(answer.logits.argmax())]}," in shown.text
+    assert shown.component("drawing")["picture"] == picture
+    overlay = shown.component("overlay")
+    weights = np.frombuffer(base64.b64decode(overlay["heads"][0]["values"]), "<f4")
+    np.testing.assert_allclose(weights, trace.layers[2].head(0).weights[0, 1:], atol=1e-6)
+    # A patch has no number in a vocabulary, and none is made up.
+    if step == "tokens":
+        assert [chip["id"] for chip in shown.component("main_tokens")["chips"]] == [None] * 17
+        assert not re.search(r"-1\b|sentence", " ".join(latex.value for latex in shown.app.latex))
+        assert "picture → 17 tokens" in shown.text
+
+
+def test_a_link_to_the_digits_alone_shows_the_first_of_them(open_page):
+    shown = open_page(model=VIT)
+    assert_is_well(shown)
+    assert shown.view.text == EXAMPLES["picture"][0]
+
+
+@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The cat sat", "A picture has 64 characters, one for each of its 8×8 pixels; this has 11"),
+        ("z" * 64, "A pixel is one of 0–9 and a–g"),
+        ("0" * 64, "The field is empty: draw a digit in it"),
+        ("", "The field is empty: draw a digit in it"),
+    ],
+    ids=["a sentence", "wrong characters", "an empty picture", "no text"],
+)
+def test_what_is_no_picture_is_answered_in_a_sentence(open_page, page, text, words):
+    shown = open_page(f"pages/{page}.py", model=VIT, text=text)
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert words in notice
+    assert shown.component("drawing")["picture"] == "0" * 64
+
+
+def test_zeros_are_an_empty_picture_to_a_model_of_pictures_alone(open_page):
+    assert_is_well(open_page(model="toy", text="0" * 64))
