@@ -19,6 +19,7 @@
  * @property {number} current
  */
 
+const INK = 0.6; // how dark the picture is: what lies over it matters more
 const OVERLAY = 0.85; // how strongly a weight of 1 covers the picture
 
 const stateOf = remembering((parent) => {
@@ -40,7 +41,8 @@ const stateOf = remembering((parent) => {
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   const theme = readTheme(state.root);
-  const picture = paintCover(decodeNumbers(data.picture), data.side, theme.ink);
+  const greys = Array.from(decodeNumbers(data.picture), (grey) => INK * grey);
+  const picture = paintCover(greys, data.side, theme.ink);
   const head = data.heads[data.current];
   const weights = decodeNumbers(head.values);
   setAttribute(state.board, "aria-label", `${data.label}: ${head.label}, from ${data.asking}`);
