@@ -20,7 +20,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   state.setStateValue = setStateValue;
   setAttribute(state.field, "aria-label", data.label);
-  if (!state.isDrawing && data.picture !== state.picture) take(state, data.picture);
+  hear(state, data.picture);
   draw(state);
 }
 
@@ -29,7 +29,7 @@ function build(parent) {
   const field = make("div", "field");
   const canvas = make("canvas", "pixels");
   const cursor = make("div", "cursor");
-  const readout = make("div", "readout", "Draw with the mouse or a finger, or with the arrows and the space bar.");
+  const readout = make("div", "readout", "Draw by mouse or finger, or with arrows and space.");
   const clear = make("button", "clear", "Clear");
   clear.type = "button";
   [canvas.width, canvas.height] = [SIDE, SIDE];
@@ -44,9 +44,25 @@ function build(parent) {
   const state = {
     ...{ root, field, canvas, cursor, readout },
     ...{ dots: new Uint8Array(DOTS * DOTS), picture: "", at: [3, 3], last: null, isDrawing: false },
+    ...{ heard: null, sent: [] },
   };
   listen(state, clear);
   return state;
+}
+
+/**
+ * Take a picture that was chosen elsewhere. One that was drawn here comes back, perhaps when more has been drawn:
+ * strokes are faster than answers, and an answer must not take away what came after it.
+ */
+function hear(state, picture) {
+  const index = state.sent.indexOf(picture);
+  if (index >= 0) state.sent.splice(0, index + 1);
+  else if (state.isDrawing || picture === state.heard) return;
+  else {
+    state.sent = [];
+    take(state, picture);
+  }
+  state.heard = picture;
 }
 
 /** Set as many dots of each pixel as it is grey, the middle ones first, so that a line can be drawn on. */
@@ -87,7 +103,12 @@ function finish(state) {
   const picture = Array.from(greys(state), (level) => GREYS[level]).join("");
   if (picture === state.picture) return;
   state.picture = picture;
-  send(state.setStateValue, "draw", picture);
+  tell(state);
+}
+
+function tell(state) {
+  state.sent.push(state.picture);
+  send(state.setStateValue, "draw", state.picture);
 }
 
 // ---- Pointer -----------------------------------------------------------------------------------
@@ -112,7 +133,7 @@ function listen(state, clear) {
   clear.onclick = () => {
     take(state, BLANK);
     draw(state);
-    send(state.setStateValue, "draw", BLANK);
+    tell(state);
     say(state, "The field is empty.");
   };
 }

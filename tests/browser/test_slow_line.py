@@ -1,64 +1,14 @@
 """On a slow line, people press before the answer to the press before has come: every press counts."""
 
 import re
-import time
 
 import pytest
 from playwright.sync_api import expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.browser.line import Line
 
 EXAMPLE = "He was becoming agitated"
 OWN = "Two small birds sing"
-
-
-class Line:
-    """The line from the server to a page, on which answers can be held back."""
-
-    def __init__(self, page):
-        self.page = page
-        self.socket = None
-        self.held = None
-        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
-
-    def _connect(self, socket):
-        self.socket = socket
-        server = socket.connect_to_server()
-        server.on_message(self._answer)
-        socket.on_message(server.send)
-
-    def _answer(self, message):
-        if self.held is None:
-            self.socket.send(message)
-        else:
-            self.held.append(message)
-
-    def hold(self):
-        """From now on, the page hears nothing."""
-        self.held = []
-
-    def wait_for_answers(self, count):
-        """Wait until the server has answered so many presses in full."""
-        deadline = time.monotonic() + 30
-        while sum(map(is_last_of_an_answer, self.held)) < count:
-            assert time.monotonic() < deadline, "the server has not answered"
-            # Messages arrive while the browser is spoken to.
-            self.page.evaluate("null")
-
-    def release(self):
-        """Let everything through that was held back, in its order."""
-        held, self.held = self.held, None
-        for message in held:
-            self.socket.send(message)
-
-
-def is_last_of_an_answer(message):
-    parsed = ForwardMsg()
-    parsed.ParseFromString(message)
-    # An answer that a newer press has overtaken ends with FINISHED_EARLY_FOR_RERUN.
-    return (
-        parsed.WhichOneof("type") == "script_finished"
-        and parsed.script_finished == ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
-    )
 
 
 PRESSES = {
