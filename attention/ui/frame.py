@@ -256,14 +256,20 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
     opened = open_cell(view.step, scene)
     if place.cell is not None and opened.cell != place.cell:
         text.notice("The link points to a cell that this matrix does not have: another one is explained.")
-    cut = recorded.trace.cut
-    if cut is not None:
-        text.notice(
-            f"{info.name} takes {cut.kept} tokens here, and the text has {cut.total}: "
-            f"it was cut after “{cut.last_word[-40:]}”."
-        )
+    _tell_cuts(recorded.trace)
     pair = recorded.pair if recorded.is_pair else ""
     return Pane(trace.info, is_other, opened, recorded.proof, pair=pair, whole=recorded.trace)
+
+
+def _tell_cuts(whole: Trace) -> None:
+    """Say where a text was cut, and where the one that a decoder was given."""
+    cuts = {"the text": whole.cut, "what the decoder is given": None if whole.decoder is None else whole.decoder.cut}
+    for name, cut in cuts.items():
+        if cut is not None:
+            text.notice(
+                f"{whole.info.name} takes {cut.kept} tokens here, and {name} has {cut.total}: "
+                f"it was cut after “{cut.last_word[-40:]}”."
+            )
 
 
 def _layer_and_head(place: Place, trace: Trace) -> tuple[int, int]:

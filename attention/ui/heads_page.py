@@ -37,11 +37,6 @@ from attention.view import MAX_PINS, View
 
 __all__ = ["look_choices", "show"]
 
-_HIDE_LABELS = {
-    "nothing": "nothing",
-    "special": "[CLS], [SEP]",
-    "punctuation": "[CLS], [SEP], punctuation",
-}
 _SORT_LABELS = {
     "layer": "layer",
     "entropy": "entropy",
@@ -70,7 +65,7 @@ def look_choices(view: View, panes: list[Pane]) -> None:
         st.selectbox(
             "Hide",
             HIDE_NAMES,
-            format_func=_HIDE_LABELS.__getitem__,
+            format_func=_hide_labels(panes).__getitem__,
             key="hide",
             on_change=_set_look,
             args=("hide",),
@@ -89,6 +84,15 @@ def look_choices(view: View, panes: list[Pane]) -> None:
         )
 
 
+def _hide_labels(panes: list[Pane]) -> dict[str, str]:
+    """Name what can be hidden by the special tokens that there are: [CLS] and [SEP] in BERT."""
+    scenes = [pane.scene for pane in panes if pane.scene is not None]
+    tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
+    added = dict.fromkeys(token.text for token in tokens if token.is_special and not token.is_padding)
+    special = ", ".join(added) or "special tokens"
+    return {"nothing": "nothing", "special": special, "punctuation": f"{special}, punctuation"}
+
+
 def show(view: View, pane: Pane) -> None:
     """Draw the atlas of one model, and the chosen head beside what it does."""
     scene = pane.scene
@@ -101,7 +105,7 @@ def show(view: View, pane: Pane) -> None:
     text.prose(lesson("all-heads"))
     if pane.pair:
         text.prose(lesson("pair", first=word(scene.trace.text), second=word(pane.pair)))
-    notes = _look_notes(view.look, surveyed)
+    notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     if notes:
         st.caption(" ".join(notes))
     all_heads = Atlas(
@@ -202,14 +206,14 @@ def _downloads(scene: Scene, pair: str, notes: list[str], all_heads: Atlas, line
             st.download_button(label, data=make, file_name=name, mime=mime, key=name, on_click="ignore")
 
 
-def _look_notes(look: Look, surveyed: Survey) -> list[str]:
+def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
     """Return what the pictures do not show as it is, in sentences: nothing is changed in silence."""
     notes = []
     if look.words:
         notes.append("Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean.")
     if look.hide != "nothing":
         kept = "each row divided by its sum" if look.renormalise else "rows not made to sum to 1 again"
-        notes.append(f"Hidden: {_HIDE_LABELS[look.hide]}; {kept}. What heads do is told of all, hidden or not.")
+        notes.append(f"Hidden: {hidden}; {kept}. What heads do is told of all, hidden or not.")
     if max(surveyed.tiles.block) > 1:
         rows, columns = surveyed.tiles.block
         notes.append(f"The text is long: each pixel is the largest weight of {rows}×{columns}.")
