@@ -4,6 +4,6 @@ from attention.ui import compare_page, frame
 
 view = frame.begin("Compare", second_field=compare_page.second_field, opening=compare_page.opening)
 panes = compare_page.open_panes(view)
-frame.controls(view, panes, with_beside=False, with_word=False)
+frame.controls(view, panes, with_beside=False, with_word=False, with_parts=False)
 compare_page.show(view, panes)
 frame.finish(panes)

@@ -11,6 +11,7 @@ const FINE = 4; // dots of a pixel, each way: a pixel's grey is how many of its 
 const DOTS = SIDE * FINE;
 const BRUSH = 1.8; // its radius, in dots
 const GREYS = "0123456789abcdefg";
+const HINT = "Draw by mouse or finger, or with arrows and space.";
 const BLANK = "0".repeat(SIDE * SIDE);
 
 const stateOf = remembering(build);
@@ -29,7 +30,7 @@ function build(parent) {
   const field = make("div", "field");
   const canvas = make("canvas", "pixels");
   const cursor = make("div", "cursor");
-  const readout = make("div", "readout", "Draw by mouse or finger, or with arrows and space.");
+  const readout = make("div", "readout", HINT);
   const clear = make("button", "clear", "Clear");
   clear.type = "button";
   [canvas.width, canvas.height] = [SIDE, SIDE];
@@ -118,6 +119,7 @@ function listen(state, clear) {
   field.onpointerdown = (event) => {
     field.setPointerCapture(event.pointerId);
     state.isDrawing = true;
+    say(state, HINT);
     state.last = null;
     stroke(state, event);
   };

@@ -194,7 +194,7 @@ def tell_shared(scene: Scene, variants: Sequence[Shared]) -> str:
         change = np.linalg.norm(variant.head_outputs - own.head_outputs) / np.linalg.norm(own.head_outputs)
         text += lesson(
             "shared-change",
-            count=variant.n_key_value_heads,
+            count=_key_value_heads(variant.n_key_value_heads),
             weight=fact(float(np.abs(variant.weights[scene.head] - own.weights[scene.head]).max())),
             outputs=f"<b>{100 * float(change):.0f}</b>",
         )
@@ -202,8 +202,11 @@ def tell_shared(scene: Scene, variants: Sequence[Shared]) -> str:
 
 
 def _title(name: str, count: int, own: int) -> str:
-    heads = "1 key/value head" if count == 1 else f"{count} key/value heads"
-    return f"{name.capitalize()}: {heads}" + (", its own" if count == own else "")
+    return f"{name.capitalize()}: {_key_value_heads(count)}" + (", its own" if count == own else "")
+
+
+def _key_value_heads(count: int) -> str:
+    return "1 key/value head" if count == 1 else f"{count} key/value heads"
 
 
 def _size(n_bytes: int) -> str:

@@ -182,6 +182,7 @@ def _embed(scene: Scene) -> str:
             "embed-deeper",
             layer=scene.layer + 1,
             before=scene.layer,
+            times="once" if scene.layer == 1 else f"{scene.layer} times",
             width=inputs.shape[1],
             focus=word(scene.names[scene.word]),
             length=_length(inputs[scene.word]),
@@ -379,7 +380,16 @@ def _mask_lesson(scene: Scene, hides: bool) -> str:
 
 
 def _softmax(scene: Scene) -> str:
-    return lesson("softmax") + tell_weights(scene) + _tell_sink(scene)
+    return lesson("softmax") + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
+
+
+def _tell_next(scene: Scene) -> str:
+    """Say of cross-attention which word a row is about: not its own, but the one that is written after it."""
+    if not scene.is_cross:
+        return ""
+    following = scene.names[scene.word + 1 : scene.word + 2]
+    told = f"<strong>{word(following[0])}</strong>" if following else "the end"
+    return lesson("cross-next", focus=word(scene.names[scene.word]), next=told)
 
 
 def _tell_sink(scene: Scene) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -46,8 +46,9 @@ def catalogue() -> list[Entry]:
     found = find_others()
     others = {each.model_id for each in found}
     own = [_own(info) for info in list_models() if info.model_id not in others]
-    offered = [_offered(model) for model in CURATED if model.model_id not in others]
-    return [*own, *map(_found, found), *offered]
+    here = [*own, *map(_found, found)]
+    names = {entry.name for entry in here}
+    return [*here, *(_offered(model, names) for model in CURATED if model.model_id not in others)]
 
 
 def _own(info: ModelInfo) -> Entry:
@@ -101,10 +102,10 @@ def _found(found: Found) -> Entry:
     )
 
 
-def _offered(model: HubModel) -> Entry:
+def _offered(model: HubModel, taken: Collection[str]) -> Entry:
     return Entry(
         model_id=model.model_id,
-        name=model.alias,
+        name=model.model_id if model.alias in taken else model.alias,
         architecture=model.architecture,
         layers_and_heads=f"{model.n_layers} × {model.n_heads}",
         n_parameters=model.n_parameters,

@@ -149,7 +149,7 @@ class HuggingFaceModel:
         if unknown:
             named = ", ".join(f"“{word}”" for word in unknown)
             raise ValueError(
-                f"{self._info.name} knows a few hundred French words, and not {named}. "
+                f"{self._info.name} knows only the French words that it was trained on, and not {named}. "
                 f"Try others, or one of the examples."
             )
 

@@ -53,7 +53,7 @@ def place_choice(info: ModelInfo, current: Head) -> None:
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, or is for something else, say why and what mends it."""
     if info.reads != "text":
-        text.not_for(info, "looks at many English sentences")
+        text.not_for(info, "works on English sentences of its own")
         return None
     if info.parts:
         text.prose(lesson("encoder-only", model=word(info.name)))

@@ -98,11 +98,11 @@ def _second_field(view: View, own: Callable[[View], None] | None) -> None:
     info = get_info(view.model)
     if info.reads != "text":
         return
-    if info.parts:
-        _written_field(info)
-    elif own is not None:
+    if own not in (None, pair_field):
         own(view)
-    elif view.pair:
+    elif info.parts:
+        _written_field(info)
+    elif own is not None or view.pair:
         pair_field(view)
 
 
@@ -129,11 +129,13 @@ def open_panes(view: View) -> list[Pane]:
     return [main, other]
 
 
-def controls(view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True) -> None:
+def controls(
+    view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True, with_parts: bool = True
+) -> None:
     """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         model_choice.choose(view)
-        if get_info(view.model).parts:
+        if with_parts and get_info(view.model).parts:
             _part_choice(view)
         if with_beside and get_info(view.model).reads == "text":
             st.session_state["beside"] = view.beside
@@ -227,7 +229,7 @@ def _word_choice(pane: Pane) -> None:
         return
     st.session_state["word"] = scene.word
     st.selectbox(
-        "Word",
+        "Patch" if scene.info.reads == "picture" else "Word",
         range(len(scene.tokens)),
         format_func=[f"{position} {label}" for position, label in enumerate(scene.labels)].__getitem__,
         key="word",

@@ -21,7 +21,7 @@ __all__ = ["show"]
 
 # What leads to each of the other models, and what of it is opened.
 _WAYS: dict[str, tuple[str, dict[str, Any]]] = {
-    "smollm2-135m": ("See what SmolLM2 says comes next", {"step": "tokens"}),
+    "smollm2-135m": ("See what SmolLM2 says comes next", {"step": "heads"}),
     "translator-fr-en": ("See which words a translator looks at", {"step": "softmax", "part": "cross"}),
     "vit-digits": ("Draw a digit, and see which patches are looked at", {"step": "tokens"}),
 }

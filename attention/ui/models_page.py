@@ -50,34 +50,37 @@ def show() -> None:
     for say, sentence in st.session_state.pop(_SAID, []):
         say(sentence)
     may_fetch = hub.allowed()
-    _follow()
+    outcomes, entries = _follow(), catalogue()
+    # A model that has no card was asked for in the field.
+    for model_id in outcomes.keys() - {entry.model_id for entry in entries}:
+        _tell_outcome(model_id, outcomes[model_id])
     _fetch_field(may_fetch)
     in_memory = shelf().in_memory()
     on_their_way = _on_their_way()
     with st.container(key="catalogue"):
-        for entry in catalogue():
+        for entry in entries:
             is_coming = entry.model_id in on_their_way
-            _card(entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
+            with st.container(border=True, key=f"card_{entry.model_id}"):
+                _card(entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
+                if entry.model_id in outcomes:
+                    _tell_outcome(entry.model_id, outcomes[entry.model_id])
     settle()
 
 
 def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
-    with st.container(border=True, key=f"card_{entry.model_id}"):
-        st.html(_facts(entry, _where(entry, is_loaded=is_loaded, is_coming=is_coming)))
-        if entry.problem:
-            text.notice(entry.problem)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if entry.info is not None:
-                to = state.seen_with(entry.model_id).to_query()
-                with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
-                    st.page_link("pages/step_by_step.py", label=f"Look at {text.plain(entry.name)} ▸", query_params=to)
-            if entry.kept is not None and may_fetch:
-                st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
-            if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
-                size = f"{entry.offered.n_bytes / 1e6:,.0f} MB"
-                st.button(
-                    f"Download, {size}", key=f"download_{entry.model_id}", on_click=_start, args=(entry.model_id,)
-                )
+    st.html(_facts(entry, _where(entry, is_loaded=is_loaded, is_coming=is_coming)))
+    if entry.problem:
+        text.notice(entry.problem)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if entry.info is not None:
+            to = state.seen_with(entry.model_id).to_query()
+            with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
+                st.page_link("pages/step_by_step.py", label=f"Look at {text.plain(entry.name)} ▸", query_params=to)
+        if entry.kept is not None and may_fetch:
+            st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
+        if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
+            size = f"{entry.offered.n_bytes / 1e6:,.0f} MB"
+            st.button(f"Download, {size}", key=f"download_{entry.model_id}", on_click=_start, args=(entry.model_id,))
 
 
 def _where(entry: Entry, *, is_loaded: bool, is_coming: bool) -> str:
@@ -140,17 +143,15 @@ def _fetch_field(may_fetch: Allowed) -> None:
     text.prose(lesson("models-hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
 
 
-def _follow() -> None:
-    """Show the downloads that go on, and say once what became of those that were seen to."""
+def _follow() -> dict[str, State]:
+    """Show the downloads that go on; return once what became of those that were seen to."""
     running = _on_their_way()
     followed: set[str] = st.session_state.setdefault(_FOLLOWED, set())
-    for each in downloads().all():
-        found = each.state()
-        if each.model_id in followed and found.is_over:
-            _tell_outcome(each.model_id, found)
+    found = {each.model_id: each.state() for each in downloads().all() if each.model_id in followed}
     st.session_state[_FOLLOWED] = followed | running
     if running:
         st.fragment(run_every=REFRESH_SECONDS)(_bars)(running)
+    return {model_id: state for model_id, state in found.items() if state.is_over}
 
 
 def _bars(running: frozenset[str]) -> None:

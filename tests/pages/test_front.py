@@ -41,7 +41,7 @@ def test_the_ways_in_keep_the_sentence_and_start_at_the_first_step(open_page):
 def test_the_decoder_is_not_loaded_but_there_is_a_way_to_it(open_page):
     shown = open_page("app.py", text="Two birds")
     (way,) = [link.proto.query_string for link in shown.app.get("page_link") if "SmolLM2" in link.proto.label]
-    assert way == "text=Two+birds&model=smollm2-135m"
+    assert way == "text=Two+birds&model=smollm2-135m&step=heads"
     assert not [key for key in shown.components() if "smollm2" in key]
 
 
