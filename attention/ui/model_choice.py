@@ -10,7 +10,7 @@ from attention.models import Model, ModelInfo, ModelUnavailableError, list_model
 from attention.models.store import Progress
 from attention.ui import state
 from attention.ui.cache import model_or_reason, waiting
-from attention.view import View
+from attention.view import View, other_model
 
 __all__ = ["choose", "choose_place", "load"]
 
@@ -43,7 +43,7 @@ def choose_place(info: ModelInfo, layer: int, head: int, *, is_other: bool = Fal
             format_func=f"{{}} of {count}".format,
             key=key,
             on_change=_set_place,
-            args=(key, is_other, name),
+            args=(key, is_other, name, info.model_id),
             width=110,
         )
 
@@ -69,11 +69,17 @@ def _set_model() -> None:
         state.set_model(model)
 
 
-def _set_place(key: str, is_other: bool, name: str) -> None:
+def _set_place(key: str, is_other: bool, name: str, model_id: str) -> None:
     value = state.chosen(key)
-    if not isinstance(value, int):
+    # A browser may still have the choices of the model that stood here before, and say again what they were.
+    if not isinstance(value, int) or model_id != _model_of(is_other):
         return
     if name == "layer":
         state.set_pane(is_other, lambda pane: replace(pane, layer=value - 1))
     else:
         state.set_pane(is_other, lambda pane: replace(pane, head=value - 1))
+
+
+def _model_of(is_other: bool) -> str:
+    model = state.current().model
+    return other_model(model, {info.model_id: info for info in list_models()}) if is_other else model
