@@ -10,10 +10,10 @@ import time
 import numpy as np
 import psutil
 
-from attention.models import list_models, load
+from attention.models import load
 from tests.bench.client import STEP_PAGE, Drawn, Visitor
 from tests.bench.report import ms, p95, undisturbed
-from tests.bench.walk import Walk
+from tests.bench.walk import MODELS, Walk
 
 N_PEOPLE = 30
 EVERY = 2.0
@@ -48,7 +48,7 @@ def p50(values):
 async def _class(url: str, process: psutil.Process):
     walks = []
     for index, sentence in enumerate(SENTENCES):
-        model = list_models()[index % len(list_models())].model_id
+        model = MODELS[index % len(MODELS)].model_id
         walks.append(Walk(await Visitor.open(url, STEP_PAGE, text=sentence, model=model)))
     # Every page and picture once: what follows is a class at work, not a server that warms up.
     for walk in walks:
@@ -83,7 +83,7 @@ async def _person(walk: Walk, delay: float) -> tuple[list[float], Drawn]:
 
 def _check_weights(shown: list[Drawn]) -> None:
     """Everyone must have been shown the weights of their own sentence, under their own model."""
-    models = [(info, load(info.model_id)) for info in list_models()]
+    models = [(info, load(info.model_id)) for info in MODELS]
     for index, (sentence, drawn) in enumerate(zip(SENTENCES, shown, strict=True)):
         info, model = models[index % len(models)]
         layer = model.trace(sentence).layers[info.default_layer]

@@ -11,9 +11,9 @@ import psutil
 
 from attention.lesson.course import STEP_KEYS
 from attention.masks import MASK_NAMES
-from attention.models import get_info, list_models
 from tests.bench.client import STEP_PAGE, Visitor
 from tests.bench.report import mib, undisturbed
+from tests.bench.walk import MODELS
 
 N_VISITORS = 4
 N_WARM_UP = 200
@@ -52,9 +52,7 @@ async def _interact(url: str, resident: Callable[[], int]) -> tuple[list[int], l
     """Let some visitors do all that there is to do; return the memory at each count after the warm-up."""
     visitors = [await Visitor.open(url, STEP_PAGE) for _ in range(N_VISITORS)]
     # Every trace that will be needed is made first: the cache of traces fills up to its limit, which is not growth.
-    for query in (
-        {"text": s, "model": m.model_id, "mask": k} for s in SENTENCES for m in list_models() for k in MASK_NAMES
-    ):
+    for query in ({"text": s, "model": m.model_id, "mask": k} for s in SENTENCES for m in MODELS for k in MASK_NAMES):
         await visitors[0].follow(**query)
     chance = random.Random(0)
     counts, sizes = [], []
@@ -76,7 +74,7 @@ async def _interaction(visitor: Visitor, chance: random.Random) -> None:
     elif kind < 0.6:
         await visitor.choose("main_panel", chance.choice(PANELS))
     else:
-        info = get_info(chance.choice(list_models()).model_id)
+        info = chance.choice(MODELS)
         await visitor.follow(
             text=chance.choice(SENTENCES),
             model=info.model_id,

@@ -9,10 +9,9 @@ from collections import defaultdict
 import psutil
 
 from attention.lesson.course import STEPS
-from attention.models import list_models
 from tests.bench.client import STEP_PAGE, Visitor
 from tests.bench.report import kib, ms, p95, undisturbed
-from tests.bench.walk import Walk
+from tests.bench.walk import MODELS, Walk
 from tests.browser.server import ROOT
 
 PAGES = ("", *(path.stem for path in sorted((ROOT / "pages").glob("*.py"))))
@@ -27,7 +26,7 @@ def test_a_step_change_is_quick_for_one_person(report, server):
         by_page = asyncio.run(_open_pages(server.url))
     seconds = [each for times in by_step.values() for each in times]
     slowest = max(by_step, key=lambda step: statistics.median(by_step[step]))
-    n_models = len(list_models())
+    n_models = len(MODELS)
 
     what = f"median over {len(STEPS)} steps and {n_models} models"
     report.compare("Step change", f"one person: {what}", 1000 * statistics.median(seconds), MAX_MEDIAN_MS, " ms", 1)
@@ -45,7 +44,7 @@ async def _walk_through(url: str, process: psutil.Process) -> tuple[dict[str, li
     by_step: dict[str, list[float]] = defaultdict(list)
     n_bytes: list[int] = []
     busy = 0.0
-    for info in list_models():
+    for info in MODELS:
         visitor = await Visitor.open(url, STEP_PAGE, model=info.model_id)
         walk = Walk(visitor)
         for _ in range(walk.length):  # the first round trip warms up

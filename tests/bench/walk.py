@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from attention.lesson.course import STEPS, Step
+from attention.models import get_info
 from tests.bench.client import Drawn, PageError, Visitor
+
+# What a class reads its sentences with; the other models have measurements of their own.
+MODELS = tuple(map(get_info, ("toy", "minilm-l6")))
 
 
 class Walk:
