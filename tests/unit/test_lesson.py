@@ -295,6 +295,7 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
     assert facts_in(tell("embed", scene), "embed-deeper") == {
         "layer": 5,
         "before": 4,
+        "times": "4 times",
         "width": 384,
         "focus": "sat",
         "length": rounded(np.linalg.norm(inputs[3])),
