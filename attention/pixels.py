@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-__all__ = ["GREYS", "SIDE", "parse", "write"]
+__all__ = ["GREYS", "SIDE", "parse", "shades", "write"]
 
 SIDE = 8
 # The 17 grey levels, from 0 to 16.
@@ -28,6 +28,15 @@ def parse(text: str) -> Float[Array, "8 8"]:
         raise ValueError(f"A pixel is one of {GREYS[0]}–9 and a–{GREYS[-1]}, from black to white; {unknown!r} is none.")
     levels = [GREYS.index(character) for character in text]
     return np.array(levels, np.float32).reshape(SIDE, SIDE)
+
+
+def shades(text: str) -> Float[Array, "8 8"]:
+    """Return the greys of a picture from 0 to 1.
+
+    Raises:
+        ValueError: as ``parse``.
+    """
+    return parse(text) / (len(GREYS) - 1)
 
 
 def write(levels: Float[Array, "8 8"]) -> str:

@@ -109,10 +109,10 @@ def _run_one_head(layer: LayerTrace, head: int) -> Result:
     columns = slice(head * width, (head + 1) * width)
     W_Q, W_K, W_V = (weight[:, columns] for weight in (parts.W_Q, parts.W_K, parts.W_V))
     b_Q, b_K, b_V = (bias[columns] for bias in _biases(parts)[:3])
-    mask = _mask(layer)[head if layer.mask is not None and layer.mask.ndim == 3 and len(layer.mask) > 1 else 0]
+    mask = _mask(layer)
     return _measured(
         WAYS[0],
-        lambda: one_head(inputs, W_Q, W_K, W_V, b_Q, b_K, b_V, mask),
+        lambda: one_head(inputs, W_Q, W_K, W_V, b_Q, b_K, b_V, mask[head if len(mask) > 1 else 0]),
         one_head.__code__,
         layer.model_output[head],
     )

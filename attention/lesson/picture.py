@@ -27,7 +27,7 @@ def overlay(scene: Scene) -> Overlay:
     return Overlay(
         label=f"Layer {scene.layer + 1} over the picture",
         asking=scene.labels[scene.word],
-        picture=pixels.parse(scene.trace.text) / (len(pixels.GREYS) - 1),
+        picture=pixels.shades(scene.trace.text),
         patches=tuple(scene.labels[position] for position in patches),
         heads=tuple(heads),
         current=scene.head,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -162,7 +162,7 @@ def shared(scene: Scene) -> tuple[Shared, ...]:
 
 def _with_shared(layer: LayerTrace, count: int) -> HeadSteps:
     keys, values = (steps.share_heads(heads, count) for heads in (layer.keys, layer.values))
-    return steps.attend(layer.queries, keys, values, mask=layer.mask, scale=layer.scale, bias=layer.bias)
+    return replace(layer, keys=keys, values=values).steps()
 
 
 def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, ...]:

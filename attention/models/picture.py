@@ -35,7 +35,7 @@ class PictureReader:
         Raises:
             ValueError: the text is no picture; see ``attention.pixels``.
         """
-        levels = torch.from_numpy(pixels.parse(text))[None, None] / (len(pixels.GREYS) - 1)
+        levels = torch.from_numpy(pixels.shades(text))[None, None]
         resized = torch.nn.functional.interpolate(levels, size=self._size, mode="bilinear", align_corners=False)
         return ((resized - _MEAN) / _SPREAD).expand(-1, self._n_colours, -1, -1)
 

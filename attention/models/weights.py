@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from attention.models.base import ModelUnavailableError
+from attention.models.store import sha256
 
 __all__ = ["DIGITS", "MINILM", "SMOLLM2", "TRANSLATOR", "WeightsSource", "is_there", "locate"]
 
@@ -91,8 +91,7 @@ def locate(source: WeightsSource) -> Path:
         raise ModelUnavailableError(
             f"The weights of {source.model_id} are not installed: {source.file} was not found.", _remedy(source)
         )
-    with (folder / source.file).open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = sha256(folder / source.file)
     if found != source.sha256:
         raise ModelUnavailableError(
             f"The weights of {source.model_id} are not the published ones: {source.file} has the SHA-256 "

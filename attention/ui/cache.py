@@ -16,9 +16,11 @@ from cachetools import LRUCache
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.lab import Result, run
 from attention.lesson.compare import changes
 from attention.lesson.next_token import Forecast, forecast
 from attention.lesson.proof import Proof, prove
+from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, has_to_be_converted, load, local
@@ -37,6 +39,7 @@ __all__ = [
     "changes_of",
     "downloads",
     "forecast_of",
+    "lab_of",
     "model_or_reason",
     "record",
     "settle",
@@ -222,11 +225,11 @@ def _forecast(key: object, _trace: Trace) -> Forecast | None:  # noqa: ARG001 - 
     return None if found is None else forecast(found, _trace.text)
 
 
-def answer_of(trace: Trace) -> Answer | None:
+def answer_of(trace: Trace, mask: MaskName) -> Answer | None:
     """Return what a trace was taken for, from the cache if it is there; None if its model does not say."""
     if trace.info.reads != "picture":
         return None
-    return _answer((trace.info.model_id, trace.text), trace)
+    return _answer((trace.info.model_id, trace.text, mask), trace)
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
@@ -236,6 +239,18 @@ def _answer(key: object, _trace: Trace) -> Answer | None:  # noqa: ARG001 - the 
         return None
     with turns():
         return model.answer(_trace)
+
+
+def lab_of(view: View, scene: Scene) -> list[Result]:
+    """Return what came of the five ways to write a scene's layer, from the cache if it is there."""
+    key = (scene.info.model_id, view.text, view.pair, view.mask, view.part, scene.layer, scene.head)
+    return _lab(key, scene)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _lab(key: object, _scene: Scene) -> list[Result]:  # noqa: ARG001 - the cache's key
+    with turns():
+        return run(_scene.attention, _scene.head)
 
 
 def changes_of(first: Trace, second: Trace, mask: MaskName) -> Float[Array, "L H"]:

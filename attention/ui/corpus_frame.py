@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.figures.atlas import Head
 from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
@@ -17,12 +16,12 @@ from attention.study import Collector
 from attention.ui import state, text
 from attention.ui.cache import settle
 from attention.ui.masthead import masthead, notices
-from attention.ui.model_choice import choose, choose_place
+from attention.ui.model_choice import choose
 from attention.ui.model_choice import load as load_or_reason
 from attention.ui.study_cache import Job, Snapshot
 from attention.view import View
 
-__all__ = ["begin", "carry_on", "choose_head", "finish", "load", "model_choice", "place_choice"]
+__all__ = ["begin", "carry_on", "choose_head", "finish", "load", "model_choice"]
 
 C = TypeVar("C", bound=Collector)
 R = TypeVar("R")
@@ -43,11 +42,6 @@ def model_choice(view: View) -> ModelInfo:
     """Draw the choice of the model."""
     choose(view)
     return get_info(view.model)
-
-
-def place_choice(info: ModelInfo, current: Head) -> None:
-    """Draw the choice of layer and head."""
-    choose_place(info, *current)
 
 
 def load(info: ModelInfo) -> Model | None:

@@ -14,7 +14,7 @@ from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.trace import PARTS, Part, Reads, Trace
+from attention.trace import PARTS, Reads, Trace
 from attention.ui import model_choice, picture, state, text
 from attention.ui.cache import ModelFailedError, Recorded, record, settle
 from attention.ui.masthead import masthead, notices
@@ -45,14 +45,11 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
 
 _PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
+_PLACEHOLDERS: dict[Reads, str] = {"text": "Type a sentence", "french": "Type a French sentence"}
 _DECODER_MASK_HELP = (
     "This model hides what comes later by itself: none and causal are the same · "
     "padding: more tokens are added and hidden"
 )
-
-
-_PLACEHOLDERS: dict[Reads, str] = {"text": "Type a sentence", "french": "Type a French sentence"}
-_PART_LABELS: dict[Part, str] = {"encoder": "encoder", "decoder": "decoder", "cross": "cross"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +110,16 @@ def alone(view: View) -> View:
 
 def open_panes(view: View) -> list[Pane]:
     """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
-    reads = get_info(view.model).reads
-    if reads == "picture" and view.text in ("", picture.BLANK):
+    info = get_info(view.model)
+    if info.reads == "picture" and view.text in ("", picture.BLANK):
         text.notice("The field is empty: draw a digit in it, or choose one beside it.")
         return []
     if not view.text:
         text.invitation()
         return []
-    main = open_pane(view, get_info(view.model), is_other=False)
+    main = open_pane(view, info, is_other=False)
     # What the toy would make of French or of a picture says nothing.
-    if not view.beside or reads != "text":
+    if not view.beside or info.reads != "text":
         return [main]
     models = {info.model_id: info for info in list_models()}
     other = open_pane(view, models[other_model(view.model, models)], is_other=True, main=main.scene)
@@ -133,17 +130,18 @@ def controls(
     view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True, with_parts: bool = True
 ) -> None:
     """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
+    info = get_info(view.model)
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         model_choice.choose(view)
-        if with_parts and get_info(view.model).parts:
+        if with_parts and info.parts:
             _part_choice(view)
-        if with_beside and get_info(view.model).reads == "text":
+        if with_beside and info.reads == "text":
             st.session_state["beside"] = view.beside
             st.toggle("Side by side", key="beside", on_change=_set_beside)
         st.session_state["mask"] = view.mask
-        mask_help = _DECODER_MASK_HELP if get_info(view.model).is_decoder else _MASK_HELP
+        mask_help = _DECODER_MASK_HELP if info.is_decoder else _MASK_HELP
         # A picture has one size, and no padding.
-        choices = [name for name in MASK_NAMES if name != "padding" or get_info(view.model).reads != "picture"]
+        choices = [name for name in MASK_NAMES if name != "padding" or info.reads != "picture"]
         st.selectbox("Mask", choices, key="mask", help=mask_help, on_change=_set_mask, width=130)
         for pane in panes[:1]:
             if with_word:
@@ -158,7 +156,6 @@ def _part_choice(view: View) -> None:
     st.segmented_control(
         "Attention",
         PARTS,
-        format_func=_PART_LABELS.__getitem__,
         key="part",
         required=True,
         on_change=_set_part,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.lab import WAYS, Result, run, why_not
+from attention.lab import WAYS, Result, why_not
 from attention.lesson.lab import lab_table, shape_table, tell_lab
-from attention.lesson.scene import Scene
 from attention.ui import step_view, text
-from attention.ui.cache import turns
+from attention.ui.cache import lab_of
 from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
+from attention.view import View
 
 __all__ = ["show"]
 
 
-def show(pane: Pane) -> None:
+def show(view: View, pane: Pane) -> None:
     """Draw how the five ways agree, and the code and the shapes of one of them."""
     scene = pane.scene
     if scene is None:
@@ -26,17 +26,13 @@ def show(pane: Pane) -> None:
         others = "encoder or decoder, or another model" if scene.is_cross else "another model"
         text.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose {others}.")
         return
-    results = _results(scene)
+    with st.spinner("Running all five …"):
+        results = lab_of(view, scene)
     text.prose(tell_lab(scene, results))
     table = lab_table(results)
     st.dataframe(table, hide_index=True, key="lab_table")
     csv_button("lab", lambda: table)
     _one(results)
-
-
-def _results(scene: Scene) -> list[Result]:
-    with st.spinner("Running all five …"), turns():
-        return run(scene.attention, scene.head)
 
 
 def _one(results: list[Result]) -> None:

@@ -24,7 +24,7 @@ def show(view: View, panes: Sequence[Pane]) -> None:
             continue
         if pane.whole.decoder is not None:
             text.prose(tell_written(pane.whole, is_given=bool(view.pair)))
-        answer = answer_of(pane.whole)
+        answer = answer_of(pane.whole, view.mask)
         if answer is not None:
             card = digits_card() if pane.info.model_id == DIGITS.model_id else None
             text.prose(tell_answer(answer, pane.info.name, card))

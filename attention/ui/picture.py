@@ -46,7 +46,7 @@ def field(view: View) -> None:
 
 
 def _thumb(code: str, digit: str) -> HeadThumb:
-    return HeadThumb(digit, pixels.parse(code) / (len(pixels.GREYS) - 1), is_picture=True)
+    return HeadThumb(digit, pixels.shades(code), is_picture=True)
 
 
 def is_picture(written: str) -> bool:

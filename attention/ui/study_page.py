@@ -28,6 +28,7 @@ from attention.study import Study, StudyResult
 from attention.ui import components, corpus_frame, text
 from attention.ui.atlas import atlas
 from attention.ui.downloads import csv_button
+from attention.ui.model_choice import choose_place
 from attention.ui.study_cache import Snapshot, content_key, study_job
 from attention.view import View
 
@@ -56,7 +57,7 @@ def show(view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         info = corpus_frame.model_choice(view)
         current = view.pane.layer_and_head(info)
-        corpus_frame.place_choice(info, current)
+        choose_place(info, *current)
     texts = _texts()
     for problem in texts.problems:
         text.notice(problem)

@@ -253,3 +253,17 @@ def test_what_is_no_picture_is_answered_in_a_sentence(open_page, page, text, wor
 
 def test_zeros_are_an_empty_picture_to_a_model_of_pictures_alone(open_page):
     assert_is_well(open_page(model="toy", text="0" * 64))
+
+
+def test_what_a_picture_is_taken_for_is_read_off_the_run_with_this_mask(open_page):
+    reader = load("vit-digits")
+    shown = open_page(model="vit-digits")
+    told = []
+    for mask in ("none", "causal", "none"):
+        shown.choose("mask", mask)
+        logits = reader.answer(reader.trace(shown.view.text, mask=mask)).logits.astype(np.float64)
+        odds = np.exp(logits - logits.max())
+        first, second = np.argsort(-odds)[:2]
+        told.append(f"takes this for {first}, with a probability of {odds[first] / odds.sum():.2f}; second is {second}")
+        assert told[-1] in shown.text
+    assert told[0] != told[1]
