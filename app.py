@@ -1,5 +1,6 @@
 """The front door: what this is, a live first heatmap, and the way in."""
 
-from attention.ui import front
+from attention.ui import front, state
 
 front.show()
+state.close_page()

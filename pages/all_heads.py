@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from attention.ui import frame, heads_page, outcome
+from attention.ui import frame, heads_page, outcome, state
 
 view = replace(frame.begin("All heads", second_field=frame.pair_field), beside=False)
 panes = frame.open_panes(view)
@@ -13,3 +13,4 @@ for pane in panes:
     heads_page.show(view, pane)
 outcome.alignment(panes)
 frame.finish(panes)
+state.close_page()

@@ -1,5 +1,6 @@
 """Many sentences: what every head does in the mean over a corpus, bundled or a person's own."""
 
-from attention.ui import corpus_frame, study_page
+from attention.ui import corpus_frame, state, study_page
 
 study_page.show(corpus_frame.begin("Many sentences"))
+state.close_page()

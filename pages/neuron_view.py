@@ -1,6 +1,6 @@
 """Neuron view: how one query meets every key, number by number."""
 
-from attention.ui import frame, neuron_page, outcome
+from attention.ui import frame, neuron_page, outcome, state
 
 view = frame.begin("Neuron view")
 panes = frame.open_panes(frame.alone(view))
@@ -9,3 +9,4 @@ outcome.show(view, panes)
 for pane in panes:
     neuron_page.show(view, pane)
 frame.finish(panes)
+state.close_page()

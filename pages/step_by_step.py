@@ -1,12 +1,16 @@
 """Step by step: the nine steps of attention on the typed sentence."""
 
-from attention.ui import frame, next_token, outcome, picture, savings, step_view
+from attention.ui import frame, next_token, outcome, picture, savings, state, step_view
 
 view = frame.begin("Step by step")
-panes = frame.open_panes(view)
-frame.controls(view, panes)
-outcome.show(view, panes)
-step_view.steps_line(view)
+above, steps = frame.places("above", "steps_line")
+# Before the model runs, which may take a while: whoever knows the way need not wait for it.
+with steps:
+    step_view.steps_line(view)
+with above:
+    panes = frame.open_panes(view)
+    frame.controls(view, panes)
+    outcome.show(view, panes)
 step_view.show(view, panes)
 step_view.head_grids(view, panes)
 outcome.alignment(panes)
@@ -14,3 +18,4 @@ picture.show([pane.scene for pane in panes])
 savings.show(view, panes)
 next_token.show(view, panes)
 frame.finish(panes)
+state.close_page()

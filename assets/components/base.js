@@ -75,14 +75,19 @@ function whenGone(state, clean) {
 
 let presses = 0;
 
+/** The number of the page that is drawn whole, which Python puts where nobody sees it; empty before the first. */
+function drawnPage() {
+  return document.querySelector(".st-key-drawn_last input")?.value ?? "";
+}
+
 /**
  * Tell Python what a person has chosen. As state, not as a trigger: a trigger is lost when the next
  * press, on whichever component, overtakes it on the server, while state travels along with that one.
- * The number makes the same choice, made again, a new one.
+ * The number makes the same choice, made again, a new one; the page says what it was made on.
  */
 function send(setStateValue, name, value) {
   presses += 1;
-  setStateValue(name, { value, press: presses });
+  setStateValue(name, { value, press: presses, on: drawnPage() });
 }
 
 /** Call `act` for the button under a click that carries a `data-index`. */

@@ -1,4 +1,4 @@
-// The steps in a row: where one is, what was and what comes, and the arrow keys of the whole page.
+// The steps in a row: where one is, the way back and on, and the arrow keys of the whole page.
 
 /**
  * @typedef {object} StepperData
@@ -29,9 +29,12 @@ const stateOf = remembering((parent) => {
   const caption = make("div", "caption");
   // The names are in the list already, only not to be seen there when the page is narrow.
   caption.setAttribute("aria-hidden", "true");
-  root.append(list, caption);
+  const middle = make("div", "middle");
+  middle.append(list, caption);
+  const [back, next] = [move("back"), move("next")];
+  root.append(back, middle, next);
   parent.append(root);
-  return { root, list, caption, pending: [] };
+  return { root, list, caption, back, next, pending: [] };
 });
 
 /** @param {Mount} mount */
@@ -40,7 +43,9 @@ export default function ({ data, parentElement, setStateValue }) {
   state.setStateValue = setStateValue;
   settle(state, data);
   draw(state);
-  onChosen(state.root, (index) => choose(state, index));
+  onChosen(state.list, (index) => choose(state, index));
+  state.back.onclick = () => choose(state, shown(state) - 1);
+  state.next.onclick = () => choose(state, shown(state) + 1);
   listen(state);
   return whenGone(state, () => {
     clearTimeout(state.timer);
@@ -80,7 +85,7 @@ function choose(state, index) {
 
 /** Buttons are made once and then changed, so that the focus and a press that has begun stay. */
 function draw(state) {
-  const { list, caption, data } = state;
+  const { list, caption, back, next, data } = state;
   const current = shown(state);
   while (list.children.length > data.steps.length) list.lastChild.remove();
   while (list.children.length < data.steps.length) list.append(item(list.children.length));
@@ -94,6 +99,17 @@ function draw(state) {
     setAttribute(button, "title", name);
   });
   caption.textContent = data.steps[current]?.name ?? "";
+  const following = data.steps[current + 1];
+  back.textContent = "◂ Back";
+  next.textContent = following ? `Next: ${following.name} ▸` : "Last step";
+  back.disabled = current === 0;
+  next.disabled = !following;
+}
+
+function move(where) {
+  const button = make("button", `move ${where}`);
+  button.type = "button";
+  return button;
 }
 
 function item(index) {

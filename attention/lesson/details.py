@@ -52,7 +52,9 @@ def has_cell(cell: Cell, pictures: tuple[Matrix, ...]) -> bool:
 def open_cell(step: str, scene: Scene) -> Scene:
     """Return the scene with its clicked cell or, where none was clicked, the one most worth a look."""
     pictures = matrices(step, scene)
-    if not pictures or (scene.cell is not None and has_cell(scene.cell, pictures)):
+    if not pictures:
+        return scene.with_cell(None)
+    if scene.cell is not None and has_cell(scene.cell, pictures):
         return scene
     main = next((picture for picture in pictures if picture.name == _MAIN.get(step)), pictures[0])
     return scene.with_cell(_most_telling(step, scene, main))

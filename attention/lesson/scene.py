@@ -79,8 +79,8 @@ class Scene:
         assert parts is not None
         return output_projection(self.joined, parts.W_O, parts.b_O)
 
-    def with_cell(self, cell: Cell) -> Self:
-        """Return the same place with another cell opened; what has been derived stays."""
+    def with_cell(self, cell: Cell | None) -> Self:
+        """Return the same place with another cell opened, or with none; what has been derived stays."""
         opened = replace(self, cell=cell)
         vars(opened).update({**vars(self), "cell": cell})
         return opened

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from streamlit.components.v2 import component
 
 from attention.figures.atlas import Atlas
-from attention.ui.components import _css, _is_index, _read, _told
+from attention.ui.components import _css, _is_index, _read, mount
 
 __all__ = ["atlas"]
 
@@ -28,4 +28,4 @@ def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None]) -> No
         if _is_index(layer, len(n_heads)) and _is_index(head, n_heads[layer]):
             on_choose(layer, head)
 
-    _ATLAS(key=key, data=data.payload(), on_choose_change=_told(key, "choose", choose))
+    mount(_ATLAS, key, data.payload(), choose=choose)

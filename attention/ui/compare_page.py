@@ -12,7 +12,7 @@ from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
-from attention.ui import components, frame, state, step_view, text
+from attention.ui import choices, components, frame, state, step_view, text
 from attention.ui.cache import changes_of
 from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
@@ -35,20 +35,25 @@ def opening(view: View) -> View:
 
 def second_field(view: View) -> None:
     """Draw what is compared: two sentences, of which the second is typed here, or two models."""
-    st.session_state["compared"] = _MODELS if view.beside else _SENTENCES
-    st.segmented_control("Compare", (_SENTENCES, _MODELS), key="compared", required=True, on_change=_set_compared)
+    compared = _MODELS if view.beside else _SENTENCES
+    choices.one_of("Compare", (_SENTENCES, _MODELS), key="compared", value=compared, take=_take_compared)
     if view.beside:
         return
-    st.session_state["versus"] = view.versus or ""
-    st.text_input("Sentence to compare", key="versus", placeholder="Type another sentence", on_change=_set_versus)
+    choices.field(
+        "Sentence to compare",
+        key="versus",
+        value=view.versus or "",
+        take=state.set_versus,
+        placeholder="Type another sentence",
+    )
     written = {pair: line for line, pair in _EXAMPLES.items()}
-    st.session_state["versus_example"] = written.get((view.text, view.versus or ""))
-    st.pills(
+    choices.pills(
         "Pairs to compare",
         list(_EXAMPLES),
         format_func=_shortly,
         key="versus_example",
-        on_change=_set_example,
+        value=written.get((view.text, view.versus or "")),
+        take=_take_example,
         label_visibility="collapsed",
     )
 
@@ -161,20 +166,10 @@ def _choose_head(cell: Cell) -> None:
     state.set_pane(False, lambda place: replace(place, layer=cell.row, head=cell.column, cell=None))
 
 
-def _set_compared() -> None:
-    compared = state.chosen("compared")
-    if compared is not None:
-        state.change(lambda view: replace(view, beside=compared == _MODELS, pane=replace(view.pane, cell=None)))
+def _take_compared(compared: str) -> None:
+    state.change(lambda view: replace(view, beside=compared == _MODELS, pane=replace(view.pane, cell=None)))
 
 
-def _set_versus() -> None:
-    versus = state.chosen("versus")
-    if versus is not None:
-        state.set_versus(versus)
-
-
-def _set_example() -> None:
-    example = state.chosen("versus_example")
-    if example is not None:
-        first, second = _EXAMPLES[example]
-        state.set_versus(second, text=first)
+def _take_example(example: str) -> None:
+    first, second = _EXAMPLES[example]
+    state.set_versus(second, text=first)

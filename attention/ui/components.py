@@ -1,18 +1,19 @@
 """The pictures that a person can touch: the matrix, the heads, the steps and the tokens.
 
 Each is a Streamlit component: a script and a style sheet from ``assets/components``, mounted with
-plain data. What a person chooses calls ``on_…`` once, before the page runs again. What comes from a
-browser is checked first: a choice that does not exist is no choice.
+plain data. What a person chooses calls ``on_…`` once, when the page runs next. What comes from a browser is
+checked first: a choice that does not exist is no choice.
 
-A session keeps every callback that it was ever given, so a callback holds on to names and sizes,
-never to the numbers themselves.
+A session keeps what takes a choice for a while, so that holds on to names and sizes, never to the numbers
+themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import streamlit as st
 from streamlit.components.v2 import component
@@ -22,14 +23,16 @@ from attention.figures.heads import HeadThumb
 from attention.figures.matrix import Cell, Matrix
 from attention.segments import groups
 from attention.trace import Token
+from attention.ui import state
 
-__all__ = ["head_grid", "matrix", "stepper", "token_strip"]
+__all__ = ["Button", "buttons", "head_grid", "matrix", "mount", "stepper", "token_strip"]
 
 _css, _read = assets.css, assets.read
 
 _MATRIX = component("attention_matrix", css=_css("matrix"), js=_read("base.js", "colours.js", "matrix.js"))
 _HEADS = component("attention_heads", css=_css("head_grid"), js=_read("base.js", "colours.js", "head_grid.js"))
 _STEPPER = component("attention_stepper", css=_css("stepper"), js=_read("base.js", "stepper.js"))
+_BUTTONS = component("attention_buttons", css=_css("buttons"), js=_read("base.js", "buttons.js"))
 _TOKENS = component("attention_tokens", css=_css("tokens"), js=_read("base.js", "tokens.js"))
 
 
@@ -43,7 +46,7 @@ def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None =
             on_select(cell)
 
     payload = {**data.payload(), "selectable": on_select is not None}
-    _MATRIX(key=key, data=payload, on_select_change=_told(key, "select", select))
+    mount(_MATRIX, key, payload, select=select)
 
 
 def head_grid(
@@ -62,7 +65,28 @@ def head_grid(
             on_choose(index)
 
     data = {"label": label, "heads": [head.payload() for head in heads], "current": current}
-    _HEADS(key=key, data=data, on_choose_change=_told(key, "choose", choose))
+    mount(_HEADS, key, data, choose=choose)
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button: what stands on it, what is said to those who point at it, and whether it does nothing now."""
+
+    text: str
+    title: str = ""
+    is_off: bool = False
+
+
+def buttons(row: Sequence[Button], *, key: str, label: str, on_press: Callable[[int], None]) -> None:
+    """Draw buttons in a row; ``on_press`` is called with the index of one."""
+    are_on = [not button.is_off for button in row]
+
+    def press(index: object) -> None:
+        if _is_index(index, len(are_on)) and are_on[index]:
+            on_press(index)
+
+    data = [{"text": button.text, "title": button.title, "isOff": button.is_off} for button in row]
+    mount(_BUTTONS, key, {"label": label, "buttons": data}, press=press)
 
 
 def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choose: Callable[[str], None]) -> None:
@@ -70,13 +94,14 @@ def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choo
 
     The left and right arrow keys of the whole page lead to the step before and to the next.
     """
+    known = {step for step, _ in steps}
 
     def choose(step: object) -> None:
-        if isinstance(step, str) and step in {known for known, _ in steps}:
+        if isinstance(step, str) and step in known:
             on_choose(step)
 
     data = {"steps": [{"key": step, "name": name} for step, name in steps], "current": current}
-    _STEPPER(key=key, data=data, on_choose_change=_told(key, "choose", choose))
+    mount(_STEPPER, key, data, choose=choose)
 
 
 def token_strip(
@@ -114,19 +139,23 @@ def token_strip(
         for token, group, title in zip(tokens, _groups(tokens), titles, strict=True)
     ]
     data = {"label": label, "chips": chips, "focus": focus, "selectable": on_choose is not None}
-    _TOKENS(key=key, data=data, on_choose_change=_told(key, "choose", choose))
+    mount(_TOKENS, key, data, choose=choose)
 
 
-def _told(key: str, name: str, act: Callable[[object], None]) -> Callable[[], None]:
-    """Return the callback for a choice: it hands what the browser says to ``act``."""
+def mount(component: Callable[..., Any], key: str, data: Any, **acts: Callable[[object], None]) -> None:
+    """Draw a component of ours; what its script sends under the name of an act is handed to that act, once."""
+    for name, act in acts.items():
+        state.offer(f"{key}.{name}", None, act, is_press=True)
+    # Streamlit keeps what a script sends where it was given a callback; ours does nothing.
+    component(key=key, data=data, **{f"on_{name}_change": _nothing for name in acts})
+    if state.is_new():
+        said = st.session_state.get(key)
+        for name in acts:
+            state.probe(f"{key}.{name}", said.get(name) if isinstance(said, Mapping) else None)
 
-    def callback() -> None:
-        state = st.session_state.get(key)
-        event = state.get(name) if isinstance(state, dict) else None
-        if isinstance(event, dict):
-            act(event.get("value"))
 
-    return callback
+def _nothing() -> None:
+    pass
 
 
 def _cell(matrix: str, shape: tuple[int, ...], event: object) -> Cell | None:

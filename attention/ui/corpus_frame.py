@@ -64,14 +64,17 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
     A bar says how far it is. Whatever a person does meanwhile runs the page anew, which goes on where this run
     was left.
     """
-    n_presses, is_cancelled = _pressed().get(job.key, (0, False))
+    # All that can be chosen is drawn, and what follows may take long.
+    state.close_page()
+    pressed: dict[str, tuple[int, bool]] = st.session_state.setdefault(_PRESSED, {})
+    n_presses, is_cancelled = pressed.get(job.key, (0, False))
     if not is_cancelled and not job.is_over():
         place = st.empty()
         with place.container():
             left, right = _row()
             bar = left.progress(0.0, _how_far(job))
             number = n_presses + 1
-            right.button("Cancel", key=f"cancel_{number}", on_click=_press, args=(job.key, number, True))
+            right.button("Cancel", key=f"cancel_{number}", on_click=_press, args=(pressed, job.key, number, True))
         while not job.is_over():
             bar.progress((job.run.n_done + job.run.n_unreadable) / job.run.n_texts, _how_far(job))
             job.advance()
@@ -84,7 +87,7 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
         with left:
             text.notice(f"Cancelled: what you see is from {found.n_done:,} of {found.n_texts:,} sentences.")
         number = n_presses + 1
-        right.button("Go on", key=f"go_on_{number}", on_click=_press, args=(job.key, number, False))
+        right.button("Go on", key=f"go_on_{number}", on_click=_press, args=(pressed, job.key, number, False))
     return found
 
 
@@ -114,17 +117,12 @@ def _how_far(job: Job[Any]) -> str:
     return f"{job.name} reads: {job.run.n_done:,} of {job.run.n_texts:,} sentences"
 
 
-def _pressed() -> dict[str, tuple[int, bool]]:
-    found: dict[str, tuple[int, bool]] = st.session_state.get(_PRESSED, {})
-    return found
-
-
-def _press(key: str, number: int, is_cancelled: bool) -> None:
+def _press(pressed: dict[str, tuple[int, bool]], key: str, number: int, is_cancelled: bool) -> None:
     """Cancel a job or go on with it.
 
     A run that a press interrupts never ends, and Streamlit does not forget the press: it may tell of it once more,
     and would take the next one on the same button for the same. So each press has a button of its own, and only a
-    newer one counts.
+    newer one counts. It asks Streamlit for nothing, which could stop it half way.
     """
-    if number > _pressed().get(key, (0, False))[0]:
-        st.session_state[_PRESSED] = {**_pressed(), key: (number, is_cancelled)}
+    if number > pressed.get(key, (0, False))[0]:
+        pressed[key] = number, is_cancelled

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.examples import EXAMPLES
 from attention.lesson.details import open_cell
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
-from attention.masks import MASK_NAMES
+from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.trace import PARTS, Reads, Trace
-from attention.ui import model_choice, picture, state, text
+from attention.trace import PARTS, Part, Reads, Trace
+from attention.ui import choices, model_choice, picture, state, text
 from attention.ui.cache import ModelFailedError, Recorded, record, settle
 from attention.ui.masthead import masthead, notices
 from attention.view import Pane as Place
@@ -31,6 +33,7 @@ __all__ = [
     "open_panes",
     "pair_field",
     "place_choice",
+    "places",
     "read_pairs",
 ]
 
@@ -136,13 +139,11 @@ def controls(
         if with_parts and info.parts:
             _part_choice(view)
         if with_beside and info.reads == "text":
-            st.session_state["beside"] = view.beside
-            st.toggle("Side by side", key="beside", on_change=_set_beside)
-        st.session_state["mask"] = view.mask
+            choices.switch("Side by side", key="beside", value=view.beside, take=_take_beside)
         mask_help = _DECODER_MASK_HELP if info.is_decoder else _MASK_HELP
         # A picture has one size, and no padding.
-        choices = [name for name in MASK_NAMES if name != "padding" or info.reads != "picture"]
-        st.selectbox("Mask", choices, key="mask", help=mask_help, on_change=_set_mask, width=130)
+        masks = [name for name in MASK_NAMES if name != "padding" or info.reads != "picture"]
+        choices.select("Mask", masks, key="mask", value=view.mask, take=_take_mask, help=mask_help, width=130)
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
@@ -152,16 +153,20 @@ def controls(
 
 def _part_choice(view: View) -> None:
     """Draw the choice between the three uses of attention of an encoder–decoder."""
-    st.session_state["part"] = view.part
-    st.segmented_control(
+    choices.one_of(
         "Attention",
         PARTS,
         key="part",
-        required=True,
-        on_change=_set_part,
+        value=view.part,
+        take=_take_part,
         help="encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
         "cross: what is written looks at what was read",
     )
+
+
+def places(*keys: str) -> list[DeltaGenerator]:
+    """Return places below one another, to be filled in whatever order."""
+    return [st.container(key=key) for key in keys]
 
 
 def place_choice(pane: Pane) -> None:
@@ -185,38 +190,54 @@ def _sentence(view: View) -> None:
     if reads == "picture":
         picture.field(view)
         return
-    st.session_state["text"] = view.text
-    st.text_input(
-        "Sentence", key="text", placeholder=_PLACEHOLDERS[reads], on_change=_set_text, label_visibility="collapsed"
+    choices.field(
+        "Sentence",
+        key="text",
+        value=view.text,
+        take=partial(_take_text, reads),
+        placeholder=_PLACEHOLDERS[reads],
+        label_visibility="collapsed",
     )
-    st.session_state["example"] = view.text if view.text in EXAMPLES[reads] else None
-    st.pills("Examples", EXAMPLES[reads], key="example", on_change=_set_example, label_visibility="collapsed")
+    choices.pills(
+        "Examples",
+        EXAMPLES[reads],
+        key="example",
+        value=view.text if view.text in EXAMPLES[reads] else None,
+        take=partial(_take_text, reads),
+        label_visibility="collapsed",
+    )
 
 
 def pair_field(view: View) -> None:
     """Draw the field of the second sentence of a pair, with examples."""
-    st.session_state["pair"] = view.pair
-    st.text_input(
+    choices.field(
         "Second sentence",
         key="pair",
+        value=view.pair,
+        take=partial(_take_pair, get_info(view.model)),
         placeholder="None: the first sentence is read alone",
         help="Two sentences that the model reads as one text, with [SEP] between them. Leave it empty for none.",
-        on_change=_set_pair,
     )
     written = {pair: line for line, pair in _PAIRS.items()}
-    st.session_state["pair_example"] = written.get((view.text, view.pair))
-    st.pills("Pairs", list(_PAIRS), key="pair_example", on_change=_set_pair_example, label_visibility="collapsed")
+    choices.pills(
+        "Pairs",
+        list(_PAIRS),
+        key="pair_example",
+        value=written.get((view.text, view.pair)),
+        take=_take_pair_example,
+        label_visibility="collapsed",
+    )
 
 
 def _written_field(info: ModelInfo) -> None:
     """Draw the field of what the decoder writes; left empty, the model writes it itself."""
-    st.session_state["pair"] = state.current().pair
-    st.text_input(
+    choices.field(
         "What the decoder writes",
         key="pair",
+        value=state.current().pair,
+        take=partial(_take_pair, info),
         placeholder=f"Left empty, {info.name} writes it itself",
         help="The decoder reads these words one after another, and looks at the sentence above with each of them.",
-        on_change=_set_pair,
     )
 
 
@@ -224,13 +245,13 @@ def _word_choice(pane: Pane) -> None:
     scene = pane.scene
     if scene is None:
         return
-    st.session_state["word"] = scene.word
-    st.selectbox(
+    choices.select(
         "Patch" if scene.info.reads == "picture" else "Word",
         range(len(scene.tokens)),
         format_func=[f"{position} {label}" for position, label in enumerate(scene.labels)].__getitem__,
         key="word",
-        on_change=_set_word,
+        value=scene.word,
+        take=_take_word,
         width=150,
     )
 
@@ -303,52 +324,35 @@ def _word(view: View, trace: Trace) -> int:
     return default_word(tokens)
 
 
-def _set_text() -> None:
-    sentence = state.chosen("text")
-    if sentence is not None:
+def _take_text(reads: Reads, sentence: str) -> None:
+    # What was typed for a model that reads something else is not for the one that has come since.
+    if get_info(state.current().model).reads == reads:
         state.set_text(sentence)
 
 
-def _set_example() -> None:
-    # An example that is pressed once more is let go, and the sentence stays.
-    example = state.chosen("example")
-    if example is not None:
-        state.set_text(example)
-
-
-def _set_pair() -> None:
-    pair = state.chosen("pair")
-    if pair is not None:
+def _take_pair(info: ModelInfo, pair: str) -> None:
+    # A second sentence is one thing, and what a decoder writes is another.
+    if bool(get_info(state.current().model).parts) == bool(info.parts):
         state.set_pair(pair)
 
 
-def _set_pair_example() -> None:
-    example = state.chosen("pair_example")
-    if example is not None:
-        first, second = _PAIRS[example]
-        state.set_pair(second, text=first)
+def _take_pair_example(example: str) -> None:
+    first, second = _PAIRS[example]
+    state.set_pair(second, text=first)
 
 
-def _set_part() -> None:
-    part = state.chosen("part")
-    if part is not None:
+def _take_part(part: Part) -> None:
+    if get_info(state.current().model).parts:
         state.change(lambda view: view.with_part(part))
 
 
-def _set_beside() -> None:
-    beside = state.chosen("beside")
-    if beside is not None:
-        state.change(lambda view: replace(view, beside=beside))
+def _take_beside(beside: bool) -> None:
+    state.change(lambda view: replace(view, beside=beside))
 
 
-def _set_mask() -> None:
-    mask = state.chosen("mask")
-    if mask is not None:
-        state.change(lambda view: replace(view, mask=mask))
+def _take_mask(mask: MaskName) -> None:
+    state.change(lambda view: replace(view, mask=mask))
 
 
-def _set_word() -> None:
-    word = state.chosen("word")
-    # An option that was there for another sentence, and is not for this one, comes as text.
-    if isinstance(word, int):
-        state.change(lambda view: view.with_word(word))
+def _take_word(word: int) -> None:
+    state.change(lambda view: view.with_word(word))

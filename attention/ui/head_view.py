@@ -10,7 +10,7 @@ from collections.abc import Callable
 from streamlit.components.v2 import component
 
 from attention.figures.head_view import THRESHOLDS, HeadView, Side
-from attention.ui.components import _css, _is_index, _read, _told
+from attention.ui.components import _css, _is_index, _read, mount
 
 __all__ = ["head_view"]
 
@@ -48,13 +48,7 @@ def head_view(
         if on_threshold is not None and _is_index(value, len(THRESHOLDS)):
             on_threshold(THRESHOLDS[value])
 
-    _HEAD_VIEW(
-        key=key,
-        data=data.payload(),
-        on_pin_change=_told(key, "pin", pin),
-        on_heads_change=_told(key, "heads", switch),
-        on_threshold_change=_told(key, "threshold", limit),
-    )
+    mount(_HEAD_VIEW, key, data.payload(), pin=pin, heads=switch, threshold=limit)
 
 
 def _pins(value: object, sizes: dict[Side, int]) -> tuple[Side, tuple[int, ...]] | None:

@@ -20,14 +20,15 @@ from attention.lesson.survey import (
     HIDE_NAMES,
     SORT_NAMES,
     Look,
+    Sorting,
     Survey,
     head_matrix,
     layer_lines,
     order,
     place,
 )
-from attention.segments import BLOCK_NAMES, SENTENCES
-from attention.ui import components, state, text
+from attention.segments import BLOCK_NAMES, SENTENCES, Block
+from attention.ui import choices, components, state, text
 from attention.ui.atlas import atlas
 from attention.ui.cache import survey_of
 from attention.ui.downloads import csv_button
@@ -57,29 +58,30 @@ def look_choices(view: View, panes: list[Pane]) -> None:
         is_cross = any(pane.scene is not None and pane.scene.is_cross for pane in panes)
         left_out = {*(() if is_pair else ("across",)), *(("pattern",) if is_cross else ())}
         sortings = [sorting for sorting in SORT_NAMES if sorting not in left_out]
-        st.session_state["sort"] = view.sort if view.sort in sortings else SORT_NAMES[0]
-        st.segmented_control(
-            "Sort by", sortings, format_func=_SORT_LABELS.__getitem__, key="sort", required=True, on_change=_set_sort
+        choices.one_of(
+            "Sort by",
+            sortings,
+            format_func=_SORT_LABELS.__getitem__,
+            key="sort",
+            value=view.sort if view.sort in sortings else SORT_NAMES[0],
+            take=_take_sort,
         )
-        st.session_state["hide"] = view.look.hide
-        st.selectbox(
+        choices.select(
             "Hide",
             HIDE_NAMES,
             format_func=_hide_labels(panes).__getitem__,
             key="hide",
-            on_change=_set_look,
-            args=("hide",),
+            value=view.look.hide,
+            take=partial(_take_look, "hide"),
             width=230,
         )
-        st.session_state["words"] = view.look.words
-        st.toggle("Whole words", key="words", on_change=_set_look, args=("words",))
-        st.session_state["renormalise"] = view.look.renormalise
-        st.toggle(
+        choices.switch("Whole words", key="words", value=view.look.words, take=partial(_take_look, "words"))
+        choices.switch(
             "Rows sum to 1 again",
             key="renormalise",
+            value=view.look.renormalise,
+            take=partial(_take_look, "renormalise"),
             help="Divides each row by its sum, once something is hidden.",
-            on_change=_set_look,
-            args=("renormalise",),
             disabled=view.look.hide == "nothing",
         )
 
@@ -141,8 +143,7 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: H
         st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
     left, right = st.columns(2, gap="large")
     with left:
-        st.session_state["mean"] = view.lines.mean
-        st.toggle("The layer's mean instead of its heads", key="mean", on_change=_set_mean)
+        choices.switch("The layer's mean instead of its heads", key="mean", value=view.lines.mean, take=_take_mean)
         if pane.pair:
             _block_choice(view)
         lines = layer_lines(scene, view.look, current[1], view.lines, view.block)
@@ -171,14 +172,13 @@ def _shares(surveyed: Survey, current: Head) -> None:
 
 
 def _block_choice(view: View) -> None:
-    st.session_state["block"] = view.block
-    st.segmented_control(
+    choices.one_of(
         "Lines from → to",
         BLOCK_NAMES,
         format_func=_BLOCK_LABELS.__getitem__,
         key="block",
-        required=True,
-        on_change=_set_block,
+        value=view.block,
+        take=_take_block,
     )
 
 
@@ -240,10 +240,8 @@ def _open_weight(cell: Cell) -> None:
         state.change(lambda view: view.with_word(cell.row))
 
 
-def _set_sort() -> None:
-    sort = state.chosen("sort")
-    if sort is not None:
-        state.change(lambda view: replace(view, sort=sort))
+def _take_sort(sort: Sorting) -> None:
+    state.change(lambda view: replace(view, sort=sort))
 
 
 def _set_lines(**parts: Any) -> None:
@@ -264,19 +262,13 @@ def _set_threshold(threshold: float) -> None:
     _set_lines(threshold=threshold)
 
 
-def _set_mean() -> None:
-    mean = state.chosen("mean")
-    if mean is not None:
-        _set_lines(mean=mean)
+def _take_mean(mean: bool) -> None:
+    _set_lines(mean=mean)
 
 
-def _set_block() -> None:
-    block = state.chosen("block")
-    if block is not None:
-        state.change(lambda view: replace(view, block=block))
+def _take_block(block: Block) -> None:
+    state.change(lambda view: replace(view, block=block))
 
 
-def _set_look(part: str) -> None:
-    value = state.chosen(part)
-    if value is not None:
-        state.change(lambda view: view.with_look(replace(view.look, **{part: value})))
+def _take_look(part: str, value: Any) -> None:
+    state.change(lambda view: view.with_look(replace(view.look, **{part: value})))

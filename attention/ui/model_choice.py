@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
 from attention.models.store import Progress
-from attention.ui import state
+from attention.ui import choices, state
 from attention.ui.cache import model_or_reason, waiting
 from attention.view import View, other_model
 
@@ -21,29 +23,24 @@ MAX_SIDE_BY_SIDE = 5
 def choose(view: View) -> None:
     """Draw the choice of the model."""
     models = {info.model_id: info.name for info in list_models()}
-    st.session_state["model"] = view.model
+    offered: dict[str, Any] = {"key": "model", "value": view.model, "take": state.set_model}
     if len(models) <= MAX_SIDE_BY_SIDE:
-        st.segmented_control(
-            "Model", list(models), format_func=models.__getitem__, key="model", required=True, on_change=_set_model
-        )
+        choices.one_of("Model", list(models), format_func=models.__getitem__, **offered)
     else:
-        st.selectbox(
-            "Model", list(models), format_func=models.__getitem__, key="model", on_change=_set_model, width=220
-        )
+        choices.select("Model", list(models), format_func=models.__getitem__, width=220, **offered)
 
 
 def choose_place(info: ModelInfo, layer: int, head: int, *, is_other: bool = False) -> None:
     """Draw the choice of layer and head, of the model itself or of the one beside it."""
     for name, count, value in (("layer", info.n_layers, layer), ("head", info.n_heads, head)):
         key = f"{'other' if is_other else 'main'}_{name}"
-        st.session_state[key] = value + 1
-        st.selectbox(
+        choices.select(
             name.capitalize(),
             range(1, count + 1),
             format_func=f"{{}} of {count}".format,
             key=key,
-            on_change=_set_place,
-            args=(key, is_other, name, info.model_id),
+            value=value + 1,
+            take=partial(_take_place, is_other, name, info.model_id),
             width=110,
         )
 
@@ -63,16 +60,9 @@ def load(info: ModelInfo) -> Model | ModelUnavailableError:
     return model
 
 
-def _set_model() -> None:
-    model = state.chosen("model")
-    if model is not None:
-        state.set_model(model)
-
-
-def _set_place(key: str, is_other: bool, name: str, model_id: str) -> None:
-    value = state.chosen(key)
-    # A browser may still have the choices of the model that stood here before, and say again what they were.
-    if not isinstance(value, int) or model_id != _model_of(is_other):
+def _take_place(is_other: bool, name: str, model_id: str, value: int) -> None:
+    # A press may have been meant for the model that stood here before.
+    if model_id != _model_of(is_other):
         return
     if name == "layer":
         state.set_pane(is_other, lambda pane: replace(pane, layer=value - 1))

@@ -14,7 +14,7 @@ from attention.lesson.neuron import NEURON, best_key, key_picture, neuron, pair_
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
 from attention.ui import components, state, step_view, text
-from attention.ui.components import _css, _is_index, _read, _told
+from attention.ui.components import _css, _is_index, _read
 from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.view import View
@@ -57,7 +57,7 @@ def _picture(data: Neuron, *, key: str, on_choose: Callable[[int, int], None]) -
         if _is_index(query, n_queries) and _is_index(chosen, n_keys):
             on_choose(query, chosen)
 
-    _NEURON(key=key, data=data.payload(), on_choose_change=_told(key, "choose", choose))
+    components.mount(_NEURON, key, data.payload(), choose=choose)
 
 
 def _key(view: View, scene: Scene) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from attention.figures.bars import candidates_figure
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
-from attention.ui import state, text
+from attention.ui import components, state, text
 from attention.ui.cache import forecast_of
 from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
@@ -42,21 +43,24 @@ def show(view: View, panes: Sequence[Pane]) -> None:
 
 
 def _buttons(candidates: Sequence[Candidate], pane: Pane, *, is_whole: bool) -> None:
-    with st.container(horizontal=True, key=f"{pane.name}_next"):
-        for number, candidate in enumerate(candidates):
-            st.button(
-                f"{text.plain(candidate.label)} {candidate.probability:.2f}",
-                key=f"{pane.name}_next_{number}",
-                disabled=candidate.text is None or not is_whole,
-                help=None if candidate.text is not None else "This is no text that could be added to a sentence.",
-                on_click=_add,
-                args=(candidate.text,),
-            )
+    row = [
+        components.Button(
+            f"{candidate.label} {candidate.probability:.2f}",
+            "" if candidate.text is not None else "This is no text that could be added to a sentence.",
+            is_off=candidate.text is None or not is_whole,
+        )
+        for candidate in candidates
+    ]
+    additions = [candidate.text for candidate in candidates]
+    take = partial(_add, additions, state.current().text)
+    components.buttons(row, key=f"{pane.name}_next", label="The likeliest next tokens", on_press=take)
 
 
-def _add(addition: str | None) -> None:
+def _add(additions: Sequence[str | None], sentence: str, index: int) -> None:
+    """Let the sentence that was read go on with a token; pressed twice before the answer, it is added once."""
+    addition = additions[index]
     if addition is not None:
-        state.set_text(state.current().text + addition)
+        state.set_text(sentence + addition)
 
 
 def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:

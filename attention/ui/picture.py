@@ -15,7 +15,7 @@ from attention.figures.heads import HeadThumb
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
 from attention.ui import components, state, text
-from attention.ui.components import _css, _is_index, _read, _told
+from attention.ui.components import _css, _is_index, _read
 from attention.ui.downloads import csv_button
 from attention.view import View
 
@@ -36,9 +36,7 @@ def field(view: View) -> None:
     shown = view.text if is_picture(view.text) else BLANK
     left, right = st.columns((1, 2), gap="medium", vertical_alignment="bottom")
     with left:
-        _DRAWING(
-            key="drawing", data={"label": _LABEL, "picture": shown}, on_draw_change=_told("drawing", "draw", _set_drawn)
-        )
+        components.mount(_DRAWING, "drawing", {"label": _LABEL, "picture": shown}, draw=_set_drawn)
     with right:
         thumbs = [_thumb(code, digit) for code, digit in DIGITS.items()]
         chosen = list(DIGITS).index(view.text) if view.text in DIGITS else -1
@@ -71,13 +69,9 @@ def show(scenes: Sequence[Scene | None]) -> None:
 def _overlay(scene: Scene) -> None:
     data = overlay(scene)
     positions = [token.position for token in scene.tokens if not token.is_special]
-    _OVERLAY(
-        key="overlay",
-        data=data.payload(),
-        on_ask_change=_told("overlay", "ask", partial(_ask, positions)),
-        on_choose_change=_told("overlay", "choose", partial(_choose, len(data.heads))),
+    components.mount(
+        _OVERLAY, "overlay", data.payload(), ask=partial(_ask, positions), choose=partial(_choose, len(data.heads))
     )
-
     csv_button("overlay", lambda: overlay_table(data))
 
 

@@ -1,18 +1,17 @@
 """The view of this session and its link: the one place where either changes.
 
-The link is the truth. A widget never keeps a value of its own: before it is drawn it is given the
-view's, and when a person changes it, the view and the link change. So the back button, a reload and
-a link sent to somebody all lead to the same page.
+The link is the truth. A widget never keeps a value of its own: it is given the view's whenever it is drawn
+(:mod:`attention.ui.choices`), and what the user chooses is taken when the page runs next (``open_page``), all of it or
+nothing: where a newer press stops the run, the next run hears the same values again. So the back button, a reload and a
+link sent to somebody all lead to the same page, and no press is lost, however fast they come.
 
-People press faster than answers come. With every press a browser sends the values of all widgets as
-it knows them, and it may not know yet what the press before has changed: what it repeats of a widget
-that has got another value in the meantime is an echo, and no choice (``chosen``).
+There are no callbacks. Streamlit may stop one half way, when the next press arrives, and never calls it again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -22,14 +21,18 @@ from attention.examples import EXAMPLES
 from attention.models import ModelInfo, get_info, hub, list_models
 from attention.models.hub import HubError
 from attention.trace import Reads
+from attention.ui.desk import Choice, Desk, Offer, Take
 from attention.view import Pane, View, text_notices
 
 __all__ = [
     "change",
-    "chosen",
+    "close_page",
     "current",
+    "is_new",
     "notices",
+    "offer",
     "open_page",
+    "probe",
     "seen_with",
     "set_model",
     "set_pair",
@@ -39,55 +42,170 @@ __all__ = [
     "wanted_model",
 ]
 
-_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "link", "notices", "page", "heard", "is_behind"
-_WANTED, _READ = "wanted_model", "read"
-_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _WANTED, _READ}
+_SESSION = "session"
+# The two hidden fields that say which run of the page the browser has drawn: begun, and whole.
+_FIRST, _LAST = "drawn_first", "drawn_last"
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What one session looks at: a page, its view, and the link of the view."""
+
+    page: str = ""
+    view: View = field(default_factory=View)
+    link: dict[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    wanted: str = ""
+    # What was last read of each kind.
+    read: dict[Reads, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Session:
+    """All that is kept of a session, on this server."""
+
+    seen: _Seen = field(default_factory=_Seen)
+    desk: Desk = field(default_factory=Desk)
+    # Whether no page has been drawn whole: the browser may be new, or come from a server that is no more.
+    is_new: bool = True
+    # What such a browser says of the page that it has drawn, and what was chosen there.
+    drawn: str = ""
+    late: list[Choice] = field(default_factory=list)
+
+
+def _session() -> _Session:
+    found: _Session = st.session_state.setdefault(_SESSION, _Session())
+    return found
 
 
 def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
-    """Return the view of a page that begins to run: what its link says, if somebody came by a link.
+    """Return the view of a page that begins to run: the one before with what was chosen, or what its link says.
 
     What a link leaves open, ``opening`` may choose, for a page whose first view is not that of all others.
 
-    One comes by a link to a new session, to another page, and by the browser's back and forward buttons.
-    At any other time the session's own view counts: of two quick clicks, the second may arrive with the
-    link of before the first.
+    One comes by a link to a new session, to another page, and by the browser's back and forward buttons. At any other
+    time the session's own view counts: of two quick clicks, the second may arrive with the link of before the first.
     """
-    context = get_script_run_ctx()
-    is_back_or_forward = context is not None and context.is_history_navigation
+    session = _session()
     models = {info.model_id: info for info in list_models()}
-    if is_back_or_forward or st.session_state.get(_PAGE) != page:
-        link = st.query_params.to_dict()
-        view, found = View.from_query(link, models)
-        view = view if opening is None else opening(view)
-        st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: found, _PAGE: page})
-        st.session_state[_WANTED] = _wanted(link, models)
-    # What the browser says of every widget, before it is given what the view says.
-    st.session_state[_HEARD] = {name: value for name, value in st.session_state.to_dict().items() if name not in _OURS}
-    st.session_state[_IS_BEHIND] = False
-    gone = current().model
+    context = get_script_run_ctx()
+    is_history = context is not None and context.is_history_navigation
+    heard = session.desk.hear(_values(session.desk), st.session_state.get(_FIRST), st.session_state.get(_LAST))
+    before, choices = replace(session.seen), heard.choices
+    try:
+        if is_history or session.seen.page != page:
+            _follow_link(session.seen, page, models, opening)
+            # Of another page, a link was made before the answers that have not been seen; back and forward go where
+            # they say.
+            choices = () if is_history else heard.unseen + choices
+        _apply(choices)
+        _leave_what_is_gone(session.seen, models)
+    except BaseException:
+        # A newer press, most of all: the run that answers it begins where this one did.
+        session.seen = before
+        raise
+    session.desk.commit(heard)
+    number = session.desk.begin()
+    _mark(_FIRST, number, session)
+    if st.query_params.to_dict() != session.seen.link:
+        st.query_params.from_dict(session.seen.link)
+    return session.seen.view
+
+
+def close_page() -> None:
+    """Say that all choices of the page are drawn; what a browser chose while the server was down is taken now."""
+    session = _session()
+    if session.desk.is_closed:
+        return
+    session.desk.is_closed = True
+    _mark(_LAST, session.desk.run, session)
+    if not session.is_new:
+        return
+    session.is_new = False
+    if session.late or session.drawn != str(session.desk.run):
+        late, session.late = session.late, []
+        _apply(late)
+        st.rerun()
+
+
+def offer(key: str, value: Any, take: Take, *, is_press: bool = False) -> None:
+    """Note what a page offers to choose, under the key of its widget: the value shown, and what takes another."""
+    _session().desk.offer(key, Offer(value, take, is_press))
+
+
+def is_new() -> bool:
+    """Tell whether the browser may know choices of which this server has never heard: then they are not overwritten."""
+    return _session().is_new
+
+
+def probe(key: str, value: Any) -> None:
+    """Hear what a browser said of a widget before this server knew it."""
+    session = _session()
+    offered = session.desk.offers()[key]
+    if not offered.is_press:
+        if value != offered.value:
+            session.late.append(Choice(key, value, offered.take))
+    elif isinstance(value, Mapping) and value.get("on", "") in ("", session.drawn):
+        session.late.append(Choice(key, value.get("value"), offered.take))
+
+
+def _mark(key: str, number: int, session: _Session) -> None:
+    """Draw the number of this run where nobody sees it; the browser sends it along with every press."""
+    if not session.is_new:
+        st.session_state[key] = str(number)
+    with st.container(key=f"{key}_mark"):
+        said = st.text_input(key, value=str(number) if session.is_new else "", key=key, label_visibility="collapsed")
+    if key == _FIRST:
+        session.drawn = said
+
+
+def _values(desk: Desk) -> dict[str, Any]:
+    """Return what the browser says of all that it was offered; of a component, each of its values by itself."""
+    known, found = st.session_state.to_dict(), {}
+    for key in desk.offers():
+        name, _, part = key.partition(".")
+        value = known.get(name)
+        if part:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if name in known:
+            found[key] = value
+    return found
+
+
+def _follow_link(
+    seen: _Seen, page: str, models: Mapping[str, ModelInfo], opening: Callable[[View], View] | None
+) -> None:
+    link = st.query_params.to_dict()
+    view, found = View.from_query(link, models)
+    seen.view = view if opening is None else opening(view)
+    seen.link, seen.notices, seen.page, seen.wanted = link, found, page, _wanted(link, models)
+
+
+def _apply(choices: Iterable[Choice]) -> None:
+    for choice in choices:
+        choice.apply()
+
+
+def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
+    gone = seen.view.model
     if gone not in models:
         # Somebody has removed it meanwhile.
         change(lambda view: view.with_model(View().model), [f"{gone} is no longer here: another model is shown."])
-    return current()
 
 
 def current() -> View:
     """Return the session's view."""
-    view: View = st.session_state[_VIEW]
-    return view
+    return _session().seen.view
 
 
 def notices() -> list[str]:
     """Return what is wrong with the link or the text, in plain sentences."""
-    found: list[str] = st.session_state[_NOTICES]
-    return found
+    return _session().seen.notices
 
 
 def wanted_model() -> str:
     """Return the model that the link asks for and that is not here, if it may be one of the hub; else nothing."""
-    found: str = st.session_state[_WANTED]
-    return found
+    return _session().seen.wanted
 
 
 def _wanted(link: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
@@ -102,26 +220,9 @@ def _wanted(link: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
 
 def change(update: Callable[[View], View], notes: list[str] | None = None) -> None:
     """Replace the view, and write its link; the browser's back button returns to the one before."""
-    is_behind = _is_behind()
-    view = update(current())
-    link = view.to_query()
-    st.session_state[_IS_BEHIND] = is_behind
-    st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: notes or [], _WANTED: ""})
-    st.query_params.from_dict(link)
-
-
-def chosen(name: str) -> Any:
-    """Return what was chosen in a widget; None if the browser only repeats what it said before.
-
-    A browser whose link is not yet the view's has not yet heard of the last change.
-    """
-    value = st.session_state[name]
-    return None if _is_behind() and st.session_state[_HEARD].get(name) == value else value
-
-
-def _is_behind() -> bool:
-    # Once the view has changed, the link that came with this press is overwritten.
-    return st.session_state[_IS_BEHIND] or st.query_params.to_dict() != st.session_state[_LINK]
+    seen = _session().seen
+    seen.view = update(seen.view)
+    seen.link, seen.notices, seen.wanted = seen.view.to_query(), notes or [], ""
 
 
 def set_text(text: str) -> None:
@@ -132,8 +233,8 @@ def set_text(text: str) -> None:
 
 def set_model(model: str) -> None:
     """Take another model; where it reads something else, it gets what was last read of that kind."""
-    view = seen_with(model)
-    st.session_state[_READ] = {**_read(), get_info(current().model).reads: current().text}
+    view, seen = seen_with(model), _session().seen
+    seen.read = {**seen.read, get_info(seen.view.model).reads: seen.view.text}
     change(lambda _: view)
 
 
@@ -143,12 +244,7 @@ def seen_with(model: str) -> View:
     seen = view.with_model(model)
     if old == new:
         return seen
-    return replace(seen, beside=False).with_text(_read().get(new, EXAMPLES[new][0])).with_pair("")
-
-
-def _read() -> dict[Reads, str]:
-    found: dict[Reads, str] = st.session_state.get(_READ, {})
-    return found
+    return replace(seen, beside=False).with_text(_session().seen.read.get(new, EXAMPLES[new][0])).with_pair("")
 
 
 def set_pair(pair: str, text: str | None = None) -> None:

@@ -33,11 +33,7 @@ MAX_IN_A_ROW = 3
 
 def steps_line(view: View) -> None:
     """Draw where one is among the nine steps, and the way back and on (arrow keys do the same)."""
-    index = STEP_KEYS.index(view.step)
-    with st.container(key="steps_line"):
-        _move("◂ Back", index - 1, "back")
-        components.stepper([(step.key, step.name) for step in STEPS], view.step, key="stepper", on_choose=_go)
-        _move(f"Next: {STEPS[index + 1].name} ▸" if index + 1 < len(STEPS) else "Last step", index + 1, "next")
+    components.stepper([(step.key, step.name) for step in STEPS], view.step, key="stepper", on_choose=_go)
 
 
 def show(view: View, panes: list[Pane]) -> None:
@@ -227,17 +223,11 @@ def _table(columns: dict[str, list[str]], key: str, name: str) -> None:
     csv_button(name, lambda: columns, key=f"{key}_csv")
 
 
-def _move(label: str, index: int, key: str) -> None:
-    is_possible = 0 <= index < len(STEPS)
-    target = STEPS[index].key if is_possible else ""
-    st.button(label, key=key, disabled=not is_possible, on_click=_go, args=(target,), width="stretch")
-
-
 def _go(step: str) -> None:
     state.change(lambda view: view.with_step(step))
 
 
-# What a session keeps with its widgets: which pane they belong to, and not the pane itself, which holds a trace.
+# What a session keeps with its choices: which pane they belong to, and not the pane itself, which holds a trace.
 
 
 def _focus(is_other: bool, word: int) -> None:

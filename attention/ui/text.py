@@ -53,6 +53,8 @@ _STYLES = f"""<style>
 /* It lies over the way between pages: only its button may take a click. */
 .stAppHeader, .stAppHeader div, .stAppHeader span {{ pointer-events: none; }}
 .stAppHeader button, .stAppHeader button * {{ pointer-events: auto; }}
+/* Which run of the page is drawn: for the browser to say, and not to be seen. */
+.st-key-drawn_first_mark, .st-key-drawn_last_mark {{ display: none; }}
 /* At the end of the row there is the menu. */
 .st-key-masthead {{ padding-right: 2rem; }}
 .st-key-text input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
@@ -68,15 +70,11 @@ _STYLES = f"""<style>
 [class*=st-key-way_in] a {{ border: 1px solid color-mix(in srgb, CanvasText 55%, transparent);
   padding: 0.45rem 0.9rem; font-weight: 600; }}
 .st-key-step {{ display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 8fr); gap: 1rem 2.5rem; }}
-.st-key-steps_line {{ display: grid; grid-template-columns: 7rem minmax(0, 1fr) 12rem; align-items: center; }}
-.st-key-steps_line > * {{ width: 100% !important; }}
 @media (max-width: 800px) {{
   .st-key-step {{ display: flex; }}
   .st-key-step > *, .st-key-step_left, .st-key-step_right {{ display: contents !important; }}
   :has(> .st-key-step_detail) {{ order: 1; }}
   :has(> .st-key-step_panel) {{ order: 2; }}
-  .st-key-steps_line {{ grid-template-columns: 1fr 1fr; }}
-  .st-key-steps_line > :nth-child(2) {{ order: -1; grid-column: 1 / span 2; }}
 }}
 /* Streamlit's colours of code are too faint on a light page. */
 /* Code wraps, so that nothing scrolls sideways; packed numbers, one long word, run out of sight. */

@@ -17,6 +17,7 @@ class Shown:
 
     def __init__(self, app):
         self.app = app
+        self.presses = 0
 
     def run(self):
         self.app.run()
@@ -24,7 +25,7 @@ class Shown:
 
     @property
     def view(self):
-        return self.app.session_state["view"]
+        return self.app.session_state["session"].seen.view
 
     @property
     def html(self):
@@ -74,6 +75,21 @@ class Shown:
         self.app.button(key=key).click()
         return self.run()
 
+    def send(self, key, name, value):
+        """Tell the page what the script of a component sends when somebody chooses there."""
+        (element,) = [each.proto for each in self.app.get("bidi_component") if each.key == key]
+        self.presses += 1
+        sent = {"value": value, "press": self.presses, "on": self.widget("drawn_last").value}
+        state = self.app._tree.get_widget_states()
+        state.widgets.add(id=element.id, json_value=json.dumps({name: sent}))
+        self.app._run(state)
+        return self
+
+    def go(self, by=1):
+        """Press Next, or Back."""
+        keys = [step["key"] for step in self.component("stepper")["steps"]]
+        return self.send("stepper", "choose", keys[keys.index(self.component("stepper")["current"]) + by])
+
 
 WIDGETS = ("text_input", "selectbox", "segmented_control", "pills", "toggle")
 
@@ -100,7 +116,7 @@ def steps_of(open_page):
     def walk(**query):
         shown = open_page(STEP_PAGE, **query)
         yield shown
-        while not shown.app.button(key="next").disabled:
-            yield shown.press("next")
+        while shown.view.step != "heads":
+            yield shown.go()
 
     return walk

@@ -84,7 +84,9 @@ def test_the_code_under_the_picture_runs_and_prints_what_it_says(open_page, step
 def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
     shown = open_page(model=model, step=step).choose("main_panel", "Table")
     assert shown.exceptions == []
-    pictures = [key for key in shown.components() if key not in ("stepper", "main_heads", "drawing", "digits")]
+    pictures = [
+        key for key in shown.components() if key not in ("stepper", "main_heads", "main_next", "drawing", "digits")
+    ]
     offered = {button.proto.label for button in shown.app.get("download_button")} - {"parts.csv", "next-token.csv"}
     assert offered == {f"{key.removeprefix('main_')}.csv" for key in pictures}
 
@@ -135,20 +137,18 @@ def test_a_word_another_model_or_a_mask_is_taken_up(open_page):
     shown = open_page(model="toy", step="scores")
     shown.choose("word", 4)
     assert shown.component("main_scores")["focusRow"] == 4
-    shown.choose("mask", "causal").press("next")
-    shown.press("next")
+    shown.choose("mask", "causal").go()
+    shown.go()
     assert "5 of 6 tokens" in shown.text
     shown.choose("model", "minilm-l6")
     assert (shown.view.word, shown.view.mask, shown.view.step) == (None, "causal", "mask")
     assert shown.component("main_masked")["rows"][0] == "[CLS]"
 
 
-def test_the_first_step_has_no_way_back_and_the_last_none_on(open_page):
-    first = open_page(model="toy")
-    assert (first.app.button(key="back").disabled, first.app.button(key="next").disabled) == (True, False)
-    last = open_page(model="toy", step="heads")
-    assert (last.app.button(key="back").disabled, last.app.button(key="next").disabled) == (False, True)
-    assert last.press("back").view.step == "sum"
+def test_a_press_leads_a_step_back_and_on(open_page):
+    shown = open_page(model="toy", step="sum")
+    assert shown.go().view.step == "heads"
+    assert shown.go(-1).go(-1).view.step == "softmax"
 
 
 def test_a_clicked_cell_of_the_link_is_explained(open_page):
@@ -212,7 +212,7 @@ def test_a_link_that_says_nonsense_shows_the_default_and_says_so(open_page, quer
 def test_a_notice_goes_when_something_is_chosen(open_page):
     shown = open_page(model="toy", step="magic")
     assert len(shown.notices) == 1
-    assert shown.press("next").notices == []
+    assert shown.go().notices == []
 
 
 def test_a_word_that_the_sentence_lacks_is_no_reason_to_complain_for_ever(open_page):
