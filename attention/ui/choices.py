@@ -79,9 +79,12 @@ def _draw(
     **look: Any,
 ) -> None:
     """Draw a widget with this value; in a new session, what the browser says already is heard first."""
-    state.offer(key, value, take)
+    _, *options = arguments
+    form = look.get("format_func", str)
+    is_to_be_said = state.offer(key, value, take, options=[form(option) for each in options for option in each])
     if state.is_new():
         state.probe(key, widget(*arguments, key=key, **first, **look))
         return
-    st.session_state[key] = value
+    if is_to_be_said:
+        st.session_state[key] = value
     widget(*arguments, key=key, **look)

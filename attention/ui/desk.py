@@ -8,13 +8,14 @@ to its *first* number, is on its way. A value is a choice if it differs from wha
 has drawn a newer page, from what was drawn there; and if it is not just on its way.
 
 A message may be dropped when the next one overtakes it. Nothing is lost by that: values travel with every message,
-and count against the last message that was taken whole (``commit``).
+and count against the last message that was taken whole (``commit``). And what the browser shows already is not said
+to it again, for it may have been changed there meanwhile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 __all__ = ["Choice", "Desk", "Heard", "Offer"]
@@ -23,18 +24,22 @@ __all__ = ["Choice", "Desk", "Heard", "Offer"]
 MAX_RUNS = 64
 
 Take = Callable[[Any], None]
+_NOTHING = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What a page offers to choose: the value that it shows, and what takes another one.
 
-    A press is an event and shows no value. It says on which page it was made.
+    A press is an event and shows no value. It says on which page it was made. ``options`` stands for what there is to
+    choose from; ``is_said`` tells whether the browser is told to show the value, or does so already.
     """
 
     value: Any
     take: Take
     is_press: bool = False
+    options: object = None
+    is_said: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,12 @@ class Desk:
         self._said: Mapping[str, Any] = {}
         self._acknowledged = 0
         self._unseen: tuple[Choice, ...] = ()
+        # The first run of the page that is open: a browser draws all widgets of another page anew.
+        self._turned = 1
+
+    def turn(self) -> None:
+        """Note that the next run is of another page."""
+        self._turned = self.run + 1
 
     def begin(self) -> int:
         """Begin a run of the page and return its number."""
@@ -84,9 +95,19 @@ class Desk:
             del self._shown[run]
         return self.run
 
-    def offer(self, key: str, offer: Offer) -> None:
-        """Note what is shown in this run."""
-        self._shown[self.run][key] = offer
+    def offer(self, key: str, offer: Offer) -> bool:
+        """Note what is shown in this run, and tell whether the browser has to be told."""
+        is_said = not self._is_shown(key, offer)
+        self._shown[self.run][key] = replace(offer, is_said=is_said)
+        return is_said
+
+    def _is_shown(self, key: str, offer: Offer) -> bool:
+        """Tell whether a browser shows a value already, and nothing that is on its way to it says another one."""
+        before = self._shown[self.run - 1].get(key) if self._turned < self.run else None
+        if before is None or before.options != offer.options or self._said.get(key, _NOTHING) != offer.value:
+            return False
+        later = [self._shown[run].get(key) for run in range(self._acknowledged + 1, self.run) if run in self._shown]
+        return all(each is None or not each.is_said or each.value == offer.value for each in later)
 
     def offers(self) -> dict[str, Offer]:
         """Return what has been offered in the runs that the browser may still show; the newest of each."""
@@ -110,7 +131,7 @@ class Desk:
                 if self._is_new_press(value, base.get(key)):
                     choices.append(Choice(key, value.get("value"), offer.take))
                 continue
-            known = [shown[key].value for shown in on_their_way if key in shown]
+            known = [shown[key].value for shown in on_their_way if key in shown and shown[key].is_said]
             known += [base[key]] if key in base else []
             # Of what was never shown to it, a browser cannot say what was chosen.
             if known and value not in known:

@@ -94,6 +94,8 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     before, choices = replace(session.seen), heard.choices
     try:
         if is_history or session.seen.page != page:
+            if session.seen.page != page:
+                session.desk.turn()
             _follow_link(session.seen, page, models, opening)
             # Of another page, a link was made before the answers that have not been seen; back and forward go where
             # they say.
@@ -128,9 +130,12 @@ def close_page() -> None:
         st.rerun()
 
 
-def offer(key: str, value: Any, take: Take, *, is_press: bool = False) -> None:
-    """Note what a page offers to choose, under the key of its widget: the value shown, and what takes another."""
-    _session().desk.offer(key, Offer(value, take, is_press))
+def offer(key: str, value: Any, take: Take, *, is_press: bool = False, options: object = None) -> bool:
+    """Note what a page offers to choose, under the key of its widget: the value shown, and what takes another.
+
+    Tells whether the browser has to be told to show that value, or does so already.
+    """
+    return _session().desk.offer(key, Offer(value, take, is_press, options))
 
 
 def is_new() -> bool:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,9 +19,10 @@ class Shown:
     def __init__(self, app):
         self.app = app
         self.presses = 0
+        self.said = {}
 
     def run(self):
-        self.app.run()
+        self.app._run(self.states() if self.said else None)
         return self
 
     @property
@@ -75,14 +77,23 @@ class Shown:
         self.app.button(key=key).click()
         return self.run()
 
-    def send(self, key, name, value):
-        """Tell the page what the script of a component sends when somebody chooses there."""
+    def states(self):
+        """What a browser says of all widgets with its next message."""
+        found = self.app._tree.get_widget_states()
+        found.widgets.extend(self.said.values())
+        return found
+
+    def sent(self, key, name, value):
+        """The same, after somebody has chosen something in a component: its script has sent it."""
         (element,) = [each.proto for each in self.app.get("bidi_component") if each.key == key]
         self.presses += 1
         sent = {"value": value, "press": self.presses, "on": self.widget("drawn_last").value}
-        state = self.app._tree.get_widget_states()
-        state.widgets.add(id=element.id, json_value=json.dumps({name: sent}))
-        self.app._run(state)
+        self.said[key] = WidgetState(id=element.id, json_value=json.dumps({name: sent}))
+        return self.states()
+
+    def send(self, key, name, value):
+        """Choose something in a component."""
+        self.app._run(self.sent(key, name, value))
         return self
 
     def go(self, by=1):

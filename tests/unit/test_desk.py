@@ -26,13 +26,14 @@ class Server:
             choice.apply()
         self.desk.commit(heard)
         number = self.desk.begin()
-        for key in ("model", "text"):
-            self.desk.offer(key, Offer(self.view[key], lambda value, key=key: self.view.update({key: value})))
+        said = [
+            (key, self.view[key])
+            for key in ("model", "text")
+            if self.desk.offer(key, Offer(self.view[key], lambda value, key=key: self.view.update({key: value})))
+        ]
         self.desk.offer("go", Offer(None, self.view["steps"].append, is_press=True))
         # In the order in which a browser draws it.
-        self.answers.append(
-            [(FIRST, str(number)), *((key, self.view[key]) for key in ("model", "text")), (LAST, str(number))]
-        )
+        self.answers.append([(FIRST, str(number)), *said, (LAST, str(number))])
 
 
 class Browser:
