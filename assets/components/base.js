@@ -77,7 +77,7 @@ let presses = 0;
 
 /** The number of the page that is drawn whole, which Python puts where nobody sees it; empty before the first. */
 function drawnPage() {
-  return document.querySelector(".st-key-drawn_last input")?.value ?? "";
+  return document.querySelector(".st-key-drawn_after_page input")?.value ?? "";
 }
 
 /**

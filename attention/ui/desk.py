@@ -2,10 +2,10 @@
 
 With every press a browser sends the values of all widgets as it knows them. People press faster than answers come,
 so a message may come from a page that is drawn anew just then, and its values may be those of before. To tell what
-was chosen from what is only repeated, each run of a page has a number. The page draws it twice, first and last, and
-the browser says both with every message: what was drawn at its *last* number is whole, and what comes after that, up
-to its *first* number, is on its way. A value is a choice if it differs from what the browser said before, or, once it
-has drawn a newer page, from what was drawn there; and if it is not just on its way.
+was chosen from what is only repeated, each run of a page has a number. Before a group of widgets and after it, the page
+draws that number, and the browser says both with every message: what was drawn at the number *after* a group is whole,
+and what comes later, up to the number *before* it, is on its way. A value is a choice if it differs from what the
+browser said before, from what it was told to show since, and from what is just on its way.
 
 A message may be dropped when the next one overtakes it. Nothing is lost by that: values travel with every message,
 and count against the last message that was taken whole (``commit``). And what the browser shows already is not said
@@ -14,12 +14,15 @@ to it again, for it may have been changed there meanwhile.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
-__all__ = ["Choice", "Desk", "Heard", "Offer"]
+__all__ = ["PAGE", "Choice", "Desk", "Drawn", "Heard", "Offer", "Take"]
 
+# The group of all that belongs to no other one.
+PAGE = "page"
 # So many runs are remembered of which the browser has not said that it has drawn them.
 MAX_RUNS = 64
 
@@ -39,6 +42,7 @@ class Offer:
     take: Take
     is_press: bool = False
     options: object = None
+    group: str = PAGE
     is_said: bool = True
 
 
@@ -56,16 +60,28 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """How far a browser has drawn a group of widgets: the run that is whole, and the last one that is begun."""
+
+    whole: int = 0
+    begun: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
-    """What a message says: the values, the last page that is drawn whole, and the choices among them.
+    """What a message says: the values, how far each group is drawn, and the choices among the values.
 
     ``unseen`` are choices that were taken before, of which the browser had not seen the answer.
     """
 
-    said: Mapping[str, Any]
-    acknowledged: int
-    choices: tuple[Choice, ...]
-    unseen: tuple[Choice, ...]
+    said: Mapping[str, Any] = field(default_factory=dict)
+    drawn: Mapping[str, Drawn] = field(default_factory=dict)
+    choices: tuple[Choice, ...] = ()
+    unseen: tuple[Choice, ...] = ()
+
+    def of(self, group: str) -> Drawn:
+        """Return how far a group is drawn; nothing of it, if nothing was said."""
+        return self.drawn.get(group, Drawn())
 
 
 class Desk:
@@ -74,11 +90,9 @@ class Desk:
     def __init__(self) -> None:
         """Begin with nothing shown."""
         self.run = 0
-        self.is_closed = False
+        self.group = PAGE
         self._shown: dict[int, dict[str, Offer]] = {0: {}}
-        self._said: Mapping[str, Any] = {}
-        self._acknowledged = 0
-        self._unseen: tuple[Choice, ...] = ()
+        self._heard = Heard()
         # The first run of the page that is open: a browser draws all widgets of another page anew.
         self._turned = 1
 
@@ -89,75 +103,90 @@ class Desk:
     def begin(self) -> int:
         """Begin a run of the page and return its number."""
         self.run += 1
-        self.is_closed = False
+        self.group = PAGE
         self._shown[self.run] = {}
-        for run in [run for run in self._shown if run <= self.run - MAX_RUNS and run != self._acknowledged]:
+        for run in [run for run in self._shown if run <= self.run - MAX_RUNS]:
             del self._shown[run]
         return self.run
 
     def offer(self, key: str, offer: Offer) -> bool:
-        """Note what is shown in this run, and tell whether the browser has to be told."""
+        """Note what is shown in this run, in the group that is being drawn; tell whether the browser has to be told."""
         is_said = not self._is_shown(key, offer)
-        self._shown[self.run][key] = replace(offer, is_said=is_said)
+        self._shown[self.run][key] = replace(offer, group=self.group, is_said=is_said)
         return is_said
-
-    def _is_shown(self, key: str, offer: Offer) -> bool:
-        """Tell whether a browser shows a value already, and nothing that is on its way to it says another one."""
-        before = self._shown[self.run - 1].get(key) if self._turned < self.run else None
-        if before is None or before.options != offer.options or self._said.get(key, _NOTHING) != offer.value:
-            return False
-        later = [self._shown[run].get(key) for run in range(self._acknowledged + 1, self.run) if run in self._shown]
-        return all(each is None or not each.is_said or each.value == offer.value for each in later)
 
     def offers(self) -> dict[str, Offer]:
         """Return what has been offered in the runs that the browser may still show; the newest of each."""
         return {key: offer for run in sorted(self._shown) for key, offer in self._shown[run].items()}
 
-    def hear(self, values: Mapping[str, Any], first: object, last: object) -> Heard:
-        """Tell the choices among the values of a message; nothing is remembered before ``commit``."""
-        drawn = self._number(last, self._acknowledged)
-        begun = max(drawn, self._number(first, drawn))
-        whole = self._shown[drawn]
-        on_their_way = [self._shown[run] for run in range(drawn + 1, begun + 1) if run in self._shown]
-        base = dict(self._said)
-        if drawn != self._acknowledged:
-            base |= {key: offer.value for key, offer in whole.items() if not offer.is_press}
+    def hear(self, values: Mapping[str, Any], marks: Mapping[str, tuple[object, object]]) -> Heard:
+        """Tell the choices among the values of a message; nothing is remembered before ``commit``.
+
+        ``marks`` are the numbers before and after each group, as the browser says them.
+        """
+        drawn = {group: self._drawn(group, *numbers) for group, numbers in marks.items()}
+        heard = Heard({**self._heard.said, **values}, {**self._heard.drawn, **drawn})
+        known = self._known(heard)
         choices = []
-        for key, offer in (self.offers() | whole).items():
+        for key, offer in self._made_on(heard.of(PAGE).whole).items():
             if key not in values:
                 continue
             value = values[key]
             if offer.is_press:
-                if self._is_new_press(value, base.get(key)):
+                if self._is_new_press(value, self._heard.said.get(key)):
                     choices.append(Choice(key, value.get("value"), offer.take))
-                continue
-            known = [shown[key].value for shown in on_their_way if key in shown and shown[key].is_said]
-            known += [base[key]] if key in base else []
             # Of what was never shown to it, a browser cannot say what was chosen.
-            if known and value not in known:
+            elif key in known and value not in known[key]:
                 choices.append(Choice(key, value, offer.take))
-        unseen = self._unseen if drawn == self._acknowledged else ()
-        return Heard({**base, **values}, drawn, tuple(choices), unseen)
+        is_same_page = heard.of(PAGE).whole == self._heard.of(PAGE).whole
+        return replace(heard, choices=tuple(choices), unseen=self._heard.unseen if is_same_page else ())
 
     def commit(self, heard: Heard) -> None:
         """Remember a message whose choices have all been taken."""
-        self._unseen = heard.unseen + heard.choices
-        self._said = heard.said
-        self._acknowledged = heard.acknowledged
-        for run in [run for run in self._shown if run < heard.acknowledged]:
+        self._heard = replace(heard, choices=(), unseen=heard.unseen + heard.choices)
+        for run in [run for run in self._shown if run < heard.of(PAGE).whole]:
             del self._shown[run]
 
+    def _made_on(self, run: int) -> dict[str, Offer]:
+        """Return what could be chosen on the page of a run; what came later, by its newest offer."""
+        return self.offers() | self._shown.get(run, {})
+
+    def _known(self, heard: Heard) -> dict[str, list[Any]]:
+        """Return what each widget may show without anybody's choice: what it said before, or was told to show since.
+
+        What it had begun to draw when it spoke last may have come before or after what it said.
+        """
+        known: defaultdict[str, list[Any]] = defaultdict(list)
+        for key, value in self._heard.said.items():
+            known[key] = [value]
+        for run in sorted(self._shown):
+            for key, offer in self._shown[run].items():
+                before, now = self._heard.of(offer.group), heard.of(offer.group)
+                if offer.is_press or not offer.is_said or not before.whole < run <= now.begun:
+                    continue
+                if before.begun < run <= now.whole:
+                    known[key] = []
+                known[key].append(offer.value)
+        return known
+
+    def _is_shown(self, key: str, offer: Offer) -> bool:
+        """Tell whether a browser shows a value already, and nothing that is on its way to it says another one."""
+        before = self._shown.get(self.run - 1, {}).get(key) if self._turned < self.run else None
+        if before is None or before.options != offer.options or self._heard.said.get(key, _NOTHING) != offer.value:
+            return False
+        whole = self._heard.of(self.group).whole
+        later = [self._shown[run].get(key) for run in self._shown if whole < run < self.run]
+        return all(each is None or not each.is_said or each.value == offer.value for each in later)
+
+    def _drawn(self, group: str, before: object, after: object) -> Drawn:
+        """Read the two numbers of a group; a browser can say anything."""
+        whole = self._number(after, self._heard.of(group).whole)
+        return Drawn(whole, max(whole, self._number(before, whole)))
+
     def _number(self, said: object, otherwise: int) -> int:
-        """Read the number of a run that the browser may have drawn; a browser can say anything."""
-        if (
-            isinstance(said, str)
-            and said.isascii()
-            and said.isdecimal()
-            and len(said) < 10
-            and int(said) in self._shown
-        ):
-            return int(said)
-        return otherwise
+        """Read the number of a run that the browser may have drawn."""
+        is_number = isinstance(said, str) and said.isascii() and said.isdecimal() and len(said) < 10
+        return int(said) if is_number and int(said) in self._shown else otherwise  # type: ignore[call-overload]
 
     def _is_new_press(self, value: Any, before: object) -> TypeGuard[Mapping[str, Any]]:
         """Tell whether a press has not been heard of before.
@@ -168,4 +197,4 @@ class Desk:
         if not isinstance(value, Mapping) or value == before:
             return False
         on = value.get("on", "")
-        return before is not None or on == "" or self._number(on, -1) >= self._acknowledged
+        return before is not None or on == "" or self._number(on, -1) >= self._heard.of(PAGE).whole

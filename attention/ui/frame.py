@@ -87,8 +87,9 @@ def begin(
     can still be seen and changed. ``opening`` chooses what a link leaves open.
     """
     view = masthead(title, opening)
-    _sentence(view)
-    _second_field(view, second_field)
+    with state.group("sentence"):
+        _sentence(view)
+        _second_field(view, second_field)
     notices()
     return view
 
@@ -134,7 +135,7 @@ def controls(
 ) -> None:
     """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
     info = get_info(view.model)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+    with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         model_choice.choose(view)
         if with_parts and info.parts:
             _part_choice(view)

@@ -53,7 +53,7 @@ _BLOCK_LABELS = {block: "all" if block == "all" else " → ".join(block) for blo
 def look_choices(view: View, panes: list[Pane]) -> None:
     """Draw how the heads are sorted, and how their weights are looked at."""
     is_pair = any(pane.pair for pane in panes)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="look"):
+    with state.group("look"), st.container(horizontal=True, vertical_alignment="bottom", key="look"):
         # Only of two sentences can one look at the other.
         is_cross = any(pane.scene is not None and pane.scene.is_cross for pane in panes)
         left_out = {*(() if is_pair else ("across",)), *(("pattern",) if is_cross else ())}

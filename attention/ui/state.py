@@ -10,7 +10,8 @@ There are no callbacks. Streamlit may stop one half way, when the next press arr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,13 +22,14 @@ from attention.examples import EXAMPLES
 from attention.models import ModelInfo, get_info, hub, list_models
 from attention.models.hub import HubError
 from attention.trace import Reads
-from attention.ui.desk import Choice, Desk, Offer, Take
+from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.view import Pane, View, text_notices
 
 __all__ = [
     "change",
     "close_page",
     "current",
+    "group",
     "is_new",
     "notices",
     "offer",
@@ -43,8 +45,8 @@ __all__ = [
 ]
 
 _SESSION = "session"
-# The two hidden fields that say which run of the page the browser has drawn: begun, and whole.
-_FIRST, _LAST = "drawn_first", "drawn_last"
+# The groups of widgets between whose hidden fields the browser says which run of the page it has drawn.
+_GROUPS = (PAGE, "sentence", "controls", "look")
 
 
 @dataclass(slots=True)
@@ -66,6 +68,8 @@ class _Session:
 
     seen: _Seen = field(default_factory=_Seen)
     desk: Desk = field(default_factory=Desk)
+    # Whether a page is being drawn.
+    is_open: bool = False
     # Whether no page has been drawn whole: the browser may be new, or come from a server that is no more.
     is_new: bool = True
     # What such a browser says of the page that it has drawn, and what was chosen there.
@@ -90,7 +94,7 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     models = {info.model_id: info for info in list_models()}
     context = get_script_run_ctx()
     is_history = context is not None and context.is_history_navigation
-    heard = session.desk.hear(_values(session.desk), st.session_state.get(_FIRST), st.session_state.get(_LAST))
+    heard = session.desk.hear(_values(session.desk), _marks())
     before, choices = replace(session.seen), heard.choices
     try:
         if is_history or session.seen.page != page:
@@ -107,8 +111,9 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
         session.seen = before
         raise
     session.desk.commit(heard)
-    number = session.desk.begin()
-    _mark(_FIRST, number, session)
+    session.desk.begin()
+    session.is_open = True
+    session.drawn = _mark(PAGE, "before", session)
     if st.query_params.to_dict() != session.seen.link:
         st.query_params.from_dict(session.seen.link)
     return session.seen.view
@@ -117,10 +122,10 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
 def close_page() -> None:
     """Say that all choices of the page are drawn; what a browser chose while the server was down is taken now."""
     session = _session()
-    if session.desk.is_closed:
+    if not session.is_open:
         return
-    session.desk.is_closed = True
-    _mark(_LAST, session.desk.run, session)
+    session.is_open = False
+    _mark(PAGE, "after", session)
     if not session.is_new:
         return
     session.is_new = False
@@ -154,14 +159,31 @@ def probe(key: str, value: Any) -> None:
         session.late.append(Choice(key, value.get("value"), offered.take))
 
 
-def _mark(key: str, number: int, session: _Session) -> None:
+@contextmanager
+def group(name: str) -> Iterator[None]:
+    """Draw widgets that follow one another quickly: the browser says before and after them how far it has drawn."""
+    assert name in _GROUPS
+    session = _session()
+    _mark(name, "before", session)
+    session.desk.group = name
+    yield
+    session.desk.group = PAGE
+    _mark(name, "after", session)
+
+
+def _mark(group: str, where: str, session: _Session) -> str:
     """Draw the number of this run where nobody sees it; the browser sends it along with every press."""
+    key, number = f"drawn_{where}_{group}", str(session.desk.run)
     if not session.is_new:
-        st.session_state[key] = str(number)
-    with st.container(key=f"{key}_mark"):
-        said = st.text_input(key, value=str(number) if session.is_new else "", key=key, label_visibility="collapsed")
-    if key == _FIRST:
-        session.drawn = said
+        st.session_state[key] = number
+    with st.container(key=f"mark_{key}"):
+        return st.text_input(key, value=number if session.is_new else "", key=key, label_visibility="collapsed")
+
+
+def _marks() -> dict[str, tuple[object, object]]:
+    """Return what the browser says of how far it has drawn."""
+    said = st.session_state
+    return {name: (said.get(f"drawn_before_{name}"), said.get(f"drawn_after_{name}")) for name in _GROUPS}
 
 
 def _values(desk: Desk) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from attention.lesson.many_sentences import (
 from attention.lesson.prose import lesson
 from attention.models import ModelInfo
 from attention.study import Study, StudyResult
-from attention.ui import components, corpus_frame, text
+from attention.ui import components, corpus_frame, state, text
 from attention.ui.atlas import atlas
 from attention.ui.downloads import csv_button
 from attention.ui.model_choice import choose_place
@@ -54,7 +54,7 @@ class _Texts:
 def show(view: View) -> None:
     """Draw the page: the choices, the work while it lasts, and what came of it."""
     text.prose(lesson("study"))
-    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+    with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         info = corpus_frame.model_choice(view)
         current = view.pane.layer_and_head(info)
         choose_place(info, *current)

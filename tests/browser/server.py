@@ -32,13 +32,13 @@ class AppServer:
 
 
 @contextmanager
-def serve(log: Path, environment: Mapping[str, str] | None = None) -> Iterator[AppServer]:
-    """Start the app, wait until it is healthy, and stop it at the end.
+def serve(log: Path, environment: Mapping[str, str] | None = None, port: int | None = None) -> Iterator[AppServer]:
+    """Start the app, on a free port unless one is given, wait until it is healthy, and stop it at the end.
 
     Raises:
         RuntimeError: it ended or was not healthy in time; the message has what it printed.
     """
-    port = _free_port()
+    port = free_port() if port is None else port
     command = [sys.executable, "-m", "attention.ui"]
     command += [f"--server.port={port}", "--server.address=127.0.0.1"]
     with log.open("wb") as output:
@@ -58,7 +58,7 @@ def serve(log: Path, environment: Mapping[str, str] | None = None) -> Iterator[A
             process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

@@ -87,7 +87,7 @@ class Shown:
         """The same, after somebody has chosen something in a component: its script has sent it."""
         (element,) = [each.proto for each in self.app.get("bidi_component") if each.key == key]
         self.presses += 1
-        sent = {"value": value, "press": self.presses, "on": self.widget("drawn_last").value}
+        sent = {"value": value, "press": self.presses, "on": self.widget("drawn_after_page").value}
         self.said[key] = WidgetState(id=element.id, json_value=json.dumps({name: sent}))
         return self.states()
 

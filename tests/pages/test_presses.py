@@ -1,5 +1,6 @@
 """Presses that overtake one another in Streamlit itself: wherever one arrives while another is taken in, both count."""
 
+from typing import ClassVar
 from urllib.parse import urlencode
 
 import pytest
@@ -13,7 +14,7 @@ EARLY = 24
 class Overtaken(app_test.LocalScriptRunner):
     """A script runner to which messages come at the places that a plan says, counted in places to stop a run at."""
 
-    plan: list = []
+    plan: ClassVar[list] = []
     n_places = 0
 
     def _maybe_handle_execution_control_request(self):

@@ -1,0 +1,95 @@
+"""No press is lost: not a quick one, not one before the page is whole, not one while the server is started anew."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.server import free_port, serve
+
+# In one task of the browser, so that the second press always comes before the answer to the first.
+PRESS_BOTH = """([one, two]) => {
+  const find = (name, root = document) => {
+    for (const element of root.querySelectorAll("button, [role=radio], [role=switch], input")) {
+      const said = element.getAttribute("aria-label") || element.innerText || element.value || "";
+      if (said.replace(/\\s+/g, " ").trim() === name) return element;
+    }
+    for (const element of root.querySelectorAll("*")) {
+      const found = element.shadowRoot && find(name, element.shadowRoot);
+      if (found) return found;
+    }
+    return null;
+  };
+  for (const name of [one, two]) {
+    const element = find(name);
+    if (!element) throw new Error(`nothing is called ${name}`);
+    element.click();
+  }
+}"""
+STEPS = {"4 Scores": "scores", "5 Scale": "scale", "6 Mask": "mask", "7 Softmax": "softmax"}
+
+
+def test_of_many_quick_pairs_of_presses_every_one_counts(tab):
+    tab.go(model="toy", step="qkv")
+    steps, examples = list(STEPS.items()), ["He was becoming agitated", "The cat sat on the mat"]
+    for number in range(500):
+        name, step = steps[number % len(steps)]
+        text = examples[number % 2]
+        presses = [name, text] if number % 3 else [text, name]
+        tab.page.evaluate(PRESS_BOTH, presses)
+        wanted = {"model": "toy", "step": step, "text": text if number % 2 == 0 else None}
+        tab.page.wait_for_function(
+            "wanted => { const found = new URLSearchParams(location.search); "
+            "return Object.entries(wanted).every(([name, value]) => found.get(name) === value); }",
+            arg=wanted,
+            timeout=20_000,
+        )
+        # Every third time the next pair comes as soon as the address is right, while the page is still being drawn.
+        if number % 3 == 0:
+            tab.settled()
+            expect(tab.heading).to_have_text(re.compile(rf"^{name[0]}\. "))
+            expect(tab.field).to_have_value(text)
+
+
+def test_a_key_that_is_pressed_while_the_model_is_being_loaded_counts(new_tab, tmp_path):
+    with serve(tmp_path / "log") as fresh:
+        tab = new_tab(fresh)
+        tab.page.goto(f"{tab.url}/step_by_step?step=scores")
+        # BERT takes a new server some seconds.
+        tab.steps.wait_for(timeout=60_000)
+        assert tab.heading.count() == 0
+        tab.page.keyboard.press("ArrowRight")
+        tab.expect_query(step="scale")
+        expect(tab.heading).to_have_text(re.compile("^5"))
+
+
+def test_the_first_press_after_a_restart_counts(new_tab, tmp_path):
+    port = free_port()
+    with serve(tmp_path / "first", port=port) as first:
+        tab = new_tab(first)
+        tab.go(model="toy", step="scores").next()
+    with serve(tmp_path / "second", port=port):
+        connected(tab)
+        tab.next()
+        tab.expect_query(model="toy", step="mask")
+        tab.page.close()
+
+
+def test_a_sentence_that_is_typed_after_a_restart_counts(new_tab, tmp_path):
+    port = free_port()
+    with serve(tmp_path / "first", port=port) as first:
+        tab = new_tab(first)
+        tab.go(model="toy", step="scores").next()
+    with serve(tmp_path / "second", port=port):
+        connected(tab)
+        tab.type_sentence("Two small birds sing")
+        tab.expect_query(model="toy", step="scale", text="Two small birds sing")
+        expect(tab.field).to_have_value("Two small birds sing")
+        tab.page.close()
+
+
+def connected(tab):
+    """Wait until the page has found the new server; that the old one did not answer any more is no fault."""
+    expect(tab.page.locator('[data-testid="stApp"]')).to_have_attribute(
+        "data-test-connection-state", "CONNECTED", timeout=60_000
+    )
+    tab.errors.clear()
