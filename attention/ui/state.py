@@ -23,6 +23,7 @@ from attention.models import ModelInfo, get_info, hub, list_models
 from attention.models.hub import HubError
 from attention.trace import Reads
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
+from attention.ui.forged import ignore_forged_values
 from attention.view import Pane, View, text_notices
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "set_versus",
     "wanted_model",
 ]
+
+ignore_forged_values()
 
 _SESSION = "session"
 # The groups of widgets between whose hidden fields the browser says which run of the page it has drawn.

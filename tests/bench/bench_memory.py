@@ -70,7 +70,7 @@ async def _interaction(visitor: Visitor, chance: random.Random) -> None:
     """Do one thing that a person does: mostly another step; or another panel, cell, head, mask, word, sentence."""
     kind = chance.random()
     if kind < 0.5:
-        await visitor.press(chance.choice(("back", "next")))
+        await visitor.go(chance.choice((-1, 1)))
     elif kind < 0.6:
         await visitor.choose("main_panel", chance.choice(PANELS))
     else:
@@ -106,7 +106,7 @@ async def _read_long_texts(url: str, resident: Callable[[], int]) -> int:
     watching = asyncio.create_task(watch())
     links = [{"text": f"person {i} wrote {LONG}", "step": "softmax"} for i in range(N_LONG)]
     visitors = await asyncio.gather(*(Visitor.open(url, STEP_PAGE, **link) for link in links))
-    await asyncio.gather(*(visitor.press("next") for visitor in visitors))
+    await asyncio.gather(*(visitor.go(1) for visitor in visitors))
     watching.cancel()
     for visitor in visitors:
         await visitor.close()

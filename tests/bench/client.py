@@ -57,6 +57,12 @@ class Drawn:
                 return widget_id
         raise PageError(f"The page has no widget {key!r}.")
 
+    def widgets(self) -> list[str]:
+        """Return the ids of all widgets."""
+        kinds = ((element, element.WhichOneof("type")) for element in self.elements)
+        ids = {getattr(getattr(element, kind), "id", "") for element, kind in kinds if kind}
+        return sorted(each for each in ids if isinstance(each, str) and each.startswith("$$"))
+
 
 class Visitor:
     """One person's tab on one page; ``async with Visitor.at(url, …) as visitor``."""
@@ -68,6 +74,7 @@ class Visitor:
         self._query = ""
         self._kept: dict[str, tuple[int, ForwardMsg]] = {}
         self._n_runs = 0
+        self._n_presses = 0
         self.drawn = Drawn()
 
     @classmethod
@@ -91,17 +98,27 @@ class Visitor:
         message.rerun_script.is_history_navigation = True
         return await self._rerun(message)
 
-    async def press(self, key: str) -> Drawn:
-        """Press the button with this key."""
-        return await self._set(WidgetState(id=self.drawn.widget(key), trigger_value=True))
+    async def go(self, by: int) -> Drawn:
+        """Go so many steps on, or back, if there are such."""
+        (data,) = self.drawn.components("attention_stepper")
+        keys = [step["key"] for step in data["steps"]]
+        place = min(max(keys.index(data["current"]) + by, 0), len(keys) - 1)
+        return await self.send("stepper", "choose", keys[place])
+
+    async def send(self, key: str, name: str, value: object) -> Drawn:
+        """Send what a component's script sends when something is chosen there."""
+        self._n_presses += 1
+        said = {name: {"value": value, "press": self._n_presses, "on": ""}}
+        return await self.send_state(WidgetState(id=self.drawn.widget(key), json_value=json.dumps(said)))
 
     async def choose(self, key: str, option: str) -> Drawn:
         """Choose an option of the segmented control with this key."""
         state = WidgetState(id=self.drawn.widget(key))
         state.string_array_value.data.append(option)
-        return await self._set(state)
+        return await self.send_state(state)
 
-    async def _set(self, state: WidgetState) -> Drawn:
+    async def send_state(self, state: WidgetState) -> Drawn:
+        """Say any value of any widget."""
         message = BackMsg()
         message.rerun_script.widget_states.widgets.append(state)
         return await self._rerun(message)

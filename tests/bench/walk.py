@@ -31,7 +31,7 @@ class Walk:
         """Go on by one step, and make sure that it is the one that is shown."""
         is_forth = self._n_presses % self.length < len(STEPS) - 1
         self._n_presses += 1
-        drawn = await self.visitor.press("next" if is_forth else "back")
+        drawn = await self.visitor.go(1 if is_forth else -1)
         _check(drawn, self.current)
         return drawn
 

@@ -22,7 +22,7 @@ class Shown:
         self.said = {}
 
     def run(self):
-        self.app._run(self.states() if self.said else None)
+        self.app._run(self.states())
         return self
 
     @property
