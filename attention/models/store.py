@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from attention.models.files import opened
+
 __all__ = [
     "CACHE_DIR_VARIABLE",
     "STALE_SECONDS",
@@ -91,11 +93,11 @@ def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
 
 
 def sha256(file: Path) -> str:
-    """Return the SHA-256 of a file, empty if it cannot be read."""
+    """Return the SHA-256 of a file, empty if it cannot be read or is none."""
     try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
+        with opened(file) as source:
+            return hashlib.file_digest(source, "sha256").hexdigest()
+    except (OSError, ValueError):
         return ""
 
 
