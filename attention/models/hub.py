@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from attention.models.bundled import INFOS
-from attention.models.files import BESIDE, INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, parse_json, read_json, shown
+from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, parse_json, read_json, shown
 from attention.models.hub_line import HubError, Line
-from attention.models.store import OnProgress, Progress, cache_dir, new_folder, put_in_place, sha256
+from attention.models.store import OnProgress, Progress, are_whole, cache_dir, new_folder, put_in_place, sha256
 
 __all__ = [
     "ALLOW_VARIABLE",
@@ -220,8 +220,7 @@ def manifests() -> list[Kept | Damaged]:
 
 def is_whole(model: Kept) -> bool:
     """Tell whether the files of a model are as they were fetched, and none has come to them; they are read whole."""
-    added = {name for name in (*BESIDE, SINGLE, INDEX) if os.path.lexists(model.folder / name)} - model.files.keys()
-    return not added and all(sha256(model.folder / name) == digest for name, digest in model.files.items())
+    return are_whole(model.folder, model.files)
 
 
 def remove(model: Kept) -> None:
