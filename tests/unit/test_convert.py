@@ -79,7 +79,7 @@ def source(tiny_gguf, tmp_path, monkeypatch):
     monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path / "weights"))
     monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "cache"))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return weights.WeightsSource("tiny", "nobody_has_it", "", "tiny.gguf", digest, companions=())
+    return weights.WeightsSource("tiny", "nobody_has_it", "", "tiny.gguf", digest)
 
 
 def snapshot(folder):
