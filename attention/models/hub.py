@@ -198,7 +198,6 @@ class Kept:
 class Damaged:
     """A folder with a manifest that cannot be read, and the sentence that says so."""
 
-    model_id: str
     folder: Path
     problem: str
 
@@ -251,10 +250,9 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
     try:
         kept = _noted(read_json(folder / MANIFEST), folder)
     except ValueError:
-        # No other id leads to this folder.
-        model_id = in_one_line(folder.name.replace("--", "/", 1))
-        problem = f"Its {MANIFEST} is damaged: remove the folder {shown(folder)}, and fetch the model again."
-        return Damaged(model_id, folder, problem)
+        return Damaged(
+            folder, f"Its {MANIFEST} is damaged: remove the folder {shown(folder)}, and fetch the model again."
+        )
     return kept
 
 

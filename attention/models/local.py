@@ -38,16 +38,28 @@ class Found:
     problem: str = ""
     # What is known of it if it was fetched from the hub.
     kept: Kept | None = None
+    is_damaged: bool = False
 
 
 def find(bundled: Collection[ModelInfo]) -> list[Found]:
     """Return the models on disk, with ids and names of their own; no more than the heads of their files is read."""
-    found = [_from_hub(each) for each in hub.manifests()]
+    fetched = hub.manifests()
+    found = [_from_hub(each) for each in fetched if isinstance(each, Kept)]
     ids = {info.model_id for info in bundled} | {each.model_id for each in found}
-    for name in _folder_names():
-        folder, problem = _folder(name)
+
+    def new_id(folder: Path) -> str:
         model_id = _free_id(folder.name, ids)
         ids.add(model_id)
+        return model_id
+
+    found += [
+        Found(new_id(each.folder), each.folder, None, each.problem, is_damaged=True)
+        for each in fetched
+        if isinstance(each, Damaged)
+    ]
+    for name in _folder_names():
+        folder, problem = _folder(name)
+        model_id = new_id(folder)
         found.append(Found(model_id, folder, None, problem) if problem else _from_folder(model_id, folder))
     names = Counter(info.name for info in (*bundled, *(each.info for each in found)) if info is not None)
     return [_with_own_name(each, names) for each in found]
@@ -109,9 +121,7 @@ def _folder(name: str) -> tuple[Path, str]:
         return Path(name), f"There is no folder {shown(Path(name))}."
 
 
-def _from_hub(each: Kept | Damaged) -> Found:
-    if isinstance(each, Damaged):
-        return Found(each.model_id, each.folder, None, each.problem)
+def _from_hub(each: Kept) -> Found:
     described = _described(
         each.model_id,
         each.folder,
@@ -207,6 +217,6 @@ def _free_id(name: str, taken: Collection[str]) -> str:
 
 
 def _remedy(found: Found) -> str:
-    if found.kept is None:
+    if found.kept is None and not found.is_damaged:
         return f"ls {shown(found.folder)}  # it needs config.json, a tokenizer and model.safetensors"
     return f"rm -r {shown(found.folder)}  # and fetch it again, on the page Models"

@@ -169,7 +169,10 @@ def hold_problem(other):
     with pytest.raises(ModelUnavailableError) as caught:
         load(other.model_id)
     assert str(caught.value) == other.problem
-    (entry,) = [entry for entry in catalogue() if entry.model_id == other.model_id]
+    entries = {entry.model_id: entry for entry in catalogue()}
+    assert len(entries) == len(catalogue())
+    assert [entries[info.model_id].info for info in bundled.INFOS] == list(bundled.INFOS)
+    entry = entries[other.model_id]
     assert (entry.place, entry.problem) == ("cannot be shown", other.problem)
     return other.problem
 
@@ -511,8 +514,9 @@ def test_a_manifest_with_other_values_is_said(fetched, data):
 
 
 def test_a_fetched_model_never_has_the_name_of_a_bundled_one(fetched):
-    hold_sentence(fetched("toy", model_id="toy").problem)
-    assert [info.model_id for info in list_models()] == [info.model_id for info in bundled.INFOS]
+    other = fetched("toy", model_id="toy")
+    hold_problem(other)
+    assert other.model_id == "toy-2"
 
 
 def test_a_file_that_has_come_to_a_fetched_model_is_noticed(fetched, tmp_path):
