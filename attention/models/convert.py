@@ -67,7 +67,8 @@ def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Pa
 
 
 def _target(source: WeightsSource) -> Path:
-    return cache_dir() / f"{source.model_id}-{source.sha256[:12]}"
+    # Two versions of this project on one machine each keep what they have made.
+    return cache_dir() / f"{source.model_id}-{source.sha256[:12]}-{VERSION}"
 
 
 def _manifest(folder: Path, source: WeightsSource) -> dict[str, Any] | None:

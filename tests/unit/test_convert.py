@@ -247,6 +247,14 @@ def test_a_file_that_was_altered_or_added_after_the_conversion_is_not_used(sourc
     assert {path.name: store.sha256(path) for path in folder.iterdir()} == whole
 
 
+def test_another_version_keeps_what_it_has_made(source, monkeypatch):
+    ours = convert.unpacked(source)
+    before = snapshot(ours)
+    monkeypatch.setattr(convert, "VERSION", convert.VERSION + 1)
+    assert convert.unpacked(source) != ours
+    assert snapshot(ours) == before
+
+
 @pytest.mark.parametrize("text", ["[]", "[" * 100_000, "{}", "\xff", '{"source": []}'])
 def test_notes_of_a_conversion_that_make_no_sense_are_none(source, text):
     folder = convert.unpacked(source)

@@ -102,7 +102,7 @@ def test_every_file_that_is_read_with_a_model_has_a_checksum(monkeypatch, source
         for source in (weights.MINILM, weights.TRANSLATOR, weights.DIGITS)
         for name in (*source.companions, *source.others)
     ],
-    ids=str,
+    ids=lambda each: getattr(each, "model_id", each),
 )
 def test_a_model_with_one_altered_file_is_not_loaded(weights_dir, monkeypatch, tmp_path, source, name):
     """One byte more, which changes nothing that JSON means."""
