@@ -153,5 +153,5 @@ def test_bars_have_a_name_and_a_length_for_each_candidate():
     figure = candidates_figure(["␣a", "<b>"], [0.75, 0.25])
     (bars,) = figure.data
     assert list(bars.x) == [0.75, 0.25]
-    assert list(figure.layout.yaxis.ticktext) == ["␣a", "&lt;b&gt;"]
+    assert list(figure.layout.yaxis.ticktext) == ["␣a", "&lt;b>"]
     assert figure.layout.yaxis.autorange == "reversed"
