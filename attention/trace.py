@@ -7,6 +7,7 @@ square. It also keeps the attention output that the model itself produced: the p
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
@@ -187,6 +188,11 @@ class LayerTrace:
     def sources(self) -> Float[Array, "K M"] | None:
         """The vectors that keys and values are made of."""
         return self.inputs if self.key_inputs is None else self.key_inputs
+
+    @property
+    def has_usual_scale(self) -> bool:
+        """Tell whether the scores are divided by √d_k, and not by a number of the model's own."""
+        return math.isclose(self.scale, self.queries.shape[-1] ** -0.5, rel_tol=1e-6)
 
     def steps(self) -> HeadSteps:
         """Derive every step of every head."""

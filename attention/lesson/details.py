@@ -229,14 +229,18 @@ def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
     weight = getattr(layer.projections, f"W_{symbol.upper()}")[:, column]
     bias = getattr(layer.projections, f"b_{symbol.upper()}")
     products = inputs[cell.row] * weight
-    offset = 0.0 if bias is None else float(bias[column])
-    note = lesson(
-        "detail-projection-note",
-        count=products.size,
-        sum=exact(float(products.sum())),
-        bias=exact(offset),
-        total=exact(float(products.sum()) + offset),
-    )
+    total = float(products.sum())
+    if bias is None:
+        note = lesson("detail-projection-plain", count=products.size, sum=exact(total))
+    else:
+        offset = float(bias[column])
+        note = lesson(
+            "detail-projection-note",
+            count=products.size,
+            sum=exact(total),
+            bias=exact(offset),
+            total=exact(total + offset),
+        )
     note += _largest(products, scene.dimension_names)
     source = "z" if scene.is_cross and symbol != "q" else "x"
     return Detail(title, note, scene.dimension_names, products, f"{source} × W_{symbol.upper()}, product by product")

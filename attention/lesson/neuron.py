@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from attention.figures.format import number
@@ -147,5 +145,4 @@ def _written_sum(products: np.ndarray) -> str:
 
 def _divisor(scene: Scene) -> str:
     """Return what scores are divided by, as the root of the width where it is that."""
-    divisor = 1 / scene.attention.scale
-    return f"√{scene.d_head}" if math.isclose(divisor, math.sqrt(scene.d_head), rel_tol=1e-6) else number(divisor)
+    return scene.divisor(f"√{scene.d_head}") or "1"

@@ -47,18 +47,22 @@ def _qkv(scene: Scene) -> tuple[Matrix, ...]:
     steps, is_turned = scene.steps, scene.attention.rotary is not None
     opened, closed = ("turn(", ")") if is_turned else ("", "")
     source = "Z" if scene.is_cross else "X"
+    of_q, of_k, of_v = (
+        f"{vectors}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
+        for vectors, symbol in zip(("X", source, source), "QKV", strict=True)
+    )
     made = (
-        _vectors(scene, "queries", f"Q = {opened}X·W_Q{closed}", steps.queries, role="query"),
-        _vectors(scene, "keys", f"K = {opened}{source}·W_K{closed}", steps.keys, role="key", of_keys=True),
-        _vectors(scene, "values", f"V = {source}·W_V", steps.values, role="value", of_keys=True),
+        _vectors(scene, "queries", f"Q = {opened}{of_q}{closed}", steps.queries, role="query"),
+        _vectors(scene, "keys", f"K = {opened}{of_k}{closed}", steps.keys, role="key", of_keys=True),
+        _vectors(scene, "values", f"V = {of_v}", steps.values, role="value", of_keys=True),
     )
     if not is_turned:
         return made
     queries, keys = scene.projected
     return (
         *made,
-        _vectors(scene, "projected_queries", "X·W_Q, before turning", queries, role="query"),
-        _vectors(scene, "projected_keys", "X·W_K, before turning", keys, role="key", of_keys=True),
+        _vectors(scene, "projected_queries", f"{of_q}, before turning", queries, role="query"),
+        _vectors(scene, "projected_keys", f"{of_k}, before turning", keys, role="key", of_keys=True),
     )
 
 
@@ -78,8 +82,9 @@ def _scale(scene: Scene) -> tuple[Matrix, ...]:
 
 
 def _scaled(scene: Scene) -> str:
-    """Name the scaled scores: some models leave them as they are."""
-    return "S" if scene.attention.scale == 1 else "S / √dₖ"
+    """Name the scaled scores: some models leave them as they are, or divide them by a number of their own."""
+    divisor = scene.divisor("√dₖ")
+    return f"S / {divisor}" if divisor else "S"
 
 
 def _mask(scene: Scene) -> tuple[Matrix, ...]:
@@ -120,7 +125,7 @@ def _heads(scene: Scene) -> tuple[Matrix, ...]:
     concat = _vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head:dimension")
     if scene.attention.projections is None:
         return (concat,)
-    bias = "" if scene.attention.projections.b_O is None else " + b_O"
+    bias = " + b_O" if scene.has_bias("O") else ""
     change = _vectors(scene, "change", f"ΔE = joined·W_O{bias}", scene.change, scene.dimensions)
     return concat, change
 
