@@ -301,6 +301,7 @@ def _softmax(view: _View) -> tuple[str, Values]:
     return "softmax", {
         **view.write(masked_scores=scores),
         **_shapes(scores=scores, column=scores[:, :1]),
+        "zeros": ", 0 where a key is masked," if np.isneginf(scores).any() else "",
         "all_masked": "a row of nothing but -inf gives weights of 0, not nan" if is_guarded else None,
         **view.cell(steps.weights, rows),
     }

@@ -64,17 +64,24 @@ def key_picture(scene: Scene, key: int) -> Matrix:
 def value_picture(scene: Scene, key: int) -> Matrix:
     """Return the key's value, the part of it that is handed over, and the output that it becomes part of."""
     value, weight = scene.steps.values[key], scene.steps.weights[scene.word, key]
-    names = (f"v({scene.key_labels[key]})", f"{number(float(weight))} × v", f"output({scene.focus.text})")
+    is_hidden = not scene.visible[scene.word, key]
+    part = "0" if is_hidden else number(float(weight))
+    values = np.stack([value, weight * value, scene.steps.head_outputs[scene.word]])
+    hidden = np.zeros(values.shape, bool)
+    hidden[1] = is_hidden
     return _rows(
         "handing",
         "What comes of it: v and the output",
-        np.stack([value, weight * value, scene.steps.head_outputs[scene.word]]),
-        names,
+        values,
+        (f"v({scene.key_labels[key]})", f"{part} × v", f"output({scene.focus.text})"),
         f"The value of {scene.key_labels[key]}, what its weight leaves of it, and the output of {scene.focus.text}.",
+        hidden if is_hidden else None,
     )
 
 
-def _rows(name: str, title: str, values: np.ndarray, labels: tuple[str, ...], alt: str) -> Matrix:
+def _rows(
+    name: str, title: str, values: np.ndarray, labels: tuple[str, ...], alt: str, hidden: np.ndarray | None = None
+) -> Matrix:
     return Matrix(
         name=name,
         title=title,
@@ -85,6 +92,7 @@ def _rows(name: str, title: str, values: np.ndarray, labels: tuple[str, ...], al
         column_axis="dimensions of the head",
         palette="signed",
         alt=alt,
+        hidden=hidden,
     )
 
 

@@ -92,14 +92,19 @@ def _mask(scene: Scene) -> tuple[Matrix, ...]:
 
 
 def _softmax(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "weights", f"A = softmax({_scaled(scene)} + M)", scene.steps.weights, palette="weights"),)
+    title = f"A = softmax({_scaled(scene)} + M)"
+    return (_pairs(scene, "weights", title, scene.steps.weights, palette="weights", hidden=~scene.visible),)
 
 
 def _sum(scene: Scene) -> tuple[Matrix, ...]:
     steps, word = scene.steps, scene.word
     products = steps.weights[word][:, None] * steps.values
     total = steps.head_outputs[word]
-    rows = tuple(f"{weight:.2f} × {label}" for weight, label in zip(steps.weights[word], scene.key_labels, strict=True))
+    visible = scene.visible[word]
+    rows = tuple(
+        f"{f'{weight:.2f}' if is_visible else '0'} × {label}"
+        for weight, is_visible, label in zip(steps.weights[word], visible, scene.key_labels, strict=True)
+    )
     contributions = Matrix(
         name="contributions",
         title=f"Weight × value, for {scene.focus.text}",
@@ -114,6 +119,7 @@ def _sum(scene: Scene) -> tuple[Matrix, ...]:
         title_role="value",
         selected=scene.selected("contributions"),
         has_total_row=True,
+        hidden=None if visible.all() else np.repeat(np.append(~visible, False)[:, None], total.size, axis=1),
     )
     outputs = _vectors(scene, "outputs", "O = A·V", steps.head_outputs, role="value")
     return contributions, outputs
@@ -137,6 +143,7 @@ def _pairs(
     values: np.ndarray,
     limit: float | None = None,
     palette: str = "signed",
+    hidden: np.ndarray | None = None,
 ) -> Matrix:
     return Matrix(
         name=name,
@@ -156,6 +163,7 @@ def _pairs(
         selected=scene.selected(name),
         row_groups=groups(scene.tokens),
         column_groups=groups(scene.key_tokens),
+        hidden=hidden if hidden is not None and hidden.any() else None,
     )
 
 

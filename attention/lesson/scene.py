@@ -65,7 +65,7 @@ class Scene:
     @cached_property
     def visible(self) -> Array:
         """Which keys each query of this head may look at: those that the mask does not hide."""
-        return ~np.isneginf(self.steps.mask)
+        return ~self.attention.hidden(self.head)
 
     @cached_property
     def all_outputs(self) -> Array:

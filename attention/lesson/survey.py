@@ -73,6 +73,22 @@ class Look:
             return weights
         return hide_tokens(weights, self.kept(trace.tokens), self.renormalise, self.kept(trace.key_tokens))
 
+    def hidden(self, layer: LayerTrace, trace: Trace, head: int) -> Bool[Array, "U V"]:
+        """Return which cells of a head the mask hides: between merged words, those of which it hides every piece."""
+        hidden = layer.hidden(head)
+        if not self.words:
+            return hidden
+        visible, _ = merge_words((~hidden).astype(np.float32), trace.tokens, trace.key_tokens)
+        return visible == 0
+
+    def pictured(self, layer: LayerTrace, trace: Trace, weights: Float[Array, "H U V"]) -> Float[Array, "H U V"]:
+        """Return weights that are looked at in this way with ``-inf`` where the mask hides a cell."""
+        if layer.mask is None:
+            return weights
+        is_one = layer.mask.ndim < 3 or len(layer.mask) == 1
+        hidden = np.stack([self.hidden(layer, trace, head) for head in range(1 if is_one else len(weights))])
+        return np.where(hidden, np.float32(-np.inf), weights)
+
     def kept(self, tokens: Sequence[Token]) -> Bool[Array, " U"]:
         """Return which tokens or words are not hidden."""
         return np.array([not self._hides(unit) for unit in self.units(tokens)])
@@ -147,7 +163,7 @@ def survey(trace: Trace, look: Look) -> Survey:
         weights = whole.weights(layer, trace)
         # Merged words have no additive mask of their own; a hidden cell has a weight of 0 all the same.
         summaries += summarise_weights(weights, units, None if look.words else layer.mask, index)
-        pictures.append(weights if look == whole else look.weights(layer, trace))
+        pictures.append(look.pictured(layer, trace, weights if look == whole else look.weights(layer, trace)))
         if is_pair(units):
             shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
     tiles = Tiles.of(pictures)
@@ -163,7 +179,8 @@ def _cross_survey(trace: Trace, look: Look) -> Survey:
     for index, layer in enumerate(trace.layers):
         mask = None if look.words else layer.mask
         summaries += summarise_cross(whole.weights(layer, trace), units, key_units, mask, index)
-    return Survey(Tiles.of([look.weights(layer, trace) for layer in trace.layers]), tuple(summaries))
+    pictures = [look.pictured(layer, trace, look.weights(layer, trace)) for layer in trace.layers]
+    return Survey(Tiles.of(pictures), tuple(summaries))
 
 
 def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
@@ -171,11 +188,13 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
     place = f"layer {scene.layer + 1}, head {head + 1}"
+    masked = look.hidden(scene.attention, scene.trace, head)
     return Matrix(
         name="weights",
         title=f"Weights of head {head + 1}",
         values=_shown(look, look.weights(scene.attention, scene.trace)[head], scene.trace),
         blank="hidden",
+        hidden=masked if masked.any() else None,
         row_labels=labels,
         column_labels=key_labels,
         row_axis="queries (who asks)",

@@ -111,6 +111,20 @@ def test_what_is_masked_is_in_no_range_and_has_no_colour():
     assert hidden.colour_limit == 1
 
 
+def test_a_weight_that_the_mask_hides_arrives_as_masked_and_not_as_a_number():
+    hidden = np.array([[False, True], [False, False]])
+    half = matrix([[1, 0], [0.25, 0]], palette="weights", hidden=hidden)
+    assert decoded(half.payload(), 2, 2).tolist() == [[1, -np.inf], [0.25, 0]]
+    assert half.payload()["masked"] == "0"
+    assert half.range_text == "0.00 … 1.00"
+    assert matrix([[1, -np.inf]]).payload()["masked"] == "−∞"
+    # What is not there at all stays so.
+    nothing = matrix([[1, np.nan], [0, 0]], palette="weights", hidden=hidden)
+    assert np.isnan(nothing.drawn[0, 1])
+    with pytest.raises(ValueError, match=r"hidden must have shape \(2, 2\) to match the labels, got \(1, 2\)"):
+        matrix([[1, 0], [1, 0]], hidden=hidden[:1])
+
+
 @given(matrices)
 def test_the_full_colour_is_for_the_largest_number_of_either_sign(values):
     limit = matrix(values).colour_limit

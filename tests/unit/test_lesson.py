@@ -20,11 +20,13 @@ from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS, STEPS, step_of
 from attention.lesson.details import detail, has_cell, open_cell
 from attention.lesson.heads import head_thumbs
-from attention.lesson.neuron import neuron, sum_in_writing
+from attention.lesson.neuron import neuron, sum_in_writing, value_picture
 from attention.lesson.pictures import matrices
 from attention.lesson.proof import TOLERANCE, prove
 from attention.lesson.prose import LESSONS, exact, fact, lesson, word
+from attention.lesson.savings import shared, shared_pictures
 from attention.lesson.scene import Scene
+from attention.lesson.survey import Look, head_matrix
 from attention.lesson.tables import matrix_table, shapes, to_csv, token_table
 from attention.lesson.telling import formula, heading, tell, tell_weights
 from attention.masks import MASK_NAMES
@@ -106,6 +108,11 @@ def pattern_of(name):
         return f"(?P<{place}>.+?)"
 
     return re.compile("^" + re.sub(r"\\\$([a-z_]+)", group, re.escape(whole)) + "$", re.MULTILINE)
+
+
+def cell_number(written):
+    """The number in a cell of a table, where a 0 may say why it is one."""
+    return parsed(written.removesuffix(" (masked)"))
 
 
 def facts_in(markup, *names):
@@ -728,6 +735,13 @@ def check_detail(scene, cell, value):
     assert len(next(iter(explained.table().values()))) == len(explained.labels)
 
     is_product = cell.matrix == "contributions" and cell.row < len(scene.tokens)
+    if cell.matrix == "weights" and np.isneginf(scene.steps.mask[cell.row, cell.column]):
+        names = {"query": scene.names[cell.row], "key": scene.key_names[cell.column]}
+        assert facts_in(explained.title, "detail-weights-hidden") == names
+        visible = int(np.isfinite(scene.steps.mask[cell.row]).sum())
+        assert facts_in(explained.note, "detail-hidden-note") == {"visible": visible, "total": len(scene.key_tokens)}
+        assert explained.parts[cell.column] == value == 0
+        return
     name, place = ("detail-contribution", "product") if is_product else TITLES.get(cell.matrix, TITLES["outputs"])
     if cell.matrix == "scores" and scene.attention.bias is not None:
         name = "detail-scores-biased"
@@ -1006,7 +1020,9 @@ def test_a_row_that_sees_nothing_is_explained_without_a_division_by_zero():
 
 def test_the_softmax_table_shows_how_each_weight_comes_about(scene):
     explained = detail(open_cell("softmax", scene))
-    table = {name: [parsed(value) for value in column] for name, column in explained.table().items()}
+    hidden = np.isneginf(scene.steps.mask[scene.word])
+    assert [" (masked)" in cell for cell in explained.table()["weight"]] == hidden.tolist()
+    table = {name: [cell_number(value) for value in column] for name, column in explained.table().items()}
     scores = scene.steps.masked_scores[scene.word]
     names = list(table)
     assert names == ["key", "score", "− maximum", "exp", "weight"]
@@ -1100,6 +1116,69 @@ def test_every_picture_says_in_words_what_it_is_and_names_its_rows_by_the_tokens
             assert f"layer {scene.layer + 1}, head {scene.head + 1}" in picture.alt
 
 
+def hidden_by_rule(scene, mask):
+    """Which keys are hidden, worked out from what a mask is, not from the record."""
+    rows, columns = len(scene.tokens), len(scene.key_tokens)
+    padding = np.array([token.is_padding for token in scene.key_tokens])
+    is_causal = not scene.is_cross and (mask == "causal" or scene.info.is_decoder or scene.trace.is_written)
+    later = np.arange(columns) > np.arange(rows)[:, None] if is_causal else np.zeros((rows, columns), bool)
+    return later | padding
+
+
+@pytest.mark.parametrize("place", MASKED_PLACES, ids=lambda place: "-".join(map(str, place)))
+def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, place):
+    model_id, mask, part, layer, head = place
+    text = "le chat noir dort" if model_id == "translator-fr-en" else TEXT
+    scene = scene_of(model_id, text, mask=mask, layer=layer, head=head, at=1, part=part)
+    hidden = hidden_by_rule(scene, mask)
+    weights, (contributions, outputs) = matrices("softmax", scene)[0], matrices("sum", scene)
+    large, thumb = head_matrix(scene, Look(), head), head_thumbs(scene)[head]
+    for picture in (weights, large):
+        assert np.array_equal(np.isneginf(picture.drawn), hidden)
+        np.testing.assert_array_equal(picture.values, scene.steps.weights)
+        assert (picture.payload()["masked"] == "0") == hidden.any()
+        columns = list(matrix_table(picture).values())[1:]
+        assert np.array_equal(np.array([["(masked)" in cell for cell in column] for column in columns]).T, hidden)
+        smallest = scene.steps.weights[~hidden].min()
+        assert picture.range_text.startswith(f"{smallest:.2f}")
+    assert np.array_equal(np.isneginf(thumb.weights), hidden)
+    drawn = np.isneginf(contributions.drawn)
+    assert np.array_equal(drawn[:-1], np.repeat(hidden[1][:, None], drawn.shape[1], axis=1))
+    assert not drawn[-1].any()
+    assert [label.startswith("0 × ") for label in contributions.row_labels[:-1]] == hidden[1].tolist()
+    assert np.isfinite(outputs.drawn).all()
+    told = tell("softmax", scene)
+    assert is_told("softmax-masked", told) == hidden.any()
+    assert ("all positive" in shown(told)) == (not hidden.any())
+    for key in range(len(scene.key_tokens)):
+        handed = value_picture(scene, key)
+        assert np.isneginf(handed.drawn[1]).all() == hidden[1, key]
+        assert np.isfinite(handed.drawn[[0, 2]]).all()
+    for variant in shared_pictures(scene, shared(scene)):
+        assert np.array_equal(np.isneginf(variant.drawn), hidden)
+
+
+def test_a_weight_that_is_merely_tiny_is_a_number_like_any_other():
+    mask = np.zeros((6, 6), np.float32)
+    mask[2, 4], mask[2, 5] = -200, -np.inf
+    scene = Scene(TOY.trace(TEXT, mask=mask), 0, 0, 2)
+    (weights,) = matrices("softmax", scene)
+    # In float32 even that is 0, and no mask has made it one.
+    assert scene.steps.weights[2, 4] == 0
+    assert np.argwhere(np.isneginf(weights.drawn)).tolist() == [[2, 5]]
+    assert [matrix_table(weights)[name][2] for name in ("4 the", "5 mat")] == ["0.0", "0 (masked)"]
+
+
+def test_a_merged_word_is_hidden_only_if_all_its_pieces_are(scene_of):
+    scene = scene_of("minilm-l6", "Unbelievable zyzzyvas sat", mask="causal")
+    pieces = [token.position for token in scene.tokens if token.word == 1]
+    assert len(pieces) > 2
+    picture = head_matrix(scene, Look(words=True), 3)
+    n_words = len(picture.row_labels)
+    # A later piece sees an earlier one of its own word, so only what is later as a word is hidden.
+    assert np.array_equal(np.isneginf(picture.drawn), ~np.tri(n_words, dtype=bool))
+
+
 def test_before_and_after_scaling_have_one_colour_scale(scene):
     before, after = matrices("scale", scene)
     assert after.colour_limit == before.colour_limit == pytest.approx(np.abs(scene.steps.scores).max())
@@ -1110,7 +1189,8 @@ def test_the_small_pictures_are_the_weights_of_all_heads(scene):
     assert len(thumbs) == scene.info.n_heads
     for index, thumb in enumerate(thumbs):
         weights = scene.trace.layers[scene.layer].head(index).weights
-        np.testing.assert_allclose(thumb.weights, weights, atol=1e-6)
+        drawn = np.where(np.isneginf(scene.steps.mask), -np.inf, weights)
+        np.testing.assert_allclose(thumb.weights, drawn, atol=1e-6)
         best = weights[scene.word].argmax()
         assert thumb.label.startswith(f"Head {index + 1}")
         assert f"{scene.focus.text} looks most at {scene.names[best]}" in thumb.description
@@ -1174,7 +1254,7 @@ def test_the_table_behind_a_picture_has_its_numbers_to_the_last_digit(scene):
         for picture in matrices(step, scene):
             table = matrix_table(picture)
             assert len(table) == picture.values.shape[1] + 1  # no two columns of one name
-            names, *columns = table.values()
+            names, *columns = ([cell.removesuffix(" (masked)") for cell in column] for column in table.values())
             assert names == [f"{i} {label}" for i, label in enumerate(picture.row_labels)]
             assert np.array_equal(np.array(columns, np.float32).T, picture.values)
 
@@ -1184,7 +1264,8 @@ def test_the_csv_reads_back_as_the_table(scene):
         for picture in matrices(step, scene):
             header, *rows = csv.reader(io.StringIO(to_csv(matrix_table(picture))))
             assert len(header) == picture.values.shape[1] + 1
-            assert np.array_equal(np.array([row[1:] for row in rows], np.float32), picture.values)
+            numbers = [[cell.removesuffix(" (masked)") for cell in row[1:]] for row in rows]
+            assert np.array_equal(np.array(numbers, np.float32), picture.values)
 
 
 @given(st.lists(st.tuples(anything, anything), min_size=1))
