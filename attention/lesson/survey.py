@@ -25,7 +25,7 @@ from attention.patterns import (
 )
 from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
-from attention.words import Word, hide_tokens, is_punctuation, merge_words, words_of
+from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, words_of
 
 __all__ = [
     "HIDE_NAMES",
@@ -76,18 +76,22 @@ class Look:
     def hidden(self, layer: LayerTrace, trace: Trace, head: int) -> Bool[Array, "U V"]:
         """Return which cells of a head the mask hides: between merged words, those of which it hides every piece."""
         hidden = layer.hidden(head)
-        if not self.words:
-            return hidden
-        visible, _ = merge_words((~hidden).astype(np.float32), trace.tokens, trace.key_tokens)
-        return visible == 0
+        return merge_hidden(hidden, trace.tokens, trace.key_tokens) if self.words else hidden
 
     def pictured(self, layer: LayerTrace, trace: Trace, weights: Float[Array, "H U V"]) -> Float[Array, "H U V"]:
         """Return weights that are looked at in this way with ``-inf`` where the mask hides a cell."""
         if layer.mask is None:
             return weights
-        is_one = layer.mask.ndim < 3 or len(layer.mask) == 1
-        hidden = np.stack([self.hidden(layer, trace, head) for head in range(1 if is_one else len(weights))])
-        return np.where(hidden, np.float32(-np.inf), weights)
+        return np.where(self._hidden(layer, trace), np.float32(-np.inf), weights)
+
+    def hidden_everywhere(self, layer: LayerTrace, trace: Trace) -> Bool[Array, "U V"]:
+        """Return which cells the mask hides in every head of a layer."""
+        return np.logical_and.reduce(self._hidden(layer, trace))
+
+    def _hidden(self, layer: LayerTrace, trace: Trace) -> Bool[Array, "*H U V"]:
+        """Return which cells the mask hides, once where it is one for all heads."""
+        is_one = layer.mask is None or layer.mask.ndim < 3 or len(layer.mask) == 1
+        return np.stack([self.hidden(layer, trace, head) for head in range(1 if is_one else len(layer.queries))])
 
     def kept(self, tokens: Sequence[Token]) -> Bool[Array, " U"]:
         """Return which tokens or words are not hidden."""
@@ -223,6 +227,7 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     (row, row_end), (column, column_end) = _block_spans(units, key_units, block)
     weights = weights[:, row:row_end, column:column_end]
+    hidden = look.hidden_everywhere(scene.attention, scene.trace)[row:row_end, column:column_end]
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
     starts = [start for _, start in groups(units)]
     shown: tuple[int, ...] = (0,)
@@ -246,6 +251,7 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
         shown=shown,
         threshold=lines.threshold,
         pinned=_pins_from(lines, row, column),
+        hidden=hidden if hidden.any() else None,
     )
 
 

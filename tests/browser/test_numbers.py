@@ -142,9 +142,8 @@ def test_what_a_decoder_hides_stays_hatched_wherever_its_weights_are_drawn(tab, 
     matrix.click(1, n - 1)
     expect(matrix.readout).to_contain_text("0 (masked)")
     expect(tab.detail.first).to_contain_text("weight 0, hidden by the mask")
-    expect(tab.words.first).to_contain_text(
-        "What the mask hides (hatched) had a score of −∞ and gets a weight of exactly 0"
-    )
+    said = "What the mask hides (hatched) had a score of −∞ and gets a weight of exactly 0"
+    expect(tab.words.filter(has_text=said)).to_be_visible()
     # The small pictures are clear there, and hatched below.
     canvas = tab.heads().nth(head).locator("canvas")
     alphas = canvas.evaluate(
@@ -164,6 +163,14 @@ def test_what_a_decoder_hides_stays_hatched_wherever_its_weights_are_drawn(tab, 
     tab.go("all_heads", **link)
     picture = Picture(tab.page, tab.page.locator(".st-key-head_matrix").first)
     picture.expect_to_show(weights, masked="0")
+
+    # Of the lines, the numbers beside the tokens that the second one may look at.
+    tab.page.locator(".head-view .query .token").nth(1).hover()
+    found = tab.page.locator(".head-view .key .token")
+    expect(found.locator(".number")).to_have_text(
+        [f"{weight:.2f}" if is_seen else "0" for weight, is_seen in zip(steps.weights[1], seen[1], strict=True)]
+    )
+    expect(tab.page.locator(".head-view .key .token.hidden")).to_have_count(n - 2)
 
     tab.go("neuron_view", **link)
     keys = tab.page.locator(".neuron .keys .row")
