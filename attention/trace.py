@@ -7,11 +7,12 @@ square. It also keeps the attention output that the model itself produced: the p
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention import steps
@@ -188,6 +189,11 @@ class LayerTrace:
         """The vectors that keys and values are made of."""
         return self.inputs if self.key_inputs is None else self.key_inputs
 
+    @property
+    def has_usual_scale(self) -> bool:
+        """Tell whether the scores are divided by √d_k, and not by a number of the model's own."""
+        return math.isclose(self.scale, self.queries.shape[-1] ** -0.5, rel_tol=1e-6)
+
     def steps(self) -> HeadSteps:
         """Derive every step of every head."""
         return steps.attend(self.queries, self.keys, self.values, mask=self.mask, scale=self.scale, bias=self.bias)
@@ -216,6 +222,14 @@ class LayerTrace:
     def _mask_of(self, head: int) -> Float[Array, "1 Q K"]:
         assert self.mask is not None
         return self.mask if self.mask.shape[0] == 1 else self.mask[head : head + 1]
+
+    def hidden(self, head: int) -> Bool[Array, "Q K"]:
+        """Tell which keys the mask hides from which queries in one head."""
+        shape = (self.queries.shape[1], self.keys.shape[1])
+        if self.mask is None:
+            return np.zeros(shape, bool)
+        mask = self.mask if self.mask.ndim < 3 else self._mask_of(head)[0]
+        return np.broadcast_to(np.isneginf(mask), shape)
 
     def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
         """Derive the query and key vectors of one head before any turning: ``X W_Q + b_Q`` and ``X W_K + b_K``.

@@ -21,6 +21,7 @@ __all__ = [
     "is_punctuation",
     "is_punctuation_mark",
     "merge",
+    "merge_hidden",
     "merge_words",
     "words_of",
 ]
@@ -93,6 +94,14 @@ def merge_words(
         )
     words = words_of(tokens)
     return merge(weights, _rows_of(words, tokens), _rows_of(words_of(key_tokens), key_tokens)), words
+
+
+def merge_hidden(
+    hidden: Bool[Array, "Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
+) -> Bool[Array, "W V"]:
+    """Tell which cells between words a mask hides: those of which it hides every piece; see ``merge_words``."""
+    visible, _ = merge_words((~hidden).astype(np.float32), tokens, key_tokens)
+    return visible == 0
 
 
 def _rows_of(words: Sequence[Word], tokens: Sequence[Token]) -> list[list[int]]:

@@ -20,7 +20,7 @@ from attention.figures.matrix import Matrix
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.trace import Trace
-from attention.words import Word, merge_words
+from attention.words import Word, merge_hidden, merge_words
 
 __all__ = ["COMPARE", "Comparison", "Side", "align", "changes", "changes_picture", "side_of", "tell", "tell_changes"]
 
@@ -33,17 +33,18 @@ Place = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs: what it is called, its words, and one head's weights between them."""
+    """One of the two runs: what it is called, its words, one head's weights between them, and what a mask hides."""
 
     name: str
     words: tuple[Word, ...]
     weights: Float[Array, "W W"]
+    hidden: Bool[Array, "W W"] | None = None
 
 
 def side_of(scene: Scene, name: str) -> Side:
     """Return a scene's head between whole words, each of whose rows still sums to 1."""
     weights, words = merge_words(scene.steps.weights, scene.tokens)
-    return Side(name, tuple(words), weights)
+    return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens))
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Place, ...]:
@@ -90,7 +91,14 @@ class Comparison:
     @cached_property
     def weights(self) -> tuple[Float[Array, "W W"], Float[Array, "W W"]]:
         """Both runs' weights, NaN where a word is not there."""
-        return _spread(self.first, [one for one, _ in self.places]), _spread(
+        return _spread(self.first.weights, [one for one, _ in self.places]), _spread(
+            self.second.weights, [other for _, other in self.places]
+        )
+
+    @cached_property
+    def hidden(self) -> tuple[Bool[Array, "W W"], Bool[Array, "W W"]]:
+        """What a mask hides in each run; what is not there is not hidden."""
+        return _hidden(self.first, [one for one, _ in self.places]), _hidden(
             self.second, [other for _, other in self.places]
         )
 
@@ -128,13 +136,17 @@ class Comparison:
         """Return both heatmaps and their difference, on the same rows and columns."""
         first, second = self.weights
         title = f"{self.second.name} less {_inside(self.first.name)}"
+        ours, theirs = self.hidden
         return (
-            self._picture("first", self.first.name, first, selected),
-            self._picture("second", self.second.name, second, selected),
-            self._picture("difference", title, self.difference, selected),
+            self._picture("first", self.first.name, first, selected, ours),
+            self._picture("second", self.second.name, second, selected, theirs),
+            # What only one of the two hides differs by the other's weight.
+            self._picture("difference", title, self.difference, selected, ours & theirs),
         )
 
-    def _picture(self, name: str, title: str, values: Array, selected: tuple[int, int] | None) -> Matrix:
+    def _picture(
+        self, name: str, title: str, values: Array, selected: tuple[int, int] | None, hidden: Bool[Array, "W W"]
+    ) -> Matrix:
         labels = tuple(unit.text for unit in self.units)
         return Matrix(
             name=name,
@@ -151,14 +163,20 @@ class Comparison:
             focus_row=None if selected is None else selected[0],
             selected=selected,
             blank="not in both" if name == "difference" else "not here",
+            hidden=hidden if hidden.any() else None,
         )
 
 
-def _spread(side: Side, indices: Sequence[int | None]) -> Float[Array, "W W"]:
+def _hidden(side: Side, indices: Sequence[int | None]) -> Bool[Array, "W W"]:
+    hidden = np.zeros(side.weights.shape, bool) if side.hidden is None else side.hidden
+    return _spread(hidden, indices) == 1
+
+
+def _spread(weights: Array, indices: Sequence[int | None]) -> Float[Array, "W W"]:
     spread = np.full((len(indices), len(indices)), np.nan)
     there = [row for row, index in enumerate(indices) if index is not None]
     here = [index for index in indices if index is not None]
-    spread[np.ix_(there, there)] = side.weights[np.ix_(here, here)]
+    spread[np.ix_(there, there)] = weights[np.ix_(here, here)]
     return spread
 
 

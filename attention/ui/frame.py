@@ -12,7 +12,7 @@ from attention.examples import EXAMPLES
 from attention.lesson.details import open_cell
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
-from attention.masks import MASK_NAMES
+from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Reads, Trace
 from attention.ui import model_choice, picture, state, text
@@ -46,8 +46,14 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
 _PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
 _PLACEHOLDERS: dict[Reads, str] = {"text": "Type a sentence", "french": "Type a French sentence"}
+# A decoder hides what comes later by itself, so that "none" would be untrue of it. A link has the masks' own names.
+_DECODER_MASKS: dict[MaskName, str] = {
+    "none": "causal (its own)",
+    "causal": "causal",
+    "padding": "causal, padding",
+}
 _DECODER_MASK_HELP = (
-    "This model hides what comes later by itself: none and causal are the same · "
+    "This model hides what comes later by itself: both causal masks are the same · "
     "padding: more tokens are added and hidden"
 )
 
@@ -140,9 +146,18 @@ def controls(
             st.toggle("Side by side", key="beside", on_change=_set_beside)
         st.session_state["mask"] = view.mask
         mask_help = _DECODER_MASK_HELP if info.is_decoder else _MASK_HELP
+        names = _DECODER_MASKS if info.is_decoder else {name: name for name in MASK_NAMES}
         # A picture has one size, and no padding.
         choices = [name for name in MASK_NAMES if name != "padding" or info.reads != "picture"]
-        st.selectbox("Mask", choices, key="mask", help=mask_help, on_change=_set_mask, width=130)
+        st.selectbox(
+            "Mask",
+            choices,
+            format_func=names.__getitem__,
+            key="mask",
+            help=mask_help,
+            on_change=_set_mask,
+            width=170 if info.is_decoder else 130,
+        )
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)

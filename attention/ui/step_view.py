@@ -128,7 +128,8 @@ def _opened_cell(step: Step, pane: Pane) -> None:
             spread_figure(scene.steps.scores, scene.steps.scaled_scores),
             key=f"{pane.name}_spread",
             config={"displayModeBar": False},
-            alt="How often which score occurs, before and after scaling: afterwards they are closer to 0.",
+            alt="How often which score occurs, before and after scaling"
+            + (": afterwards they are closer to 0." if scene.attention.scale < 1 else "."),
         )
 
 

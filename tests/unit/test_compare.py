@@ -191,3 +191,24 @@ def test_what_was_typed_is_never_interpreted(minilm):
     told = tell(Comparison(*sides), None)
     assert "<i>" not in told
     assert "Only in <bdi>Two</bdi>: <b><bdi>i</bdi></b>" in told
+
+
+def test_what_a_mask_hides_in_both_runs_stays_hidden_in_the_difference(smollm2, minilm):
+    text, other = "The cat sat on the mat", "The dog sat on the mat"
+    sides = [
+        side_of(Scene(smollm2.trace(each), 9, 2, 0), f"The {name} sentence")
+        for each, name in ((text, "one"), (other, "two"))
+    ]
+    comparison = Comparison(*sides)
+    in_one, in_two = np.array([[index is not None for index in place] for place in comparison.places]).T
+    there = [np.outer(in_one, in_one), np.outer(in_two, in_two)]
+    later = ~np.tri(len(comparison.places), dtype=bool)
+    for picture, is_there in zip(comparison.pictures(None), (*there, there[0] & there[1]), strict=True):
+        assert np.array_equal(np.isneginf(picture.drawn), later & is_there)
+        assert np.array_equal(np.isnan(picture.drawn), ~is_there)
+    # BERT hides nothing, so nothing is hidden in what it has more or less.
+    beside = Comparison(sides[0], side_of(Scene(minilm.trace(text), 0, 0, 0), "BERT"))
+    first, second, difference = beside.pictures(None)
+    assert np.isneginf(first.drawn).any()
+    assert not np.isneginf(second.drawn).any()
+    assert not np.isneginf(difference.drawn).any()
