@@ -45,7 +45,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
-from attention import masks, steps
+from attention import masks
 from attention.masks import MaskName
 from attention.models.base import Batch, Encoded, check_batch
 from attention.positions import waves
@@ -370,15 +370,15 @@ class ToyModel:
 
         word_vectors, position_vectors = self._word_vectors(tokens), self._position_vectors(len(tokens))
         inputs = word_vectors + position_vectors
-        head_outputs = _model_output(inputs, additive)  # float64, (H, T, D)
-        output = steps.output_projection(steps.join_heads(head_outputs), PROJECTIONS.W_O.astype(np.float64))
+        layer = _layer_trace(inputs, additive)
+        assert layer.added is not None
         return Trace(
             text=encoded.text,
             tokens=tokens,
-            layers=(_layer_trace(inputs, additive, head_outputs.astype(np.float32)),),
+            layers=(layer,),
             info=TOY_INFO,
             embeddings=Embeddings(words=word_vectors, positions=position_vectors),
-            hidden_states=(inputs, (inputs + output).astype(np.float32)),
+            hidden_states=(inputs, inputs + layer.added),
             cut=encoded.cut,
         )
 
@@ -392,7 +392,7 @@ class ToyModel:
         layers = []
         for text in texts:
             inputs = self._word_vectors(text.tokens) + self._position_vectors(len(text.tokens))
-            layers.append(_layer_trace(inputs, None, _model_output(inputs, None).astype(np.float32)))
+            layers.append(_layer_trace(inputs, None))
         queries, keys, values, outputs = (
             np.concatenate([getattr(layer, name) for layer in layers])
             for name in ("queries", "keys", "values", "model_output")
@@ -441,43 +441,36 @@ class ToyModel:
         return vectors
 
 
-def _layer_trace(inputs: Array, mask: Array | None, model_output: Array) -> LayerTrace:
-    queries, keys, values = (
-        np.ascontiguousarray(steps.split_heads(steps.project(inputs, weight, bias), N_HEADS))  # (H, T, D)
-        for weight, bias in ((PROJECTIONS.W_Q, _Q_BIAS), (PROJECTIONS.W_K, None), (PROJECTIONS.W_V, None))
-    )
+def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> LayerTrace:
+    """Run the layer, head by head and word by word, in float64.
+
+    On purpose this does not go through ``attention.steps``: it is the other side of ``Trace.check()`` and of
+    ``LayerTrace.check_projections()``, which would compare a computation with itself if it did.
+    """
+    exact, n_tokens = inputs.astype(np.float64), len(inputs)
+    weights, bias = (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V), _Q_BIAS.reshape(N_HEADS, 1, D_HEAD)
+    # One (M, D) matrix for each head.
+    by_head = [np.stack(np.split(weight.astype(np.float64), N_HEADS, axis=1)) for weight in weights]
+    queries, keys, values = (np.einsum("tm,hmd->htd", exact, each) for each in by_head)
+    queries += bias
+    outputs = np.zeros((N_HEADS, n_tokens, D_HEAD))
+    for head, position in np.ndindex(N_HEADS, n_tokens):
+        row = np.zeros(n_tokens) if mask is None else mask[position]
+        visible = np.flatnonzero(row > -np.inf)
+        if visible.size:  # a word that may look at nothing keeps an output of 0
+            scores = keys[head, visible] @ queries[head, position] / math.sqrt(D_HEAD) + row[visible]
+            likelihoods = np.exp(scores - scores.max())
+            outputs[head, position] = likelihoods @ values[head, visible] / likelihoods.sum()
+    added = np.einsum("htd,hdm->tm", outputs, PROJECTIONS.W_O.reshape(N_HEADS, D_HEAD, -1).astype(np.float64))
     return LayerTrace(
         inputs=inputs,
-        queries=queries,
-        keys=keys,
-        values=values,
+        queries=queries.astype(np.float32),
+        keys=keys.astype(np.float32),
+        values=values.astype(np.float32),
         mask=mask,
         scale=1 / math.sqrt(D_HEAD),
-        model_output=model_output,
+        model_output=outputs.astype(np.float32),
         kind="masked self" if masks.is_causal(mask) else "self",
         projections=PROJECTIONS,
+        added=added.astype(np.float32),
     )
-
-
-def _model_output(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> Float[Array, "H T D"]:
-    """Compute the heads' outputs as the model's own result, head by head and word by word, in float64.
-
-    On purpose this does not go through ``attention.steps``: it is the other side of
-    ``Trace.check()``, which would compare a computation with itself if it did.
-    """
-    n_tokens = len(inputs)
-    mask = masks.none(n_tokens) if mask is None else mask
-    exact = inputs.astype(np.float64)
-    outputs = np.zeros((N_HEADS, n_tokens, D_HEAD))
-    for head in range(N_HEADS):
-        columns = slice(head * D_HEAD, (head + 1) * D_HEAD)
-        queries = np.einsum("tm,md->td", exact, PROJECTIONS.W_Q[:, columns]) + _Q_BIAS[columns]
-        keys = np.einsum("tm,md->td", exact, PROJECTIONS.W_K[:, columns])
-        values = np.einsum("tm,md->td", exact, PROJECTIONS.W_V[:, columns])
-        for position in range(n_tokens):
-            visible = np.flatnonzero(mask[position] > -np.inf)
-            if visible.size:  # a word that may look at nothing keeps an output of 0
-                scores = keys[visible] @ queries[position] / math.sqrt(D_HEAD) + mask[position, visible]
-                likelihoods = np.exp(scores - scores.max())
-                outputs[head, position] = likelihoods @ values[visible] / likelihoods.sum()
-    return outputs

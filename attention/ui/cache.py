@@ -16,7 +16,7 @@ from cachetools import LRUCache
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.lab import Result, run
+from attention.lab import Result, run, without_unused
 from attention.lesson.compare import changes
 from attention.lesson.next_token import Forecast, forecast
 from attention.lesson.proof import Proof, prove
@@ -51,7 +51,7 @@ __all__ = [
 
 _LOGGER = logging.getLogger(__name__)
 
-# BERT's trace of eight words is 0.4 MB, of 512 tokens 27 MB; SmolLM2's 2 MB and 161 MB.
+# BERT's trace of eight words is 0.4 MB, of 512 tokens 31 MB; SmolLM2's 2 MB and 169 MB.
 MAX_TRACE_BYTES = 168 * 2**20
 MAX_AT_ONCE = 4
 
@@ -116,7 +116,8 @@ def _run(model: Model, text: str, mask: MaskName, pair: str) -> Recorded:
     """Run a model and check it; an error is logged without its message, which may quote what was typed."""
     try:
         trace = model.trace(text, pair or None, mask=mask)
-        return Recorded(trace, prove(trace), pair)
+        proof = prove(trace)
+        return Recorded(without_unused(trace), proof, pair)
     except ValueError:
         raise
     except Exception as error:

@@ -176,7 +176,7 @@ def finish(panes: list[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
     proofs = [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None]
     if proofs:
-        text.proof_line([proof.sentence(name) for name, proof in proofs], holds=all(p.holds for _, p in proofs))
+        text.proof_line(proofs)
     settle()
 
 

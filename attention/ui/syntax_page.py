@@ -55,7 +55,7 @@ def show(view: View) -> None:
     shown = relations(found, with_rare=st.session_state[_RARE])
     _table(shown)
     _one_relation(view, model, shown, n_heads)
-    corpus_frame.finish(info.name, job.collector.largest_difference, job.collector.largest_row_error)
+    corpus_frame.finish(info.name, job.collector.difference, job.collector.largest_row_error)
 
 
 def _say_what_was_counted(info: ModelInfo, check: SyntaxCheck, n_done: int) -> None:

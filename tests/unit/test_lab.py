@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attention import lab
+from attention.examples import EXAMPLES
 from attention.lesson.lab import lab_table, shape_table, tell_lab
 from attention.lesson.scene import Scene
 from attention.models import load
@@ -29,7 +30,8 @@ def test_all_five_give_what_the_model_itself_produced(model_id, mask):
         for result in whole:
             np.testing.assert_allclose(result.output, layer.output(), atol=2e-5)
             np.testing.assert_allclose(result.output, whole[0].output, atol=2e-5)
-            assert result.difference < 2e-5
+            assert result.difference.absolute < 2e-5
+            assert result.is_models_own
 
 
 def test_they_are_what_torchs_own_module_computes(minilm):
@@ -83,7 +85,8 @@ def test_a_wrong_weight_shows(trace):
     wrong = layer.projections.W_V.copy()
     wrong[0, 0] += 1
     results = lab.run(replace(layer, projections=replace(layer.projections, W_V=wrong)), 0)
-    assert min(result.difference for result in results) > 1e-3
+    assert min(result.difference.absolute for result in results) > 1e-3
+    assert "They do not agree" in tell_lab(Scene(trace, 0, 0, 0), results)
 
 
 def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
@@ -107,3 +110,43 @@ def test_the_page_says_how_well_they_agree(trace):
     table = lab_table(results)
     assert len(table["written as"]) == len(set(table["written as"])) == 5
     assert all(float(cell) > 0 for cell in table["milliseconds"])
+
+
+def test_a_whole_layer_is_compared_with_what_the_model_itself_added_and_not_with_our_product(trace):
+    layer = trace.layers[0]
+    # The model's own output of its output projection is altered; its heads and W_O, and all that we compute, are not.
+    added = layer.added.copy()
+    added[1, 3] += 0.01
+    by_hand, *whole = lab.run(replace(layer, added=added), 0)
+    assert by_hand.difference.absolute < 1e-5
+    assert [result.difference.absolute for result in whole] == pytest.approx([0.01] * 4, rel=1e-2)
+    told = tell_lab(Scene(trace, 0, 0, 2), [by_hand, *whole])
+    assert "They do not agree" in told
+    assert "1.0e-02" in told
+
+
+def test_where_the_models_own_was_not_kept_the_page_says_what_they_are_compared_with(trace):
+    results = lab.run(replace(trace.layers[0], added=None), 0)
+    assert [result.is_models_own for result in results] == [True, *[False] * 4]
+    told = tell_lab(Scene(trace, 0, 0, 2), results)
+    assert "They agree" in told
+    assert "was not kept" in told
+    assert "was not kept" not in tell_lab(Scene(trace, 0, 0, 2), lab.run(trace.layers[0], 0))
+
+
+def test_nothing_says_when_they_were_run_since_a_page_may_show_what_was_kept(trace):
+    told = tell_lab(Scene(trace, 0, 0, 2), lab.run(trace.layers[0], 0))
+    assert "just now" not in told
+    assert "measured once" in told
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"])
+def test_what_the_layers_added_is_kept_where_the_five_ways_are_compared_with_it_and_nowhere_else(model_id):
+    model = load(model_id)
+    whole = model.trace(EXAMPLES[model.info.reads][0])
+    for trace, lean in zip(whole.traces, lab.without_unused(whole).traces, strict=True):
+        for layer, kept in zip(trace.layers, lean.layers, strict=True):
+            assert layer.added is not None
+            assert (kept.added is None) == bool(lab.why_not(layer))
+            assert replace(kept, added=layer.added) == layer
+    assert lab.without_unused(whole).nbytes <= whole.nbytes
