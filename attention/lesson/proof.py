@@ -91,15 +91,16 @@ class Proof:
         return f"{rows} ({self.n_masked_rows} wholly masked rows to 0)" if self.n_masked_rows else rows
 
     def table(self) -> list[tuple[str, str, str, str]]:
-        """Return each link in plain words: what it is, what it is made of, the difference, and its relative size."""
+        """Return each link in plain words: what it is, what it is made of, and the difference, also as a part."""
         rows = []
         for link in self.links:
             if link.found is None:
                 rows.append((link.label, link.made_of, "not known", ""))
             else:
-                share = f"{scientific(link.found.relative)} of the largest"
-                rows.append((link.label, link.made_of, scientific(link.found.absolute), share))
-        return [*rows, ("rows of weights", "their sums", scientific(self.largest_row_error), "from 1, or 0 if masked")]
+                found = scientific(link.found.absolute), scientific(link.found.relative)
+                rows.append((link.label, link.made_of, *found))
+        error = scientific(self.largest_row_error)
+        return [*rows, ("sums of the rows", "1, or 0 if all is masked", error, error)]
 
 
 def tell_proof(name: str, proof: Proof) -> str:
@@ -151,7 +152,7 @@ def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:
     """Return how a link is worked out, as these layers do it."""
     if name == "outputs":
         return "softmax(Q·Kᵀ, scaled and masked)·V"
-    source, letter = ("the heads, joined", "O") if name == "added" else ("X", name[0].upper())
+    source, letter = ("joined heads", "O") if name == "added" else ("X", name[0].upper())
     made = f"{source}·W_{letter}"
     parts = [layer.projections for layer in layers if layer.projections is not None]
     if any(getattr(part, f"b_{letter}") is not None for part in parts):

@@ -49,7 +49,7 @@ _STYLES = f"""<style>
 .st-key-proof summary > div {{ display: inline; }}
 .st-key-proof section {{ max-height: 45vh; overflow: auto; color: CanvasText; font-weight: 400; }}
 .st-key-proof table {{ margin: 0.4rem 0 0.75rem; }}
-.st-key-proof th, .st-key-proof td {{ text-align: left; padding: 0.1rem 1.25rem 0.1rem 0; }}
+.st-key-proof th, .st-key-proof td {{ text-align: left; padding: 0.1rem 1rem 0.1rem 0; vertical-align: top; }}
 :has(> .st-key-proof) {{ position: sticky; bottom: 0; z-index: 5; }}
 .st-key-proof {{ padding: 0.6rem 0 0.8rem;
   background: color-mix(in srgb, light-dark(#ffffff, #0f1318) 88%, transparent); backdrop-filter: blur(10px);
@@ -160,11 +160,13 @@ def proof_line(proofs: Sequence[tuple[str, Proof]]) -> None:
 
 def _proof(name: str, proof: Proof) -> str:
     mark, kind = ("✓", "good") if proof.holds else ("✗", "bad")
-    head = "".join(f"<th>{title}</th>" for title in ("recomputed", "as", "differs at most by", "as a part"))
+    head = "".join(
+        f"<th>{title}</th>" for title in ("recomputed", "as", "differs by up to", "as a part of the largest")
+    )
     rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in proof.table())
     return (
         f'<details class="proof-{kind}"><summary title="Every link of this, with its own difference">'
         f"<div>{mark} {html.escape(proof.sentence(name))}</div></summary>"
-        f'<section class="prose detail"><table><tr>{head}</tr>{rows}</table>{tell_proof(name, proof)}</section>'
-        "</details>"
+        f'<section class="prose detail" tabindex="0"><table><tr>{head}</tr>{rows}</table>{tell_proof(name, proof)}'
+        "</section></details>"
     )

@@ -175,7 +175,7 @@ def test_each_link_is_told_with_what_it_is_made_of_as_the_model_does_it(trace_of
     assert made["smollm2-135m"]["queries"] == "X·W_Q, turned by the positions"
     assert made["smollm2-135m"]["values"] == "X·W_V"
     assert (made["toy"]["queries"], made["toy"]["keys"]) == ("X·W_Q + b_Q", "X·W_K")
-    assert made["minilm-l6"]["what the layer adds"] == "the heads, joined·W_O + b_O"
+    assert made["minilm-l6"]["what the layer adds"] == "joined heads·W_O + b_O"
 
 
 def test_where_only_outputs_were_kept_the_words_say_where_the_chain_begins():
