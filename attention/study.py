@@ -34,7 +34,7 @@ from attention.patterns import (
     pattern_indices,
 )
 from attention.trace import Difference, ModelInfo, Token
-from attention.words import folded, is_punctuation
+from attention.words import folded, is_punctuation, special_names
 
 __all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
 
@@ -153,7 +153,7 @@ class StudyResult:
 
     Each number of a summary is the mean over the sentences of what ``patterns.summarise`` says of one; only
     ``same_word`` is taken over the ``n_repeating`` sentences in which a word comes twice. ``pattern_counts``
-    says in how many sentences a head had which of ``PATTERN_NAMES``.
+    says in how many sentences a head had which of ``PATTERN_NAMES``; ``special`` are the special tokens that came.
     """
 
     info: ModelInfo
@@ -166,6 +166,7 @@ class StudyResult:
     from_end: AlignedMean
     difference: Difference
     largest_row_error: float
+    special: tuple[str, ...] = ()
 
     def measure(self, name: str) -> Float[Array, "L H"]:
         """Return one measure of all heads."""
@@ -193,6 +194,7 @@ class Study:
         self._first_names: set[str] = set()
         self._last_names: set[str] = set()
         self._difference, self._largest_row_error = Difference(), 0.0
+        self._special: dict[str, None] = {}
 
     def add(self, batch: Batch) -> None:
         """Measure all heads on all texts of a batch."""
@@ -200,6 +202,7 @@ class Study:
         n_texts, n_tokens = marks.special.shape
         self._lengths[n_tokens] += n_texts
         self._n_repeating += marks.n_repeating
+        self._special |= dict.fromkeys(special_names(token for text in batch.texts for token in text.tokens))
         self._first_names |= {_name(text.tokens[0]) for text in batch.texts}
         self._last_names |= {_name(text.tokens[-1]) for text in batch.texts}
         per_layer = n_texts * self._info.n_heads * n_tokens**2
@@ -250,6 +253,7 @@ class Study:
             from_end=self._aligned(self._from_end[..., ::-1, ::-1], slice(None, None, -1), self._last_names, -1),
             difference=self._difference,
             largest_row_error=self._largest_row_error,
+            special=tuple(self._special),
         )
 
     def _aligned(self, sums: Array, order: slice, names: set[str], named: int) -> AlignedMean:

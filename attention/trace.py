@@ -75,6 +75,8 @@ class ModelInfo:
     # An encoder–decoder has layers of both kinds; ``n_layers`` are those of its encoder.
     n_decoder_layers: int = 0
     reads: Reads = "text"
+    # What its name does not say, in whole sentences.
+    note: str = ""
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -89,7 +91,10 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: as the model has it, as it was typed and where, and its word (None if special)."""
+    """One token: as the model has it, as it was typed and where, and its word (None if special).
+
+    A model that reads its words in a lexicon may not find one there: then what it is ``is_guessed`` from its form.
+    """
 
     text: str
     typed: str
@@ -100,6 +105,7 @@ class Token:
     segment: int = 0
     start: int | None = None
     is_padding: bool = False
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

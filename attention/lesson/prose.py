@@ -31,7 +31,11 @@ def typed(text: str) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
+    """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``.
+
+    Raises:
+        ValueError: there is none.
+    """
     *before, last = words
     return f"{', '.join(before)} and {last}" if before else last
 

@@ -52,7 +52,7 @@ from attention.positions import waves
 from attention.text import clean
 from attention.trace import Cut, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
 
-__all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "read_lexicon", "split_words"]
+__all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "is_guessed", "read_lexicon", "split_words"]
 
 N_HEADS = 3
 D_HEAD = 8
@@ -291,16 +291,35 @@ def describe(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
     ``afrique``; every other word by its ending.
     """
     word = _as_in_lexicon(word)
+    known = _known(word, lexicon)
+    return _guess(_without_shortened(word)) if known is None else known
+
+
+def is_guessed(word: str, lexicon: Mapping[str, Array]) -> bool:
+    """Tell whether a word's features follow from nothing but its ending, as neither it nor its singular is known."""
+    return _known(_as_in_lexicon(word), lexicon) is None
+
+
+def _known(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"] | None:
+    """Describe a word by its characters, by itself or by its singular; None if nothing is known of it."""
     if word in lexicon:
         return lexicon[word]
     if not any(character.isalpha() for character in word):
         return _describe_symbol(word)
+    whole = _without_shortened(word)
+    for plural, singular in (("", ""), *PLURAL_ENDINGS):
+        stem = whole.removesuffix(plural) + singular
+        if whole.endswith(plural) and stem in lexicon:
+            return lexicon[stem]
+    return None
+
+
+def _without_shortened(word: str) -> str:
+    """Return what stands before or after an apostrophe, if the other side is a small word cut short."""
     before, _, after = word.partition("'")
     if before in SHORTENED_BEFORE:
-        return _describe_whole(after, lexicon)
-    if after in SHORTENED_AFTER:
-        return _describe_whole(before, lexicon)
-    return _describe_whole(word, lexicon)
+        return after
+    return before if after in SHORTENED_AFTER else word
 
 
 def _as_in_lexicon(word: str) -> str:
@@ -315,14 +334,8 @@ def _describe_symbol(word: str) -> Float[Array, " 10"]:
     return _vector("symbol noun=0.5" if "So" in categories else "symbol")
 
 
-def _describe_whole(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
-    """Describe a word by itself, its singular or its ending; if nothing is known of it, as a noun."""
-    if word in lexicon:
-        return lexicon[word]
-    for plural, singular in PLURAL_ENDINGS:
-        stem = word.removesuffix(plural) + singular
-        if word.endswith(plural) and stem in lexicon:
-            return lexicon[stem]
+def _guess(word: str) -> Float[Array, " 10"]:
+    """Describe a word that is not known by its ending; if that says nothing, as a noun."""
     for ending, features in ENDINGS:
         stem = word.removesuffix(ending)
         # A stem of one letter, or without a vowel, is none: red, king, string.
@@ -419,7 +432,8 @@ class ToyModel:
         for position, (start, end) in enumerate(spans):
             word = text[start:end]
             token_id = self._ids.get(_as_in_lexicon(word), UNKNOWN_ID)
-            words.append(Token(word.lower(), word, position, position, token_id, start=start))
+            guessed = is_guessed(word, self._lexicon)
+            words.append(Token(word.lower(), word, position, position, token_id, start=start, is_guessed=guessed))
         padding = [
             Token(PAD, "", None, position, UNKNOWN_ID, is_special=True, is_padding=True)
             for position in range(len(words), len(words) + n_padding)

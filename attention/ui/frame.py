@@ -200,7 +200,7 @@ def pair_field(view: View) -> None:
         "Second sentence",
         key="pair",
         placeholder="None: the first sentence is read alone",
-        help="Two sentences that the model reads as one text, with [SEP] between them. Leave it empty for none.",
+        help="Two sentences that the model reads as one text, with its own sign between them. Leave it empty for none.",
         on_change=_set_pair,
     )
     written = {pair: line for line, pair in _PAIRS.items()}
