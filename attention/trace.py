@@ -7,7 +7,7 @@ square. It also keeps the attention output that the model itself produced: the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -364,6 +364,12 @@ class Trace:
         if found is None:
             raise ValueError(f"{self.info.name} has no {name} part")
         return found
+
+    def without_added(self) -> Trace:
+        """Return the same run without what its layers added: a sixth of it, which need not stay once it is checked."""
+        layers = tuple(replace(layer, added=None) for layer in self.layers)
+        decoder, cross = (None if part is None else part.without_added() for part in (self.decoder, self.cross))
+        return replace(self, layers=layers, decoder=decoder, cross=cross)
 
     def check(self) -> float:
         """Return the largest difference between ours and the model's own outputs, over all layers, heads and parts."""

@@ -21,12 +21,12 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.steps import join_heads, output_projection
-from attention.trace import Difference, LayerTrace, Projections, Trace
+from attention.trace import Difference, LayerTrace, Projections
 
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["WAYS", "Result", "Way", "run", "why_not", "without_unused"]
+__all__ = ["WAYS", "Result", "Way", "run", "why_not"]
 
 # So often each is run to be timed; the median counts.
 N_RUNS = 15
@@ -60,7 +60,7 @@ class Result:
     """What came of one way: the shapes of its variables, how far it is from the model's own, and how long it takes.
 
     ``difference`` is that from one head's output, or from what all heads together add to the tokens' vectors, as the
-    model itself produced it on this text. Where what they add was not kept (``is_models_own`` is false), it is from
+    model itself produced it on this text. Where what they add is not known (``is_models_own`` is false), it is from
     the model's own heads, multiplied by W_O here.
     """
 
@@ -86,16 +86,6 @@ def why_not(layer: LayerTrace) -> str:
         return "the heads of this model share keys and values"
     usual = layer.queries.shape[-1] ** -0.5
     return "" if np.isclose(layer.scale, usual) else "this model scales its scores in a way of its own"
-
-
-def without_unused(trace: Trace) -> Trace:
-    """Return a trace without what the layers added where nobody asks for that again: it is a sixth of the memory.
-
-    Once a run has been checked, only the five ways are compared with it.
-    """
-    layers = tuple(replace(layer, added=None) if why_not(layer) else layer for layer in trace.layers)
-    decoder, cross = (None if part is None else without_unused(part) for part in (trace.decoder, trace.cross))
-    return replace(trace, layers=layers, decoder=decoder, cross=cross)
 
 
 def run(layer: LayerTrace, head: int) -> list[Result]:

@@ -185,3 +185,16 @@ def test_where_only_outputs_were_kept_the_words_say_where_the_chain_begins():
     assert "the chain begins at the queries, keys and values that Toy used" in told
     assert not Proof.of_outputs(Difference(2e-4, 3e-4), 1e-7).holds
     assert "chain begins" not in tell_proof("Toy", prove(load("toy").trace("The cat sat")))
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_what_the_layers_added_goes_once_it_is_checked_and_all_else_stays(trace_of, model_id):
+    whole = trace_of(model_id)
+    kept = whole.without_added()
+    added = 0
+    for trace, lean in zip(whole.traces, kept.traces, strict=True):
+        for layer, lean_layer in zip(trace.layers, lean.layers, strict=True):
+            assert lean_layer.added is None
+            assert replace(lean_layer, added=layer.added) == layer
+            added += layer.added.nbytes
+    assert kept.nbytes == whole.nbytes - added
