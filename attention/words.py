@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -23,6 +23,7 @@ __all__ = [
     "merge",
     "merge_hidden",
     "merge_words",
+    "special_names",
     "words_of",
 ]
 
@@ -75,6 +76,14 @@ def _join(pieces: Sequence[Token]) -> Word:
         segment=first.segment,
         is_padding=first.is_padding,
     )
+
+
+def special_names(units: Iterable[Token | Word]) -> tuple[str, ...]:
+    """Return the special tokens that are there, each once, as the model writes them: [CLS] and [SEP], or <s> and </s>.
+
+    Padding is not among them.
+    """
+    return tuple(dict.fromkeys(unit.text for unit in units if unit.is_special and not unit.is_padding))
 
 
 def merge_words(

@@ -14,6 +14,7 @@ from attention.figures.atlas import Group, Head, Tiles, by_layer
 from attention.figures.format import number
 from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.matrix import Matrix
+from attention.lesson.prose import listed
 from attention.lesson.scene import Scene
 from attention.patterns import (
     PATTERN_NAMES,
@@ -25,7 +26,7 @@ from attention.patterns import (
 )
 from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
-from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, words_of
+from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of
 
 __all__ = [
     "HIDE_NAMES",
@@ -126,12 +127,14 @@ class Survey:
 
     Of two sentences, ``shares`` has for each head, in the order of the summaries, what goes from which to
     which, special tokens counted in, and ``word_shares`` the same between words alone (see ``block_shares``).
+    ``special`` are the names of these tokens.
     """
 
     tiles: Tiles
     summaries: tuple[HeadSummary | CrossSummary, ...]
     shares: Float[Array, "N 2 2"] | None = None
     word_shares: Float[Array, "N 2 2"] | None = None
+    special: tuple[str, ...] = ()
 
     def summary(self, head: Head) -> HeadSummary | CrossSummary:
         """Return what one head does."""
@@ -171,9 +174,11 @@ def survey(trace: Trace, look: Look) -> Survey:
         if is_pair(units):
             shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
     tiles = Tiles.of(pictures)
+    special = special_names(trace.tokens)
     if not shares:
-        return Survey(tiles, tuple(summaries))
-    return Survey(tiles, tuple(summaries), *map(np.concatenate, zip(*shares, strict=True)))
+        return Survey(tiles, tuple(summaries), special=special)
+    with_special, of_words = map(np.concatenate, zip(*shares, strict=True))
+    return Survey(tiles, tuple(summaries), with_special, of_words, special)
 
 
 def _cross_survey(trace: Trace, look: Look) -> Survey:
@@ -314,7 +319,9 @@ def _by_pattern(surveyed: Survey) -> Order:
 def _by_share(surveyed: Survey, shares: Float[Array, "N 2 2"]) -> Order:
     first, second = SENTENCES
     across = dict(zip(map(place, surveyed.summaries), shares[:, 0, 1].tolist(), strict=True))
-    title = f"From the most to the least that the rows of {first} give to {second} ([CLS] and [SEP] counted in)"
+    title = f"From the most to the least that the rows of {first} give to {second}"
+    if surveyed.special:
+        title += f" ({listed(surveyed.special)} counted in)"
     heads = sorted(across, key=lambda head: -across[head])
     return Order(((title, heads),), {head: number(share) for head, share in across.items()})
 

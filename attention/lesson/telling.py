@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable
 from itertools import groupby
@@ -11,6 +12,7 @@ from numpy import ndarray as Array
 
 from attention.figures.format import number
 from attention.lesson.course import CROSSED, PATCHES, TURNED, Step, biased, divided, unscaled, with_biases
+from attention.lesson.guessed import tell_guessed
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
@@ -148,7 +150,13 @@ def _tokens(scene: Scene) -> str:
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
         text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
-    return text
+    return text + tell_guessed(scene) + _note(scene)
+
+
+def _note(scene: Scene) -> str:
+    """Say what the model's name does not."""
+    note = scene.info.note
+    return lesson("tokens-note", model=word(scene.info.name), note=html.escape(note)) if note else ""
 
 
 def _features(scene: Scene) -> str:

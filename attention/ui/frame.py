@@ -191,7 +191,7 @@ def finish(panes: list[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
     proofs = [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None]
     if proofs:
-        text.proof_line([proof.sentence(name) for name, proof in proofs], holds=all(p.holds for _, p in proofs))
+        text.proof_line(proofs)
     settle()
 
 
@@ -215,7 +215,7 @@ def pair_field(view: View) -> None:
         "Second sentence",
         key="pair",
         placeholder="None: the first sentence is read alone",
-        help="Two sentences that the model reads as one text, with [SEP] between them. Leave it empty for none.",
+        help="Two sentences that the model reads as one text, with its own sign between them. Leave it empty for none.",
         on_change=_set_pair,
     )
     written = {pair: line for line, pair in _PAIRS.items()}

@@ -40,7 +40,7 @@ def show() -> None:
     for info, column in zip((toy, bert), st.columns(2, gap="large"), strict=True):
         with column:
             st.subheader(info.name, anchor=False)
-            st.caption(info.summary)
+            st.caption(f"{info.summary} {info.note}")
             at_softmax = replace(view, model=info.model_id, step="softmax", beside=False, word=None, pane=Place())
             pane = frame.open_pane(at_softmax, info)
             panes.append(pane)

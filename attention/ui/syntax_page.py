@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention import corpus
 from attention.corpus import Annotated
-from attention.lesson.prose import lesson
+from attention.lesson.prose import lesson, listed
 from attention.lesson.survey import Look
 from attention.lesson.syntax_check import (
     FEW,
@@ -29,6 +29,7 @@ from attention.ui.cache import record
 from attention.ui.downloads import csv_button
 from attention.ui.study_cache import syntax_job
 from attention.view import Pane, View
+from attention.words import special_names
 
 __all__ = ["show"]
 
@@ -55,11 +56,11 @@ def show(view: View) -> None:
     shown = relations(found, with_rare=st.session_state[_RARE])
     _table(shown)
     _one_relation(view, model, shown, n_heads)
-    corpus_frame.finish(info.name, job.collector.largest_difference, job.collector.largest_row_error)
+    corpus_frame.finish(info.name, job.collector.difference, job.collector.largest_row_error)
 
 
 def _say_what_was_counted(info: ModelInfo, check: SyntaxCheck, n_done: int) -> None:
-    told = f"{n_done} sentences, {info.name}. [CLS], [SEP] and a word's own place are not counted, as in the paper."
+    told = f"{n_done} sentences, {info.name}. Special tokens and a word's own place are not counted, as in the paper."
     if check.n_without_token:
         told += (
             f" {check.n_without_token} words, such as the “n't” of “don't”, have no token of their own in "
@@ -131,7 +132,9 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
                 st.page_link(f"pages/{page}.py", label=label, query_params=place.to_query())
     with right:
         components.matrix(example_matrix(trace, sentence, finding, there[0]), key="syntax_matrix")
+        special = special_names(trace.tokens)
+        left_out = f"Left out: {listed(special)}, so a row adds up to less than 1. " if special else ""
         st.caption(
             "Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean. "
-            "[CLS] and [SEP] are left out, so a row adds up to less than 1. The framed cell is the right one."
+            f"{left_out}The framed cell is the right one."
         )
