@@ -1,4 +1,7 @@
-"""The front door: one sentence, two models, one heatmap each, and the way in, to three other models too."""
+"""The front door: one sentence, two models, one heatmap each, and the way in, to the other models too.
+
+Who comes from a model that reads something else finds that model there, and what it read.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,14 @@ from attention.view import View
 
 __all__ = ["show"]
 
-# What leads to each of the other models, and what of it is opened.
+# So many models are shown at once: those that are there soonest.
+MAX_SHOWN = 2
+_NUMBERS = {3: "Three", 4: "Four"}
+
+# What leads to each of the models that is not shown, and what of it is opened.
 _WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "toy": ("Read a toy's every weight", {"step": "tokens"}),
+    "minilm-l6": ("See where BERT's words look", {"step": "softmax"}),
     "smollm2-135m": ("See what SmolLM2 says comes next", {"step": "heads"}),
     "translator-fr-en": ("See which words a translator looks at", {"step": "softmax", "part": "cross"}),
     "vit-digits": ("Draw a digit, and see which patches are looked at", {"step": "tokens"}),
@@ -29,39 +38,35 @@ _WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def show() -> None:
     """Draw the front door; the toy's picture is there at once, BERT's as soon as it is loaded."""
-    view = frame.begin("See attention", opening=_with_a_sentence)
+    view = frame.begin("See attention")
     st.title("See attention happen", anchor=False)
     text.prose(lesson("front"))
-    if not view.text:
-        text.invitation()
+    if not frame.has_input(view):
         return
     panes = []
-    toy, bert, *others = list_models()
-    for info, column in zip((toy, bert), st.columns(2, gap="large"), strict=True):
+    reads = get_info(view.model).reads
+    known = [info for info in list_models() if info.model_id in _WAYS]
+    shown = [info for info in known if info.reads == reads][:MAX_SHOWN]
+    for info, column in zip(shown, st.columns(MAX_SHOWN, gap="large"), strict=False):
         with column:
             st.subheader(info.name, anchor=False)
             st.caption(info.summary)
-            at_softmax = replace(view, model=info.model_id, step="softmax", beside=False, word=None, pane=Place())
+            at_softmax = replace(state.seen_with(info.model_id), step="softmax", beside=False, pane=Place())
             pane = frame.open_pane(at_softmax, info)
             panes.append(pane)
             _first_picture(at_softmax, pane)
-    _ways_to(others)
+    _ways_to([info for info in known if info not in shown])
     frame.finish(panes)
-
-
-def _with_a_sentence(view: View) -> View:
-    """Come back to a sentence where somebody comes from a model that reads something else."""
-    default = View()
-    return view if get_info(view.model).reads == "text" else view.with_model(default.model).with_text(default.text)
 
 
 def _ways_to(models: Sequence[ModelInfo]) -> None:
     """Lead to the other models that come with the project."""
-    st.header("Three more models", anchor=False)
-    shown = [info for info in models if info.model_id in _WAYS]
-    for info, column in zip(shown, st.columns(len(_WAYS), gap="large"), strict=True):
+    st.header(f"{_NUMBERS[len(models)]} more models", anchor=False)
+    for info, column in zip(models, st.columns(len(models), gap="large"), strict=True):
         label, opened = _WAYS[info.model_id]
-        start = replace(state.seen_with(info.model_id), word=None, pane=Place(), beside=False, **opened)
+        start = replace(state.seen_with(info.model_id), pane=Place(), beside=False)
+        # Of the text that a decoder writes, no word has been in focus yet.
+        start = replace(start.with_part(opened.get("part", start.part)), **opened)
         with column:
             st.subheader(info.name, anchor=False)
             text.prose(lesson(f"front-{info.model_id}", summary=info.summary))
