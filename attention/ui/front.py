@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attention.lesson.pictures import matrices
-from attention.lesson.prose import lesson
+from attention.lesson.prose import lesson, word
 from attention.lesson.telling import tell_weights
 from attention.models import ModelInfo, get_info, list_models
 from attention.ui import components, frame, state, step_view, text
@@ -28,8 +28,8 @@ _NUMBERS = {3: "Three", 4: "Four"}
 
 # What leads to each of the models that is not shown, and what of it is opened.
 _WAYS: dict[str, tuple[str, dict[str, Any]]] = {
-    "toy": ("Read a toy's every weight", {"step": "tokens"}),
-    "minilm-l6": ("See where BERT's words look", {"step": "softmax"}),
+    "toy": ("Read the toy's every weight", {"step": "tokens"}),
+    "minilm-l6": ("See which words BERT looks at", {"step": "softmax"}),
     "smollm2-135m": ("See what SmolLM2 says comes next", {"step": "heads"}),
     "translator-fr-en": ("See which words a translator looks at", {"step": "softmax", "part": "cross"}),
     "vit-digits": ("Draw a digit, and see which patches are looked at", {"step": "tokens"}),
@@ -40,22 +40,23 @@ def show() -> None:
     """Draw the front door; the toy's picture is there at once, BERT's as soon as it is loaded."""
     view = frame.begin("See attention")
     st.title("See attention happen", anchor=False)
-    text.prose(lesson("front"))
+    info = get_info(view.model)
+    is_text = info.reads == "text"
+    text.prose(lesson("front") if is_text else lesson("front-other", model=word(info.name)))
     if not frame.has_input(view):
         return
     panes = []
-    reads = get_info(view.model).reads
-    known = [info for info in list_models() if info.model_id in _WAYS]
-    shown = [info for info in known if info.reads == reads][:MAX_SHOWN]
-    for info, column in zip(shown, st.columns(MAX_SHOWN, gap="large"), strict=False):
+    known = [each for each in list_models() if each.model_id in _WAYS]
+    shown = [each for each in known if each.reads == info.reads][:MAX_SHOWN]
+    for each, column in zip(shown, st.columns(MAX_SHOWN, gap="large"), strict=False):
         with column:
-            st.subheader(info.name, anchor=False)
-            st.caption(info.summary)
-            at_softmax = replace(state.seen_with(info.model_id), step="softmax", beside=False, pane=Place())
-            pane = frame.open_pane(at_softmax, info)
+            st.subheader(each.name, anchor=False)
+            st.caption(each.summary)
+            at_softmax = replace(state.seen_with(each.model_id), step="softmax", beside=False, pane=Place())
+            pane = frame.open_pane(at_softmax, each)
             panes.append(pane)
             _first_picture(at_softmax, pane)
-    _ways_to([info for info in known if info not in shown])
+    _ways_to([each for each in known if each not in shown])
     frame.finish(panes)
 
 
