@@ -1,6 +1,7 @@
 """What a person is looking at, as a link says it: every part of a view can be shared and comes back.
 
-Layers, heads and words in a link count from 1, 1 and 0, as on the page; inside the program all count from 0.
+Layers, heads and words in a link count from 1, 1 and 0, as on the page, characters from 0 and examples from 1;
+inside the program all count from 0.
 """
 
 from __future__ import annotations

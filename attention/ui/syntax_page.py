@@ -151,7 +151,7 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
     """Lead to this head, on the sentence that the other pages have and on the example."""
-    at_head = replace(view, pane=Pane(finding.layer, finding.head), step="softmax", part="encoder")
+    at_head = view.with_part("encoder").with_step("softmax").with_pane(Pane(finding.layer, finding.head))
     plain = replace(at_head.with_text(sentence.text).with_pair(""), mask="none", look=Look())
     starts = {"the example": plain}
     if view.text and view.text != sentence.text:

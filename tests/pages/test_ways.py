@@ -132,6 +132,17 @@ def test_a_word_is_the_same_after_three_models_and_one_of_the_second_sentence_to
     assert shown.notices == []
 
 
+def test_the_ways_to_another_model_take_the_word_along(open_page):
+    chosen = {"text": "The dog saw the dog", "word": "4"}
+    shown = open_page(STEP_PAGE, model="toy", **chosen)
+    for label, way in (("Models", "Look at BERT ▸"), ("What this is", "See what SmolLM2 says comes next ▸")):
+        query = link(follow(shown, label), way)
+        assert (query["text"], query["at"]) == (chosen["text"], "A-16")
+    follow(shown, "Models")
+    follow(shown, "Look at BERT ▸", STEP_PAGE)
+    assert load("minilm-l6").trace(chosen["text"]).tokens[shown.widget("word").value].start == 16
+
+
 def test_another_mask_has_the_same_word_in_focus_unless_it_is_padding(open_page):
     shown = open_page(model="toy", text="Two birds sing", word="2", step="scores")
     for mask in ("padding", "causal", "none", "padding"):
