@@ -15,11 +15,11 @@ from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Reads, Trace
-from attention.ui import model_choice, picture, state, text
-from attention.ui.cache import ModelFailedError, Recorded, record, settle
+from attention.ui import focus, model_choice, picture, state, text
+from attention.ui.cache import ModelFailedError, Recorded, settle
 from attention.ui.masthead import masthead, notices
 from attention.view import Pane as Place
-from attention.view import View, default_word, other_model, same_word
+from attention.view import View, default_word, masks_of, other_model, same_word, word_at
 
 __all__ = [
     "Pane",
@@ -27,6 +27,7 @@ __all__ = [
     "begin",
     "controls",
     "finish",
+    "has_input",
     "open_pane",
     "open_panes",
     "pair_field",
@@ -114,15 +115,22 @@ def alone(view: View) -> View:
     return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
 
 
-def open_panes(view: View) -> list[Pane]:
-    """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
-    info = get_info(view.model)
-    if info.reads == "picture" and view.text in ("", picture.BLANK):
+def has_input(view: View) -> bool:
+    """Tell whether there is anything to read; if there is nothing, invite to it."""
+    if get_info(view.model).reads == "picture" and view.text in ("", picture.BLANK):
         text.notice("The field is empty: draw a digit in it, or choose one beside it.")
-        return []
+        return False
     if not view.text:
         text.invitation()
+        return False
+    return True
+
+
+def open_panes(view: View) -> list[Pane]:
+    """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
+    if not has_input(view):
         return []
+    info = get_info(view.model)
     main = open_pane(view, info, is_other=False)
     # What the toy would make of French or of a picture says nothing.
     if not view.beside or info.reads != "text":
@@ -147,11 +155,9 @@ def controls(
         st.session_state["mask"] = view.mask
         mask_help = _DECODER_MASK_HELP if info.is_decoder else _MASK_HELP
         names = _DECODER_MASKS if info.is_decoder else {name: name for name in MASK_NAMES}
-        # A picture has one size, and no padding.
-        choices = [name for name in MASK_NAMES if name != "padding" or info.reads != "picture"]
         st.selectbox(
             "Mask",
-            choices,
+            masks_of(info),
             format_func=names.__getitem__,
             key="mask",
             help=mask_help,
@@ -297,18 +303,16 @@ def _layer_and_head(place: Place, trace: Trace) -> tuple[int, int]:
 
 def _record(model: Model, view: View) -> Recorded:
     """Run a model on the sentence or the pair; if it does not take the two, say so, and run it on the first."""
-    if not view.pair:
-        return record(model, view.text, view.mask)
-    try:
-        return record(model, view.text, view.mask, view.pair)
-    except ValueError as reason:
-        alone = record(model, view.text, view.mask)
-        text.notice(f"{str(reason).rstrip('.')}: the first sentence is shown alone.")
-        return alone
+    recorded, reason = focus.run(model, view)
+    if reason:
+        text.notice(f"{reason.rstrip('.')}: the first sentence is shown alone.")
+    return recorded
 
 
 def _word(view: View, trace: Trace) -> int:
     tokens = trace.tokens
+    if view.spot is not None:
+        return word_at(view.spot, tokens)
     if view.word is None:
         # Of a picture, the answer is read off the first token.
         return 0 if trace.info.reads == "picture" else default_word(tokens)
@@ -359,7 +363,8 @@ def _set_beside() -> None:
 def _set_mask() -> None:
     mask = state.chosen("mask")
     if mask is not None:
-        state.change(lambda view: replace(view, mask=mask))
+        token = focus.token_in(state.current())
+        state.change(lambda view: view.with_mask(mask, token))
 
 
 def _set_word() -> None:

@@ -22,12 +22,14 @@ from attention.examples import EXAMPLES
 from attention.models import ModelInfo, get_info, hub, list_models
 from attention.models.hub import HubError
 from attention.trace import Reads
+from attention.ui import focus
 from attention.view import Pane, View, text_notices
 
 __all__ = [
     "change",
     "chosen",
     "current",
+    "kept",
     "notices",
     "open_page",
     "seen_with",
@@ -36,12 +38,13 @@ __all__ = [
     "set_pane",
     "set_text",
     "set_versus",
+    "taken_along",
     "wanted_model",
 ]
 
 _VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND = "view", "link", "notices", "page", "heard", "is_behind"
-_WANTED, _READ = "wanted_model", "read"
-_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _WANTED, _READ}
+_WANTED, _READ, _OPENED, _KEPT = "wanted_model", "read", "opened", "kept"
+_OURS = {_VIEW, _LINK, _NOTICES, _PAGE, _HEARD, _IS_BEHIND, _WANTED, _READ, _OPENED, _KEPT}
 
 
 def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
@@ -58,9 +61,11 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     models = {info.model_id: info for info in list_models()}
     if is_back_or_forward or st.session_state.get(_PAGE) != page:
         link = st.query_params.to_dict()
-        view, found = View.from_query(link, models)
-        view = view if opening is None else opening(view)
-        st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: found, _PAGE: page})
+        linked, found = View.from_query(link, models)
+        st.session_state[_KEPT] = linked.keeping(kept(), page)
+        linked = linked.shown_on(page)
+        view = linked if opening is None else opening(linked)
+        st.session_state.update({_VIEW: view, _LINK: link, _NOTICES: found, _PAGE: page, _OPENED: (linked, view)})
         st.session_state[_WANTED] = _wanted(link, models)
     # What the browser says of every widget, before it is given what the view says.
     st.session_state[_HEARD] = {name: value for name, value in st.session_state.to_dict().items() if name not in _OURS}
@@ -69,7 +74,22 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     if gone not in models:
         # Somebody has removed it meanwhile.
         change(lambda view: view.with_model(View().model), [f"{gone} is no longer here: another model is shown."])
+    _remember(current(), models[current().model])
+    st.session_state[_KEPT] = taken_along().keeping(kept(), page)
     return current()
+
+
+def taken_along() -> View:
+    """Return the view that a link to another page takes along: not what this page has chosen to begin with."""
+    linked, opened = st.session_state[_OPENED]
+    view = current()
+    return linked if view == opened else view
+
+
+def kept() -> View:
+    """Return a view that holds, for every page that has something of its own, what that was when it was last seen."""
+    found: View = st.session_state.get(_KEPT, View())
+    return found
 
 
 def current() -> View:
@@ -133,21 +153,29 @@ def set_text(text: str) -> None:
 def set_model(model: str) -> None:
     """Take another model; where it reads something else, it gets what was last read of that kind."""
     view = seen_with(model)
-    st.session_state[_READ] = {**_read(), get_info(current().model).reads: current().text}
+    _remember(current(), get_info(current().model))
     change(lambda _: view)
 
 
 def seen_with(model: str) -> View:
-    """Return the view with another model, and with something that it can read."""
-    view, (old, new) = current(), (get_info(name).reads for name in (current().model, model))
-    seen = view.with_model(model)
-    if old == new:
-        return seen
-    return replace(seen, beside=False).with_text(_read().get(new, EXAMPLES[new][0])).with_pair("")
+    """Return the view with another model, and with something that it can read; the same word stays in focus."""
+    view, info = current(), get_info(model)
+    if model == view.model:
+        return view
+    seen = view.with_model(model, focus.spot_in(view))
+    if info.reads != get_info(view.model).reads:
+        last = _read().get(info.reads, View(text=EXAMPLES[info.reads][0]))
+        seen = replace(seen.with_text(last.text).with_pair(last.pair), spot=focus.spot_in(last))
+    return seen.fitting(info)
 
 
-def _read() -> dict[Reads, str]:
-    found: dict[Reads, str] = st.session_state.get(_READ, {})
+def _remember(view: View, info: ModelInfo) -> None:
+    """Keep what is read, for when a model that reads such a thing is chosen once more."""
+    st.session_state[_READ] = {**_read(), info.reads: view}
+
+
+def _read() -> dict[Reads, View]:
+    found: dict[Reads, View] = st.session_state.get(_READ, {})
     return found
 
 
@@ -172,6 +200,6 @@ def set_pane(is_other: bool, update: Callable[[Pane], Pane], word: int | None = 
     def update_view(view: View) -> View:
         pane = update(view.other if is_other else view.pane)
         view = replace(view, other=pane) if is_other else view.with_pane(pane)
-        return view if word is None else replace(view, word=word)
+        return view if word is None else replace(view, word=word, spot=None)
 
     change(update_view)
