@@ -195,7 +195,7 @@ class _Svg:
         if not self.has_numbers:
             pitch = min(float(_MAX_PITCH), _SIDE / max(n_rows, n_columns))
             return pitch, max(pitch, min(float(_MAX_PITCH), 120 / n_rows))
-        longest = max((_width(number(value), _NUMBER) for value in self.data.values.flat), default=0.0)
+        longest = max((_width(self._written(value), _NUMBER) for value in self.data.drawn.flat), default=0.0)
         return max(_NUMBERED_PITCH[0], longest + 10), float(_NUMBERED_PITCH[1])
 
     def draw(self) -> str:
@@ -260,7 +260,7 @@ class _Svg:
             yield _label(self.columns[column], data.column_labels[column], {**place, "fill": _ROLES[data.column_role]})
 
     def _elements(self) -> Iterator[str]:
-        for (row, column), value in np.ndenumerate(self.data.values):
+        for (row, column), value in np.ndenumerate(self.data.drawn):
             if np.isnan(value):
                 continue
             x, y = self._x(column), self._y(row)
@@ -271,7 +271,7 @@ class _Svg:
             if self.has_numbers:
                 middle = {"x": x + self.pitch_x / 2, "y": y + self.pitch_y / 2 + 4, "text-anchor": "middle"}
                 ink = self.inks[step] if np.isfinite(value) else _INK
-                yield _text(number(float(value)), {**middle, "font-size": _NUMBER, "fill": ink})
+                yield _text(self._written(value), {**middle, "font-size": _NUMBER, "fill": ink})
 
     def _image(self) -> Iterator[str]:
         """One pixel a cell, made large; what is masked is clear, and the hatching shows through."""
@@ -283,7 +283,7 @@ class _Svg:
             size = {"width": n_columns * self.pitch_x, "height": (stop - start) * self.pitch_y}
             box = {"x": self.left, "y": self._y(start), **size}
             yield _element("rect", {**box, "fill": "url(#hatch)"})
-            picture = _png(self._steps(self.data.values[start:stop]), self.fills)
+            picture = _png(self._steps(self.data.drawn[start:stop]), self.fills)
             href = "data:image/png;base64," + base64.b64encode(picture).decode("ascii")
             drawn = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
             yield _element("image", {**box, **drawn, "href": href})
@@ -306,6 +306,9 @@ class _Svg:
         part = np.clip(np.nan_to_num(values, nan=0) / self.data.colour_limit, lowest, 1)
         step = np.floor(part * _STEPS + 0.5).astype(int) - lowest * _STEPS
         return np.where(np.isfinite(values), step, n_colours)
+
+    def _written(self, value: float) -> str:
+        return self.data.masked if np.isneginf(value) else number(float(value))
 
     def _x(self, column: int) -> float:
         return self.left + column * self.pitch_x

@@ -28,6 +28,7 @@ __all__ = [
     "BEHAVIOUR_RULES",
     "OFFSETS",
     "PATTERN_NAMES",
+    "SPECIAL_MEASURES",
     "Behaviour",
     "BehaviourRule",
     "Cells",
@@ -86,6 +87,8 @@ EVEN = 1e-5
 # The token that a sequence begins with and the one that parts and ends sequences, by model family.
 CLASSIFIERS = frozenset({"[CLS]", "<s>"})
 SEPARATORS = frozenset({"[SEP]", "</s>"})
+# What HeadSummary calls the weight on them.
+SPECIAL_MEASURES = {"classifier": CLASSIFIERS, "separator": SEPARATORS}
 
 # -------------------------------------------------------------------------------- of rows and heads
 
@@ -456,7 +459,7 @@ BEHAVIOUR_RULES = (
     BehaviourRule("previous token", "previous", NEIGHBOUR, "share of weight on the token before", CLARK),
     BehaviourRule("next token", "next", NEIGHBOUR, "share of weight on the token after", CLARK),
     BehaviourRule("same word", "same_word", SAME_WORD, "share of weight on the same word elsewhere", "ours"),
-    BehaviourRule("separator sink", "separator", SINK, "share of weight on [SEP]", CLARK),
+    BehaviourRule("separator sink", "separator", SINK, "share of weight on what ends a text, in BERT [SEP]", CLARK),
     BehaviourRule(
         "start sink", "first", SINK, "share of weight on the first token, in BERT [CLS]", f"{CLARK}, for [CLS]"
     ),

@@ -182,10 +182,14 @@ def _what_follows(view: _View, X: Array) -> str | None:
     return f"Then {name} makes the input of layer 1 of it: {_numbers(inputs[view.word])} for {view.label(view.word)}."
 
 
-_ALSO = {
-    True: "In the same way, with weights of their own: K = X @ W_K + b_K, V = X @ W_V + b_V",
-    False: "In the same way, of the encoder's output Z: K = Z @ W_K + b_K, V = Z @ W_V + b_V",
-}
+def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
+    """Say how keys and values are made, where their matrices are too much text."""
+    how = "with weights of their own" if source == "X" else "of the encoder's output Z"
+    of_k, of_v = (
+        f"{symbol} = {source} @ W_{symbol}" + ("" if bias is None else f" + b_{symbol}")
+        for symbol, bias in zip("KV", biases, strict=True)
+    )
+    return f"In the same way, {how}: {of_k}, {of_v}"
 
 
 def _qkv(view: _View) -> tuple[str, Values]:
@@ -219,7 +223,7 @@ def _qkv(view: _View) -> tuple[str, Values]:
         "b_Q": _bias(b_Q, columns, view.library),
         "b_K": _bias(b_K, slice(None), view.library) if has_all else None,
         "b_V": _bias(b_V, slice(None), view.library) if has_all else None,
-        "also": None if has_all else _ALSO[Z is X],
+        "also": None if has_all else _also(source, (b_K, b_V)),
         "cut_columns": _cut_note(columns, W_Q.shape[1], "columns of W_Q"),
         **view.vector(steps.queries[:, columns], rows),
     }
@@ -227,7 +231,7 @@ def _qkv(view: _View) -> tuple[str, Values]:
 
 def _turned(view: _View, X: Array, parts: tuple[Linear, Linear, Linear], turns: Rotary) -> tuple[str, Values]:
     """Give the code of queries that are turned by their positions: of each pair of columns both, or none."""
-    W_Q = parts[0][0]
+    (W_Q, b_Q), (_, b_K), (_, b_V) = parts
     half = W_Q.shape[1] // 2
     n_pairs = half if W_Q.nbytes <= MAX_BYTES else MAX_COLUMNS // 2
     columns = np.r_[:n_pairs, half : half + n_pairs]
@@ -238,7 +242,11 @@ def _turned(view: _View, X: Array, parts: tuple[Linear, Linear, Linear], turns: 
             X=X[rows],
             W_Q=W_Q[:, columns],
             turns=np.stack([turns.cosines[rows, :n_pairs], turns.sines[rows, :n_pairs]]),
+            b_Q=None if b_Q is None else b_Q[columns],
         ),
+        "plus_b_Q": "" if b_Q is None else " + b_Q",
+        "and_b_K": "" if b_K is None else " and b_K",
+        "plus_b_V": "" if b_V is None else " + b_V",
         **_shapes(Q=view.steps.queries[rows][:, columns]),
         "half": str(half),
         "n_pairs": str(n_pairs),
@@ -264,10 +272,10 @@ def _scores(view: _View) -> tuple[str, Values]:
 def _scale(view: _View) -> tuple[str, Values]:
     steps, d_k, scale = view.steps, view.steps.queries.shape[-1], view.layer_trace.scale
     rows = view.rows(steps.scores)
-    is_usual = bool(np.isclose(scale, d_k**-0.5))
+    is_usual = view.layer_trace.has_usual_scale
     return "scale", {
         **view.write(scores=steps.scores[rows]),
-        "d_k": str(d_k),
+        "d_k": str(d_k) if is_usual else None,
         "scale": f"1 / d_k**0.5  # 1 / √{d_k} = {scale:.4f}" if is_usual else f"{scale!r}  # this model's own",
         **view.cell(steps.scaled_scores, rows),
     }
@@ -293,6 +301,7 @@ def _softmax(view: _View) -> tuple[str, Values]:
     return "softmax", {
         **view.write(masked_scores=scores),
         **_shapes(scores=scores, column=scores[:, :1]),
+        "zeros": ", 0 where a key is masked," if np.isneginf(scores).any() else "",
         "all_masked": "a row of nothing but -inf gives weights of 0, not nan" if is_guarded else None,
         **view.cell(steps.weights, rows),
     }

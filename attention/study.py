@@ -33,8 +33,8 @@ from attention.patterns import (
     lift,
     pattern_indices,
 )
-from attention.trace import ModelInfo, Token
-from attention.words import folded, is_punctuation
+from attention.trace import Difference, ModelInfo, Token
+from attention.words import folded, is_punctuation, special_names
 
 __all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
 
@@ -153,7 +153,7 @@ class StudyResult:
 
     Each number of a summary is the mean over the sentences of what ``patterns.summarise`` says of one; only
     ``same_word`` is taken over the ``n_repeating`` sentences in which a word comes twice. ``pattern_counts``
-    says in how many sentences a head had which of ``PATTERN_NAMES``.
+    says in how many sentences a head had which of ``PATTERN_NAMES``; ``special`` are the special tokens that came.
     """
 
     info: ModelInfo
@@ -164,8 +164,9 @@ class StudyResult:
     pattern_counts: Int[Array, "L H 5"]
     from_start: AlignedMean
     from_end: AlignedMean
-    largest_difference: float
+    difference: Difference
     largest_row_error: float
+    special: tuple[str, ...] = ()
 
     def measure(self, name: str) -> Float[Array, "L H"]:
         """Return one measure of all heads."""
@@ -192,7 +193,8 @@ class Study:
         self._from_start, self._from_end = (np.zeros((*heads, MAX_POSITIONS, MAX_POSITIONS)) for _ in range(2))
         self._first_names: set[str] = set()
         self._last_names: set[str] = set()
-        self._largest_difference = self._largest_row_error = 0.0
+        self._difference, self._largest_row_error = Difference(), 0.0
+        self._special: dict[str, None] = {}
 
     def add(self, batch: Batch) -> None:
         """Measure all heads on all texts of a batch."""
@@ -200,6 +202,7 @@ class Study:
         n_texts, n_tokens = marks.special.shape
         self._lengths[n_tokens] += n_texts
         self._n_repeating += marks.n_repeating
+        self._special |= dict.fromkeys(special_names(token for text in batch.texts for token in text.tokens))
         self._first_names |= {_name(text.tokens[0]) for text in batch.texts}
         self._last_names |= {_name(text.tokens[-1]) for text in batch.texts}
         per_layer = n_texts * self._info.n_heads * n_tokens**2
@@ -213,15 +216,14 @@ class Study:
         derived = []
         for layer in batch.layers[layers]:
             steps = layer.steps()
-            difference = np.abs(steps.head_outputs - layer.model_output).max()
-            # NumPy's maximum, since Python's passes over NaN, and the proof must not.
-            self._largest_difference = float(np.maximum(self._largest_difference, difference))
+            self._difference = self._difference.worst(Difference.between(steps.head_outputs, layer.model_output))
             derived.append(steps.weights)
         n_tokens = derived[0].shape[-1]
         return np.stack(derived).reshape(-1, len(batch.texts), self._info.n_heads, n_tokens, n_tokens)
 
     def _add_layers(self, layers: slice, weights: Float[Array, "L B H T T"], marks: _Marks) -> None:
         row_error = np.abs(np.einsum("...qk->...q", weights) - 1).max()
+        # NumPy's maximum, since Python's passes over NaN, and the proof must not.
         self._largest_row_error = float(np.maximum(self._largest_row_error, row_error))
         measured = _measure(weights, marks)
         for name, values in measured.items():
@@ -249,8 +251,9 @@ class Study:
             pattern_counts=self._pattern_counts.copy(),
             from_start=self._aligned(self._from_start, slice(None), self._first_names, 0),
             from_end=self._aligned(self._from_end[..., ::-1, ::-1], slice(None, None, -1), self._last_names, -1),
-            largest_difference=self._largest_difference,
+            difference=self._difference,
             largest_row_error=self._largest_row_error,
+            special=tuple(self._special),
         )
 
     def _aligned(self, sums: Array, order: slice, names: set[str], named: int) -> AlignedMean:

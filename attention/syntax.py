@@ -20,7 +20,7 @@ from numpy import ndarray as Array
 from attention.corpus import Annotated
 from attention.models.base import Batch
 from attention.patterns import Direction, Parse, RelationScore, best_offset, dependency_accuracy
-from attention.trace import ModelInfo, Token
+from attention.trace import Difference, ModelInfo, Token
 from attention.words import merge
 
 __all__ = ["DIRECTIONS", "PAPER", "Finding", "PaperFinding", "SyntaxCheck", "parse_of", "positions_of", "word_weights"]
@@ -146,7 +146,7 @@ class SyntaxCheck:
         self._sentences = sentences
         self._weights: dict[int, Float[Array, "L H W W"]] = {}
         self.n_without_token = 0
-        self.largest_difference = self.largest_row_error = 0.0
+        self.difference, self.largest_row_error = Difference(), 0.0
 
     def add(self, batch: Batch) -> None:
         """Take what the heads look at in the sentences of a batch."""
@@ -154,8 +154,7 @@ class SyntaxCheck:
         n_tokens = derived[0].weights.shape[-1]
         weights = np.stack([steps.weights for steps in derived])
         for steps, layer in zip(derived, batch.layers, strict=True):
-            difference = np.abs(steps.head_outputs - layer.model_output).max()
-            self.largest_difference = float(np.maximum(self.largest_difference, difference))
+            self.difference = self.difference.worst(Difference.between(steps.head_outputs, layer.model_output))
         self.largest_row_error = float(np.maximum(self.largest_row_error, np.abs(weights.sum(axis=-1) - 1).max()))
         weights = weights.reshape(-1, len(batch.texts), self._info.n_heads, n_tokens, n_tokens)  # (L, B, H, T, T)
         for index, text in enumerate(batch.texts):

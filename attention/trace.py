@@ -7,11 +7,12 @@ square. It also keeps the attention output that the model itself produced: the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Literal, get_args
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal, Self, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention import steps
@@ -21,9 +22,11 @@ from attention.steps import HeadSteps
 __all__ = [
     "PARTS",
     "Cut",
+    "Difference",
     "Embeddings",
     "HeadSteps",
     "LayerTrace",
+    "Made",
     "ModelInfo",
     "Norm",
     "Part",
@@ -39,6 +42,9 @@ AttentionKind = Literal["self", "cross", "masked self"]
 # The three uses of attention in an encoder–decoder (Vaswani et al. 2017, section 3.2.3).
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
+
+# What a layer makes with its own matrices: three before attention, and one after it.
+Made = Literal["queries", "keys", "values", "added"]
 
 # What a model is given: any text, French of the words that it knows, or a picture written as text.
 Reads = Literal["text", "french", "picture"]
@@ -70,6 +76,8 @@ class ModelInfo:
     # An encoder–decoder has layers of both kinds; ``n_layers`` are those of its encoder.
     n_decoder_layers: int = 0
     reads: Reads = "text"
+    # What its name does not say, in whole sentences.
+    note: str = ""
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -84,7 +92,10 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: as the model has it, as it was typed and where, and its word (None if special)."""
+    """One token: as the model has it, as it was typed and where, and its word (None if special).
+
+    A model that reads its words in a lexicon may not find one there: then what it is ``is_guessed`` from its form.
+    """
 
     text: str
     typed: str
@@ -95,6 +106,7 @@ class Token:
     segment: int = 0
     start: int | None = None
     is_padding: bool = False
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +171,36 @@ class Embeddings:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """How far numbers that were worked out again are from the model's own, at most.
+
+    ``absolute`` is the largest ``|ours − theirs|``, ``relative`` the same as a part of the largest number that the
+    model has there: what float32 can tell apart depends on how large the numbers are. NaN stays NaN.
+    """
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+    @classmethod
+    def between(cls, ours: Array, theirs: Array) -> Self:
+        """Compare two arrays of one shape; from nothing but zeros, any other number is infinitely far."""
+        return cls.within(float(np.abs(ours - theirs).max()), theirs)
+
+    @classmethod
+    def within(cls, absolute: float, theirs: Array) -> Self:
+        """Set a difference that is known against the numbers in which it was found."""
+        size = float(np.abs(theirs).max())
+        return cls(absolute, absolute / size if size else np.inf if absolute else 0.0)
+
+    def worst(self, other: Difference) -> Difference:
+        """Return the larger of each."""
+        # NumPy's maximum, since Python's passes over NaN, and a proof must not.
+        return Difference(
+            float(np.maximum(self.absolute, other.absolute)), float(np.maximum(self.relative, other.relative))
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class LayerTrace:
     """The causes of one layer's attention, and the output that the model itself produced.
 
@@ -167,6 +209,7 @@ class LayerTrace:
     ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention keys and values come from other vectors than
     queries do: from ``key_inputs``, the encoder's output; elsewhere that is None. A model may add a ``bias`` to the
     scores, for how far apart query and key are (Raffel et al. 2020, section 2.1); all its layers share one.
+    ``added`` is what the model itself made of the heads' outputs by its output projection, where that was kept.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -182,11 +225,17 @@ class LayerTrace:
     norm: Norm | None = None
     key_inputs: Float[Array, "K M"] | None = None
     bias: Float[Array, "H Q K"] | None = None
+    added: Float[Array, "Q M"] | None = None
 
     @property
     def sources(self) -> Float[Array, "K M"] | None:
         """The vectors that keys and values are made of."""
         return self.inputs if self.key_inputs is None else self.key_inputs
+
+    @property
+    def has_usual_scale(self) -> bool:
+        """Tell whether the scores are divided by √d_k, and not by a number of the model's own."""
+        return math.isclose(self.scale, self.queries.shape[-1] ** -0.5, rel_tol=1e-6)
 
     def steps(self) -> HeadSteps:
         """Derive every step of every head."""
@@ -216,6 +265,14 @@ class LayerTrace:
     def _mask_of(self, head: int) -> Float[Array, "1 Q K"]:
         assert self.mask is not None
         return self.mask if self.mask.shape[0] == 1 else self.mask[head : head + 1]
+
+    def hidden(self, head: int) -> Bool[Array, "Q K"]:
+        """Tell which keys the mask hides from which queries in one head."""
+        shape = (self.queries.shape[1], self.keys.shape[1])
+        if self.mask is None:
+            return np.zeros(shape, bool)
+        mask = self.mask if self.mask.ndim < 3 else self._mask_of(head)[0]
+        return np.broadcast_to(np.isneginf(mask), shape)
 
     def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
         """Derive the query and key vectors of one head before any turning: ``X W_Q + b_Q`` and ``X W_K + b_K``.
@@ -252,6 +309,28 @@ class LayerTrace:
     def check(self) -> float:
         """Return the largest absolute difference between our heads' outputs and the model's own."""
         return float(np.abs(self.steps().head_outputs - self.model_output).max())
+
+    def check_projections(self) -> dict[Made, Difference]:
+        """Multiply what the model had by its matrices once more, and compare that with what it made of it.
+
+        Queries, keys and values are made of the layer's inputs, and what it adds of the outputs that the model's own
+        heads gave. What is not known is left out.
+        """
+        found: dict[Made, Difference] = {}
+        parts = self.projections
+        if parts is None:
+            return found
+        if self.inputs is not None and self.sources is not None:
+            queries = steps.split_heads(steps.project(self.inputs, parts.W_Q, parts.b_Q), len(self.queries))
+            keys = steps.split_heads(steps.project(self.sources, parts.W_K, parts.b_K), len(self.keys))
+            values = steps.split_heads(steps.project(self.sources, parts.W_V, parts.b_V), len(self.values))
+            found["queries"] = Difference.between(self.turned(queries), self.queries)
+            found["keys"] = Difference.between(self.turned(keys), self.keys)
+            found["values"] = Difference.between(values, self.values)
+        if self.added is not None:
+            added = steps.output_projection(steps.join_heads(self.model_output), parts.W_O, parts.b_O)
+            found["added"] = Difference.between(added, self.added)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +378,12 @@ class Trace:
         if found is None:
             raise ValueError(f"{self.info.name} has no {name} part")
         return found
+
+    def without_added(self) -> Trace:
+        """Return the same run without what its layers added: a sixth of it, which need not stay once it is checked."""
+        layers = tuple(replace(layer, added=None) for layer in self.layers)
+        decoder, cross = (None if part is None else part.without_added() for part in (self.decoder, self.cross))
+        return replace(self, layers=layers, decoder=decoder, cross=cross)
 
     def check(self) -> float:
         """Return the largest difference between ours and the model's own outputs, over all layers, heads and parts."""

@@ -1,6 +1,7 @@
 """What a person is looking at, as a link says it: every part of a view can be shared and comes back.
 
-Layers, heads and words in a link count from 1, 1 and 0, as on the page; inside the program all count from 0.
+Layers, heads and words in a link count from 1, 1 and 0, as on the page, characters from 0 and examples from 1;
+inside the program all count from 0.
 """
 
 from __future__ import annotations
@@ -9,19 +10,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar, get_args
 
-from attention import masks
+from attention import corpus, masks
 from attention.examples import EXAMPLES
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look, Sorting
 from attention.masks import MaskName
-from attention.segments import BLOCK_NAMES, Block
+from attention.models.bundled import INFOS
+from attention.segments import BLOCK_NAMES, SENTENCES, Block
 from attention.text import clean, shorten
 from attention.trace import PARTS, ModelInfo, Part, Token
 from attention.words import is_punctuation
 
-__all__ = ["DEFAULT_TEXT", "MAX_PINS", "Pane", "View", "default_word", "other_model", "same_word", "text_notices"]
+__all__ = [
+    "DEFAULT_TEXT",
+    "MAX_PINS",
+    "Grammar",
+    "Pane",
+    "Spot",
+    "View",
+    "default_word",
+    "masks_of",
+    "other_model",
+    "same_word",
+    "spot_of",
+    "text_notices",
+    "word_at",
+]
 
 T = TypeVar("T", bound=str)
 
@@ -29,6 +45,12 @@ DEFAULT_TEXT = EXAMPLES["text"][0]
 
 # So many pinned tokens have room in a link.
 MAX_PINS = 64
+
+# The parts of a view that one page alone has, and which page that is: no other page's link says them.
+_OWNERS = {"versus": "Compare", "grammar": "Syntax check"}
+
+# What each model that comes with the project reads if nobody has chosen anything: a link need not say it.
+_FIRST_TEXTS = {info.model_id: EXAMPLES[info.reads][0] for info in INFOS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +69,33 @@ class Pane:
 
 
 @dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a word begins, whatever tokens a model makes of it: in which of two texts, and at which character."""
+
+    segment: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What is looked at of the treebank: a relation, a sentence by its number from 0, and whether rare relations are.
+
+    Of a relation or a sentence that nobody has chosen, the page takes the first there is.
+    """
+
+    relation: str = ""
+    example: int | None = None
+    rare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """One view of one sentence; equal views have equal links.
 
     ``pair`` is a second sentence that the model reads together with the first, ``versus`` one that it reads
     by itself, to be compared; None if nobody has chosen one yet. A link has room for all of them together.
+    ``word`` is the word in focus by its place among the model's tokens. Where it was chosen among another
+    model's, ``spot`` says where it is in the text. If both are None, nobody has chosen one.
     """
 
     text: str = DEFAULT_TEXT
@@ -62,6 +106,7 @@ class View:
     step: str = STEP_KEYS[0]
     mask: MaskName = "none"
     word: int | None = None
+    spot: Spot | None = None
     pane: Pane = Pane()
     beside: bool = False
     other: Pane = Pane()
@@ -69,6 +114,7 @@ class View:
     look: Look = field(default_factory=Look)
     block: Block = "all"
     lines: Lines = field(default_factory=Lines)
+    grammar: Grammar = Grammar()
 
     def with_text(self, text: str) -> Self:
         """Change the sentence: the word and the cells of the old one are let go."""
@@ -86,12 +132,32 @@ class View:
         """Go to another step; a clicked cell belongs to its step and is let go."""
         return self if step == self.step else replace(self._without_cells(), step=step)
 
-    def with_model(self, model: str) -> Self:
-        """Change the model: layers, heads and tokens of the old one are let go."""
+    def with_model(self, model: str, spot: Spot | None = None) -> Self:
+        """Change the model: layers, heads and tokens of the old one are let go; ``spot`` is where its word was."""
         if model == self.model:
             return self
         lines = replace(self.lines, heads=None, pinned=None)
-        return replace(self, model=model, part="encoder", word=None, pane=Pane(), other=Pane(), lines=lines)
+        return replace(self, model=model, part="encoder", word=None, spot=spot, pane=Pane(), other=Pane(), lines=lines)
+
+    def fitting(self, info: ModelInfo) -> Self:
+        """Let go of what a model does not take: a mask, a use of attention, a second sentence, a model beside it."""
+        is_text = info.reads == "text"
+        return replace(
+            self,
+            mask=self.mask if self.mask in masks_of(info) else "none",
+            part=self.part if self.part in _parts_of(info) else "encoder",
+            pair=self.pair if is_text else "",
+            beside=self.beside and is_text,
+        )
+
+    def with_mask(self, mask: MaskName, focus: Token | None = None) -> Self:
+        """Change the mask; the token in focus stays, but for padding that is no longer there."""
+        if mask == self.mask:
+            return self
+        # With padding or without it, the matrices are of other sizes.
+        view = self._without_cells() if "padding" in (mask, self.mask) else self
+        is_gone = focus is not None and focus.is_padding
+        return replace(view, mask=mask, word=None if is_gone else view.word)
 
     def with_part(self, part: Part) -> Self:
         """Look at another use of attention: word, layer, head and cells were those of other tokens."""
@@ -99,7 +165,7 @@ class View:
 
     def with_word(self, word: int) -> Self:
         """Put another word in focus; the cells that were clicked belonged to the old one."""
-        return replace(self._without_cells(), word=word)
+        return replace(self._without_cells(), word=word, spot=None)
 
     def with_pane(self, pane: Pane) -> Self:
         """Change layer, head or cell; of another head, the lines are shown of it alone."""
@@ -111,18 +177,39 @@ class View:
         is_same = look.words == self.look.words
         return replace(self, look=look, lines=self.lines if is_same else replace(self.lines, pinned=None))
 
+    def shown_on(self, page: str, kept: Self | None = None) -> Self:
+        """Return the view as a page has it, without what belongs to other pages.
+
+        What belongs to this page alone, and is not chosen, is as it was in ``kept``.
+        """
+        default = View()
+        found = {name: getattr(default, name) for name in _OWNERS}
+        for name in _owned_by(page):
+            is_chosen = kept is None or getattr(self, name) != found[name]
+            found[name] = getattr(self if is_chosen else kept, name)
+        return replace(self, **found)
+
+    def keeping(self, kept: Self, page: str) -> Self:
+        """Return the view with what belongs to other pages than this one as it was in ``kept``, unless it is chosen."""
+        default = View()
+        others = [name for name in _OWNERS.keys() - _owned_by(page) if getattr(self, name) == getattr(default, name)]
+        return replace(self, **{name: getattr(kept, name) for name in others})
+
     def to_query(self) -> dict[str, str]:
         """Return the parameters of the link; what is as by default is left out."""
         default = View()
-        query = {
+        query = {} if self.text == _FIRST_TEXTS.get(self.model, DEFAULT_TEXT) else {"text": self.text}
+        query |= {
             name: getattr(self, name)
-            for name in ("text", "pair", "model", "part", "step", "mask", "sort", "block")
+            for name in ("pair", "model", "part", "step", "mask", "sort", "block")
             if getattr(self, name) != getattr(default, name)
         }
         if self.versus is not None:
             query["versus"] = self.versus
         if self.word is not None:
             query["word"] = str(self.word)
+        if self.spot is not None:
+            query["at"] = f"{SENTENCES[self.spot.segment]}-{self.spot.start}"
         if self.look.hide != default.look.hide:
             query["hide"] = self.look.hide
         flags = {
@@ -130,13 +217,15 @@ class View:
             "words": self.look.words,
             "renormalise": self.look.renormalise,
             "mean": self.lines.mean,
+            "rare": self.grammar.rare,
         }
         query |= {name: "1" for name, is_on in flags.items() if is_on}
-        return query | _pane_query(self.pane, "") | _pane_query(self.other, "beside_") | _lines_query(self.lines)
+        query |= _pane_query(self.pane, "") | _pane_query(self.other, "beside_") | _lines_query(self.lines)
+        return query | _grammar_query(self.grammar)
 
     def _without_tokens(self) -> Self:
         """Let go of all that belongs to the tokens of a text."""
-        return replace(self._without_cells(), word=None, lines=replace(self.lines, pinned=None))
+        return replace(self._without_cells(), word=None, spot=None, lines=replace(self.lines, pinned=None))
 
     def _without_cells(self) -> Self:
         return replace(self, pane=replace(self.pane, cell=None), other=replace(self.other, cell=None))
@@ -152,15 +241,17 @@ class View:
         """Read a link; each parameter that makes no sense becomes the default, with a sentence that says so."""
         reader, default = _Reader(query), cls()
         model = reader.model(models, default.model)
-        sentences = query.get("text", EXAMPLES[models[model].reads][0]), query.get("pair", ""), query.get("versus")
+        info = models[model]
+        sentences = query.get("text", EXAMPLES[info.reads][0]), query.get("pair", ""), query.get("versus")
         reader.notices += text_notices(*sentences)
         view = cls(
             model=model,
-            part=reader.choice("part", models[model].parts or PARTS[:1], default.part),
+            part=reader.choice("part", _parts_of(info), default.part),
             step=reader.choice("step", STEP_KEYS, default.step),
-            mask=reader.choice("mask", masks.MASK_NAMES, default.mask),
+            mask=reader.choice("mask", masks_of(info), default.mask),
             word=reader.count("word", 0, max(info.max_tokens for info in models.values()) - 1),
-            pane=reader.pane("", models[model]),
+            spot=reader.spot(),
+            pane=reader.pane("", info),
             beside=reader.flag("beside"),
             other=reader.pane("beside_", models[other_model(model, models)]),
             sort=reader.choice("sort", SORT_NAMES, default.sort),
@@ -170,15 +261,32 @@ class View:
                 renormalise=reader.flag("renormalise"),
             ),
             block=reader.choice("block", BLOCK_NAMES, default.block),
-            lines=reader.lines(models[model]),
+            lines=reader.lines(info),
+            grammar=reader.grammar(),
         )
-        return view._with_sentences(*sentences), reader.notices
+        view = view._with_sentences(*sentences)
+        if view.pair and not view.fitting(info).pair:
+            reader.notices.append(f"The link has a second sentence, which {info.name} does not take: it is left out.")
+        return view.fitting(info), reader.notices
 
 
 def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
     """Return the model that stands beside this one: the toy, or beside the toy the first real one."""
     real = next(model_id for model_id in models if model_id != "toy")
     return real if model == "toy" else "toy"
+
+
+def masks_of(info: ModelInfo) -> tuple[MaskName, ...]:
+    """Return the masks that a model can be run with: pictures have one size, and no padding."""
+    return tuple(name for name in masks.MASK_NAMES if name != "padding" or info.reads != "picture")
+
+
+def _parts_of(info: ModelInfo) -> tuple[Part, ...]:
+    return info.parts or PARTS[:1]
+
+
+def _owned_by(page: str) -> set[str]:
+    return {name for name, owner in _OWNERS.items() if owner == page}
 
 
 def text_notices(text: str, pair: str = "", versus: str | None = None) -> list[str]:
@@ -211,15 +319,23 @@ def default_word(tokens: tuple[Token, ...]) -> int:
 
 def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int:
     """Return where the word at this position is in another model's tokens, by the characters that it covers."""
-    start, segment = tokens[position].start, tokens[position].segment
-    if start is None:
-        return default_word(others)
+    spot = spot_of(tokens[position])
+    return default_word(others) if spot is None else word_at(spot, others)
+
+
+def spot_of(token: Token) -> Spot | None:
+    """Return where in the text a token begins; None if it covers no characters, as [CLS]."""
+    return None if token.start is None else Spot(token.segment, token.start)
+
+
+def word_at(spot: Spot, tokens: tuple[Token, ...]) -> int:
+    """Return the position of the token that covers a spot of the text, or is the last before it."""
     before = [
         token.position
-        for token in others
-        if token.segment == segment and token.start is not None and token.start <= start
+        for token in tokens
+        if token.segment == spot.segment and token.start is not None and token.start <= spot.start
     ]
-    return before[-1] if before else default_word(others)
+    return before[-1] if before else default_word(tokens)
 
 
 def _starts_word(token: Token, tokens: tuple[Token, ...]) -> bool:
@@ -246,6 +362,13 @@ def _lines_query(lines: Lines) -> dict[str, str]:
     if lines.pinned is not None:
         side, positions = lines.pinned
         query["pins"] = "-".join((side, *map(str, positions)))
+    return query
+
+
+def _grammar_query(grammar: Grammar) -> dict[str, str]:
+    query = {"relation": grammar.relation} if grammar.relation else {}
+    if grammar.example is not None:
+        query["example"] = str(grammar.example + 1)
     return query
 
 
@@ -315,6 +438,27 @@ class _Reader:
             return Cell(parts[0], int(parts[1]), int(parts[2]))
         self._complain(name, "no cell is opened; it looks like scores-3-2")
         return None
+
+    def spot(self) -> Spot | None:
+        value = self.query.get("at")
+        if value is None:
+            return None
+        name, _, start = value.partition("-")
+        if "word" in self.query:
+            self._complain("at", "word= says which word is in focus")
+        elif name in SENTENCES and start.isascii() and start.isdigit() and len(start) < 6:
+            return Spot(SENTENCES.index(name), int(start))
+        else:
+            self._complain("at", "the default is shown; it looks like A-8")
+        return None
+
+    def grammar(self) -> Grammar:
+        relation, treebank = self.query.get("relation", ""), corpus.annotated()
+        if relation and not any(relation in sentence.relations for sentence in treebank):
+            self._complain("relation", "the default is shown; it looks like dobj or nsubj")
+            relation = ""
+        example = self.count("example", 1, len(treebank))
+        return Grammar(relation, None if example is None else example - 1, self.flag("rare"))
 
     def lines(self, info: ModelInfo) -> Lines:
         least = ("", *(f"{threshold:g}" for threshold in THRESHOLDS))

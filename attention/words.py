@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -21,7 +21,9 @@ __all__ = [
     "is_punctuation",
     "is_punctuation_mark",
     "merge",
+    "merge_hidden",
     "merge_words",
+    "special_names",
     "words_of",
 ]
 
@@ -76,6 +78,14 @@ def _join(pieces: Sequence[Token]) -> Word:
     )
 
 
+def special_names(units: Iterable[Token | Word]) -> tuple[str, ...]:
+    """Return the special tokens that are there, each once, as the model writes them: [CLS] and [SEP], or <s> and </s>.
+
+    Padding is not among them.
+    """
+    return tuple(dict.fromkeys(unit.text for unit in units if unit.is_special and not unit.is_padding))
+
+
 def merge_words(
     weights: Float[Array, "*axes Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
 ) -> tuple[Float[Array, "*axes W V"], list[Word]]:
@@ -93,6 +103,14 @@ def merge_words(
         )
     words = words_of(tokens)
     return merge(weights, _rows_of(words, tokens), _rows_of(words_of(key_tokens), key_tokens)), words
+
+
+def merge_hidden(
+    hidden: Bool[Array, "Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
+) -> Bool[Array, "W V"]:
+    """Tell which cells between words a mask hides: those of which it hides every piece; see ``merge_words``."""
+    visible, _ = merge_words((~hidden).astype(np.float32), tokens, key_tokens)
+    return visible == 0
 
 
 def _rows_of(words: Sequence[Word], tokens: Sequence[Token]) -> list[list[int]]:

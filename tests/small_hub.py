@@ -41,6 +41,8 @@ class SmallHub:
     spoilt: str = ""
     # Weights come so slowly: a little, and then nothing for this time, until ``go_on``.
     drip_seconds: float | None = None
+    # Paths that lead to another address.
+    lead: Callable[[str], str | None] = lambda path: None
     # What it says of a model may be changed.
     say: Callable[[dict], dict] = lambda answer: answer
     # Answers come letter by letter, each after this time.
@@ -99,6 +101,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif hub.status != 200 and re.search(hub.status_at, path):
             extra = {"Retry-After": "120"} if hub.status == 429 else {}
             self._send(json.dumps({"error": "no"}).encode(), hub.status, extra)
+        elif (elsewhere := hub.lead(path)) is not None:
+            self._send(b"", 302, {"Location": elsewhere})
         elif found := re.fullmatch(r"/api/models/(.+)", path):
             self._say(found[1])
         elif found := re.fullmatch(rf"/(.+)/resolve/{COMMIT}/(.+)", path):

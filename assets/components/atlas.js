@@ -140,6 +140,7 @@ function take(state, given) {
     if (state.given.tiles !== given.tiles) return; // those that are there were wanted again
     state.unpacked = given.tiles;
     state.pixels = pixels;
+    state.isMasked = pixels.includes(0);
     state.sheetId = null;
     show(state, state.given);
     draw(state);
@@ -345,11 +346,16 @@ function paintTiles(state, { context, ratio, from, width, height }) {
   const { tileWidth, tileHeight, captions, captionHeight } = layout;
   const sheet = sheetOf(state, Math.round(tileWidth * ratio), Math.round(tileHeight * ratio));
   context.imageSmoothingEnabled = false;
+  const hatching = state.isMasked ? hatchingOf(context, theme, ratio) : null;
   layout.tiles.forEach((tile) => {
     const [x, y] = [tile.x - from.x, tile.y - from.y];
     if (x > width || y > height || x + tileWidth < 0 || y + tileHeight + captionHeight < 0) return;
     const box = [x, y, tileWidth, tileHeight].map((length) => Math.round(length * ratio));
     context.setTransform(1, 0, 0, 1, 0, 0);
+    if (hatching) {
+      context.fillStyle = hatching;
+      context.fillRect(...box);
+    }
     context.drawImage(sheet.canvas, ...sheet.placeOf(tile.tile), ...box);
     // A head of weights near zero has the page's colour: the hairline says that it is there.
     context.strokeStyle = theme.ink;
@@ -412,10 +418,32 @@ function sheetOf(state, tileWidth, tileHeight) {
   return state.sheet;
 }
 
-/** The colour of each byte: 0 is a weight of 0, 255 a weight of 1. */
+/** The colour of each byte: 1 is a weight of 0, 255 a weight of 1; 0 is masked, and clear. */
 function coloursOfBytes(theme) {
   const scale = scaleOf(theme, "weights");
-  return Uint32Array.from({ length: 256 }, (_, byte) => scale.pixels[scale.index(byte, 255)]);
+  return Uint32Array.from({ length: 256 }, (_, byte) => (byte ? scale.pixels[scale.index(byte - 1, 254)] : 0));
+}
+
+/** What lies under a tile, and is seen where it is clear: the hatching that a matrix has in masked cells. */
+function hatchingOf(context, theme, ratio) {
+  const size = Math.max(4, Math.round(5 * ratio));
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = theme.ground;
+  pen.fillRect(0, 0, size, size);
+  pen.fillStyle = pen.strokeStyle = theme.ink;
+  pen.globalAlpha = 0.07;
+  pen.fillRect(0, 0, size, size);
+  pen.globalAlpha = 0.26;
+  pen.lineWidth = ratio;
+  for (const shift of [-size, 0, size]) {
+    pen.beginPath();
+    pen.moveTo(shift - 1, size + 1);
+    pen.lineTo(shift + size + 1, -1);
+    pen.stroke();
+  }
+  return context.createPattern(canvas, "repeat");
 }
 
 /** The way from a picture to a smaller one, of which each pixel is the largest of those that it covers. */

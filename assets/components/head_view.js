@@ -17,6 +17,7 @@
  * @property {{label: string, colours: [string, string]}[]} heads with the colour on light and on dark
  * @property {number[]} shown the heads that are on at first
  * @property {string} values for each head, row by row: little-endian uint16 in base64, 65,535 is 1
+ * @property {string | null} hidden what the mask hides in every head, a bit for each cell in base64
  * @property {number[]} thresholds from the smallest to the largest
  * @property {number} threshold the index of the one to begin with
  * @property {Chosen | null} pinned null: as it is
@@ -25,6 +26,7 @@
  * @typedef {object} Sums what some tokens of one side have to do with each token of the other
  * @property {Float64Array} totals the mean of the heads that are on
  * @property {Float64Array[]} parts what each of these heads has in it
+ * @property {boolean[]} hidden which of them the mask keeps apart
  * @property {number} limit what fills a bar
  *
  * @typedef {object} Stroke lines of one head and of about the same weight
@@ -136,6 +138,7 @@ function take(state, given) {
   const tokens = JSON.stringify(sides);
   const isNew = before?.values !== given.values;
   if (isNew) state.weights = decodeWeights(given.values);
+  state.hidden = given.hidden === null ? null : decodeBytes(given.hidden);
   // Lines that are there already are not drawn again: an answer to a click must not make them flicker.
   if (isNew || state.headsId !== heads || state.tokensId !== tokens) state.paintedId = null;
   const isAnswer = before && state.headsId === heads && !isNews(state.asked.heads, before.shown, given.shown);
@@ -301,7 +304,9 @@ function chosenOf({ hovered, focused, pins }) {
 function writeWeight({ heads, colours }, button, sums, index) {
   const [number, bar] = button.lastChild.children;
   button.classList.toggle("told", sums !== null);
-  number.textContent = sums ? sums.totals[index].toFixed(2) : "";
+  const isHidden = sums !== null && sums.hidden[index];
+  number.textContent = isHidden ? "0" : sums ? sums.totals[index].toFixed(2) : "";
+  button.classList.toggle("hidden", isHidden);
   button.classList.toggle("nothing", sums !== null && sums.totals[index] < 0.005);
   const stops = [];
   let end = 0;
@@ -314,14 +319,14 @@ function writeWeight({ heads, colours }, button, sums, index) {
     stops.push(`transparent ${end.toFixed(1)}%`);
   }
   const towards = button.parentNode.parentNode.classList.contains("query") ? "left" : "right";
-  bar.style.background = stops.length > 1 ? `linear-gradient(to ${towards}, ${stops.join()})` : "";
+  bar.style.background = stops.length > 1 && !isHidden ? `linear-gradient(to ${towards}, ${stops.join()})` : "";
 }
 
 /**
  * @param {Chosen} chosen
  * @returns {Sums}
  */
-function sumUp({ data, weights, heads }, { side, positions }) {
+function sumUp({ data, weights, heads, hidden }, { side, positions }) {
   const [rows, columns] = [data.rows.length, data.columns.length];
   const isQuery = side === "query";
   const parts = heads.map((head) => {
@@ -336,9 +341,16 @@ function sumUp({ data, weights, heads }, { side, positions }) {
   });
   const totals = new Float64Array(isQuery ? columns : rows);
   for (const part of parts) part.forEach((value, other) => (totals[other] += value));
+  const isHidden = (row, key) => hidden !== null && isSet(hidden, row * columns + key);
+  const apart = Array.from(totals, (_, other) =>
+    positions.every((position) => (isQuery ? isHidden(position, other) : isHidden(other, position))),
+  );
   // What several queries give together can be more than 1.
-  return { totals, parts, limit: Math.max(1, Math.ceil(Math.max(...totals) - 1e-3)) };
+  return { totals, parts, hidden: apart, limit: Math.max(1, Math.ceil(Math.max(...totals) - 1e-3)) };
 }
+
+/** Whether a bit is set; the first of each byte is the highest. */
+const isSet = (bytes, index) => ((bytes[index >> 3] >> (7 - (index & 7))) & 1) === 1;
 
 // ---- Lines -------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@
  * @property {"query" | "key" | "value" | "plain"} rowRole
  * @property {"query" | "key" | "value" | "plain"} columnRole
  * @property {string} values little-endian float32 in base64, row by row; -Infinity is masked
+ * @property {string} masked what a masked cell has in it: −∞ before softmax, 0 after it
  * @property {"weights" | "signed"} palette
  * @property {number} limit the number that gets the full colour
  * @property {number | null} focusRow
@@ -215,14 +216,16 @@ function fitNumbers(state, room, height) {
   const fitting = ways.find(({ size, write }) => {
     if (size > height) return false;
     context.font = `${size}px ${font}`;
-    return numbers.every((value) => Number.isNaN(value) || context.measureText(write(value)).width <= room);
+    return numbers.every((value) => Number.isNaN(value) || context.measureText(written(data, value, write)).width <= room);
   });
   return fitting ?? null;
 }
 
+/** What stands in a cell. */
+const written = ({ masked }, value, write) => (value === -Infinity ? masked : write(value));
+
 /** Write a number with a true minus sign; zero has none. */
 function fixed(value, decimals) {
-  if (value === -Infinity) return `${MINUS}∞`;
   const text = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
@@ -401,7 +404,7 @@ function cell(state, row, column) {
   if (!layout.numbers || isBlank) return [box];
   const ink = isMasked ? theme.ink : scale.inks[step];
   const middle = { x: x + pitchX / 2, y: y + pitchY / 2, fill: ink };
-  return [box, svg("text", middle, layout.numbers.write(value))];
+  return [box, svg("text", middle, written(data, value, layout.numbers.write))];
 }
 
 /** One pixel a cell, made large: as fast for 512 × 512 as for 8 × 384. */
@@ -566,8 +569,8 @@ const isInside = (data, place) =>
 // ---- What a cell says --------------------------------------------------------------------------
 
 /** A number with four digits that mean something: 10.80, 0.0004213. */
-function exact(value, blank) {
-  if (value === -Infinity) return `${MINUS}∞ (masked)`;
+function exact(value, { blank, masked }) {
+  if (value === -Infinity) return `${masked} (masked)`;
   if (!Number.isFinite(value)) return blank;
   if (value === 0) return "0";
   return value.toPrecision(4).replaceAll("-", MINUS);
@@ -590,7 +593,7 @@ function writeReadout(state) {
     isBetweenWords ? " → " : " · ",
     make("bdi", data.columnRole, visible(column)),
     ": ",
-    make("b", "", exact(valueAt(state, place), data.blank)),
+    make("b", "", exact(valueAt(state, place), data)),
   );
 }
 

@@ -225,7 +225,8 @@ function writeRows(state) {
     const value = numbers.weights[index];
     score.textContent = fixed(numbers.scores[index], 2);
     scaled.textContent = fixed(numbers.maskedScores[index], 2);
-    weight.firstChild.textContent = fixed(value, 2);
+    weight.firstChild.textContent = isHidden(state, index) ? "0" : fixed(value, 2);
+    button.classList.toggle("hidden", isHidden(state, index));
     weight.lastChild.style.setProperty("--part", String(value));
     setAttribute(button, "aria-label", `${data.labels[index]}, position ${index}: ${told(state, index)}`);
   });
@@ -240,10 +241,17 @@ function scoreOf({ hasBias }) {
 }
 
 /** What the numbers of a key are, in words. */
-function told({ numbers, data }, index) {
-  const masked = numbers.maskedScores[index];
-  const scaled = masked === -Infinity ? "masked" : `÷ ${data.divisor} = ${fixed(masked, 2)}`;
-  return `${scoreOf(data)} = ${fixed(numbers.scores[index], 2)}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
+function told(state, index) {
+  const { numbers, data } = state;
+  const start = `${scoreOf(data)} = ${fixed(numbers.scores[index], 2)}`;
+  if (isHidden(state, index)) return `${start}; masked; weight 0`;
+  const scaled = `÷ ${data.divisor} = ${fixed(numbers.maskedScores[index], 2)}`;
+  return `${start}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
+}
+
+/** Whether the mask hides a key from the query. */
+function isHidden({ numbers }, index) {
+  return numbers.maskedScores[index] === -Infinity;
 }
 
 /** Each strip is one picture with a pixel for each number, made large: as quick for 512 keys as for 8. */

@@ -24,18 +24,18 @@ Group = tuple[str, Sequence[Head]]
 
 # A picture of a head is at most so many pixels wide and high; what is larger is pooled.
 MAX_SIDE = 64
-# The largest number of 8 bits: what a weight of 1 becomes.
-FULL = 255
+# What a weight of 1 becomes: of 8 bits, the number after it is the largest, and 0 is what the mask hides.
+FULL = 254
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
     """The weights of all heads as pictures, small enough to send: what one makes once for a sentence.
 
-    A weight is sent in 8 bits: 0 … 1 becomes 0 … 255, so that it is off by at most 1/510. A picture of
-    more than 64 rows or columns is made of blocks, of which each pixel has the largest weight: ``block``
-    says how many rows and columns, ``(1, 1)`` if a pixel is a weight. The bytes of all pictures, layer
-    by layer, head by head and row by row, are compressed together by zlib.
+    A weight is sent in 8 bits: 0 … 1 becomes 1 … 255, so that it is off by at most 1/508; 0 is a cell that the
+    mask hides. A picture of more than 64 rows or columns is made of blocks, of which each pixel has the largest
+    weight: ``block`` says how many rows and columns, ``(1, 1)`` if a pixel is a weight. The bytes of all pictures,
+    layer by layer, head by head and row by row, are compressed together by zlib.
     """
 
     n_heads: tuple[int, ...]
@@ -46,7 +46,7 @@ class Tiles:
 
     @classmethod
     def of(cls, weights: Sequence[Float[Array, "H Q K"]]) -> Self:
-        """Make the pictures from the weights of each layer.
+        """Make the pictures from the weights of each layer, in which ``-inf`` is what the mask hides.
 
         Raises:
             ValueError: there is no head, or the heads' weights differ in shape; with the shapes.
@@ -55,7 +55,8 @@ class Tiles:
         if len(shapes) != 1 or not all(layer.size for layer in weights):
             raise ValueError(f"weights must be some layers of one (H, Q, K), got {[w.shape for w in weights]}")
         pictures = np.stack([shrink(head, MAX_SIDE) for layer in weights for head in layer])
-        steps = np.rint(pictures * np.float32(FULL)).astype(np.uint8)
+        hidden = np.isneginf(pictures)
+        steps = np.where(hidden, 0, 1 + np.rint(np.where(hidden, 0, pictures) * np.float32(FULL))).astype(np.uint8)
         # Weights are noise with runs of zeros: looking for anything else takes ten times as long and finds little.
         packer = zlib.compressobj(strategy=zlib.Z_RLE)
         n_queries, n_keys = shapes.pop()

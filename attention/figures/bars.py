@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy import ndarray as Array
 
 from attention.figures import colours
 
-__all__ = ["candidates_figure", "parts_figure", "spread_figure"]
+__all__ = ["candidates_figure", "literal", "parts_figure", "spread_figure"]
 
 # Up to this many bars have room for their names.
 MAX_NAMED = 24
@@ -27,7 +26,7 @@ def parts_figure(labels: Sequence[str], parts: Float[Array, " N"], title: str, a
         "x": np.arange(len(parts), dtype=np.int32),
         "y": np.asarray(parts, np.float32),
         "marker": {"color": [_colour(float(part), are_weights) for part in parts]},
-        "customdata": [html.escape(label) for label in labels],
+        "customdata": list(map(literal, labels)),
         "hovertemplate": "%{customdata}: %{y:.4f}<extra></extra>",
     }
     x_axis: dict[str, object] = {"showgrid": False}
@@ -58,7 +57,7 @@ def candidates_figure(labels: Sequence[str], probabilities: Sequence[float]) -> 
         "x": np.asarray(probabilities, np.float32),
         "y": places,
         "marker": {"color": colours.WEIGHT},
-        "customdata": [html.escape(label) for label in labels],
+        "customdata": list(map(literal, labels)),
         "hovertemplate": "%{customdata}: %{x:.4f}<extra></extra>",
     }
     names = {"tickmode": "array", "tickvals": places, "ticktext": list(map(_short, labels)), "autorange": "reversed"}
@@ -104,6 +103,15 @@ def spread_figure(before: Float[Array, "Q K"], after: Float[Array, "Q K"]) -> go
     return _figure(bars, layout)
 
 
+def literal(text: str) -> str:
+    """Return a text so that plotly shows it as it is.
+
+    Plotly takes some tags (``<b>``, ``<br>``) and some entities (``&amp;``, ``&lt;``) for markup, and nothing else:
+    ``&quot;`` would be shown as it stands, so quotes stay quotes.
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
 def _figure(data: list[dict[str, object]], layout: dict[str, object]) -> go.Figure:
     # For plotly to check every property, figure by figure, takes longer than all the rest of a step together.
     return go.Figure({"data": data, "layout": layout}, _validate=False)
@@ -126,4 +134,4 @@ def _colour(part: float, is_weight: bool) -> str:
 
 
 def _short(label: str) -> str:
-    return html.escape(label if len(label) <= MAX_NAME else f"{label[: MAX_NAME - 1]}…")
+    return literal(label if len(label) <= MAX_NAME else f"{label[: MAX_NAME - 1]}…")

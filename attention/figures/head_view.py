@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float, UInt16
+from jaxtyping import Bool, Float, UInt16
 from numpy import ndarray as Array
 
 __all__ = [
@@ -74,7 +74,7 @@ class HeadView:
     for one. ``row_start`` and ``column_start`` are the positions of the first ones, where what is drawn is a
     part of the whole. ``shown`` are the heads that are on at first, all if None; ``threshold`` is the smallest weight
     that gets a line at first, of :data:`THRESHOLDS`; ``pinned`` are the tokens that are kept in view, or
-    None to leave them to whoever looks at it.
+    None to leave them to whoever looks at it. ``hidden`` is what the mask hides in every one of the heads.
     """
 
     title: str
@@ -91,6 +91,7 @@ class HeadView:
     shown: tuple[int, ...] | None = None
     threshold: float | None = None
     pinned: tuple[Side, tuple[int, ...]] | None = None
+    hidden: Bool[Array, "Q K"] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be drawn.
@@ -102,6 +103,8 @@ class HeadView:
         if not 1 <= len(self.heads) <= MAX_HEADS:
             raise ValueError(f"there must be between 1 and {MAX_HEADS} heads, got {len(self.heads)}")
         wanted = (len(self.row_labels), len(self.column_labels))
+        if self.hidden is not None and self.hidden.shape != wanted:
+            raise ValueError(f"hidden must have shape {wanted} to match the labels, got {self.hidden.shape}")
         for head in self.heads:
             if head.weights.shape != wanted:
                 raise ValueError(f"weights must have shape {wanted} to match the labels, got {head.weights.shape}")
@@ -127,11 +130,18 @@ class HeadView:
             "heads": [{"label": head.label, "colours": list(HEAD_COLOURS[head.colour])} for head in self.heads],
             "shown": _inside(shown, len(self.heads)),
             "values": base64.b64encode(numbers.tobytes()).decode("ascii"),
+            "hidden": self._hidden(),
             "thresholds": list(THRESHOLDS),
             "threshold": self._threshold_index(),
             "pinned": self._pins(),
             "alt": self.alt,
         }
+
+    def _hidden(self) -> str | None:
+        """Return what the mask hides as bits, row by row, the first of each byte the highest, in base64."""
+        if self.hidden is None:
+            return None
+        return base64.b64encode(np.packbits(self.hidden).tobytes()).decode("ascii")
 
     def _threshold_index(self) -> int:
         """Return which of the thresholds it is; by default a small one that leaves in weights that are all alike."""

@@ -21,6 +21,7 @@ MAX_SIDE = 128
 class HeadThumb:
     """One head to choose: its weights, its name, in a few words what it does, and the group that it stands in.
 
+    A weight that the mask hides is ``-inf`` here, and is not drawn.
     With ``is_picture``, it is a picture to choose, and its numbers are greys.
     """
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.figures.format import number, packed
+from attention.figures.format import MINUS, number, packed
 
 __all__ = ["Cell", "Matrix", "Palette", "Role"]
 
@@ -37,6 +37,9 @@ class Matrix:
 
     Groups of rows or columns, two sentences for one, are pairs of a name and the first index; a thin rule
     parts them. A number that is NaN is drawn as nothing at all, and ``blank`` says why.
+
+    What the mask hides is drawn hatched. Before softmax that is a score of ``-inf``; after it, it is a weight of
+    exactly 0, and ``hidden`` says which ones these are: a weight that is merely small is a number like any other.
     """
 
     name: str
@@ -60,9 +63,10 @@ class Matrix:
     row_groups: tuple[tuple[str, int], ...] = ()
     column_groups: tuple[tuple[str, int], ...] = ()
     blank: str = "not a number"
+    hidden: Bool[Array, "R C"] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse labels that do not match the numbers.
+        """Refuse labels, or marks of what is hidden, that do not match the numbers.
 
         Raises:
             ValueError: with the shape that the labels make and the shape that came.
@@ -70,6 +74,20 @@ class Matrix:
         wanted = (len(self.row_labels), len(self.column_labels))
         if self.values.shape != wanted:
             raise ValueError(f"values must have shape {wanted} to match the labels, got {self.values.shape}")
+        if self.hidden is not None and self.hidden.shape != wanted:
+            raise ValueError(f"hidden must have shape {wanted} to match the labels, got {self.hidden.shape}")
+
+    @property
+    def drawn(self) -> Float[Array, "R C"]:
+        """Return the numbers as they are drawn: ``-inf`` is masked."""
+        if self.hidden is None:
+            return self.values
+        return np.where(self.hidden & ~np.isnan(self.values), np.float32(-np.inf), self.values)
+
+    @property
+    def masked(self) -> str:
+        """Return what a masked cell has in it: a score of −∞ or, after softmax, a weight of 0."""
+        return f"{MINUS}∞" if self.hidden is None else "0"
 
     @property
     def shape_text(self) -> str:
@@ -79,7 +97,7 @@ class Matrix:
     @property
     def range_text(self) -> str:
         """Return the smallest and the largest number that is not masked."""
-        finite = self.values[np.isfinite(self.values)]
+        finite = self.drawn[np.isfinite(self.drawn)]
         return f"{number(finite.min())} … {number(finite.max())}" if finite.size else "all masked"
 
     @property
@@ -106,7 +124,8 @@ class Matrix:
             "columnAxis": self.column_axis,
             "rowRole": self.row_role,
             "columnRole": self.column_role,
-            "values": packed(self.values),
+            "values": packed(self.drawn),
+            "masked": self.masked,
             "palette": self.palette,
             "limit": self.colour_limit,
             "focusRow": self.focus_row,

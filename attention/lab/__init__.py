@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.trace import LayerTrace, Projections
+from attention.steps import join_heads, output_projection
+from attention.trace import Difference, LayerTrace, Projections
 
 if TYPE_CHECKING:
     from torch import nn
@@ -58,15 +59,17 @@ WAYS = (
 class Result:
     """What came of one way: the shapes of its variables, how far it is from the model's own, and how long it takes.
 
-    ``difference`` is the largest absolute one, from what the model itself produced on this text: from one head's
-    output, or from what all heads together add to the tokens' vectors.
+    ``difference`` is that from one head's output, or from what all heads together add to the tokens' vectors, as the
+    model itself produced it on this text. Where what they add is not known (``is_models_own`` is false), it is from
+    the model's own heads, multiplied by W_O here.
     """
 
     way: Way
     output: Array
     shapes: dict[str, tuple[int, ...]]
-    difference: float
+    difference: Difference
     seconds: float
+    is_models_own: bool = True
 
 
 def why_not(layer: LayerTrace) -> str:
@@ -128,15 +131,17 @@ def _run_module(way: Way, layer: LayerTrace) -> Result:
     # Copies: PyTorch does not take arrays that cannot be written to.
     x, mask = torch.tensor(inputs), torch.tensor(_mask(layer))
     mask = mask[0] if len(mask) == 1 else mask
-    joined = layer.model_output.swapaxes(0, 1).reshape(len(inputs), -1)
-    wanted = joined @ parts.W_O + (0 if parts.b_O is None else parts.b_O)
+    wanted = layer.added
+    if wanted is None:
+        wanted = output_projection(join_heads(layer.model_output), parts.W_O, parts.b_O)
 
     def forward() -> Array:
         with torch.inference_mode():
             result: Array = module(x, mask).numpy()
         return result
 
-    return _measured(way, forward, type(module).forward.__code__, wanted)
+    result = _measured(way, forward, type(module).forward.__code__, wanted)
+    return replace(result, is_models_own=layer.added is not None)
 
 
 def _build(way: Way, d_model: int, n_heads: int, d_head: int) -> nn.Module:
@@ -178,7 +183,7 @@ def _measured(way: Way, function: Callable[[], Array], code: CodeType, wanted: A
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)
-    return Result(way, output, shapes, float(np.abs(output - wanted).max()), statistics.median(times))
+    return Result(way, output, shapes, Difference.between(output, wanted), statistics.median(times))
 
 
 @contextmanager

@@ -9,21 +9,19 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.prose import fact, lesson, word
-from attention.patterns import CrossSummary, HeadSummary
+from attention.lesson.prose import fact, lesson, listed, word
+from attention.patterns import SPECIAL_MEASURES, CrossSummary, HeadSummary
 from attention.segments import SENTENCES
 
-__all__ = ["describe", "head_table", "in_short", "share_table", "tell_behaviours"]
+__all__ = ["describe", "head_table", "in_short", "share_table", "special_measures", "tell_behaviours"]
 
-# The columns of the table, and what of a summary stands in each.
+# The columns of the table, and what of a summary stands in each; special tokens have the names that they have there.
 _MEASURES = {
     "entropy (nats)": "entropy",
     "mean distance": "mean_distance",
     "previous": "previous",
     "same token": "itself",
     "next": "next",
-    "[CLS]": "classifier",
-    "[SEP]": "separator",
     "punctuation": "punctuation",
     "same word": "same_word",
     "positional": "positional",
@@ -92,11 +90,14 @@ def in_short(summary: HeadSummary | CrossSummary, *, has_entropy: bool = True) -
 
 
 def head_table(
-    summaries: Sequence[HeadSummary | CrossSummary], shares: Float[Array, "N 2 2"] | None = None
+    summaries: Sequence[HeadSummary | CrossSummary],
+    shares: Float[Array, "N 2 2"] | None = None,
+    special: Sequence[str] = (),
 ) -> dict[str, list[str | int | float]]:
     """Return all heads as columns of numbers, rounded as they are read, for sorting and for CSV.
 
     Of two sentences, ``shares`` (see ``attention.segments.block_shares``) adds what goes from which to which.
+    ``special`` are the special tokens of the text: of those that begin or end it, the table has the weight.
     """
     table: dict[str, list[str | int | float]] = {
         "layer": [summary.layer + 1 for summary in summaries],
@@ -106,7 +107,7 @@ def head_table(
     if labelled:
         table["pattern"] = [summary.pattern.label for summary in labelled]
         table["behaviours"] = [", ".join(summary.behaviour_names) for summary in labelled]
-    for title, measure in (_MEASURES if labelled else _CROSS_MEASURES).items():
+    for title, measure in ({**_MEASURES, **special_measures(special)} if labelled else _CROSS_MEASURES).items():
         table[title] = [round(float(getattr(summary, measure)), 4) for summary in summaries]
     if shares is not None:
         for row, asking in enumerate(SENTENCES):
@@ -115,11 +116,19 @@ def head_table(
     return table
 
 
-def share_table(shares: Float[Array, "2 2"], word_shares: Float[Array, "2 2"]) -> dict[str, list[str]]:
+def special_measures(special: Sequence[str]) -> dict[str, str]:
+    """Return which of the special tokens begin or end a text, each with what a summary calls the weight on it."""
+    return {name: measure for measure, known in SPECIAL_MEASURES.items() for name in special if name in known}
+
+
+def share_table(
+    shares: Float[Array, "2 2"], word_shares: Float[Array, "2 2"], special: Sequence[str]
+) -> dict[str, list[str]]:
     """Return where the weight of two sentences goes, in one head: counted with special tokens, and without."""
+    named = listed(special) if special else "special tokens"
     given: list[str] = []
     columns: list[list[str]] = [[], [], []]
-    for counted, table in (("[CLS] and [SEP] counted in", shares), ("words only", word_shares)):
+    for counted, table in ((f"{named} counted in", shares), ("words only", word_shares)):
         for asking, (to_first, to_second) in zip(SENTENCES, table.tolist(), strict=True):
             given.append(f"{asking}, {counted}")
             rest = max(0.0, 1 - to_first - to_second)
@@ -128,4 +137,4 @@ def share_table(shares: Float[Array, "2 2"], word_shares: Float[Array, "2 2"]) -
     # Where special tokens are counted in, nothing is left for them alone.
     columns[2][:2] = ["–", "–"]
     first, second = SENTENCES
-    return {"from": given, f"to {first}": columns[0], f"to {second}": columns[1], "to [CLS] and [SEP]": columns[2]}
+    return {"from": given, f"to {first}": columns[0], f"to {second}": columns[1], f"to {named}": columns[2]}

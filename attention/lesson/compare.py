@@ -17,10 +17,10 @@ from numpy import ndarray as Array
 
 from attention.figures.atlas import Head
 from attention.figures.matrix import Matrix
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import fact, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.trace import Trace
-from attention.words import Word, merge_words
+from attention.words import Word, merge_hidden, merge_words, special_names
 
 __all__ = ["COMPARE", "Comparison", "Side", "align", "changes", "changes_picture", "side_of", "tell", "tell_changes"]
 
@@ -33,17 +33,18 @@ Place = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs: what it is called, its words, and one head's weights between them."""
+    """One of the two runs: what it is called, its words, one head's weights between them, and what a mask hides."""
 
     name: str
     words: tuple[Word, ...]
     weights: Float[Array, "W W"]
+    hidden: Bool[Array, "W W"] | None = None
 
 
 def side_of(scene: Scene, name: str) -> Side:
     """Return a scene's head between whole words, each of whose rows still sums to 1."""
     weights, words = merge_words(scene.steps.weights, scene.tokens)
-    return Side(name, tuple(words), weights)
+    return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens))
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Place, ...]:
@@ -88,9 +89,21 @@ class Comparison:
         return np.array([None not in place for place in self.places])
 
     @cached_property
+    def counted(self) -> Bool[Array, " W"]:
+        """Which of the words that both have are compared in sentences: special tokens are no words."""
+        return self.shared & np.array([not unit.is_special for unit in self.units])
+
+    @cached_property
     def weights(self) -> tuple[Float[Array, "W W"], Float[Array, "W W"]]:
         """Both runs' weights, NaN where a word is not there."""
-        return _spread(self.first, [one for one, _ in self.places]), _spread(
+        return _spread(self.first.weights, [one for one, _ in self.places]), _spread(
+            self.second.weights, [other for _, other in self.places]
+        )
+
+    @cached_property
+    def hidden(self) -> tuple[Bool[Array, "W W"], Bool[Array, "W W"]]:
+        """What a mask hides in each run; what is not there is not hidden."""
+        return _hidden(self.first, [one for one, _ in self.places]), _hidden(
             self.second, [other for _, other in self.places]
         )
 
@@ -117,10 +130,9 @@ class Comparison:
 
     def most_changed(self) -> tuple[int, int] | None:
         """Return the two words between which most has changed, special tokens left out; None if there are none."""
-        ordinary = np.array([not unit.is_special for unit in self.units])
-        changed = np.where(ordinary[:, None] & ordinary, np.abs(self.difference), np.nan)
-        if np.isnan(changed).all():
+        if not self.counted.any():
             return None
+        changed = np.where(self.counted[:, None] & self.counted, np.abs(self.difference), np.nan)
         row, column = np.unravel_index(int(np.nanargmax(changed)), changed.shape)
         return int(row), int(column)
 
@@ -128,13 +140,17 @@ class Comparison:
         """Return both heatmaps and their difference, on the same rows and columns."""
         first, second = self.weights
         title = f"{self.second.name} less {_inside(self.first.name)}"
+        ours, theirs = self.hidden
         return (
-            self._picture("first", self.first.name, first, selected),
-            self._picture("second", self.second.name, second, selected),
-            self._picture("difference", title, self.difference, selected),
+            self._picture("first", self.first.name, first, selected, ours),
+            self._picture("second", self.second.name, second, selected, theirs),
+            # What only one of the two hides differs by the other's weight.
+            self._picture("difference", title, self.difference, selected, ours & theirs),
         )
 
-    def _picture(self, name: str, title: str, values: Array, selected: tuple[int, int] | None) -> Matrix:
+    def _picture(
+        self, name: str, title: str, values: Array, selected: tuple[int, int] | None, hidden: Bool[Array, "W W"]
+    ) -> Matrix:
         labels = tuple(unit.text for unit in self.units)
         return Matrix(
             name=name,
@@ -151,28 +167,35 @@ class Comparison:
             focus_row=None if selected is None else selected[0],
             selected=selected,
             blank="not in both" if name == "difference" else "not here",
+            hidden=hidden if hidden.any() else None,
         )
 
 
-def _spread(side: Side, indices: Sequence[int | None]) -> Float[Array, "W W"]:
+def _hidden(side: Side, indices: Sequence[int | None]) -> Bool[Array, "W W"]:
+    hidden = np.zeros(side.weights.shape, bool) if side.hidden is None else side.hidden
+    return _spread(hidden, indices) == 1
+
+
+def _spread(weights: Array, indices: Sequence[int | None]) -> Float[Array, "W W"]:
     spread = np.full((len(indices), len(indices)), np.nan)
     there = [row for row, index in enumerate(indices) if index is not None]
     here = [index for index in indices if index is not None]
-    spread[np.ix_(there, there)] = side.weights[np.ix_(here, here)]
+    spread[np.ix_(there, there)] = weights[np.ix_(here, here)]
     return spread
 
 
 def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
     """Return as HTML what has changed most, what the swapped words get, and which words cannot be compared."""
     names = {"first_name": word(_inside(comparison.first.name)), "second_name": word(_inside(comparison.second.name))}
-    text = ""
     changed = comparison.most_changed()
     if changed is None:
-        text += lesson("compare-nothing")
+        text = lesson("compare-nothing")
     else:
-        text += lesson("compare-most", **_cell_facts(comparison, changed), **names)
+        text = lesson("compare-most", **_cell_facts(comparison, changed), **names) + _special(comparison)
+        text += _winner(comparison, changed[0], names)
         if selected is not None and selected != changed and not np.isnan(comparison.difference[selected]):
             text += lesson("compare-cell", **_cell_facts(comparison, selected), **names)
+            text += _winner(comparison, selected[0], names) if selected[0] != changed[0] else ""
     text += "".join(_swap(comparison, *rows) for rows in comparison.swapped[:2])
     text += _only(comparison.first, [one for one, other in comparison.places if other is None])
     text += _only(comparison.second, [other for one, other in comparison.places if one is None])
@@ -195,13 +218,57 @@ def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str 
     }
 
 
+def _special(comparison: Comparison) -> str:
+    """Say which tokens are not counted, if there are such."""
+    names = special_names(comparison.units)
+    return lesson("compare-special", special=listed([f"<b>{word(name)}</b>" for name in names])) if names else ""
+
+
+def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
+    """Say which of the words that both have a row gives most to, and whether that is the same word in both."""
+    columns = np.flatnonzero(comparison.counted)
+    first, second = (weights[row, columns] for weights in comparison.weights)
+    # A word that may look at none of them gives none of them most.
+    if not (first.any() and second.any()):
+        return ""
+    facts = {"row": word(comparison.units[row].text), **names}
+    in_both = np.flatnonzero((first == first.max()) & (second == second.max()))
+    if not in_both.size:
+        ours, theirs = int(first.argmax()), int(second.argmax())
+        return lesson(
+            "compare-winner-changes",
+            **_winner_facts("ours", comparison, columns[ours], first[ours], second[ours]),
+            **_winner_facts("theirs", comparison, columns[theirs], first[theirs], second[theirs]),
+            **facts,
+        )
+    best = int(in_both[0])
+    told = lesson(
+        "compare-winner", **_winner_facts("best", comparison, columns[best], first[best], second[best]), **facts
+    )
+    # The one that comes nearest to it in the second run, if there is another, and it is not level.
+    rival = int(np.where(np.arange(columns.size) == best, -1, second).argmax())
+    if first[rival] >= first[best] or second[rival] >= second[best]:
+        return told
+    return told + lesson(
+        "compare-rival", **_winner_facts("rival", comparison, columns[rival], first[rival], second[rival]), **facts
+    )
+
+
+def _winner_facts(name: str, comparison: Comparison, column: int, first: float, second: float) -> dict[str, str]:
+    """Return a word and what it gets in both runs, as facts that begin with a name."""
+    return {
+        name: word(comparison.units[column].text),
+        f"{name}_first": fact(float(first)),
+        f"{name}_second": fact(float(second)),
+    }
+
+
 def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
     """Say how the words of both look at two words of which each run has one: the row in which it differs most."""
     first, second = comparison.weights
-    rows = comparison.shared & np.array([not unit.is_special for unit in comparison.units])
-    if not rows.any():
+    if not comparison.counted.any():
         return ""
-    apart = np.where(rows, np.abs(second[:, theirs] - first[:, ours]), -1)
+    apart = np.where(comparison.counted, np.abs(second[:, theirs] - first[:, ours]), -1)
     row = int(apart.argmax())
     return lesson(
         "compare-swapped",
@@ -219,15 +286,19 @@ def _only(side: Side, indices: Sequence[int | None]) -> str:
 
 
 def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
-    """Return the largest difference between two runs of one model, head by head, over the words that both have."""
+    """Return by how much the cell that has changed most differs between two runs of one model, head by head.
+
+    It is the cell of ``Comparison.most_changed``: special tokens do not count.
+    """
     rows = []
     for one, other in zip(first.layers, second.layers, strict=True):
         ours, words = merge_words(one.steps().weights, first.tokens)
         theirs, others = merge_words(other.steps().weights, second.tokens)
-        shared = [place for place in align(words, others) if None not in place]
-        if not shared:
+        shared = [(one, other) for one, other in align(words, others) if one is not None and other is not None]
+        counted = [place for place in shared if not words[place[0]].is_special]
+        if not counted:
             return np.zeros((len(first.layers), len(ours)))
-        here, there = (list(indices) for indices in zip(*shared, strict=True))
+        here, there = (list(indices) for indices in zip(*counted, strict=True))
         apart = theirs[:, there][:, :, there] - ours[:, here][:, :, here]
         rows.append(np.abs(apart).max(axis=(1, 2)))
     return np.stack(rows)

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 from attention.figures import colours
 
-__all__ = ["CROSSED", "PATCHES", "STEPS", "STEP_KEYS", "TURNED", "Step", "biased", "step_of", "unscaled"]
+__all__ = [
+    "CROSSED",
+    "PATCHES",
+    "STEPS",
+    "STEP_KEYS",
+    "TURNED",
+    "Step",
+    "biased",
+    "divided",
+    "step_of",
+    "unscaled",
+    "with_biases",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,19 @@ def _attention(scores: str, scale: str, mask: str, softmax: str, value: str) -> 
     return rf"{softmax}{opened} {scores} \, {scale} \, {mask} {closed} \, {value}"
 
 
+def _made(source: str, turned: str = "") -> str:
+    """Return how queries are made of X, and keys and values of a source; positions may turn the first two."""
+    opened, closed = (rf"\mathrm{{{turned}}}(", ")") if turned else ("", "")
+    # Each equation is a group of its own, and a narrow line breaks between them.
+    return r" \quad\allowbreak ".join(
+        (
+            rf"{{{_Q} = {opened}{_X}{_in(colours.QUERY, 'W_Q')}{closed}}}",
+            rf"{{{_K} = {opened}{source}{_in(colours.KEY, 'W_K')}{closed}}}",
+            rf"{{{_V} = {source}{_in(colours.VALUE, 'W_V')}}}",
+        )
+    )
+
+
 _GREY_SCORES = _grey(r"QK^{\top}")
 _GREY_SCALE = _grey(r"/ \sqrt{d_k}")
 _GREY_MASK = _grey("+ M")
@@ -57,8 +82,7 @@ STEPS = (
         "qkv",
         "Q · K · V",
         "Ask, offer, carry",
-        rf"{_Q} = {_X}{_in(colours.QUERY, 'W_Q')} \quad {_K} = {_X}{_in(colours.KEY, 'W_K')} \quad "
-        rf"{_V} = {_X}{_in(colours.VALUE, 'W_V')}",
+        _made(_X),
     ),
     Step(
         "scores",
@@ -99,14 +123,7 @@ STEPS = (
 )
 
 # How queries and keys are made where positions turn them; the lesson says what "turn" is.
-# Each equation is a group of its own, and a narrow line breaks between them.
-TURNED = r" \quad\allowbreak ".join(
-    (
-        rf"{{{_Q} = \mathrm{{turn}}({_X}{_in(colours.QUERY, 'W_Q')})}}",
-        rf"{{{_K} = \mathrm{{turn}}({_X}{_in(colours.KEY, 'W_K')})}}",
-        rf"{{{_V} = {_X}{_in(colours.VALUE, 'W_V')}}}",
-    )
-)
+TURNED = _made(_X, "turn")
 
 # A picture is cut into patches.
 PATCHES = r"\text{picture} \to t_1, t_2, \dots, t_n"
@@ -115,8 +132,7 @@ PATCHES = r"\text{picture} \to t_1, t_2, \dots, t_n"
 CROSSED = {
     "tokens": r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}",
     "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
-    "qkv": rf"{_Q} = {_X}{_in(colours.QUERY, 'W_Q')} \quad {_K} = Z{_in(colours.KEY, 'W_K')} \quad "
-    rf"{_V} = Z{_in(colours.VALUE, 'W_V')}",
+    "qkv": _made("Z"),
 }
 
 STEP_KEYS = tuple(step.key for step in STEPS)
@@ -130,6 +146,20 @@ def biased(formula: str) -> str:
 def unscaled(formula: str) -> str:
     """Return a formula of attention in which the scores stay as they are."""
     return formula.replace(rf"\, {_GREY_SCALE} ", "").replace(r"/ \sqrt{d_k}", "/ 1")
+
+
+def divided(formula: str, divisor: str) -> str:
+    """Return a formula of attention in which the scores are divided by a number of the model's own."""
+    return formula.replace(r"/ \sqrt{d_k}", f"/ {divisor}")
+
+
+def with_biases(formula: str, symbols: str) -> str:
+    """Return the formula of queries, keys and values in which these of the three, such as ``QV``, have a bias."""
+    for symbol, colour in zip("QKV", (colours.QUERY, colours.KEY, colours.VALUE), strict=True):
+        if symbol in symbols:
+            weight = _in(colour, f"W_{symbol}")
+            formula = formula.replace(weight, f"{weight} + {_in(colour, f'b_{symbol}')}")
+    return formula
 
 
 def step_of(key: str) -> Step:

@@ -15,6 +15,7 @@ from attention.figures.matrix import Cell, Matrix
 from attention.lesson.pictures import matrices
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
+from attention.lesson.tables import MASKED
 from attention.trace import Rotary
 
 __all__ = ["Detail", "detail", "has_cell", "open_cell"]
@@ -231,14 +232,18 @@ def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
     weight = getattr(layer.projections, f"W_{symbol.upper()}")[:, column]
     bias = getattr(layer.projections, f"b_{symbol.upper()}")
     products = inputs[cell.row] * weight
-    offset = 0.0 if bias is None else float(bias[column])
-    note = lesson(
-        "detail-projection-note",
-        count=products.size,
-        sum=exact(float(products.sum())),
-        bias=exact(offset),
-        total=exact(float(products.sum()) + offset),
-    )
+    total = float(products.sum())
+    if bias is None:
+        note = lesson("detail-projection-plain", count=products.size, sum=exact(total))
+    else:
+        offset = float(bias[column])
+        note = lesson(
+            "detail-projection-note",
+            count=products.size,
+            sum=exact(total),
+            bias=exact(offset),
+            total=exact(total + offset),
+        )
     note += _largest(products, scene.dimension_names)
     source = "z" if scene.is_cross and symbol != "q" else "x"
     return Detail(title, note, scene.dimension_names, products, f"{source} × W_{symbol.upper()}, product by product")
@@ -292,7 +297,10 @@ def _masked(scene: Scene, cell: Cell) -> Detail:
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
     note = lesson(f"detail-masked-{_reason(scene, cell)}", **names, visible=int(visible.sum()), total=visible.size)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
-    return Detail(title, note, _indexed(scene.key_labels), row, "what is left of this row")
+    labels, axis = _indexed(scene.key_labels), "what is left of this row"
+    # A bar of −∞ cannot be drawn; a table can say it.
+    columns = {"part": list(labels), axis: [repr(float(score)) for score in scene.steps.masked_scores[cell.row]]}
+    return Detail(title, note, labels, row, axis, columns)
 
 
 def _reason(scene: Scene, cell: Cell) -> str:
@@ -314,23 +322,27 @@ def _weight(scene: Scene, cell: Cell) -> Detail:
     if np.isneginf(highest):
         note = lesson("detail-weights-masked", **names)
         return Detail(title, note, _indexed(scene.key_labels), weights, "the weights of this row", are_weights=True)
-    shifted = scores - highest
+    shifted, visible = scores - highest, scene.visible[cell.row]
     exponentials = np.exp(shifted)
-    note = lesson(
-        "detail-weights-note",
-        **names,
-        exponential=exact(float(exponentials[cell.column])),
-        total=exact(float(exponentials.sum())),
-        highest=fact(highest),
-        value=exact(value),
-    )
+    if visible[cell.column]:
+        note = lesson(
+            "detail-weights-note",
+            **names,
+            exponential=exact(float(exponentials[cell.column])),
+            total=exact(float(exponentials.sum())),
+            highest=fact(highest),
+            value=exact(value),
+        )
+    else:
+        title = lesson("detail-weights-hidden", **names)
+        note = lesson("detail-hidden-note", visible=int(visible.sum()), total=visible.size)
     labels = _indexed(scene.key_labels)
     columns = {
         "key": list(labels),
         "score": [number(float(s)) for s in scores],
         "− maximum": [number(float(s)) for s in shifted],
-        "exp": [number(float(e), 4) for e in exponentials],
-        "weight": [number(float(w), 4) for w in weights],
+        "exp": [number(float(e), 4) if seen else "0" for e, seen in zip(exponentials, visible, strict=True)],
+        "weight": [number(float(w), 4) if seen else MASKED for w, seen in zip(weights, visible, strict=True)],
     }
     return Detail(title, note, labels, weights, "the weights of this row", columns, are_weights=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
@@ -24,7 +25,8 @@ def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
     names = scene.info.head_names
     label = f"Head {head + 1}" + (f": {names[head]}" if names else "")
     description = f"{scene.names[scene.word]} looks most at {scene.key_names[best]}, {number(float(row[best]))}."
-    return HeadThumb(label, shrink(weights), description, _group(scene, head))
+    drawn = np.where(scene.attention.hidden(head), np.float32(-np.inf), weights)
+    return HeadThumb(label, shrink(drawn), description, _group(scene, head))
 
 
 def _group(scene: Scene, head: int) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from attention.figures.format import scientific
 from attention.lab import Result
+from attention.lesson.proof import TOLERANCE
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 
@@ -18,7 +21,7 @@ def lab_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
         "written as": [result.way.name for result in results],
         "gives": ["one head's output" if result.way.is_one_head else "what all heads add" for result in results],
         "lines": [_n_lines(result.way.source) for result in results],
-        "largest difference": [scientific(result.difference) for result in results],
+        "largest difference": [scientific(result.difference.absolute) for result in results],
         "milliseconds": [f"{1000 * result.seconds:.3f}" for result in results],
     }
 
@@ -31,13 +34,23 @@ def shape_table(result: Result) -> dict[str, list[str]]:
 
 def tell_lab(scene: Scene, results: Sequence[Result]) -> str:
     """Return as HTML how well the five agree, on which text and with which weights."""
-    return lesson(
+    differences = [result.difference for result in results]
+    told = lesson(
         "lab",
         model=word(scene.info.name),
         layer=scene.layer + 1,
         head=scene.head + 1,
         count=len(scene.tokens),
-        largest=f"<b>{scientific(max(result.difference for result in results))}</b>",
+    )
+    told += lesson(
+        "lab-agree" if all(each.relative <= TOLERANCE for each in differences) else "lab-disagree",
+        model=word(scene.info.name),
+        largest=f"<b>{scientific(float(np.max([each.absolute for each in differences])))}</b>",
+    )
+    if not all(result.is_models_own for result in results):
+        told += lesson("lab-not-kept", model=word(scene.info.name))
+    return told + lesson(
+        "lab-times",
         fastest=word(min(results[1:], key=lambda result: result.seconds).way.name),
         slowest=word(max(results[1:], key=lambda result: result.seconds).way.name),
     )

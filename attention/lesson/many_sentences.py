@@ -9,8 +9,8 @@ from typing import Literal
 from attention.figures.atlas import Atlas, Head, Tiles, by_layer
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
-from attention.lesson.behaviour import head_table, tell_behaviours
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.behaviour import head_table, special_measures, tell_behaviours
+from attention.lesson.prose import fact, lesson, listed, word
 from attention.patterns import HeadSummary
 from attention.study import AlignedMean, StudyResult
 
@@ -42,12 +42,9 @@ class LayerMeasure:
     title: str
     unit: str
     is_share: bool = True
-    is_of_special_tokens: bool = False
 
 
 LAYER_MEASURES = (
-    LayerMeasure("separator", "Weight on [SEP]", "share", is_of_special_tokens=True),
-    LayerMeasure("classifier", "Weight on [CLS]", "share", is_of_special_tokens=True),
     LayerMeasure("punctuation", "Weight on punctuation marks", "share"),
     LayerMeasure("entropy", "How widely it looks: entropy", "nats", is_share=False),
     LayerMeasure("mean_distance", "How far it looks: mean distance", "tokens", is_share=False),
@@ -55,23 +52,34 @@ LAYER_MEASURES = (
 
 
 def layer_measures(result: StudyResult) -> list[LayerMeasure]:
-    """Return what there is to draw: a model without special tokens has no weight on them."""
-    return [each for each in LAYER_MEASURES if not each.is_of_special_tokens or result.measure(each.name).any()]
+    """Return what there is to draw: first the weight on the special tokens that end and begin a text."""
+    special = [LayerMeasure(measure, f"Weight on {name}", "share") for name, measure in _sinks(result)]
+    return [*special, *LAYER_MEASURES]
+
+
+def _sinks(result: StudyResult) -> list[tuple[str, str]]:
+    """Return the special tokens that end and begin a text, each with the measure of the weight on it."""
+    return [(name, measure) for name, measure in reversed(special_measures(result.special).items())]
 
 
 def tell_layers(result: StudyResult) -> str:
     """Return as HTML what the pictures of the layers are, and which layer gives most to special tokens."""
     told = lesson("study-layers")
-    separator, classifier = (result.measure(name).mean(axis=1) for name in ("separator", "classifier"))
-    if not separator.any():
+    sinks = [(name, result.measure(measure).mean(axis=1)) for name, measure in _sinks(result)]
+    if not sinks:
         return told
+    info = result.info
+    found = [
+        f"{word(name)} gets most in layer {share.argmax() + 1}, {fact(float(share.max()))}" for name, share in sinks
+    ]
     return told + lesson(
         "study-sinks",
-        model=html.escape(result.info.name),
-        separator_layer=int(separator.argmax()) + 1,
-        separator=fact(float(separator.max())),
-        classifier_layer=int(classifier.argmax()) + 1,
-        classifier=fact(float(classifier.max())),
+        model=word(info.name),
+        note=html.escape(info.note),
+        layers=info.n_layers,
+        heads=info.n_heads,
+        tokens=f"<b>{result.n_tokens / result.n_sentences:.0f}</b>",
+        sinks=listed(found),
     )
 
 
@@ -159,8 +167,12 @@ def describe(result: StudyResult, head: Head) -> str:
         pattern=word(pattern),
         times=f"{n_times:,}",
     )
-    if summary.classifier or summary.separator:
-        told += lesson("study-special", classifier=fact(summary.classifier), separator=fact(summary.separator))
+    special = [
+        f"{fact(getattr(summary, measure))} goes to {word(name)}"
+        for name, measure in special_measures(result.special).items()
+    ]
+    if special:
+        told += lesson("study-special", shares=listed(special))
     shown = tell_behaviours(summary)
     return told + shown + lesson("study-caveat" if shown else "study-no-behaviour")
 
@@ -171,7 +183,7 @@ def _summary(result: StudyResult, head: Head) -> HeadSummary:
 
 def study_table(result: StudyResult) -> dict[str, list[str | int | float]]:
     """Return all heads as columns: the means, and how often each had its commonest pattern."""
-    table = head_table(result.summaries)
+    table = head_table(result.summaries, special=result.special)
     commonest = [result.commonest_pattern(summary.layer, summary.head) for summary in result.summaries]
     front: dict[str, list[str | int | float]] = {name: table.pop(name) for name in ("layer", "head")}
     front["pattern"] = [pattern for pattern, _ in commonest]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from attention.figures.format import number
@@ -66,17 +64,24 @@ def key_picture(scene: Scene, key: int) -> Matrix:
 def value_picture(scene: Scene, key: int) -> Matrix:
     """Return the key's value, the part of it that is handed over, and the output that it becomes part of."""
     value, weight = scene.steps.values[key], scene.steps.weights[scene.word, key]
-    names = (f"v({scene.key_labels[key]})", f"{number(float(weight))} × v", f"output({scene.focus.text})")
+    is_hidden = not scene.visible[scene.word, key]
+    part = "0" if is_hidden else number(float(weight))
+    values = np.stack([value, weight * value, scene.steps.head_outputs[scene.word]])
+    hidden = np.zeros(values.shape, bool)
+    hidden[1] = is_hidden
     return _rows(
         "handing",
         "What comes of it: v and the output",
-        np.stack([value, weight * value, scene.steps.head_outputs[scene.word]]),
-        names,
+        values,
+        (f"v({scene.key_labels[key]})", f"{part} × v", f"output({scene.focus.text})"),
         f"The value of {scene.key_labels[key]}, what its weight leaves of it, and the output of {scene.focus.text}.",
+        hidden if is_hidden else None,
     )
 
 
-def _rows(name: str, title: str, values: np.ndarray, labels: tuple[str, ...], alt: str) -> Matrix:
+def _rows(
+    name: str, title: str, values: np.ndarray, labels: tuple[str, ...], alt: str, hidden: np.ndarray | None = None
+) -> Matrix:
     return Matrix(
         name=name,
         title=title,
@@ -87,6 +92,7 @@ def _rows(name: str, title: str, values: np.ndarray, labels: tuple[str, ...], al
         column_axis="dimensions of the head",
         palette="signed",
         alt=alt,
+        hidden=hidden,
     )
 
 
@@ -147,5 +153,4 @@ def _written_sum(products: np.ndarray) -> str:
 
 def _divisor(scene: Scene) -> str:
     """Return what scores are divided by, as the root of the width where it is that."""
-    divisor = 1 / scene.attention.scale
-    return f"√{scene.d_head}" if math.isclose(divisor, math.sqrt(scene.d_head), rel_tol=1e-6) else number(divisor)
+    return scene.divisor(f"√{scene.d_head}") or "1"

@@ -47,18 +47,22 @@ def _qkv(scene: Scene) -> tuple[Matrix, ...]:
     steps, is_turned = scene.steps, scene.attention.rotary is not None
     opened, closed = ("turn(", ")") if is_turned else ("", "")
     source = "Z" if scene.is_cross else "X"
+    of_q, of_k, of_v = (
+        f"{vectors}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
+        for vectors, symbol in zip(("X", source, source), "QKV", strict=True)
+    )
     made = (
-        _vectors(scene, "queries", f"Q = {opened}X·W_Q{closed}", steps.queries, role="query"),
-        _vectors(scene, "keys", f"K = {opened}{source}·W_K{closed}", steps.keys, role="key", of_keys=True),
-        _vectors(scene, "values", f"V = {source}·W_V", steps.values, role="value", of_keys=True),
+        _vectors(scene, "queries", f"Q = {opened}{of_q}{closed}", steps.queries, role="query"),
+        _vectors(scene, "keys", f"K = {opened}{of_k}{closed}", steps.keys, role="key", of_keys=True),
+        _vectors(scene, "values", f"V = {of_v}", steps.values, role="value", of_keys=True),
     )
     if not is_turned:
         return made
     queries, keys = scene.projected
     return (
         *made,
-        _vectors(scene, "projected_queries", "X·W_Q, before turning", queries, role="query"),
-        _vectors(scene, "projected_keys", "X·W_K, before turning", keys, role="key", of_keys=True),
+        _vectors(scene, "projected_queries", f"{of_q}, before turning", queries, role="query"),
+        _vectors(scene, "projected_keys", f"{of_k}, before turning", keys, role="key", of_keys=True),
     )
 
 
@@ -78,8 +82,9 @@ def _scale(scene: Scene) -> tuple[Matrix, ...]:
 
 
 def _scaled(scene: Scene) -> str:
-    """Name the scaled scores: some models leave them as they are."""
-    return "S" if scene.attention.scale == 1 else "S / √dₖ"
+    """Name the scaled scores: some models leave them as they are, or divide them by a number of their own."""
+    divisor = scene.divisor("√dₖ")
+    return f"S / {divisor}" if divisor else "S"
 
 
 def _mask(scene: Scene) -> tuple[Matrix, ...]:
@@ -87,14 +92,19 @@ def _mask(scene: Scene) -> tuple[Matrix, ...]:
 
 
 def _softmax(scene: Scene) -> tuple[Matrix, ...]:
-    return (_pairs(scene, "weights", f"A = softmax({_scaled(scene)} + M)", scene.steps.weights, palette="weights"),)
+    title = f"A = softmax({_scaled(scene)} + M)"
+    return (_pairs(scene, "weights", title, scene.steps.weights, palette="weights", hidden=~scene.visible),)
 
 
 def _sum(scene: Scene) -> tuple[Matrix, ...]:
     steps, word = scene.steps, scene.word
     products = steps.weights[word][:, None] * steps.values
     total = steps.head_outputs[word]
-    rows = tuple(f"{weight:.2f} × {label}" for weight, label in zip(steps.weights[word], scene.key_labels, strict=True))
+    visible = scene.visible[word]
+    rows = tuple(
+        f"{f'{weight:.2f}' if is_visible else '0'} × {label}"
+        for weight, is_visible, label in zip(steps.weights[word], visible, scene.key_labels, strict=True)
+    )
     contributions = Matrix(
         name="contributions",
         title=f"Weight × value, for {scene.focus.text}",
@@ -109,6 +119,7 @@ def _sum(scene: Scene) -> tuple[Matrix, ...]:
         title_role="value",
         selected=scene.selected("contributions"),
         has_total_row=True,
+        hidden=None if visible.all() else np.repeat(np.append(~visible, False)[:, None], total.size, axis=1),
     )
     outputs = _vectors(scene, "outputs", "O = A·V", steps.head_outputs, role="value")
     return contributions, outputs
@@ -120,7 +131,7 @@ def _heads(scene: Scene) -> tuple[Matrix, ...]:
     concat = _vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head:dimension")
     if scene.attention.projections is None:
         return (concat,)
-    bias = "" if scene.attention.projections.b_O is None else " + b_O"
+    bias = " + b_O" if scene.has_bias("O") else ""
     change = _vectors(scene, "change", f"ΔE = joined·W_O{bias}", scene.change, scene.dimensions)
     return concat, change
 
@@ -132,6 +143,7 @@ def _pairs(
     values: np.ndarray,
     limit: float | None = None,
     palette: str = "signed",
+    hidden: np.ndarray | None = None,
 ) -> Matrix:
     return Matrix(
         name=name,
@@ -151,6 +163,7 @@ def _pairs(
         selected=scene.selected(name),
         row_groups=groups(scene.tokens),
         column_groups=groups(scene.key_tokens),
+        hidden=hidden if hidden is not None and hidden.any() else None,
     )
 
 

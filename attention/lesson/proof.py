@@ -1,57 +1,161 @@
-"""The proof beside the picture: our numbers against the model's own."""
+"""The proof beside the picture: our numbers against the model's own, link by link."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
 from attention.figures.format import scientific
-from attention.trace import Trace
+from attention.lesson.prose import lesson, word
+from attention.trace import Difference, LayerTrace, Trace
 
-__all__ = ["TOLERANCE", "Proof", "prove"]
+__all__ = ["TOLERANCE", "Link", "LinkName", "Proof", "prove", "tell_proof"]
 
-# Two float32 computations of the same sums, in another order, stay well within this.
+# As a part of the largest number that the model has there, or of a row's sum, which is 1. A float32 is rounded by up to
+# 6e-8 of itself. Over a sum of n products, in two orders, such errors grow with √n: for n from 64 to 4,096, to 5e-7 to
+# 4e-6. What is wrong by a thousandth of the largest number is a hundred times further away.
 TOLERANCE = 1e-5
+
+# From a layer's input to what it adds: each is made of what stands before it.
+LinkName = Literal["queries", "keys", "values", "outputs", "added"]
+LINK_NAMES: tuple[LinkName, ...] = get_args(LinkName)
+_LABELS: dict[LinkName, str] = {
+    "queries": "queries",
+    "keys": "keys",
+    "values": "values",
+    "outputs": "the heads' outputs",
+    "added": "what the layer adds",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link of the chain: how it is worked out, and how far that is from the model's own; None if not known."""
+
+    name: LinkName
+    made_of: str
+    found: Difference | None
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether it is within the tolerance, or nothing is known against it."""
+        return self.found is None or self.found.relative <= TOLERANCE
+
+    @property
+    def label(self) -> str:
+        """What is compared, in words."""
+        return _LABELS[self.name]
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
     """How far ours and the model's own are apart at most, over all layers, heads and tokens."""
 
-    largest_difference: float
+    links: tuple[Link, ...]
     largest_row_error: float
-    n_masked_rows: int
+    n_masked_rows: int = 0
+
+    @classmethod
+    def of_outputs(cls, found: Difference, largest_row_error: float) -> Proof:
+        """Return the proof where only queries, keys, values and the heads' outputs were kept."""
+        known: dict[LinkName, Difference] = {"outputs": found}
+        return cls(_links(known, ()), largest_row_error)
+
+    @property
+    def largest_difference(self) -> float:
+        """How far the heads' outputs are from the model's own."""
+        return next(link.found.absolute for link in self.links if link.name == "outputs" and link.found is not None)
 
     @property
     def holds(self) -> bool:
-        """Tell whether both are within the tolerance."""
-        return self.largest_difference <= TOLERANCE and self.largest_row_error <= TOLERANCE
+        """Tell whether every link that is known, and every row, is within the tolerance."""
+        return all(link.holds for link in self.links) and self.largest_row_error <= TOLERANCE
 
     def sentence(self, name: str) -> str:
         """Say it in plain words, for the model of this name."""
+        difference = scientific(self.largest_difference)
+        told = f"{self.rows} · recomputed vs. {name}'s own output: largest difference {difference}"
+        broken = [link.label for link in self.links if not link.holds]
+        return f"{told} · not as {name} has it: {', '.join(broken)}" if broken else told
+
+    @property
+    def rows(self) -> str:
+        """Say what the rows of the weights sum to."""
         if self.largest_row_error <= TOLERANCE:
             rows = "rows sum to 1"
         else:
             rows = f"rows miss 1 by up to {scientific(self.largest_row_error)}"
-        if self.n_masked_rows:
-            rows += f" ({self.n_masked_rows} wholly masked rows to 0)"
-        difference = scientific(self.largest_difference)
-        return f"{rows} · recomputed vs. {name}'s own output: largest difference {difference}"
+        return f"{rows} ({self.n_masked_rows} wholly masked rows to 0)" if self.n_masked_rows else rows
+
+    def table(self) -> list[tuple[str, str, str, str]]:
+        """Return each link in plain words: what it is, what it is made of, and the difference, also as a part."""
+        rows = []
+        for link in self.links:
+            if link.found is None:
+                rows.append((link.label, link.made_of, "not known", ""))
+            else:
+                found = scientific(link.found.absolute), scientific(link.found.relative)
+                rows.append((link.label, link.made_of, *found))
+        error = scientific(self.largest_row_error)
+        return [*rows, ("sums of the rows", "1, or 0 if all is masked", error, error)]
+
+
+def tell_proof(name: str, proof: Proof) -> str:
+    """Return as HTML what was compared with what, and what was not, for the model of this name."""
+    told = lesson("proof", model=word(name), tolerance=scientific(TOLERANCE))
+    knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
+    return told + lesson("proof-outputs", model=word(name)) if knows_outputs_alone else told
 
 
 def prove(trace: Trace) -> Proof:
-    """Recompute every head of every layer and compare it with what the model itself produced."""
-    difference = row_error = 0.0
-    n_masked_rows = 0
-    for layer in (layer for part in trace.traces for layer in part.layers):
-        # Head by head: all at once take much memory where the text is long.
-        for head, model_output in enumerate(layer.model_output):
-            steps = layer.head(head)
-            sums = steps.weights.sum(axis=-1)
-            is_masked = np.isneginf(steps.masked_scores).all(axis=-1)
-            n_masked_rows += int(is_masked.sum())
-            # NumPy's maximum, since Python's passes over NaN, and the proof must not.
-            row_error = np.maximum(row_error, np.abs(sums - ~is_masked).max())
-            difference = np.maximum(difference, np.abs(steps.head_outputs - model_output).max())
-    return Proof(float(difference), float(row_error), n_masked_rows)
+    """Work out every layer of a run once more, from what entered it to what it added, and compare it with the model's.
+
+    Each link begins at what the model itself had before it, so that one that is wrong is named, and errors do not add
+    up. It is known of a part only where all layers of that part kept it.
+    """
+    layers = [layer for part in trace.traces for layer in part.layers]
+    found: dict[LinkName, Difference] = {"outputs": Difference()}
+    row_error, n_masked_rows, n_known = 0.0, 0, dict.fromkeys(LINK_NAMES, 0)
+    for layer in layers:
+        outputs, error, n_masked = _check_heads(layer)
+        row_error, n_masked_rows = float(np.maximum(row_error, error)), n_masked_rows + n_masked
+        known: list[tuple[LinkName, Difference]] = [("outputs", outputs), *layer.check_projections().items()]
+        for name, difference in known:
+            found[name] = found.get(name, Difference()).worst(difference)
+            n_known[name] += 1
+    whole = {name: each for name, each in found.items() if n_known[name] == len(layers)}
+    return Proof(_links(whole, layers), row_error, n_masked_rows)
+
+
+def _check_heads(layer: LayerTrace) -> tuple[Difference, float, int]:
+    """Compare the heads' outputs, and return with it by how much a row misses its sum, and how many see nothing."""
+    worst, row_error, n_masked_rows = 0.0, 0.0, 0
+    # Head by head: all at once take much memory where the text is long.
+    for head, model_output in enumerate(layer.model_output):
+        steps = layer.head(head)
+        is_masked = np.isneginf(steps.masked_scores).all(axis=-1)
+        n_masked_rows += int(is_masked.sum())
+        # NumPy's maximum, since Python's passes over NaN, and the proof must not.
+        row_error = float(np.maximum(row_error, np.abs(steps.weights.sum(axis=-1) - ~is_masked).max()))
+        worst = float(np.maximum(worst, np.abs(steps.head_outputs - model_output).max()))
+    return Difference.within(worst, layer.model_output), row_error, n_masked_rows
+
+
+def _links(found: dict[LinkName, Difference], layers: Sequence[LayerTrace]) -> tuple[Link, ...]:
+    return tuple(Link(name, _made_of(name, layers), found.get(name)) for name in LINK_NAMES)
+
+
+def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:
+    """Return how a link is worked out, as these layers do it."""
+    if name == "outputs":
+        return "softmax(Q·Kᵀ, scaled and masked)·V"
+    source, letter = ("joined heads", "O") if name == "added" else ("X", name[0].upper())
+    made = f"{source}·W_{letter}"
+    parts = [layer.projections for layer in layers if layer.projections is not None]
+    if any(getattr(part, f"b_{letter}") is not None for part in parts):
+        made += f" + b_{letter}"
+    is_turned = name in ("queries", "keys") and any(layer.rotary is not None for layer in layers)
+    return f"{made}, turned by the positions" if is_turned else made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -11,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from attention.figures.format import number, scientific
 
-__all__ = ["exact", "fact", "lesson", "small", "typed", "word"]
+__all__ = ["exact", "fact", "lesson", "listed", "small", "typed", "word"]
 
 LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
 
@@ -27,6 +28,16 @@ def word(text: str) -> str:
 def typed(text: str) -> str:
     """Return a text as HTML, whole: escaped, with its own direction of writing."""
     return f"<bdi>{html.escape(text)}</bdi>"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``.
+
+    Raises:
+        ValueError: there is none.
+    """
+    *before, last = words
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def fact(value: float) -> str:

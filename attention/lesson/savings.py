@@ -181,6 +181,7 @@ def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, .
             row_role="query",
             column_role="key",
             focus_row=scene.word,
+            hidden=None if scene.visible.all() else ~scene.visible,
         )
         for variant in variants
     )

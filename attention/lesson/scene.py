@@ -63,6 +63,11 @@ class Scene:
         return self.attention.head(self.head)
 
     @cached_property
+    def visible(self) -> Array:
+        """Which keys each query of this head may look at: those that the mask does not hide."""
+        return ~self.attention.hidden(self.head)
+
+    @cached_property
     def all_outputs(self) -> Array:
         """The outputs of all heads of this layer, derived head by head: all steps of all of them take much memory."""
         return np.stack([self.attention.head(head).head_outputs for head in range(self.info.n_heads)])
@@ -134,6 +139,17 @@ class Scene:
     def d_head(self) -> int:
         """The width of a query and a key."""
         return self.steps.queries.shape[-1]
+
+    def divisor(self, root: str) -> str:
+        """Return what the scores are divided by: ``root``, as one writes √d_k, or a number; empty if by nothing."""
+        if self.attention.has_usual_scale:
+            return root
+        return "" if self.attention.scale == 1 else f"{1 / self.attention.scale:.4g}"
+
+    def has_bias(self, symbol: str) -> bool:
+        """Tell whether the projection of this letter (Q, K, V or O) is known to add a bias."""
+        parts = self.attention.projections
+        return parts is not None and getattr(parts, f"b_{symbol}") is not None
 
     def selected(self, matrix: str) -> tuple[int, int] | None:
         """Return the clicked cell if it is in this matrix."""

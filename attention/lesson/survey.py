@@ -14,6 +14,7 @@ from attention.figures.atlas import Group, Head, Tiles, by_layer
 from attention.figures.format import number
 from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.matrix import Matrix
+from attention.lesson.prose import listed
 from attention.lesson.scene import Scene
 from attention.patterns import (
     PATTERN_NAMES,
@@ -25,7 +26,7 @@ from attention.patterns import (
 )
 from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
-from attention.words import Word, hide_tokens, is_punctuation, merge_words, words_of
+from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of
 
 __all__ = [
     "HIDE_NAMES",
@@ -73,6 +74,26 @@ class Look:
             return weights
         return hide_tokens(weights, self.kept(trace.tokens), self.renormalise, self.kept(trace.key_tokens))
 
+    def hidden(self, layer: LayerTrace, trace: Trace, head: int) -> Bool[Array, "U V"]:
+        """Return which cells of a head the mask hides: between merged words, those of which it hides every piece."""
+        hidden = layer.hidden(head)
+        return merge_hidden(hidden, trace.tokens, trace.key_tokens) if self.words else hidden
+
+    def pictured(self, layer: LayerTrace, trace: Trace, weights: Float[Array, "H U V"]) -> Float[Array, "H U V"]:
+        """Return weights that are looked at in this way with ``-inf`` where the mask hides a cell."""
+        if layer.mask is None:
+            return weights
+        return np.where(self._hidden(layer, trace), np.float32(-np.inf), weights)
+
+    def hidden_everywhere(self, layer: LayerTrace, trace: Trace) -> Bool[Array, "U V"]:
+        """Return which cells the mask hides in every head of a layer."""
+        return np.logical_and.reduce(self._hidden(layer, trace))
+
+    def _hidden(self, layer: LayerTrace, trace: Trace) -> Bool[Array, "*H U V"]:
+        """Return which cells the mask hides, once where it is one for all heads."""
+        is_one = layer.mask is None or layer.mask.ndim < 3 or len(layer.mask) == 1
+        return np.stack([self.hidden(layer, trace, head) for head in range(1 if is_one else len(layer.queries))])
+
     def kept(self, tokens: Sequence[Token]) -> Bool[Array, " U"]:
         """Return which tokens or words are not hidden."""
         return np.array([not self._hides(unit) for unit in self.units(tokens)])
@@ -106,12 +127,14 @@ class Survey:
 
     Of two sentences, ``shares`` has for each head, in the order of the summaries, what goes from which to
     which, special tokens counted in, and ``word_shares`` the same between words alone (see ``block_shares``).
+    ``special`` are the names of these tokens.
     """
 
     tiles: Tiles
     summaries: tuple[HeadSummary | CrossSummary, ...]
     shares: Float[Array, "N 2 2"] | None = None
     word_shares: Float[Array, "N 2 2"] | None = None
+    special: tuple[str, ...] = ()
 
     def summary(self, head: Head) -> HeadSummary | CrossSummary:
         """Return what one head does."""
@@ -147,13 +170,15 @@ def survey(trace: Trace, look: Look) -> Survey:
         weights = whole.weights(layer, trace)
         # Merged words have no additive mask of their own; a hidden cell has a weight of 0 all the same.
         summaries += summarise_weights(weights, units, None if look.words else layer.mask, index)
-        pictures.append(weights if look == whole else look.weights(layer, trace))
+        pictures.append(look.pictured(layer, trace, weights if look == whole else look.weights(layer, trace)))
         if is_pair(units):
             shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
     tiles = Tiles.of(pictures)
+    special = special_names(trace.tokens)
     if not shares:
-        return Survey(tiles, tuple(summaries))
-    return Survey(tiles, tuple(summaries), *map(np.concatenate, zip(*shares, strict=True)))
+        return Survey(tiles, tuple(summaries), special=special)
+    with_special, of_words = map(np.concatenate, zip(*shares, strict=True))
+    return Survey(tiles, tuple(summaries), with_special, of_words, special)
 
 
 def _cross_survey(trace: Trace, look: Look) -> Survey:
@@ -163,7 +188,8 @@ def _cross_survey(trace: Trace, look: Look) -> Survey:
     for index, layer in enumerate(trace.layers):
         mask = None if look.words else layer.mask
         summaries += summarise_cross(whole.weights(layer, trace), units, key_units, mask, index)
-    return Survey(Tiles.of([look.weights(layer, trace) for layer in trace.layers]), tuple(summaries))
+    pictures = [look.pictured(layer, trace, look.weights(layer, trace)) for layer in trace.layers]
+    return Survey(Tiles.of(pictures), tuple(summaries))
 
 
 def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
@@ -171,11 +197,13 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
     place = f"layer {scene.layer + 1}, head {head + 1}"
+    masked = look.hidden(scene.attention, scene.trace, head)
     return Matrix(
         name="weights",
         title=f"Weights of head {head + 1}",
         values=_shown(look, look.weights(scene.attention, scene.trace)[head], scene.trace),
         blank="hidden",
+        hidden=masked if masked.any() else None,
         row_labels=labels,
         column_labels=key_labels,
         row_axis="queries (who asks)",
@@ -204,6 +232,7 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     (row, row_end), (column, column_end) = _block_spans(units, key_units, block)
     weights = weights[:, row:row_end, column:column_end]
+    hidden = look.hidden_everywhere(scene.attention, scene.trace)[row:row_end, column:column_end]
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
     starts = [start for _, start in groups(units)]
     shown: tuple[int, ...] = (0,)
@@ -227,6 +256,7 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
         shown=shown,
         threshold=lines.threshold,
         pinned=_pins_from(lines, row, column),
+        hidden=hidden if hidden.any() else None,
     )
 
 
@@ -289,7 +319,9 @@ def _by_pattern(surveyed: Survey) -> Order:
 def _by_share(surveyed: Survey, shares: Float[Array, "N 2 2"]) -> Order:
     first, second = SENTENCES
     across = dict(zip(map(place, surveyed.summaries), shares[:, 0, 1].tolist(), strict=True))
-    title = f"From the most to the least that the rows of {first} give to {second} ([CLS] and [SEP] counted in)"
+    title = f"From the most to the least that the rows of {first} give to {second}"
+    if surveyed.special:
+        title += f" ({listed(surveyed.special)} counted in)"
     heads = sorted(across, key=lambda head: -across[head])
     return Order(((title, heads),), {head: number(share) for head, share in across.items()})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable
 from itertools import groupby
@@ -10,7 +11,8 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.course import CROSSED, PATCHES, TURNED, Step, biased, unscaled
+from attention.lesson.course import CROSSED, PATCHES, TURNED, Step, biased, divided, unscaled, with_biases
+from attention.lesson.guessed import tell_guessed
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
@@ -21,6 +23,8 @@ __all__ = ["formula", "heading", "tell", "tell_weights"]
 
 # What would be written as 0.00 is not worth a look.
 SMALLEST_TOLD = 0.005
+# A first token that takes more than this share of a head's weight is told to be a sink.
+MOST = 0.5
 # Special tokens that have a sentence of their own, in this order.
 _SPECIAL_LESSONS = {
     "[CLS]": "tokens-cls",
@@ -36,31 +40,37 @@ def tell(step: str, scene: Scene) -> str:
 
 
 def heading(step: Step, scene: Scene) -> str:
-    """Return the heading of a step; a picture is no sentence."""
-    return "Cut the picture into patches" if _cuts_picture(step, scene) else step.heading
+    """Return the heading of a step; a picture is no sentence, and not every model makes its scores smaller."""
+    if _cuts_picture(step, scene):
+        return "Cut the picture into patches"
+    if step.key != "scale" or scene.attention.scale < 1:
+        return step.heading
+    return "Leave the scores as they are" if scene.attention.scale == 1 else "Make the scores larger"
 
 
 def formula(step: Step, scene: Scene) -> str:
     """Return the formula of a step in LaTeX; what the vectors are made of depends on the layer and the model."""
-    layer = scene.attention
-    other = _other_formula(step, scene)
-    if other:
-        return other
-    if step.key == "qkv" and layer.rotary is not None:
-        return TURNED
-    if step.key == "heads" and layer.norm is not None and layer.projections and layer.projections.b_O is None:
-        return step.formula.removesuffix(" + b_O")
-    if step.key == "embed":
-        return _embed_formula(step, scene)
-    latex = step.formula if layer.bias is None else biased(step.formula)
-    return unscaled(latex) if layer.scale == 1 else latex
-
-
-def _other_formula(step: Step, scene: Scene) -> str:
-    """Return the formula where a picture is cut, or two texts meet; else nothing."""
     if _cuts_picture(step, scene):
         return PATCHES
-    return CROSSED.get(step.key, "") if scene.is_cross else ""
+    if step.key == "qkv":
+        return _projection_formula(step, scene)
+    if scene.is_cross and step.key in CROSSED:
+        return CROSSED[step.key]
+    if step.key == "embed":
+        return _embed_formula(step, scene)
+    if step.key == "heads":
+        is_plain = scene.attention.projections is not None and not scene.has_bias("O")
+        return step.formula.removesuffix(" + b_O") if is_plain else step.formula
+    latex = step.formula if scene.attention.bias is None else biased(step.formula)
+    divisor = scene.divisor(r"\sqrt{d_k}")
+    return divided(latex, divisor) if divisor else unscaled(latex)
+
+
+def _projection_formula(step: Step, scene: Scene) -> str:
+    """Return how queries, keys and values are made: of what, with which biases, and turned or not."""
+    plain = TURNED if scene.attention.rotary is not None else step.formula
+    latex = CROSSED[step.key] if scene.is_cross else plain
+    return with_biases(latex, "".join(filter(scene.has_bias, "QKV")))
 
 
 def _cuts_picture(step: Step, scene: Scene) -> bool:
@@ -140,7 +150,13 @@ def _tokens(scene: Scene) -> str:
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
         text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
-    return text
+    return text + tell_guessed(scene) + _note(scene)
+
+
+def _note(scene: Scene) -> str:
+    """Say what the model's name does not."""
+    note = scene.info.note
+    return lesson("tokens-note", model=word(scene.info.name), note=html.escape(note)) if note else ""
 
 
 def _features(scene: Scene) -> str:
@@ -198,7 +214,25 @@ def _embed(scene: Scene) -> str:
         position_length=_length(parts.positions[scene.word]),
         length=_length(inputs[scene.word]),
     )
+    if parts.segments is not None:
+        text += lesson("embed-segment", length=_length(parts.segments[scene.word]))
+    text += _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
     return text + lesson("embed-norm") if _has_norm(scene) else text
+
+
+def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
+    """Say how the lengths of two parts make the length of their sum; nothing if one of them has no direction."""
+    both = float(np.linalg.norm(one) * np.linalg.norm(other))
+    if not both:
+        return ""
+    cosine = min(1.0, max(-1.0, float(one @ other) / both))
+    return lesson(
+        "embed-lengths",
+        cosine=fact(cosine),
+        angle=fact(math.degrees(math.acos(cosine))),
+        together=_length(one + other),
+        focus=word(scene.names[scene.word]),
+    )
 
 
 def _stream(scene: Scene, inputs: Array) -> str:
@@ -231,13 +265,14 @@ def _first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
         return lesson("embed-bias" if scene.attention.bias is not None else "embed-rotary", **facts)
-    return lesson(
+    text = lesson(
         "embed-picture" if scene.info.reads == "picture" else "embed-normed",
         position=scene.word,
         word_length=_length(parts.words[scene.word]),
         position_length=_length(parts.positions[scene.word]),
         **facts,
     )
+    return text + _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
 
 
 def _cosines(vectors: Array, row: int) -> Array:
@@ -253,7 +288,7 @@ def _cosines(vectors: Array, row: int) -> Array:
 def _qkv(scene: Scene) -> str:
     steps = scene.steps
     if scene.is_cross:
-        return lesson(
+        crossed = lesson(
             "qkv-cross",
             head=scene.head + 1,
             width=scene.info.d_model,
@@ -262,6 +297,7 @@ def _qkv(scene: Scene) -> str:
             query=_length(steps.queries[scene.word]),
             keys=len(scene.key_tokens),
         )
+        return crossed + _tell_biases(scene)
     text = lesson(
         "qkv",
         head=scene.head + 1,
@@ -272,7 +308,19 @@ def _qkv(scene: Scene) -> str:
         key=_length(steps.keys[scene.word]),
         value=_length(steps.values[scene.word]),
     )
-    return text + _tell_rotary(scene) + _tell_groups(scene)
+    return text + _tell_biases(scene) + _tell_rotary(scene) + _tell_groups(scene)
+
+
+def _tell_biases(scene: Scene) -> str:
+    """Say which of the projections add a bias, where some do."""
+    names = [f"b<sub>{symbol}</sub>" for symbol in "QKV" if scene.has_bias(symbol)]
+    return lesson("qkv-bias", biases=_listed(names)) if names else ""
+
+
+def _listed(names: list[str]) -> str:
+    """Return ``a``, ``a and b``, or ``a, b and c``."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _tell_rotary(scene: Scene) -> str:
@@ -319,37 +367,66 @@ def _scores(scene: Scene) -> str:
         worst=word(scene.key_names[worst]),
         worst_score=fact(float(row[worst])),
     )
-    if scene.attention.bias is None:
-        return text
-    return text + lesson(
-        "scores-bias",
-        focus=word(scene.names[scene.word]),
+    if scene.attention.bias is not None:
+        text += lesson(
+            "scores-bias",
+            focus=word(scene.names[scene.word]),
+            best=word(scene.key_names[best]),
+            bias=fact(float(scene.attention.bias[scene.head, scene.word, best])),
+        )
+    return text + _tell_hidden_best(scene, best)
+
+
+def _tell_hidden_best(scene: Scene, best: int) -> str:
+    """Say that the key with the highest score will be hidden, and which is the highest of those that stay."""
+    seen = scene.visible[scene.word]
+    if seen[best] or not seen.any():
+        return ""
+    left = int(scene.steps.masked_scores[scene.word].argmax())
+    return lesson(
+        "scores-hidden",
         best=word(scene.key_names[best]),
-        bias=fact(float(scene.attention.bias[scene.head, scene.word, best])),
+        left=word(scene.key_names[left]),
+        score=fact(float(scene.steps.scores[scene.word, left])),
     )
 
 
 def _scale(scene: Scene) -> str:
-    steps, row = scene.steps, scene.word
-    best = int(steps.scores[row].argmax())
-    return lesson(
+    steps = scene.steps
+    text = lesson(
         _scale_lesson(scene),
-        focus=word(scene.names[scene.word]),
-        divisor=fact(1 / scene.attention.scale),
+        divisor=f"<b>{scene.divisor(number(scene.d_head**0.5))}</b>",
         d_head=scene.d_head,
         before=fact(float(steps.scores.std())),
         after=fact(float(steps.scaled_scores.std())),
-        best=word(scene.key_names[best]),
-        weight_unscaled=fact(float(softmax(steps.scores[row])[best])),
-        weight_scaled=fact(float(softmax(steps.scaled_scores[row])[best])),
     )
+    return text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
 
 
 def _scale_lesson(scene: Scene) -> str:
     """Return which lesson says what this model divides its scores by."""
-    if math.isclose(scene.attention.scale, scene.d_head**-0.5, rel_tol=1e-6):
+    if scene.attention.has_usual_scale:
         return "scale"
     return "scale-none" if scene.attention.scale == 1 else "scale-own"
+
+
+def _tell_unscaled(scene: Scene) -> str:
+    """Say what the softmax of the row would be without scaling; the mask holds in either case."""
+    steps, row = scene.steps, scene.word
+    focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
+    best = int(steps.masked_scores[row].argmax())
+    if n_visible < 2:
+        return lesson("scale-one" if n_visible else "scale-nothing", focus=focus, best=word(scene.key_names[best]))
+    hidden = len(scene.key_tokens) - n_visible
+    return lesson(
+        "scale-softmax-masked" if hidden else "scale-softmax",
+        focus=focus,
+        best=word(scene.key_names[best]),
+        hidden=hidden,
+        visible=n_visible,
+        weight_unscaled=fact(float(softmax(steps.scores[row] + steps.mask[row])[best])),
+        weight_scaled=fact(float(steps.weights[row, best])),
+    )
 
 
 def _mask(scene: Scene) -> str:
@@ -369,7 +446,8 @@ def _mask(scene: Scene) -> str:
 def _mask_lesson(scene: Scene, hides: bool) -> str:
     has_padding = any(token.is_padding for token in scene.key_tokens)
     if scene.info.is_decoder or scene.trace.is_written:
-        return "mask-decoder-padding" if has_padding else "mask-decoder"
+        without = "mask-decoder" if scene.info.is_decoder else "mask-written"
+        return "mask-decoder-padding" if has_padding else without
     if scene.is_cross and not hides:
         return "mask-cross"
     if not hides:
@@ -380,7 +458,8 @@ def _mask_lesson(scene: Scene, hides: bool) -> str:
 
 
 def _softmax(scene: Scene) -> str:
-    return lesson("softmax") + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
+    which = "softmax" if scene.visible.all() else "softmax-masked"
+    return lesson(which) + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
 
 
 def _tell_next(scene: Scene) -> str:
@@ -393,30 +472,46 @@ def _tell_next(scene: Scene) -> str:
 
 
 def _tell_sink(scene: Scene) -> str:
-    """Return a sentence on the special token that the word in focus gives most to, if there is one.
+    """Return what is known of tokens that take much weight and say little, where the word in focus gives most to one.
 
     What was measured of such tokens was measured on texts.
     """
     if scene.info.reads == "picture":
         return ""
-    weights = scene.steps.weights
-    row = weights[scene.word]
-    best = int(row.argmax())
+    best = int(scene.steps.weights[scene.word].argmax())
+    hides_later = scene.info.is_decoder or scene.trace.is_written
+    if hides_later and best == 0 and scene.word and _share(scene, 0) > MOST:
+        return _sink("weights-first", scene, best)
+    return _sink("weights-sink", scene, best) if scene.key_tokens[best].is_special else ""
+
+
+def _sink(name: str, scene: Scene, best: int) -> str:
+    """Return what a lesson says of a token that takes much weight, and where most of the rest goes."""
+    row = scene.steps.weights[scene.word]
     own = None if scene.is_cross else scene.word
-    words = [token.position for token in scene.key_tokens if not token.is_special and token.position != own]
-    if not scene.key_tokens[best].is_special or not words:
-        return ""
-    best_word = max(words, key=row.__getitem__)
-    if row[best_word] < SMALLEST_TOLD:
-        return ""
-    return lesson(
-        "weights-sink",
+    words = [t.position for t in scene.key_tokens if not t.is_special and t.position not in (own, best)]
+    text = lesson(
+        name,
         special=word(scene.key_names[best]),
-        share=fact(float(weights[:, best].mean())),
+        share=fact(_share(scene, best)),
+        rows="all rows" if (scene.visible.sum(axis=1) > 1).all() else "the rows that may look at more than one token",
         focus=word(scene.names[scene.word]),
-        best_word=word(scene.key_names[best_word]),
-        best_word_weight=fact(float(row[best_word])),
     )
+    second = max(words, key=row.__getitem__, default=best)
+    if second == best or row[second] < SMALLEST_TOLD:
+        return text
+    return text + lesson(
+        "weights-words",
+        focus=word(scene.names[scene.word]),
+        best_word=word(scene.key_names[second]),
+        best_word_weight=fact(float(row[second])),
+    )
+
+
+def _share(scene: Scene, key: int) -> float:
+    """Return the mean weight of a key over the rows that have a choice: one that sees one token gives it all."""
+    free = scene.visible.sum(axis=1) > 1
+    return float(scene.steps.weights[free, key].mean()) if free.any() else 0.0
 
 
 def tell_weights(scene: Scene) -> str:
@@ -428,16 +523,20 @@ def tell_weights(scene: Scene) -> str:
         "best": word(scene.key_names[order[0]]),
         "best_weight": fact(float(row[order[0]])),
     }
-    visible = int(np.isfinite(scene.steps.masked_scores[scene.word]).sum())
+    visible = int(scene.visible[scene.word].sum())
     if visible < 2:
         return lesson("weights-one" if visible else "weights-none", **facts)
-    return lesson(
-        "weights",
-        second=word(scene.key_names[order[1]]),
-        second_weight=fact(float(row[order[1]])),
-        sum=fact(float(row.sum())),
-        **facts,
-    )
+    facts["sum"] = fact(float(row.sum()))
+    second = float(row[order[1]])
+    if second < SMALLEST_TOLD:
+        rest = float(row[order[1:]].sum())
+        return lesson(
+            "weights-alone",
+            smallest=str(SMALLEST_TOLD),
+            rest=fact(rest) if rest >= SMALLEST_TOLD else f"less than {SMALLEST_TOLD}",
+            **facts,
+        )
+    return lesson("weights", second=word(scene.key_names[order[1]]), second_weight=fact(second), **facts)
 
 
 def _sum(scene: Scene) -> str:
@@ -445,7 +544,7 @@ def _sum(scene: Scene) -> str:
     lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
     best, largest = int(weights.argmax()), int(lengths.argmax())
     return lesson(
-        "sum",
+        "sum" if best == largest else "sum-other",
         focus=word(scene.names[scene.word]),
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
         best=word(scene.key_names[best]),
@@ -458,20 +557,37 @@ def _heads(scene: Scene) -> str:
     layer, row = scene.attention, scene.word
     if layer.projections is None:
         return ""
-    outputs = scene.all_outputs[:, row]
+    outputs, bias = scene.all_outputs[:, row], layer.projections.b_O
     by_head = layer.projections.W_O.reshape(*outputs.shape, -1)
     lengths = np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
     largest = int(lengths.argmax())
     facts: dict[str, str | int] = {
-        "n_heads": scene.info.n_heads,
         "focus": word(scene.names[scene.word]),
         "change": _length(scene.change[row]),
         "largest": largest + 1,
         "largest_length": fact(float(lengths[largest])),
     }
+    text = _tell_joining(scene)
     if scene.stream is None:
-        return lesson("heads-no-inputs", **facts)
-    return lesson("heads", length=_length(scene.stream[row]), **facts)
+        text += lesson("heads-no-inputs", **facts)
+    else:
+        text += lesson("heads", length=_length(scene.stream[row]), **facts)
+    total = float(lengths.sum()) + (0.0 if bias is None else float(np.linalg.norm(bias)))
+    if number(total) == number(float(np.linalg.norm(scene.change[row]))):
+        return text
+    parts = "heads' parts" if bias is None else "heads' parts and of the bias"
+    return text + lesson("heads-lengths", parts=parts, total=fact(total))
+
+
+def _tell_joining(scene: Scene) -> str:
+    """Say which matrices each head has of its own, and how their outputs are joined."""
+    matrix = "W<sub>O</sub>" + (", with a bias b<sub>O</sub>" if scene.has_bias("O") else "")
+    info = scene.info
+    if info.group_size == 1:
+        return lesson("heads-own", n_heads=info.n_heads, matrix=matrix)
+    return lesson(
+        "heads-shared", n_heads=info.n_heads, n_groups=info.n_key_value_heads, size=info.group_size, matrix=matrix
+    )
 
 
 def _length(vector: Array) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.models import bundled, convert, local, weights
+from attention.models import bundled, local, weights
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.local import Found
 from attention.models.store import OnProgress
@@ -44,6 +44,9 @@ def get_info(model_id: str) -> ModelInfo:
 
 def has_to_be_converted(model_id: str) -> bool:
     """Tell whether loading a model begins with a conversion, which takes half a minute, once."""
+    # Here, and not above: the module is a command as well, and Python warns of one that is imported before it runs.
+    from attention.models import convert
+
     return model_id == weights.SMOLLM2.model_id and not convert.is_converted(weights.SMOLLM2)
 
 
@@ -68,6 +71,8 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
         return ToyModel()
 
     source = bundled.SOURCES[model_id]
+    from attention.models import convert
+
     folder = convert.unpacked(source, on_progress) if source is weights.SMOLLM2 else weights.locate(source)
     from attention.models.huggingface import HuggingFaceModel
 

@@ -5,19 +5,35 @@ Names are those of transformers' modules and configurations, which are the names
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
+from attention.models.files import check_beside, in_one_line, read_json, shapes_of
 from attention.trace import ModelInfo
 
-__all__ = ["ARCHITECTURES", "Architecture", "Attention", "Stack", "architecture_of", "info_from_config", "read_config"]
+__all__ = [
+    "ARCHITECTURES",
+    "Architecture",
+    "Attention",
+    "Stack",
+    "architecture_of",
+    "check_config",
+    "info_from_config",
+    "read_config",
+]
 
 # A page has room for no more tokens than this, whatever the model takes.
 MAX_TOKENS = 512
+# With fewer, there is no text between the tokens that a tokenizer adds.
+LEAST_TOKENS = 8
+# What sizes may be at most. A table of positions, where there is one, is never longer; a picture of more patches has no
+# room on a page; and ImageNet itself has 21,843 classes.
+MAX_SIZE, MAX_POSITIONS, MAX_PATCHES, MAX_LABELS = 10**9, 2**16, 1024, 10**5
 
 # Numbers that are saved beside the weights and were not learnt: 0, 1, 2, …, the causal mask, and zeros.
 _NOT_LEARNT = ("position_ids", ".attn.bias", ".attn.masked_bias", "final_logits_bias")
@@ -69,6 +85,8 @@ class _Sizes:
     head_width: tuple[str, ...] = ("head_dim",)
     positions: tuple[str, ...] = ("max_position_embeddings",)
     decoder_layers: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ("intermediate_size",)
+    decoder_inner: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +205,8 @@ _BART_SIZES = _Sizes(
     heads=("encoder_attention_heads",),
     width=("d_model",),
     decoder_layers=("decoder_layers",),
+    inner=("encoder_ffn_dim",),
+    decoder_inner=("decoder_ffn_dim",),
 )
 
 # By ``model_type``, as a model's config.json says it.
@@ -197,13 +217,15 @@ ARCHITECTURES = {
     "distilbert": Architecture(
         "DistilBERT encoder",
         _DISTILBERT,
-        sizes=_Sizes(layers=("n_layers",), heads=("n_heads",), width=("dim",)),
+        sizes=_Sizes(layers=("n_layers",), heads=("n_heads",), width=("dim",), inner=("hidden_dim",)),
         takes_pairs=True,
     ),
     "gpt2": Architecture(
         "GPT-2 decoder",
         _GPT2,
-        sizes=_Sizes(layers=("n_layer",), heads=("n_head",), width=("n_embd",), positions=("n_positions",)),
+        sizes=_Sizes(
+            layers=("n_layer",), heads=("n_head",), width=("n_embd",), positions=("n_positions",), inner=("n_inner",)
+        ),
     ),
     "llama": Architecture("Llama decoder", _LLAMA),
     "bart": Architecture("BART encoder–decoder", _BART_ENCODER, _BART_DECODER, _BART_SIZES),
@@ -220,10 +242,18 @@ ARCHITECTURES = {
             # T5 knows distances, not positions, and takes any number of tokens.
             positions=(),
             decoder_layers=("num_decoder_layers", "num_layers"),
+            inner=("d_ff",),
+            decoder_inner=("d_ff",),
         ),
     ),
     "vit": Architecture("Vision Transformer (ViT)", _VIT, reads_pictures=True),
 }
+
+
+# All names of a number of layers: transformers takes some of them for others.
+_LAYERS = frozenset(
+    name for each in ARCHITECTURES.values() for name in (*each.sizes.layers, *each.sizes.decoder_layers)
+)
 
 
 def architecture_of(config: dict[str, Any]) -> Architecture:
@@ -235,7 +265,8 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or model_type not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
-        named = f"is of the architecture {model_type!r}" if model_type else "does not say of which architecture it is"
+        name = in_one_line(repr(model_type))[:60]
+        named = f"is of the architecture {name}" if model_type else "does not say of which architecture it is"
         raise ValueError(f"This model {named}. Those that can be shown are: {known}.")
     return ARCHITECTURES[model_type]
 
@@ -251,7 +282,8 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         source: where it comes from.
 
     Raises:
-        ValueError: the configuration cannot be read, lacks a size, or is of an architecture that is not in the table.
+        ValueError: the configuration cannot be read, lacks a size, is of an architecture that is not in the table, or
+            asks for more than is in the weights; or what lies beside it is no file.
     """
     config = read_config(folder)
     architecture = architecture_of(config)
@@ -259,7 +291,7 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
     n_layers, n_heads, d_model = (_size(config, names) for names in (sizes.layers, sizes.heads, sizes.width))
     n_decoder_layers = _size(config, sizes.decoder_layers) if architecture.decoder is not None else 0
     layers = f"{n_layers} + {n_decoder_layers}" if n_decoder_layers else f"{n_layers}"
-    return ModelInfo(
+    info = ModelInfo(
         model_id=model_id,
         name=name,
         architecture=architecture.name,
@@ -269,7 +301,7 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         d_model=d_model,
         d_head=_first(config, sizes.head_width) or d_model // n_heads,
         max_tokens=_max_tokens(config, architecture),
-        n_parameters=sum(_n_parameters(file) for file in sorted(folder.glob("*.safetensors"))),
+        n_parameters=0,
         licence=licence,
         source=source,
         summary=f"{architecture.name}: {layers} layers of {n_heads} heads.",
@@ -277,6 +309,11 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         n_decoder_layers=n_decoder_layers,
         reads="picture" if architecture.reads_pictures else "text",
     )
+    check_beside(folder)
+    shapes = shapes_of(folder)
+    _check_asked(config, info, shapes)
+    learnt = (math.prod(shape) for name, shape in shapes.items() if not name.endswith(_NOT_LEARNT))
+    return replace(info, n_parameters=sum(learnt))
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -285,44 +322,112 @@ def read_config(folder: Path) -> dict[str, Any]:
     Raises:
         ValueError: there is none, or it is none.
     """
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"The model's config.json cannot be read: {error}") from error
-    if not isinstance(config, dict):
-        raise ValueError("The model's config.json is no configuration: it must hold names and values.")
-    return config
+    return read_json(folder / "config.json")
+
+
+def check_config(config: dict[str, Any]) -> None:
+    """Refuse a configuration by itself: its architecture is not in the table, or a number cannot be one.
+
+    Raises:
+        ValueError: in a sentence, what is wrong.
+    """
+    architecture = architecture_of(config)
+    sizes = architecture.sizes
+    decoder = () if architecture.decoder is None else (sizes.decoder_layers,)
+    for names in (sizes.layers, sizes.heads, sizes.width, *decoder):
+        _size(config, names)
+    _max_tokens(config, architecture)
 
 
 def _size(config: dict[str, Any], names: Sequence[str]) -> int:
     size = _first(config, names)
-    if size is None:
+    if not size:
         raise ValueError(f"The model's config.json does not say how many {names[0]} there are.")
     return size
 
 
 def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
     """Return the first of these sizes that the configuration has."""
-    return next((size for name in names if isinstance(size := config.get(name), int) and size > 0), None)
+    name = next((name for name in names if config.get(name) is not None), None)
+    if name is None:
+        return None
+    size = config[name]
+    if not _is_whole(size) or not 0 <= size <= MAX_SIZE:
+        raise ValueError(f"What the model's config.json says of {name} is no whole number from 0 to {MAX_SIZE:,}.")
+    return size
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    # To Python, true is a number.
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
     """Return how many tokens of a text are shown at most; of a picture, how many it has."""
     if architecture.reads_pictures:
         side = _size(config, ("image_size",)) // _size(config, ("patch_size",))
+        if not 0 < side * side <= MAX_PATCHES:
+            raise ValueError(
+                f"This model cuts a picture into {side * side:,} patches: it must be 1 to {MAX_PATCHES:,}."
+            )
         return side * side + 1
     limit = _first(config, architecture.sizes.positions) or MAX_TOKENS
+    if architecture.encoder.positions is not None and limit > MAX_POSITIONS:
+        raise ValueError(f"The model's config.json asks for {limit:,} positions, which is far too many to have learnt.")
+    padding = config.get("pad_token_id")
+    if padding is not None and not _is_whole(padding):
+        raise ValueError("What the model's config.json says of pad_token_id is no whole number.")
     if architecture.encoder.has_padding_position:
-        limit -= int(config.get("pad_token_id") or 0) + 1
+        limit -= max(padding or 0, 0) + 1
+    if limit < LEAST_TOKENS:
+        raise ValueError(f"The model takes fewer than {LEAST_TOKENS} tokens, which is no text.")
     return min(limit, MAX_TOKENS)
 
 
-def _n_parameters(file: Path) -> int:
-    """Count the numbers that were learnt, from the head of a .safetensors file: its length in 8 bytes, then JSON."""
-    with file.open("rb") as opened:
-        header = json.loads(opened.read(int.from_bytes(opened.read(8), "little")))
-    return sum(
-        math.prod(tensor["shape"])
-        for name, tensor in header.items()
-        if name != "__metadata__" and not name.endswith(_NOT_LEARNT)
-    )
+def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse a configuration that asks for what is not in the weights, before anybody makes room for it."""
+    n_there = _n_layers_there(shapes)
+    n_layers = max(_first(config, (name,)) or 0 for name in _LAYERS)
+    if n_layers > n_there:
+        raise ValueError(f"The model's config.json asks for {n_layers:,} layers, and its weights have {n_there:,}.")
+    if info.d_head == 0 or info.n_key_value_heads > info.n_heads:
+        raise ValueError(
+            f"The model's config.json asks for {info.n_heads:,} heads in vectors of {info.d_model:,} numbers, and "
+            f"{info.n_key_value_heads:,} for keys and values: that does not fit together."
+        )
+    if (_first(config, ("num_labels",)) or 0) > MAX_LABELS:
+        raise ValueError(f"The model's config.json asks for more than {MAX_LABELS:,} classes.")
+    n_asked, n_found = _n_asked(config, info), sum(map(math.prod, shapes.values()))
+    if n_asked > n_found:
+        raise ValueError(
+            f"The model's config.json asks for {n_asked:,} numbers at the least, and its weights have {n_found:,}."
+        )
+
+
+def _n_layers_there(shapes: Collection[str]) -> int:
+    """Return how many layers the longest stack has: a name such as h.11.attn.c_attn.weight has its number."""
+    numbers = defaultdict(set)
+    for name in shapes:
+        found = re.search(r"(?:^|\.)([0-9]{1,9})\.", name)
+        if found is not None:
+            numbers[name[: found.start()]].add(int(found[1]))
+    return max(map(len, numbers.values()), default=0)
+
+
+def _n_asked(config: dict[str, Any], info: ModelInfo) -> int:
+    """Return how many numbers a model of this configuration has at the very least.
+
+    Counted are its tables of words, positions and segments, and in each layer the maps of queries and outputs, and two
+    of the feed-forward network. What a configuration leaves to transformers counts nothing.
+    """
+    architecture = architecture_of(config)
+    sizes, stack = architecture.sizes, architecture.encoder
+    rows = 0 if architecture.reads_pictures else _first(config, ("vocab_size",)) or 0
+    if stack.positions is not None:
+        rows += info.max_tokens if architecture.reads_pictures else _first(config, sizes.positions) or 0
+    if stack.segments is not None:
+        rows += _first(config, ("type_vocab_size",)) or 0
+    inner, decoder_inner = (_first(config, names) or 0 for names in (sizes.inner, sizes.decoder_inner))
+    heads = info.n_heads * info.d_head
+    in_layers = info.n_layers * (heads + inner) + info.n_decoder_layers * (heads + decoder_inner)
+    return info.d_model * (rows + 2 * in_layers)

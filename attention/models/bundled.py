@@ -21,7 +21,9 @@ MINILM_INFO = ModelInfo(
     n_parameters=22_713_216,
     licence="Apache-2.0",
     source="sentence-transformers/all-MiniLM-L6-v2",
-    summary="A real pretrained BERT, distilled to 6 layers of 12 heads, with the vocabulary of bert-base-uncased.",
+    summary="A real pretrained BERT of 6 layers with 12 heads each.",
+    note="It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
+    "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are others.",
     # In layer 6, head 7, of all words (not [CLS]) both *sat* and *mat* of the first example look most at *cat*.
     default_layer=5,
     default_head=6,

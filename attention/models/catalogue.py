@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from attention.models import Found, ModelInfo, bundled, find_others, list_models, weights
+from attention.models.files import shown, weights_of
 from attention.models.hub import CURATED, HubModel, Kept
 from attention.models.store import sha256
 
@@ -84,8 +85,8 @@ def _layers_and_heads(info: ModelInfo) -> str:
 
 
 def _found(found: Found) -> Entry:
-    checksum = _folder_checksum(found.folder) if found.kept is None else found.kept.checksum
     if found.info is not None:
+        checksum = _folder_checksum(found.folder) if found.kept is None else found.kept.checksum
         return _described(found.info, checksum, "on disk", found.kept)
     return Entry(
         model_id=found.model_id,
@@ -94,8 +95,8 @@ def _found(found: Found) -> Entry:
         layers_and_heads="",
         n_parameters=None,
         licence="",
-        source=str(found.folder),
-        checksum=checksum,
+        source=shown(found.folder),
+        checksum="" if found.kept is None else found.kept.checksum,
         place="cannot be shown",
         problem=found.problem,
         kept=found.kept,
@@ -126,8 +127,12 @@ def _folder_checksum(folder: Path) -> str:
 
 
 def _digests(folder: Path) -> Iterator[str]:
-    for file in sorted(folder.glob("*.safetensors")):
-        yield _digest(file, file.stat().st_size, file.stat().st_mtime_ns)
+    try:
+        for file in weights_of(folder):
+            yield _digest(file, file.stat().st_size, file.stat().st_mtime_ns)
+    except (OSError, ValueError):
+        # It has changed since it was found to be whole.
+        return
 
 
 @lru_cache(maxsize=64)

@@ -18,14 +18,25 @@ from pathlib import Path
 from typing import Any
 
 from attention.models.base import ModelUnavailableError
-from attention.models.store import CACHE_DIR_VARIABLE, OnProgress, Progress, cache_dir, new_folder, put_in_place, sha256
+from attention.models.files import in_one_line, read_json
+from attention.models.store import (
+    CACHE_DIR_VARIABLE,
+    OnProgress,
+    Progress,
+    are_whole,
+    cache_dir,
+    clear_left,
+    new_folder,
+    put_in_place,
+    sha256,
+)
 from attention.models.weights import SMOLLM2, WeightsSource, locate
 
 __all__ = ["is_converted", "main", "unpacked"]
 
 WEIGHTS, MANIFEST = "model.safetensors", "converted.json"
 # A model of another version of this file is converted anew.
-VERSION = 1
+VERSION = 2
 # The weights take 513 MiB; a little more is room for the files beside them.
 NEEDED_BYTES = 540 * 2**20
 
@@ -44,6 +55,7 @@ def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Pa
         ModelUnavailableError: the GGUF file is missing or another one, or the folder cannot be written.
     """
     target = _target(source)
+    clear_left(target.parent)
     if _is_whole(target, source):
         return target
     file = locate(source) / source.file
@@ -55,27 +67,28 @@ def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Pa
 
 
 def _target(source: WeightsSource) -> Path:
-    return cache_dir() / f"{source.model_id}-{source.sha256[:12]}"
+    # Two versions of this project on one machine each keep what they have made.
+    return cache_dir() / f"{source.model_id}-{source.sha256[:12]}-{VERSION}"
 
 
 def _manifest(folder: Path, source: WeightsSource) -> dict[str, Any] | None:
     """Return what was noted of a conversion; None if there is none, or one of other weights or by other code."""
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
-    except (OSError, ValueError):
+        manifest = read_json(folder / MANIFEST)
+    except ValueError:
         return None
     return manifest if (manifest.get("source"), manifest.get("version")) == (source.sha256, VERSION) else None
 
 
 def _is_whole(folder: Path, source: WeightsSource) -> bool:
-    """Tell whether a converted model is there, and its weights are as they were written."""
-    manifest = _manifest(folder, source)
-    return manifest is not None and sha256(folder / WEIGHTS) == manifest["sha256"]
+    """Tell whether a converted model is there, and all its files are as they were written."""
+    files = (_manifest(folder, source) or {}).get("files")
+    return isinstance(files, dict) and WEIGHTS in files and are_whole(folder, files)
 
 
 def _write_manifest(folder: Path, source: WeightsSource) -> None:
-    manifest = {"source": source.sha256, "version": VERSION, "sha256": sha256(folder / WEIGHTS)}
-    (folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+    files = {file.name: sha256(file) for file in sorted(folder.iterdir())}
+    (folder / MANIFEST).write_text(json.dumps({"source": source.sha256, "version": VERSION, "files": files}), "utf-8")
 
 
 def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
@@ -129,17 +142,23 @@ def _explained(target: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or in_one_line(str(error))
         raise ModelUnavailableError(
             f"SmolLM2 has to be converted once, and {target.parent} cannot be written: {reason}.",
             f"export {CACHE_DIR_VARIABLE}=/a/folder/with/600/MB/free",
         ) from None
 
 
-def main() -> None:
-    """Convert what has to be converted, and say where it is."""
-    sys.stdout.write(f"{unpacked(SMOLLM2)}\n")
+def main() -> int:
+    """Convert what has to be converted, and say where it is; or why it cannot be, and what mends that."""
+    try:
+        folder = unpacked(SMOLLM2)
+    except ModelUnavailableError as reason:
+        sys.stderr.write(f"{reason}\n{reason.remedy}\n")
+        return 1
+    sys.stdout.write(f"{folder}\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -14,15 +14,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from attention.models.bundled import INFOS
+from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, parse_json, read_json, shown
 from attention.models.hub_line import HubError, Line
-from attention.models.store import OnProgress, Progress, cache_dir, new_folder, put_in_place, sha256
+from attention.models.store import OnProgress, Progress, are_whole, cache_dir, new_folder, put_in_place, sha256
 
 __all__ = [
     "ALLOW_VARIABLE",
@@ -30,6 +32,7 @@ __all__ = [
     "HUB_DIR_VARIABLE",
     "MAX_MB_VARIABLE",
     "Allowed",
+    "Damaged",
     "HubError",
     "HubModel",
     "Kept",
@@ -38,6 +41,7 @@ __all__ = [
     "download",
     "is_whole",
     "kept",
+    "manifests",
     "remove",
 ]
 
@@ -46,7 +50,6 @@ ALLOW_VARIABLE, ANY_MODEL, CURATED_MODELS = "ATTENTION_HUB", "*", "curated"
 MAX_MB_VARIABLE, DEFAULT_MAX_MB = "ATTENTION_HUB_MAX_MB", 2000
 HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"
 MANIFEST, CONFIG = "hub.json", "config.json"
-SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 _SHARD = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.msgpack", "*.h5")
 # What is fetched beside the weights, where a model has it.
@@ -65,6 +68,8 @@ _COMPANIONS = (
 )
 # What is read into memory at once: the hub's answer about a model, and its configuration.
 _MAX_ANSWER = 8 * 2**20
+# More files than this are no model: of a large one, each part has some gigabytes.
+_MAX_FILES = 200
 # Room for what the file system itself takes.
 _MARGIN = 16 * 2**20
 
@@ -189,15 +194,32 @@ class Kept:
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A folder with a manifest that cannot be read, and the sentence that says so."""
+
+    folder: Path
+    problem: str
+
+
 def kept() -> list[Kept]:
     """Return the models that were fetched before, in the order of their ids; only their manifests are read."""
-    found = (_read_manifest(folder) for folder in sorted(_hub_dir().glob("[!.]*")))
+    return [each for each in manifests() if isinstance(each, Kept)]
+
+
+def manifests() -> list[Kept | Damaged]:
+    """Return what was fetched before, and what was damaged since; what was never finished is neither."""
+    try:
+        folders = sorted(folder for folder in _hub_dir().iterdir() if not folder.name.startswith("."))
+    except OSError:
+        return []
+    found = map(_read_manifest, folders)
     return [each for each in found if each is not None]
 
 
 def is_whole(model: Kept) -> bool:
-    """Tell whether the files of a model are as they were fetched; they are read whole."""
-    return all(sha256(model.folder / name) == digest for name, digest in model.files.items())
+    """Tell whether the files of a model are as they were fetched, and none has come to them; they are read whole."""
+    return are_whole(model.folder, model.files)
 
 
 def remove(model: Kept) -> None:
@@ -221,12 +243,49 @@ def _place(model_id: str) -> Path:
     return _hub_dir() / model_id.replace("/", "--")
 
 
-def _read_manifest(folder: Path) -> Kept | None:
-    try:
-        found: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
-        return Kept(**found, folder=folder)
-    except (OSError, ValueError, TypeError):
+def _read_manifest(folder: Path) -> Kept | Damaged | None:
+    """Return what was noted of a model; None if nothing was."""
+    if not os.path.lexists(folder / MANIFEST):
         return None
+    try:
+        kept = _noted(read_json(folder / MANIFEST), folder)
+    except ValueError:
+        return Damaged(
+            folder, f"Its {MANIFEST} is damaged: remove the folder {shown(folder)}, and fetch the model again."
+        )
+    return kept
+
+
+def _noted(found: dict[str, Any], folder: Path) -> Kept:
+    """Return what a manifest says, if it can be true.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    files = found.get("files")
+    words = (found.get("model_id"), found.get("revision"), found.get("licence"))
+    model_id, revision, licence = (in_one_line(word) if isinstance(word, str) else "" for word in words)
+    if not isinstance(files, dict) or not all(_is_file_name(name) and _is_sha256(files[name]) for name in files):
+        raise ValueError("no files")
+    if not (model_id and licence and _is_commit(revision)) or _is_our_own(model_id) or _place(model_id) != folder:
+        raise ValueError("no model")
+    return Kept(model_id, revision, licence, files, folder)
+
+
+def _is_file_name(name: str) -> bool:
+    return name in _COMPANIONS or name in (SINGLE, INDEX) or _SHARD.fullmatch(name) is not None
+
+
+def _is_sha256(digest: object) -> bool:
+    return isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest) is not None
+
+
+def _is_commit(revision: str) -> bool:
+    return re.fullmatch("[0-9a-f]{40}", revision) is not None
+
+
+def _is_our_own(model_id: str) -> bool:
+    return model_id.casefold() in {info.model_id.casefold() for info in INFOS}
 
 
 # --------------------------------------------------------------------------------------- to fetch it
@@ -293,6 +352,8 @@ def download(
 
 
 def _check_allowed(model_id: str, limits: Allowed) -> None:
+    if _is_our_own(model_id):
+        raise HubError(f"{model_id} is a model that comes with this project: none of the hub is put in its place.")
     if model_id not in limits:
         raise HubError(f"This server's owner does not let {model_id} be fetched from the hub.")
 
@@ -302,24 +363,36 @@ def _look_up(line: Line, model_id: str) -> _Offer:
     from huggingface_hub import ModelInfo
 
     answer = line.read(f"{_endpoint()}/api/models/{model_id}?blobs=true", _MAX_ANSWER, model_id)
-    try:
-        info = ModelInfo(**json.loads(answer))
-        files = {each.rfilename: _file(each) for each in info.siblings or ()}
+    with _sensible(model_id):
+        info = ModelInfo(**parse_json(answer, "answer"))
+        siblings = {str(each.rfilename): each for each in info.siblings or ()}
         revision, found_id = str(info.sha), check_id(info.id)
-    except (ValueError, TypeError, KeyError, AttributeError, HubError):
-        raise HubError(f"The hub's answer about {model_id} makes no sense: it may not be a hub.") from None
-    if re.fullmatch("[0-9a-f]{40}", revision) is None:
+    chosen = _chosen(model_id, siblings)
+    with _sensible(model_id):
+        files = tuple(_file(siblings[name]) for name in chosen)
+    if not _is_commit(revision):
         raise HubError(f"The hub does not say which revision of {model_id} it has.")
     licence = getattr(info.card_data, "license", None) or "not stated"
-    return _Offer(found_id, revision, str(licence)[:60], tuple(_chosen(model_id, files)))
+    return _Offer(found_id, revision, in_one_line(str(licence))[:60] or "not stated", files)
+
+
+@contextmanager
+def _sensible(model_id: str) -> Iterator[None]:
+    """Say of an answer that is another than the hub's own would be that it makes no sense."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, HubError):
+        raise HubError(f"The hub's answer about {model_id} makes no sense: it may not be a hub.") from None
 
 
 def _file(sibling: Any) -> _File:
-    lfs = sibling.lfs
-    return _File(sibling.rfilename, int(sibling.size), None if lfs is None else str(lfs.sha256), sibling.blob_id)
+    lfs, size = sibling.lfs, sibling.size
+    if type(size) is not int or size < 0:
+        raise ValueError("no size")
+    return _File(sibling.rfilename, size, None if lfs is None else str(lfs.sha256), sibling.blob_id)
 
 
-def _chosen(model_id: str, files: dict[str, _File]) -> Iterator[_File]:
+def _chosen(model_id: str, files: Collection[str]) -> list[str]:
     """Choose what is needed: the weights in safetensors, the configuration, the tokenizer."""
     shards = [name for name in files if _SHARD.fullmatch(name)]
     if SINGLE in files:
@@ -335,7 +408,10 @@ def _chosen(model_id: str, files: dict[str, _File]) -> Iterator[_File]:
         raise HubError(f"{model_id} has no weights in the safetensors format.")
     if CONFIG not in files:
         raise HubError(f"{model_id} has no {CONFIG}, which says how it is built: it is no model of transformers.")
-    return (files[name] for name in (*_COMPANIONS, *weights) if name in files)
+    chosen = [name for name in (*_COMPANIONS, *weights) if name in files]
+    if len(chosen) > _MAX_FILES:
+        raise HubError(f"{model_id} has {len(chosen):,} files, and this server fetches {_MAX_FILES} at most.")
+    return chosen
 
 
 def _check_size(offer: _Offer, limits: Allowed) -> None:
@@ -344,15 +420,20 @@ def _check_size(offer: _Offer, limits: Allowed) -> None:
             f"{offer.model_id} has {offer.n_bytes / 1e6:,.0f} MB, and this server fetches "
             f"{limits.max_bytes / 1e6:,.0f} MB at most."
         )
+    for file in offer.files:
+        if not file.name.endswith(".safetensors") and file.size > MAX_BESIDE_BYTES:
+            raise HubError(
+                f"The {file.name} of {offer.model_id} has {file.size / 1e6:,.0f} MB, and only weights may have more "
+                f"than {MAX_BESIDE_BYTES / 1e6:,.0f} MB."
+            )
 
 
 def _read_config(line: Line, offer: _Offer) -> dict[str, Any]:
     answer = line.read(_url(offer, CONFIG), _MAX_ANSWER, offer.model_id)
     try:
-        config: dict[str, Any] = dict(json.loads(answer))
-    except (ValueError, TypeError):
+        return parse_json(answer, CONFIG)
+    except ValueError:
         raise HubError(f"The {CONFIG} of {offer.model_id} cannot be read: it is damaged.") from None
-    return config
 
 
 def _fetch_all(line: Line, offer: _Offer, folder: Path, on_progress: OnProgress) -> None:
@@ -405,11 +486,11 @@ def _check_and_note(offer: _Offer, folder: Path) -> Kept:
                 with safe_open(folder / name, framework="np"):
                     pass
         if INDEX in names:
-            index = json.loads((folder / INDEX).read_text("utf-8"))
-            missing = set(index["weight_map"].values()) - set(names)
+            named = set(read_json(folder / INDEX)["weight_map"].values())
+            missing = sorted(map(str, named - set(names)))
             if missing:
-                raise HubError(f"{offer.model_id} lacks a part of its weights: {sorted(missing)[0]}.")
-    except (SafetensorError, ValueError, KeyError, AttributeError):
+                raise HubError(f"{offer.model_id} lacks a part of its weights: {in_one_line(missing[0])}.")
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError):
         raise HubError(f"The weights of {offer.model_id} are no safetensors, whatever their name says.") from None
     digests = {name: sha256(folder / name) for name in names}
     noted = Kept(offer.model_id, offer.revision, offer.licence, digests, folder)
@@ -420,12 +501,14 @@ def _check_and_note(offer: _Offer, folder: Path) -> Kept:
 
 def _is_there(found: Kept, target: Path) -> bool:
     there = _read_manifest(target)
-    return there is not None and there.files == found.files and there.revision == found.revision and is_whole(there)
+    return (
+        isinstance(there, Kept) and there.files == found.files and there.revision == found.revision and is_whole(there)
+    )
 
 
 def _there(target: Path) -> Kept:
     there = _read_manifest(target)
-    if there is None:
+    if not isinstance(there, Kept):
         raise HubError(f"{target.name} was fetched, and removed by somebody else at once.")
     return there
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -13,11 +14,11 @@ import numpy as np
 import torch
 import transformers
 from numpy import ndarray as Array
-from transformers import AutoModel, AutoModelForImageClassification, AutoModelForSeq2SeqLM
+from transformers import AutoConfig, AutoModel, AutoModelForImageClassification, AutoModelForSeq2SeqLM
 
 from attention import masks
 from attention.masks import MaskName
-from attention.models.architectures import architecture_of, read_config
+from attention.models.architectures import Stack, architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, check_batch
 from attention.models.encoder_decoder import TargetReader
 from attention.models.picture import PictureReader
@@ -28,7 +29,10 @@ from attention.text import clean
 from attention.trace import Cut, Embeddings, ModelInfo, Token, Trace
 from attention.training.vocabulary import unknown_words
 
-__all__ = ["HuggingFaceModel"]
+__all__ = ["HuggingFaceModel", "check_size"]
+
+# So many numbers a model may have beyond those in its files and a pooler: tables that are worked out, causal masks.
+_SPARE_NUMBERS = 10**7
 
 # While transformers loads a model, it sets switches for the whole process: of two that are loaded at once, one may
 # be left without some of its weights.
@@ -77,7 +81,8 @@ class HuggingFaceModel:
         self._info = info
         self._folder = folder
         self._architecture = architecture_of(read_config(folder))
-        self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder, config.vocab_size)
         model = _load(self._kind(folder), folder)
         self._config = model.config
         # Some models of the BERT kind have learnt one segment only.
@@ -228,6 +233,37 @@ class HuggingFaceModel:
         with recording() as calls:
             self._run(sources, self._mask(None, len(texts[0].tokens)), is_whole=False)
         return Batch(tuple(texts), batch_traces(calls), self._info)
+
+
+def check_size(info: ModelInfo, folder: Path) -> None:
+    """Refuse a model whose configuration, as transformers reads it, asks for more than its files have, or other sizes.
+
+    Its skeleton is made, which takes no memory: every array has a shape, and no numbers.
+
+    Raises:
+        ValueError: in a sentence, which.
+    """
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    with torch.device("meta"):
+        skeleton = AutoModel.from_config(config, trust_remote_code=False)
+    architecture = architecture_of(read_config(folder))
+    for name, size, found in (
+        ("numbers in a vector", info.d_model, config.hidden_size),
+        ("heads", info.n_heads, config.num_attention_heads),
+        ("layers", info.n_layers, _n_layers(skeleton, architecture.encoder)),
+        ("layers", info.n_decoder_layers, _n_layers(skeleton, architecture.decoder)),
+    ):
+        if found != size:
+            raise ValueError(f"its config.json says two things of how many {name} there are, {size:,} and {found:,}")
+    n_asked = sum(tensor.numel() for tensor in (*skeleton.parameters(), *skeleton.buffers()))
+    if n_asked > info.n_parameters + info.d_model * (info.d_model + 1) + _SPARE_NUMBERS:
+        raise ValueError(f"its config.json asks for {n_asked:,} numbers, and its weights have {info.n_parameters:,}")
+
+
+def _n_layers(model: Any, stack: Stack | None) -> int:
+    if stack is None:
+        return 0
+    return len(attrgetter(stack.layers)(model if stack.root is None else getattr(model, stack.root)))
 
 
 def _load(kind: Any, folder: Path) -> Any:

@@ -5,25 +5,27 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from attention.models import hub
-from attention.models.architectures import architecture_of, info_from_config
+from attention.models.architectures import check_config, info_from_config
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
-from attention.models.hub import HubError, Kept
+from attention.models.files import BESIDE, INDEX, in_one_line, shown, weights_of
+from attention.models.hub import Damaged, HubError, Kept
 from attention.models.store import OnProgress
 
 __all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "load"]
 
 # Folders in ``from_pretrained`` layout, written as the PATH is.
 MODEL_DIRS_VARIABLE = "ATTENTION_MODEL_DIRS"
-# The words of a library are shown no further.
-MAX_REASON = 300
-_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+# What a model's numbers take in memory, each of them.
+_BYTES_OF_NUMBER = 4
+# Where Linux says how much memory a container may take.
+_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,29 @@ class Found:
     problem: str = ""
     # What is known of it if it was fetched from the hub.
     kept: Kept | None = None
+    is_damaged: bool = False
 
 
 def find(bundled: Collection[ModelInfo]) -> list[Found]:
     """Return the models on disk, with ids and names of their own; no more than the heads of their files is read."""
-    found = [_from_hub(kept) for kept in hub.kept()]
+    fetched = hub.manifests()
+    found = [_from_hub(each) for each in fetched if isinstance(each, Kept)]
     ids = {info.model_id for info in bundled} | {each.model_id for each in found}
-    for folder in _folders():
+
+    def new_id(folder: Path) -> str:
         model_id = _free_id(folder.name, ids)
         ids.add(model_id)
-        found.append(_from_folder(model_id, folder))
+        return model_id
+
+    found += [
+        Found(new_id(each.folder), each.folder, None, each.problem, is_damaged=True)
+        for each in fetched
+        if isinstance(each, Damaged)
+    ]
+    for name in _folder_names():
+        folder, problem = _folder(name)
+        model_id = new_id(folder)
+        found.append(Found(model_id, folder, None, problem) if problem else _from_folder(model_id, folder))
     names = Counter(info.name for info in (*bundled, *(each.info for each in found)) if info is not None)
     return [_with_own_name(each, names) for each in found]
 
@@ -62,16 +77,21 @@ def load(found: Found) -> Model:
         raise ModelUnavailableError(
             f"The files of {found.model_id} are not the ones that were fetched.", _remedy(found)
         )
-    from attention.models.huggingface import HuggingFaceModel
+    from attention.models.huggingface import HuggingFaceModel, check_size
+    from attention.models.tokens import is_panic
 
     try:
+        check_size(found.info, found.folder)
         return HuggingFaceModel(found.info, found.folder)
-    except (OSError, ValueError, KeyError, AttributeError, RuntimeError, ImportError) as error:
+    except BaseException as error:
+        # Whatever is wrong with a model's files is said; a panic of the tokenizer, which is written in Rust, is no
+        # Exception.
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
         # Libraries go on for pages; what is wrong stands in their first line.
-        first_line = str(error).strip().partition("\n")[0] or type(error).__name__
-        reason = first_line if len(first_line) <= MAX_REASON else f"{first_line[:MAX_REASON]}…"
+        first_line = in_one_line(str(error).strip().partition("\n")[0]) or type(error).__name__
         raise ModelUnavailableError(
-            f"{found.info.name} cannot be loaded: {reason.rstrip('.')}.", _remedy(found)
+            f"{found.info.name} cannot be loaded: {first_line.rstrip('.')}.", _remedy(found)
         ) from None
 
 
@@ -82,32 +102,40 @@ def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], boo
 
 def _check_config(config: dict[str, Any]) -> None:
     try:
-        architecture_of(config)
+        check_config(config)
     except ValueError as error:
         raise HubError(str(error)) from None
 
 
-def _folders() -> Iterator[Path]:
-    for name in os.environ.get(MODEL_DIRS_VARIABLE, "").split(os.pathsep):
-        if name.strip():
-            yield Path(name.strip()).expanduser().absolute()
+def _folder_names() -> list[str]:
+    """Return what the owner has written, as the PATH is."""
+    names = (name.strip() for name in os.environ.get(MODEL_DIRS_VARIABLE, "").split(os.pathsep))
+    return [name for name in names if name]
 
 
-def _from_hub(kept: Kept) -> Found:
+def _folder(name: str) -> tuple[Path, str]:
+    """Return the folder that the owner means, or why there can be none."""
+    try:
+        return Path(name).expanduser().absolute(), ""
+    except (OSError, RuntimeError):
+        return Path(name), f"There is no folder {shown(Path(name))}."
+
+
+def _from_hub(each: Kept) -> Found:
     described = _described(
-        kept.model_id,
-        kept.folder,
-        kept.model_id.rpartition("/")[2],
-        kept.licence,
-        f"{kept.model_id} on the hub, revision {kept.revision[:12]}",
+        each.model_id,
+        each.folder,
+        each.model_id.rpartition("/")[2],
+        each.licence,
+        f"{each.model_id} on the hub, revision {each.revision[:12]}",
     )
     if isinstance(described, str):
-        return Found(kept.model_id, kept.folder, None, described, kept)
-    return Found(kept.model_id, kept.folder, described, kept=kept)
+        return Found(each.model_id, each.folder, None, described, each)
+    return Found(each.model_id, each.folder, described, kept=each)
 
 
 def _from_folder(model_id: str, folder: Path) -> Found:
-    described = _described(model_id, folder, model_id, "not stated", f"the folder {folder}")
+    described = _described(model_id, folder, model_id, "not stated", f"the folder {shown(folder)}")
     if isinstance(described, str):
         return Found(model_id, folder, None, described)
     return Found(model_id, folder, described)
@@ -124,14 +152,27 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
     """Say what a model is, or why it cannot be shown; a folder that has not changed is not read again."""
     try:
         if not folder.is_dir():
-            return f"There is no folder {folder}."
-        weights = [folder / file for file in _WEIGHTS if (folder / file).is_file()]
-        if not weights:
-            return f"The folder {folder} has no weights in the safetensors format (model.safetensors)."
-        stamp = tuple(file.stat().st_mtime_ns for file in (folder / "config.json", weights[0]))
+            return f"There is no folder {shown(folder)}."
+        stamp = _stamp(folder)
     except OSError as error:
-        return f"The folder {folder} cannot be read: {error.strerror or error}."
+        return f"The folder {shown(folder)} cannot be read: {error.strerror or error}."
+    except ValueError as error:
+        return str(error)
     return _read(model_id, folder, name, licence, source, stamp)
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int, int] | str, ...]:
+    """Return what changes when any file changes that a model is read from."""
+    names = dict.fromkeys([*BESIDE, INDEX, *(file.name for file in weights_of(folder))])
+    return tuple(_stamp_of(folder / name) for name in names)
+
+
+def _stamp_of(file: Path) -> tuple[str, int, int, int] | str:
+    try:
+        about = file.stat()
+    except OSError as error:
+        return f"{file.name}: {error.strerror}"
+    return file.name, about.st_ino, about.st_size, max(about.st_mtime_ns, about.st_ctime_ns)
 
 
 @lru_cache(maxsize=64)
@@ -141,12 +182,28 @@ def _read(
     name: str,
     licence: str,
     source: str,
-    stamp: tuple[int, ...],  # noqa: ARG001 - the cache's key
+    stamp: tuple[object, ...],  # noqa: ARG001 - the cache's key
 ) -> ModelInfo | str:
     try:
-        return info_from_config(model_id, folder, name=name, licence=licence, source=source)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        return str(error) if isinstance(error, ValueError) else f"Its files cannot be read ({type(error).__name__})."
+        info = info_from_config(model_id, folder, name=name, licence=licence, source=source)
+    except ValueError as error:
+        return str(error)
+    except Exception as error:  # whatever is in a folder, one model is broken and no page
+        return f"Its files cannot be read ({type(error).__name__})."
+    needed, there = info.n_parameters * _BYTES_OF_NUMBER, _memory_bytes()
+    if needed > there:
+        return f"It takes {needed / 1e9:,.1f} GB of memory, and this machine has {there / 1e9:,.1f} GB."
+    return info
+
+
+def _memory_bytes() -> int:
+    """Return how much memory there is for this process: the machine's, or what its container may take."""
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        limit = _CONTAINER_LIMIT.read_text("ascii").strip()
+    except (OSError, ValueError):
+        limit = ""
+    return min(there, int(limit)) if limit.isdecimal() else there
 
 
 def _free_id(name: str, taken: Collection[str]) -> str:
@@ -160,6 +217,6 @@ def _free_id(name: str, taken: Collection[str]) -> str:
 
 
 def _remedy(found: Found) -> str:
-    if found.kept is None:
-        return f"ls {found.folder}  # it needs config.json, a tokenizer and model.safetensors"
-    return f"rm -r {found.folder}  # and fetch it again, on the page Models"
+    if found.kept is None and not found.is_damaged:
+        return f"ls {shown(found.folder)}  # it needs config.json, a tokenizer and model.safetensors"
+    return f"rm -r {shown(found.folder)}  # and fetch it again, on the page Models"

@@ -2,8 +2,9 @@
 
 transformers lets a caller register an attention function by name. Ours calls the library's own SDPA
 forward and notes query, key, value, mask, position bias, scaling and output: the tensors after any rotary
-embedding and before key/value heads are repeated. Where it notes to is a ``ContextVar``, so threads never see
-each other's calls, and a model run outside ``recording()`` is not recorded at all.
+embedding and before key/value heads are repeated. A hook adds what the output projection makes of the output.
+Where they note to is a ``ContextVar``, so threads never see each other's calls, and a model run outside
+``recording()`` is not recorded at all.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -19,14 +20,17 @@ from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-__all__ = ["ATTENTION_NAME", "AttentionCall", "recording"]
+__all__ = ["ATTENTION_NAME", "AttentionCall", "note_added", "recording"]
 
 ATTENTION_NAME = "recorded_sdpa"
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionCall:
-    """One call of the attention function: the tensors as the model passed them, batch axis included."""
+    """One call of the attention function: the tensors as the model passed them, batch axis included.
+
+    ``added`` is what the output projection made of the output, where it was told to ``note_added``.
+    """
 
     module: torch.nn.Module
     query: torch.Tensor
@@ -36,6 +40,7 @@ class AttentionCall:
     position_bias: torch.Tensor | None
     scaling: float
     output: torch.Tensor
+    added: torch.Tensor | None = None
 
 
 _calls: ContextVar[list[AttentionCall] | None] = ContextVar("attention_calls", default=None)
@@ -71,6 +76,13 @@ def _recorded_sdpa(
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
         calls.append(AttentionCall(module, query, key, value, attention_mask, position_bias, scale, output))
     return output, weights
+
+
+def note_added(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> None:  # noqa: ARG001 - a forward hook
+    """Note what an output projection gave: a forward hook of the module that is run after the attention function."""
+    calls = _calls.get()
+    if calls:
+        calls[-1] = replace(calls[-1], added=output)
 
 
 AttentionInterface.register(ATTENTION_NAME, _recorded_sdpa)

@@ -167,7 +167,7 @@ class Shelf:
         except ModelUnavailableError as error:
             # Without its traceback, which would keep every frame that it passed through alive.
             failure = error.with_traceback(None)
-        except Exception as error:  # whatever it is, those who wait have to hear of it
+        except BaseException as error:  # whatever it is, those who wait have to hear of it
             kind = type(error).__name__
             frames = "".join(traceback.format_tb(error.__traceback__))
             _LOGGER.error("%s cannot be loaded: %s: %s\n%s", model_id, kind, error, frames)

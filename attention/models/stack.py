@@ -14,7 +14,7 @@ from transformers.pytorch_utils import Conv1D
 
 from attention import masks
 from attention.models import architectures
-from attention.models.recorder import AttentionCall
+from attention.models.recorder import AttentionCall, note_added
 from attention.positions import Rotary
 from attention.trace import AttentionKind, Embeddings, LayerTrace, Norm, Projections
 
@@ -26,7 +26,6 @@ class _Attention:
     """The parts of one attention that its record takes along, and those that lead on from it."""
 
     projections: Projections
-    output: torch.nn.Module
     norm: torch.nn.Module | None
     norm_parts: Norm | None
     norm_after: torch.nn.Module | None
@@ -36,9 +35,10 @@ class _Attention:
         return stream if self.norm is None else self.norm(torch.from_numpy(stream)).numpy()
 
     def after(self, stream: Array, call: AttentionCall) -> Array:
-        """Return the stream behind this attention: what it added is worked out once more."""
-        added = torch.from_numpy(stream) + self.output(call.output[0].flatten(1))
-        return (added if self.norm_after is None else self.norm_after(added)).numpy()
+        """Return the stream after this attention."""
+        assert call.added is not None
+        after = torch.from_numpy(stream) + call.added[0]
+        return (after if self.norm_after is None else self.norm_after(after)).numpy()
 
 
 class LayerStack:
@@ -172,6 +172,7 @@ def _record(
         norm=part.norm_parts,
         key_inputs=key_inputs,
         bias=shared.bias(call),
+        added=None if call.added is None else call.added[0].numpy(),
     )
 
 
@@ -232,8 +233,8 @@ def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
 
 def _attention(layer: Any, names: architectures.Attention) -> _Attention:
     norm, norm_after = (None if name is None else attrgetter(name)(layer) for name in (names.norm, names.norm_after))
-    output = attrgetter(names.output)(layer)
-    return _Attention(_projections(layer, names), output, norm, None if norm is None else _norm(norm), norm_after)
+    attrgetter(names.output)(layer).register_forward_hook(note_added)
+    return _Attention(_projections(layer, names), norm, None if norm is None else _norm(norm), norm_after)
 
 
 def _projections(layer: Any, names: architectures.Attention) -> Projections:

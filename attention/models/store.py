@@ -1,19 +1,23 @@
 """Folders that are made once and kept: written beside their place and then renamed, so that one that is there is whole.
 
-Two processes that make the same folder at once do the work twice, and the second one finds the first one's.
+Two processes that make the same folder at once do the work twice, and the second one finds the first one's. Each locks
+the folder that it writes into for as long as it lives: what is not locked was left by one that was killed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from attention.models.files import BESIDE, INDEX, SINGLE, opened
 
 __all__ = [
     "CACHE_DIR_VARIABLE",
@@ -21,14 +25,16 @@ __all__ = [
     "TEMPORARY",
     "OnProgress",
     "Progress",
+    "are_whole",
     "cache_dir",
+    "clear_left",
     "new_folder",
     "put_in_place",
     "sha256",
 ]
 
 CACHE_DIR_VARIABLE = "ATTENTION_CACHE_DIR"
-# What an interrupted process has left is cleared away by a later one.
+# Where the file system knows no locks, what was left is told by its age.
 STALE_SECONDS = 3600
 TEMPORARY = ".making-"
 
@@ -64,12 +70,28 @@ def new_folder(target: Path, needed_bytes: int) -> Iterator[Path]:
         OSError: there is not enough room, or nothing can be written there.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    _clear_stale(target.parent)
+    clear_left(target.parent)
     _check_room(target.parent, needed_bytes)
-    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=target.parent, ignore_cleanup_errors=True) as made:
+    with ExitStack() as held:
+        # Nobody looks for what was left between the making of the folder and its lock.
+        with _locked(target.parent):
+            made = held.enter_context(
+                tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=target.parent, ignore_cleanup_errors=True)
+            )
+            held.enter_context(_locked(Path(made)))
         new = Path(made) / target.name
         new.mkdir()
         yield new
+
+
+def clear_left(folder: Path) -> None:
+    """Remove from a folder what processes that were killed have left half made."""
+    with _locked(folder):
+        for left in folder.glob(f"{TEMPORARY}*"):
+            # Somebody may take it away meanwhile, who is done with it.
+            with suppress(OSError):
+                if _is_abandoned(left):
+                    shutil.rmtree(left, ignore_errors=True)
 
 
 def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
@@ -91,12 +113,18 @@ def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
 
 
 def sha256(file: Path) -> str:
-    """Return the SHA-256 of a file, empty if it cannot be read."""
+    """Return the SHA-256 of a file, empty if it cannot be read or is none."""
     try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
+        with opened(file) as source:
+            return hashlib.file_digest(source, "sha256").hexdigest()
+    except (OSError, ValueError):
         return ""
+
+
+def are_whole(folder: Path, digests: Mapping[str, str]) -> bool:
+    """Tell whether files have these SHA-256, and no other is beside them that would be read; they are read whole."""
+    added = {name for name in (*BESIDE, SINGLE, INDEX) if os.path.lexists(folder / name)} - digests.keys()
+    return not added and all(sha256(folder / name) == digest for name, digest in digests.items())
 
 
 def _check_room(folder: Path, needed_bytes: int) -> None:
@@ -105,10 +133,47 @@ def _check_room(folder: Path, needed_bytes: int) -> None:
         raise OSError(f"{free / 2**20:,.0f} MiB are free there, and {needed_bytes / 2**20:,.0f} MiB are needed")
 
 
-def _clear_stale(folder: Path) -> None:
-    for left in folder.glob(f"{TEMPORARY}*"):
-        if time.time() - _last_touched(left) > STALE_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder's lock, where there are locks; the system gives it back when the process ends, however it ends."""
+    held = _lock(folder, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Tell whether nobody writes into a folder any more."""
+    try:
+        held = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    if held is None:
+        return time.time() - _last_touched(folder) > STALE_SECONDS
+    os.close(held)
+    return True
+
+
+def _lock(folder: Path, how: int) -> int | None:
+    """Return what holds the lock until it is closed; None if the file system knows no locks.
+
+    Raises:
+        BlockingIOError: somebody else holds it, and was not to be waited for.
+    """
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(held, how)
+    except OSError as error:
+        os.close(held)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None
+    return held
 
 
 def _last_touched(folder: Path) -> float:

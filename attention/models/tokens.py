@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate, pairwise, takewhile
 from pathlib import Path
@@ -21,7 +22,7 @@ from attention.text import clean
 from attention.trace import Cut, Token
 from attention.words import SPACE
 
-__all__ = ["TextReader"]
+__all__ = ["TextReader", "is_panic"]
 
 Kind = Literal["word pieces", "bytes", "sentence pieces"]
 
@@ -33,13 +34,14 @@ _BYTE = re.compile("<0x[0-9A-F]{2}>")
 class TextReader:
     """The tokenizer of a model, as it lies beside its weights."""
 
-    def __init__(self, name: str, folder: Path) -> None:
-        """Load the tokenizer of the model that is called so.
+    def __init__(self, name: str, folder: Path, n_known: int) -> None:
+        """Load the tokenizer of the model that is called so, which has a vector for the first ``n_known`` tokens.
 
         Raises:
             ValueError: it needs a library of its own.
         """
         self._name = name
+        self._n_known = n_known
         tokenizer = _load(folder)
         added = tokenizer.added_tokens_decoder.items()
         self._special_ids = frozenset(tokenizer.all_special_ids) | {number for number, token in added if token.special}
@@ -60,9 +62,10 @@ class TextReader:
         """Encode a cleaned text (and a second one); where it is too long, what is left of it after cutting.
 
         Raises:
-            ValueError: two texts are too long together.
+            ValueError: two texts are too long together, or the model knows nothing of a token.
+            RuntimeError: the tokenizer failed.
         """
-        encoding = self._tokenizer.encode(text, pair)
+        encoding = self._encode(text, pair)
         total = len(encoding.ids)
         if total <= limit:
             return encoding, None
@@ -73,12 +76,25 @@ class TextReader:
         # Room is kept for the special token at the end, where the model adds one.
         last_kept = limit - 1 - self._n_closing
         end = encoding.offsets[last_kept][1]
-        encoding = self._tokenizer.encode(text[:end])
-        while len(encoding.ids) > limit:
+        encoding = self._encode(text[:end])
+        while len(encoding.ids) > limit and end > 0:
             end -= 1
-            encoding = self._tokenizer.encode(text[:end])
+            encoding = self._encode(text[:end])
+        if not text[:end].strip():
+            raise ValueError(f"{self._name} takes {limit} tokens, and its tokenizer makes more of any text.")
         last_word = text[:end].rsplit(maxsplit=1)[-1]
         return encoding, Cut(kept=len(encoding.ids), total=total, last_word=last_word)
+
+    def _encode(self, text: str, pair: str | None = None) -> Encoding:
+        with _no_panic():
+            encoding = self._tokenizer.encode(text, pair)
+        unknown = next((number for number in encoding.ids if number >= self._n_known), None)
+        if unknown is not None:
+            raise ValueError(
+                f"The files of {self._name} do not fit together: its tokenizer has a token with the number "
+                f"{unknown:,}, and its weights have vectors for {self._n_known:,}. Try another sentence or model."
+            )
+        return encoding
 
     def tokens(self, encoding: Encoding, text: str, pair: str | None = None) -> tuple[Token, ...]:
         """Return the tokens of an encoded text, or of two."""
@@ -186,6 +202,22 @@ class TextReader:
             word = words.setdefault((segment, starts[segment][begin]), len(words))
             is_special = token_id in self._special_ids and token_id != self._unknown_id
             yield Token(name, typed, word, position, token_id, is_special, segment, begin)
+
+
+def is_panic(error: BaseException) -> bool:
+    """Tell whether an error is a panic of a tokenizer: Rust's own kind, which is no Exception and has no module."""
+    return type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def _no_panic() -> Iterator[None]:
+    """Turn a panic into an error like any other, without its words, which may quote the text."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise RuntimeError("the tokenizer failed") from None
 
 
 def _load(folder: Path) -> Any:

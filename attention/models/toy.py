@@ -45,14 +45,14 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
-from attention import masks, steps
+from attention import masks
 from attention.masks import MaskName
 from attention.models.base import Batch, Encoded, check_batch
 from attention.positions import waves
 from attention.text import clean
 from attention.trace import Cut, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
 
-__all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "read_lexicon", "split_words"]
+__all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "is_guessed", "read_lexicon", "split_words"]
 
 N_HEADS = 3
 D_HEAD = 8
@@ -291,16 +291,35 @@ def describe(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
     ``afrique``; every other word by its ending.
     """
     word = _as_in_lexicon(word)
+    known = _known(word, lexicon)
+    return _guess(_without_shortened(word)) if known is None else known
+
+
+def is_guessed(word: str, lexicon: Mapping[str, Array]) -> bool:
+    """Tell whether a word's features follow from nothing but its ending, as neither it nor its singular is known."""
+    return _known(_as_in_lexicon(word), lexicon) is None
+
+
+def _known(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"] | None:
+    """Describe a word by its characters, by itself or by its singular; None if nothing is known of it."""
     if word in lexicon:
         return lexicon[word]
     if not any(character.isalpha() for character in word):
         return _describe_symbol(word)
+    whole = _without_shortened(word)
+    for plural, singular in (("", ""), *PLURAL_ENDINGS):
+        stem = whole.removesuffix(plural) + singular
+        if whole.endswith(plural) and stem in lexicon:
+            return lexicon[stem]
+    return None
+
+
+def _without_shortened(word: str) -> str:
+    """Return what stands before or after an apostrophe, if the other side is a small word cut short."""
     before, _, after = word.partition("'")
     if before in SHORTENED_BEFORE:
-        return _describe_whole(after, lexicon)
-    if after in SHORTENED_AFTER:
-        return _describe_whole(before, lexicon)
-    return _describe_whole(word, lexicon)
+        return after
+    return before if after in SHORTENED_AFTER else word
 
 
 def _as_in_lexicon(word: str) -> str:
@@ -315,14 +334,8 @@ def _describe_symbol(word: str) -> Float[Array, " 10"]:
     return _vector("symbol noun=0.5" if "So" in categories else "symbol")
 
 
-def _describe_whole(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
-    """Describe a word by itself, its singular or its ending; if nothing is known of it, as a noun."""
-    if word in lexicon:
-        return lexicon[word]
-    for plural, singular in PLURAL_ENDINGS:
-        stem = word.removesuffix(plural) + singular
-        if word.endswith(plural) and stem in lexicon:
-            return lexicon[stem]
+def _guess(word: str) -> Float[Array, " 10"]:
+    """Describe a word that is not known by its ending; if that says nothing, as a noun."""
     for ending, features in ENDINGS:
         stem = word.removesuffix(ending)
         # A stem of one letter, or without a vowel, is none: red, king, string.
@@ -370,15 +383,15 @@ class ToyModel:
 
         word_vectors, position_vectors = self._word_vectors(tokens), self._position_vectors(len(tokens))
         inputs = word_vectors + position_vectors
-        head_outputs = _model_output(inputs, additive)  # float64, (H, T, D)
-        output = steps.output_projection(steps.join_heads(head_outputs), PROJECTIONS.W_O.astype(np.float64))
+        layer = _layer_trace(inputs, additive)
+        assert layer.added is not None
         return Trace(
             text=encoded.text,
             tokens=tokens,
-            layers=(_layer_trace(inputs, additive, head_outputs.astype(np.float32)),),
+            layers=(layer,),
             info=TOY_INFO,
             embeddings=Embeddings(words=word_vectors, positions=position_vectors),
-            hidden_states=(inputs, (inputs + output).astype(np.float32)),
+            hidden_states=(inputs, inputs + layer.added),
             cut=encoded.cut,
         )
 
@@ -392,7 +405,7 @@ class ToyModel:
         layers = []
         for text in texts:
             inputs = self._word_vectors(text.tokens) + self._position_vectors(len(text.tokens))
-            layers.append(_layer_trace(inputs, None, _model_output(inputs, None).astype(np.float32)))
+            layers.append(_layer_trace(inputs, None))
         queries, keys, values, outputs = (
             np.concatenate([getattr(layer, name) for layer in layers])
             for name in ("queries", "keys", "values", "model_output")
@@ -419,7 +432,8 @@ class ToyModel:
         for position, (start, end) in enumerate(spans):
             word = text[start:end]
             token_id = self._ids.get(_as_in_lexicon(word), UNKNOWN_ID)
-            words.append(Token(word.lower(), word, position, position, token_id, start=start))
+            guessed = is_guessed(word, self._lexicon)
+            words.append(Token(word.lower(), word, position, position, token_id, start=start, is_guessed=guessed))
         padding = [
             Token(PAD, "", None, position, UNKNOWN_ID, is_special=True, is_padding=True)
             for position in range(len(words), len(words) + n_padding)
@@ -441,43 +455,36 @@ class ToyModel:
         return vectors
 
 
-def _layer_trace(inputs: Array, mask: Array | None, model_output: Array) -> LayerTrace:
-    queries, keys, values = (
-        np.ascontiguousarray(steps.split_heads(steps.project(inputs, weight, bias), N_HEADS))  # (H, T, D)
-        for weight, bias in ((PROJECTIONS.W_Q, _Q_BIAS), (PROJECTIONS.W_K, None), (PROJECTIONS.W_V, None))
-    )
+def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> LayerTrace:
+    """Run the layer, head by head and word by word, in float64.
+
+    On purpose this does not go through ``attention.steps``: it is the other side of ``Trace.check()`` and of
+    ``LayerTrace.check_projections()``, which would compare a computation with itself if it did.
+    """
+    exact, n_tokens = inputs.astype(np.float64), len(inputs)
+    weights, bias = (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V), _Q_BIAS.reshape(N_HEADS, 1, D_HEAD)
+    # One (M, D) matrix for each head.
+    by_head = [np.stack(np.split(weight.astype(np.float64), N_HEADS, axis=1)) for weight in weights]
+    queries, keys, values = (np.einsum("tm,hmd->htd", exact, each) for each in by_head)
+    queries += bias
+    outputs = np.zeros((N_HEADS, n_tokens, D_HEAD))
+    for head, position in np.ndindex(N_HEADS, n_tokens):
+        row = np.zeros(n_tokens) if mask is None else mask[position]
+        visible = np.flatnonzero(row > -np.inf)
+        if visible.size:  # a word that may look at nothing keeps an output of 0
+            scores = keys[head, visible] @ queries[head, position] / math.sqrt(D_HEAD) + row[visible]
+            likelihoods = np.exp(scores - scores.max())
+            outputs[head, position] = likelihoods @ values[head, visible] / likelihoods.sum()
+    added = np.einsum("htd,hdm->tm", outputs, PROJECTIONS.W_O.reshape(N_HEADS, D_HEAD, -1).astype(np.float64))
     return LayerTrace(
         inputs=inputs,
-        queries=queries,
-        keys=keys,
-        values=values,
+        queries=queries.astype(np.float32),
+        keys=keys.astype(np.float32),
+        values=values.astype(np.float32),
         mask=mask,
         scale=1 / math.sqrt(D_HEAD),
-        model_output=model_output,
+        model_output=outputs.astype(np.float32),
         kind="masked self" if masks.is_causal(mask) else "self",
         projections=PROJECTIONS,
+        added=added.astype(np.float32),
     )
-
-
-def _model_output(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> Float[Array, "H T D"]:
-    """Compute the heads' outputs as the model's own result, head by head and word by word, in float64.
-
-    On purpose this does not go through ``attention.steps``: it is the other side of
-    ``Trace.check()``, which would compare a computation with itself if it did.
-    """
-    n_tokens = len(inputs)
-    mask = masks.none(n_tokens) if mask is None else mask
-    exact = inputs.astype(np.float64)
-    outputs = np.zeros((N_HEADS, n_tokens, D_HEAD))
-    for head in range(N_HEADS):
-        columns = slice(head * D_HEAD, (head + 1) * D_HEAD)
-        queries = np.einsum("tm,md->td", exact, PROJECTIONS.W_Q[:, columns]) + _Q_BIAS[columns]
-        keys = np.einsum("tm,md->td", exact, PROJECTIONS.W_K[:, columns])
-        values = np.einsum("tm,md->td", exact, PROJECTIONS.W_V[:, columns])
-        for position in range(n_tokens):
-            visible = np.flatnonzero(mask[position] > -np.inf)
-            if visible.size:  # a word that may look at nothing keeps an output of 0
-                scores = keys[visible] @ queries[position] / math.sqrt(D_HEAD) + mask[position, visible]
-                likelihoods = np.exp(scores - scores.max())
-                outputs[head, position] = likelihoods @ values[visible] / likelihoods.sum()
-    return outputs

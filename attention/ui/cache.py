@@ -8,9 +8,10 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import BoundedSemaphore, Lock
 
+import numpy as np
 import streamlit as st
 from cachetools import LRUCache
 from jaxtyping import Float
@@ -29,7 +30,7 @@ from attention.models.downloads import Downloads
 from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
 from attention.models.toy import TOY_INFO
-from attention.trace import Trace
+from attention.trace import LayerTrace, Trace
 from attention.view import View
 
 __all__ = [
@@ -116,7 +117,7 @@ def _run(model: Model, text: str, mask: MaskName, pair: str) -> Recorded:
     """Run a model and check it; an error is logged without its message, which may quote what was typed."""
     try:
         trace = model.trace(text, pair or None, mask=mask)
-        return Recorded(trace, prove(trace), pair)
+        return Recorded(trace.without_added(), prove(trace), pair)
     except ValueError:
         raise
     except Exception as error:
@@ -244,13 +245,31 @@ def _answer(key: object, _trace: Trace) -> Answer | None:  # noqa: ARG001 - the 
 def lab_of(view: View, scene: Scene) -> list[Result]:
     """Return what came of the five ways to write a scene's layer, from the cache if it is there."""
     key = (scene.info.model_id, view.text, view.pair, view.mask, view.part, scene.layer, scene.head)
-    return _lab(key, scene)
+    return _lab(key, view, scene)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _lab(key: object, _scene: Scene) -> list[Result]:  # noqa: ARG001 - the cache's key
-    with turns():
+def _lab(key: object, _view: View, _scene: Scene) -> list[Result]:  # noqa: ARG001 - the cache's key
+    model = model_or_reason(_scene.info.model_id)
+    if isinstance(model, ModelUnavailableError):
         return run(_scene.attention, _scene.head)
+    with turns():
+        return run(_with_added(model, _view, _scene), _scene.head)
+
+
+def _with_added(model: Model, view: View, scene: Scene) -> LayerTrace:
+    """Return a scene's layer with what it added, for which the model runs once more: no trace keeps that.
+
+    If the layer's heads give something else by now, it is another model's, and left out.
+    """
+    try:
+        again = model.trace(view.text, view.pair or None, mask=view.mask)
+    except ValueError:
+        # A model that takes no two texts has read the first alone.
+        again = model.trace(view.text, mask=view.mask)
+    layer = again.part(view.part if again.info.parts else "encoder").layers[scene.layer]
+    is_same = np.array_equal(layer.model_output, scene.attention.model_output)
+    return replace(scene.attention, added=layer.added) if is_same else scene.attention
 
 
 def changes_of(first: Trace, second: Trace, mask: MaskName) -> Float[Array, "L H"]:

@@ -6,14 +6,14 @@ Every widget of a page that changes the view is drawn by one of these: they note
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from attention.ui import state
 
-__all__ = ["field", "one_of", "pills", "select", "switch"]
+__all__ = ["cell_of", "field", "one_of", "pills", "select", "switch"]
 
 T = TypeVar("T")
 
@@ -55,6 +55,20 @@ def pills(
 ) -> None:
     """Draw options of which one may be chosen; to let go of it changes nothing."""
     _draw(st.pills, key, value, _checked(options, take), {"default": value}, label, options, **look)
+
+
+def cell_of(table: Mapping[str, Sequence[Any]], *, key: str, take: Callable[[int], None], **look: Any) -> None:
+    """Draw a table of which one cell can be selected; ``take`` is given its row, however the table is sorted."""
+    n_rows = len(next(iter(table.values()), ()))
+
+    def check(selected: Any) -> None:
+        for row, _ in selected["selection"]["cells"]:
+            if 0 <= row < n_rows:
+                take(row)
+
+    nothing: Mapping[str, Mapping[str, list[Any]]] = {"selection": {"rows": [], "columns": [], "cells": []}}
+    state.offer(key, nothing, check, keeps=True)
+    st.dataframe(table, hide_index=True, key=key, selection_mode="single-cell", on_select="rerun", **look)
 
 
 def _checked(options: Sequence[T], take: Callable[[T], None]) -> Callable[[object], None]:

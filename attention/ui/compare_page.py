@@ -118,7 +118,8 @@ def show(view: View, panes: list[Pane]) -> None:
     with right:
         text.prose(tell(comparison, selected))
         csv_button("difference", lambda: matrix_table(difference))
-    if not view.beside:
+    # Where the two share no word, no head can be said to change.
+    if not view.beside and comparison.counted.any():
         _changes(view, scenes)
 
 

@@ -13,6 +13,7 @@ from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.study import Collector
+from attention.trace import Difference
 from attention.ui import state, text
 from attention.ui.cache import settle
 from attention.ui.masthead import masthead, notices
@@ -101,10 +102,9 @@ def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
     return left, right
 
 
-def finish(name: str, largest_difference: float, largest_row_error: float) -> None:
+def finish(name: str, difference: Difference, largest_row_error: float) -> None:
     """Draw the proof over all that was run."""
-    proof = Proof(largest_difference, largest_row_error, 0)
-    text.proof_line([proof.sentence(name)], holds=proof.holds)
+    text.proof_line([(name, Proof.of_outputs(difference, largest_row_error))])
     settle()
 
 

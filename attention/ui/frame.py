@@ -17,11 +17,11 @@ from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Part, Reads, Trace
-from attention.ui import choices, model_choice, picture, state, text
-from attention.ui.cache import ModelFailedError, Recorded, record, settle
+from attention.ui import choices, focus, model_choice, picture, state, text
+from attention.ui.cache import ModelFailedError, Recorded, settle
 from attention.ui.masthead import masthead, notices
 from attention.view import Pane as Place
-from attention.view import View, default_word, other_model, same_word
+from attention.view import View, default_word, masks_of, other_model, same_word, word_at
 
 __all__ = [
     "Pane",
@@ -29,6 +29,7 @@ __all__ = [
     "begin",
     "controls",
     "finish",
+    "has_input",
     "open_pane",
     "open_panes",
     "pair_field",
@@ -49,8 +50,14 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
 _PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
 _PLACEHOLDERS: dict[Reads, str] = {"text": "Type a sentence", "french": "Type a French sentence"}
+# A decoder hides what comes later by itself, so that "none" would be untrue of it. A link has the masks' own names.
+_DECODER_MASKS: dict[MaskName, str] = {
+    "none": "causal (its own)",
+    "causal": "causal",
+    "padding": "causal, padding",
+}
 _DECODER_MASK_HELP = (
-    "This model hides what comes later by itself: none and causal are the same · "
+    "This model hides what comes later by itself: both causal masks are the same · "
     "padding: more tokens are added and hidden"
 )
 
@@ -112,15 +119,22 @@ def alone(view: View) -> View:
     return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
 
 
-def open_panes(view: View) -> list[Pane]:
-    """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
-    info = get_info(view.model)
-    if info.reads == "picture" and view.text in ("", picture.BLANK):
+def has_input(view: View) -> bool:
+    """Tell whether there is anything to read; if there is nothing, invite to it."""
+    if get_info(view.model).reads == "picture" and view.text in ("", picture.BLANK):
         text.notice("The field is empty: draw a digit in it, or choose one beside it.")
-        return []
+        return False
     if not view.text:
         text.invitation()
+        return False
+    return True
+
+
+def open_panes(view: View) -> list[Pane]:
+    """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
+    if not has_input(view):
         return []
+    info = get_info(view.model)
     main = open_pane(view, info, is_other=False)
     # What the toy would make of French or of a picture says nothing.
     if not view.beside or info.reads != "text":
@@ -142,9 +156,17 @@ def controls(
         if with_beside and info.reads == "text":
             choices.switch("Side by side", key="beside", value=view.beside, take=_take_beside)
         mask_help = _DECODER_MASK_HELP if info.is_decoder else _MASK_HELP
-        # A picture has one size, and no padding.
-        masks = [name for name in MASK_NAMES if name != "padding" or info.reads != "picture"]
-        choices.select("Mask", masks, key="mask", value=view.mask, take=_take_mask, help=mask_help, width=130)
+        names = _DECODER_MASKS if info.is_decoder else {name: name for name in MASK_NAMES}
+        choices.select(
+            "Mask",
+            masks_of(info),
+            format_func=names.__getitem__,
+            key="mask",
+            value=view.mask,
+            take=_take_mask,
+            help=mask_help,
+            width=170 if info.is_decoder else 130,
+        )
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
@@ -182,7 +204,7 @@ def finish(panes: list[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
     proofs = [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None]
     if proofs:
-        text.proof_line([proof.sentence(name) for name, proof in proofs], holds=all(p.holds for _, p in proofs))
+        text.proof_line(proofs)
     settle()
 
 
@@ -217,7 +239,7 @@ def pair_field(view: View) -> None:
         value=view.pair,
         take=partial(_take_pair, get_info(view.model)),
         placeholder="None: the first sentence is read alone",
-        help="Two sentences that the model reads as one text, with [SEP] between them. Leave it empty for none.",
+        help="Two sentences that the model reads as one text, with its own sign between them. Leave it empty for none.",
     )
     written = {pair: line for line, pair in _PAIRS.items()}
     choices.pills(
@@ -304,18 +326,16 @@ def _layer_and_head(place: Place, trace: Trace) -> tuple[int, int]:
 
 def _record(model: Model, view: View) -> Recorded:
     """Run a model on the sentence or the pair; if it does not take the two, say so, and run it on the first."""
-    if not view.pair:
-        return record(model, view.text, view.mask)
-    try:
-        return record(model, view.text, view.mask, view.pair)
-    except ValueError as reason:
-        alone = record(model, view.text, view.mask)
-        text.notice(f"{str(reason).rstrip('.')}: the first sentence is shown alone.")
-        return alone
+    recorded, reason = focus.run(model, view)
+    if reason:
+        text.notice(f"{reason.rstrip('.')}: the first sentence is shown alone.")
+    return recorded
 
 
 def _word(view: View, trace: Trace) -> int:
     tokens = trace.tokens
+    if view.spot is not None:
+        return word_at(view.spot, tokens)
     if view.word is None:
         # Of a picture, the answer is read off the first token.
         return 0 if trace.info.reads == "picture" else default_word(tokens)
@@ -352,7 +372,9 @@ def _take_beside(beside: bool) -> None:
 
 
 def _take_mask(mask: MaskName) -> None:
-    state.change(lambda view: replace(view, mask=mask))
+    if mask in masks_of(get_info(state.current().model)):
+        token = focus.token_in(state.current())
+        state.change(lambda view: view.with_mask(mask, token))
 
 
 def _take_word(word: int) -> None:

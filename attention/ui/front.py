@@ -1,4 +1,7 @@
-"""The front door: one sentence, two models, one heatmap each, and the way in, to three other models too."""
+"""The front door: one sentence, two models, one heatmap each, and the way in, to the other models too.
+
+Who comes from a model that reads something else finds that model there, and what it read.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attention.lesson.pictures import matrices
-from attention.lesson.prose import lesson
+from attention.lesson.prose import lesson, word
 from attention.lesson.telling import tell_weights
 from attention.models import ModelInfo, get_info, list_models
 from attention.ui import components, frame, state, step_view, text
@@ -19,8 +22,14 @@ from attention.view import View
 
 __all__ = ["show"]
 
-# What leads to each of the other models, and what of it is opened.
+# So many models are shown at once: those that are there soonest.
+MAX_SHOWN = 2
+_NUMBERS = {3: "Three", 4: "Four"}
+
+# What leads to each of the models that is not shown, and what of it is opened.
 _WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "toy": ("Read the toy's every weight", {"step": "tokens"}),
+    "minilm-l6": ("See which words BERT looks at", {"step": "softmax"}),
     "smollm2-135m": ("See what SmolLM2 says comes next", {"step": "heads"}),
     "translator-fr-en": ("See which words a translator looks at", {"step": "softmax", "part": "cross"}),
     "vit-digits": ("Draw a digit, and see which patches are looked at", {"step": "tokens"}),
@@ -29,39 +38,36 @@ _WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def show() -> None:
     """Draw the front door; the toy's picture is there at once, BERT's as soon as it is loaded."""
-    view = frame.begin("See attention", opening=_with_a_sentence)
+    view = frame.begin("See attention")
     st.title("See attention happen", anchor=False)
-    text.prose(lesson("front"))
-    if not view.text:
-        text.invitation()
+    info = get_info(view.model)
+    is_text = info.reads == "text"
+    text.prose(lesson("front") if is_text else lesson("front-other", model=word(info.name)))
+    if not frame.has_input(view):
         return
     panes = []
-    toy, bert, *others = list_models()
-    for info, column in zip((toy, bert), st.columns(2, gap="large"), strict=True):
+    known = [each for each in list_models() if each.model_id in _WAYS]
+    shown = [each for each in known if each.reads == info.reads][:MAX_SHOWN]
+    for each, column in zip(shown, st.columns(MAX_SHOWN, gap="large"), strict=False):
         with column:
-            st.subheader(info.name, anchor=False)
-            st.caption(info.summary)
-            at_softmax = replace(view, model=info.model_id, step="softmax", beside=False, word=None, pane=Place())
-            pane = frame.open_pane(at_softmax, info)
+            st.subheader(each.name, anchor=False)
+            st.caption(f"{each.summary} {each.note}")
+            at_softmax = replace(state.seen_with(each.model_id), step="softmax", beside=False, pane=Place())
+            pane = frame.open_pane(at_softmax, each)
             panes.append(pane)
             _first_picture(at_softmax, pane)
-    _ways_to(others)
+    _ways_to([each for each in known if each not in shown])
     frame.finish(panes)
-
-
-def _with_a_sentence(view: View) -> View:
-    """Come back to a sentence where somebody comes from a model that reads something else."""
-    default = View()
-    return view if get_info(view.model).reads == "text" else view.with_model(default.model).with_text(default.text)
 
 
 def _ways_to(models: Sequence[ModelInfo]) -> None:
     """Lead to the other models that come with the project."""
-    st.header("Three more models", anchor=False)
-    shown = [info for info in models if info.model_id in _WAYS]
-    for info, column in zip(shown, st.columns(len(_WAYS), gap="large"), strict=True):
+    st.header(f"{_NUMBERS[len(models)]} more models", anchor=False)
+    for info, column in zip(models, st.columns(len(models), gap="large"), strict=True):
         label, opened = _WAYS[info.model_id]
-        start = replace(state.seen_with(info.model_id), word=None, pane=Place(), beside=False, **opened)
+        start = replace(state.seen_with(info.model_id), pane=Place(), beside=False)
+        # Of the text that a decoder writes, no word has been in focus yet.
+        start = replace(start.with_part(opened.get("part", start.part)), **opened)
         with column:
             st.subheader(info.name, anchor=False)
             text.prose(lesson(f"front-{info.model_id}", summary=info.summary))

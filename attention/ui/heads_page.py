@@ -14,7 +14,8 @@ from attention.figures.atlas import Atlas, Head
 from attention.figures.head_view import HeadView, Side
 from attention.figures.matrix import Cell, Matrix
 from attention.lesson.behaviour import describe, head_table, in_short, share_table
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.pairs import tell_pair, tell_shares
+from attention.lesson.prose import lesson, listed
 from attention.lesson.scene import Scene
 from attention.lesson.survey import (
     HIDE_NAMES,
@@ -35,6 +36,7 @@ from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
 from attention.ui.head_view import head_view
 from attention.view import MAX_PINS, View
+from attention.words import special_names
 
 __all__ = ["look_choices", "show"]
 
@@ -87,11 +89,10 @@ def look_choices(view: View, panes: list[Pane]) -> None:
 
 
 def _hide_labels(panes: list[Pane]) -> dict[str, str]:
-    """Name what can be hidden by the special tokens that there are: [CLS] and [SEP] in BERT."""
+    """Name what can be hidden by the special tokens that there are."""
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
-    added = dict.fromkeys(token.text for token in tokens if token.is_special and not token.is_padding)
-    special = ", ".join(added) or "special tokens"
+    special = ", ".join(special_names(tokens)) or "special tokens"
     return {"nothing": "nothing", "special": special, "punctuation": f"{special}, punctuation"}
 
 
@@ -106,7 +107,7 @@ def show(view: View, pane: Pane) -> None:
         arranged = order(view.sort, surveyed, scene.trace, view.look, current)
     text.prose(lesson("all-heads"))
     if pane.pair:
-        text.prose(lesson("pair", first=word(scene.trace.text), second=word(pane.pair)))
+        text.prose(tell_pair(scene, pane.pair))
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     if notes:
         st.caption(" ".join(notes))
@@ -167,8 +168,9 @@ def _shares(surveyed: Survey, current: Head) -> None:
         return
     index = surveyed.index(current)
     shares = surveyed.shares[index]
-    text.prose(lesson("pair-shares", across=fact(float(shares[0, 1])), back=fact(float(shares[1, 0]))))
-    st.dataframe(share_table(shares, surveyed.word_shares[index]), hide_index=True, key="share_table", width="content")
+    text.prose(tell_shares(shares, surveyed.special))
+    table = share_table(shares, surveyed.word_shares[index], surveyed.special)
+    st.dataframe(table, hide_index=True, key="share_table", width="content")
 
 
 def _block_choice(view: View) -> None:
@@ -222,11 +224,10 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
 
 def _table(surveyed: Survey) -> None:
     st.header("All heads as a table", anchor=False)
-    table = head_table(surveyed.summaries, surveyed.shares)
+    table = head_table(surveyed.summaries, surveyed.shares, surveyed.special)
     if surveyed.shares is not None:
-        st.caption(
-            f"{_SORT_LABELS['across']} and its like are mean shares of a row's weight, [CLS] and [SEP] counted in."
-        )
+        counted = f", {listed(surveyed.special)} counted in" if surveyed.special else ""
+        st.caption(f"{_SORT_LABELS['across']} and its like are mean shares of a row's weight{counted}.")
     st.dataframe(table, hide_index=True, key="heads_table")
     csv_button("heads", lambda: table)
 

@@ -39,9 +39,10 @@ def masthead(title: str, opening: Callable[[View], View] | None = None) -> View:
     st.set_page_config(page_title=f"{title} · attention step by step", page_icon="🔎", layout="wide")
     text.styles()
     view = state.open_page(title, opening)
+    taken, kept = state.taken_along(), state.kept()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masthead"):
         for path, label in _PAGES:
-            st.page_link(path, label=label, query_params=_seen_from(path, view).to_query())
+            st.page_link(path, label=label, query_params=_seen_from(path, taken).shown_on(label, kept).to_query())
         share.copy_link()
     return view
 

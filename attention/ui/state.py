@@ -22,6 +22,7 @@ from attention.examples import EXAMPLES
 from attention.models import ModelInfo, get_info, hub, list_models
 from attention.models.hub import HubError
 from attention.trace import Reads
+from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
 from attention.view import Pane, View, text_notices
@@ -32,6 +33,7 @@ __all__ = [
     "current",
     "group",
     "is_new",
+    "kept",
     "notices",
     "offer",
     "open_page",
@@ -42,6 +44,7 @@ __all__ = [
     "set_pane",
     "set_text",
     "set_versus",
+    "taken_along",
     "wanted_model",
 ]
 
@@ -61,8 +64,12 @@ class _Seen:
     link: dict[str, str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     wanted: str = ""
+    # What the link said, and what the page opened with.
+    opened: tuple[View, View] = (View(), View())
+    # What each page has of its own, as it was when that page was last seen.
+    kept: View = field(default_factory=View)
     # What was last read of each kind.
-    read: dict[Reads, str] = field(default_factory=dict)
+    read: dict[Reads, View] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -109,6 +116,8 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
             choices = () if is_history else heard.unseen + choices
         _apply(choices)
         _leave_what_is_gone(session.seen, models)
+        _remember(session.seen)
+        session.seen.kept = taken_along().keeping(kept(), page)
     except BaseException:
         # A newer press, most of all: the run that answers it begins where this one did.
         session.seen = before
@@ -138,12 +147,14 @@ def close_page() -> None:
         st.rerun()
 
 
-def offer(key: str, value: Any, take: Take, *, is_press: bool = False, options: object = None) -> bool:
+def offer(
+    key: str, value: Any, take: Take, *, is_press: bool = False, keeps: bool = False, options: object = None
+) -> bool:
     """Note what a page offers to choose, under the key of its widget: the value shown, and what takes another.
 
     Tells whether the browser has to be told to show that value, or does so already.
     """
-    return _session().desk.offer(key, Offer(value, take, is_press, options))
+    return _session().desk.offer(key, Offer(value, take, is_press, keeps, options))
 
 
 def is_new() -> bool:
@@ -206,8 +217,11 @@ def _follow_link(
     seen: _Seen, page: str, models: Mapping[str, ModelInfo], opening: Callable[[View], View] | None
 ) -> None:
     link = st.query_params.to_dict()
-    view, found = View.from_query(link, models)
-    seen.view = view if opening is None else opening(view)
+    linked, found = View.from_query(link, models)
+    seen.kept = linked.keeping(seen.kept, page)
+    linked = linked.shown_on(page)
+    seen.view = linked if opening is None else opening(linked)
+    seen.opened = linked, seen.view
     seen.link, seen.notices, seen.page, seen.wanted = link, found, page, _wanted(link, models)
 
 
@@ -221,6 +235,18 @@ def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
     if gone not in models:
         # Somebody has removed it meanwhile.
         change(lambda view: view.with_model(View().model), [f"{gone} is no longer here: another model is shown."])
+
+
+def taken_along() -> View:
+    """Return the view that a link to another page takes along: not what this page has chosen to begin with."""
+    seen = _session().seen
+    linked, opened = seen.opened
+    return linked if seen.view == opened else seen.view
+
+
+def kept() -> View:
+    """Return a view that holds, for every page that has something of its own, what that was when it was last seen."""
+    return _session().seen.kept
 
 
 def current() -> View:
@@ -263,18 +289,26 @@ def set_text(text: str) -> None:
 
 def set_model(model: str) -> None:
     """Take another model; where it reads something else, it gets what was last read of that kind."""
-    view, seen = seen_with(model), _session().seen
-    seen.read = {**seen.read, get_info(seen.view.model).reads: seen.view.text}
+    view = seen_with(model)
+    _remember(_session().seen)
     change(lambda _: view)
 
 
 def seen_with(model: str) -> View:
-    """Return the view with another model, and with something that it can read."""
-    view, (old, new) = current(), (get_info(name).reads for name in (current().model, model))
-    seen = view.with_model(model)
-    if old == new:
-        return seen
-    return replace(seen, beside=False).with_text(_session().seen.read.get(new, EXAMPLES[new][0])).with_pair("")
+    """Return the view with another model, and with something that it can read; the same word stays in focus."""
+    view, info = current(), get_info(model)
+    if model == view.model:
+        return view
+    seen = view.with_model(model, focus.spot_in(view))
+    if info.reads != get_info(view.model).reads:
+        last = _session().seen.read.get(info.reads, View(text=EXAMPLES[info.reads][0]))
+        seen = replace(seen.with_text(last.text).with_pair(last.pair), spot=focus.spot_in(last))
+    return seen.fitting(info)
+
+
+def _remember(seen: _Seen) -> None:
+    """Keep what is read, for when a model that reads such a thing is chosen once more."""
+    seen.read = {**seen.read, get_info(seen.view.model).reads: seen.view}
 
 
 def set_pair(pair: str, text: str | None = None) -> None:
@@ -298,6 +332,6 @@ def set_pane(is_other: bool, update: Callable[[Pane], Pane], word: int | None = 
     def update_view(view: View) -> View:
         pane = update(view.other if is_other else view.pane)
         view = replace(view, other=pane) if is_other else view.with_pane(pane)
-        return view if word is None else replace(view, word=word)
+        return view if word is None else replace(view, word=word, spot=None)
 
     change(update_view)

@@ -11,6 +11,7 @@ from attention.figures.bars import parts_figure, spread_figure
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS, STEPS, Step, step_of
 from attention.lesson.details import Detail, detail
+from attention.lesson.guessed import tell_mostly_guessed
 from attention.lesson.heads import head_thumbs
 from attention.lesson.pictures import matrices
 from attention.lesson.scene import Scene
@@ -109,6 +110,10 @@ def _words(step: Step, pane: Pane) -> None:
     if scene is None:
         return
     text.prose(tell(step.key, scene))
+    # At the first step the words are named; at the others it matters only where it is most of them.
+    mostly_guessed = "" if step.key == STEP_KEYS[0] else tell_mostly_guessed(scene)
+    if mostly_guessed:
+        text.prose(mostly_guessed, is_aside=True)
 
 
 def _opened_cell(step: Step, pane: Pane) -> None:
@@ -124,7 +129,8 @@ def _opened_cell(step: Step, pane: Pane) -> None:
             spread_figure(scene.steps.scores, scene.steps.scaled_scores),
             key=f"{pane.name}_spread",
             config={"displayModeBar": False},
-            alt="How often which score occurs, before and after scaling: afterwards they are closer to 0.",
+            alt="How often which score occurs, before and after scaling"
+            + (": afterwards they are closer to 0." if scene.attention.scale < 1 else "."),
         )
 
 

@@ -76,7 +76,7 @@ def show(view: View) -> None:
     _one_head(result, _all_heads(result, current), current)
     _layers(result, current)
     _table(result)
-    corpus_frame.finish(info.name, result.largest_difference, result.largest_row_error)
+    corpus_frame.finish(info.name, result.difference, result.largest_row_error)
 
 
 def _texts() -> _Texts:

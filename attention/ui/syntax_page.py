@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from attention import corpus
 from attention.corpus import Annotated
-from attention.lesson.prose import lesson
+from attention.lesson.prose import lesson, listed
 from attention.lesson.survey import Look
 from attention.lesson.syntax_check import (
     FEW,
@@ -24,15 +25,18 @@ from attention.lesson.syntax_check import (
 )
 from attention.models import Model, ModelInfo
 from attention.syntax import Finding, SyntaxCheck
-from attention.ui import components, corpus_frame, text
+from attention.ui import choices, components, corpus_frame, state, text
 from attention.ui.cache import record
 from attention.ui.downloads import csv_button
 from attention.ui.study_cache import syntax_job
-from attention.view import Pane, View
+from attention.view import Grammar, Pane, View
+from attention.words import special_names
 
 __all__ = ["show"]
 
 _TABLE, _RELATION, _EXAMPLE, _RARE = "syntax_table", "relation", "syntax_example", "rare_relations"
+# So much of a sentence names it.
+MAX_NAME = 40
 
 
 def show(view: View) -> None:
@@ -51,15 +55,21 @@ def show(view: View) -> None:
     n_heads = info.n_layers * info.n_heads
     text.prose(lesson("syntax-warning", heads=n_heads))
     _say_what_was_counted(info, job.collector, done.n_done)
-    st.toggle(f"Relations with fewer than {FEW} cases, too", key=_RARE)
-    shown = relations(found, with_rare=st.session_state[_RARE])
+    common = [finding.relation for finding in relations(found, with_rare=False)]
+    choices.switch(
+        f"Relations with fewer than {FEW} cases, too",
+        key=_RARE,
+        value=view.grammar.rare,
+        take=partial(_take_rare, common),
+    )
+    shown = relations(found, with_rare=view.grammar.rare)
     _table(shown)
     _one_relation(view, model, shown, n_heads)
-    corpus_frame.finish(info.name, job.collector.largest_difference, job.collector.largest_row_error)
+    corpus_frame.finish(info.name, job.collector.difference, job.collector.largest_row_error)
 
 
 def _say_what_was_counted(info: ModelInfo, check: SyntaxCheck, n_done: int) -> None:
-    told = f"{n_done} sentences, {info.name}. [CLS], [SEP] and a word's own place are not counted, as in the paper."
+    told = f"{n_done} sentences, {info.name}. Special tokens and a word's own place are not counted, as in the paper."
     if check.n_without_token:
         told += (
             f" {check.n_without_token} words, such as the “n't” of “don't”, have no token of their own in "
@@ -72,38 +82,45 @@ def _table(shown: Sequence[Finding]) -> None:
     st.caption("Click on a row to see an example of it below, and on a heading to sort.")
     table = findings_table(shown)
     names = [finding.relation for finding in shown]
-    st.dataframe(
-        table,
-        hide_index=True,
-        placeholder="–",
-        key=_TABLE,
-        selection_mode="single-cell",
-        on_select=lambda: _choose_row(names),
-    )
+    choices.cell_of(table, key=_TABLE, take=lambda row: _choose_relation(names[row]), placeholder="–")
     csv_button("syntax-check", lambda: table)
-
-
-def _choose_row(names: Sequence[str]) -> None:
-    # However the table is sorted, a row is told by its place in what was given to it.
-    for row, _ in st.session_state[_TABLE].selection.cells:
-        if 0 <= row < len(names):
-            st.session_state[_RELATION] = names[row]
 
 
 def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: int) -> None:
     st.header("One relation, and an example", anchor=False)
     by_name = {finding.relation: finding for finding in shown}
-    if st.session_state.get(_RELATION) not in by_name:
-        st.session_state[_RELATION] = "dobj" if "dobj" in by_name else next(iter(by_name))
+    finding = by_name[_relation(view.grammar, by_name)]
+    treebank = corpus.annotated()
+    numbers = {sentence.text: number for number, sentence in enumerate(treebank)}
+    having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
+    number = _sentence(view.grammar, having)
     with st.container(horizontal=True, key="relation_choice"):
-        st.selectbox("Relation", list(by_name), key=_RELATION, width=180)
-        finding = by_name[st.session_state[_RELATION]]
-        having = examples(corpus.annotated(), finding.relation)
-        texts = {sentence.text: sentence for sentence in having}
-        if st.session_state.get(_EXAMPLE) not in texts:
-            st.session_state[_EXAMPLE] = next(iter(texts))
-        st.selectbox("Example", list(texts), key=_EXAMPLE)
-    _example(view, model, finding, texts[st.session_state[_EXAMPLE]], n_heads)
+        choices.select(
+            "Relation", list(by_name), key=_RELATION, value=finding.relation, take=_choose_relation, width=180
+        )
+        texts = [treebank[index].text for index in having]
+        choices.select("Example", texts, key=_EXAMPLE, value=treebank[number].text, take=_take_example)
+    _example(view, model, finding, treebank[number], n_heads)
+
+
+def _relation(grammar: Grammar, by_name: Collection[str]) -> str:
+    """Return the relation that the link names, else the direct object, of which the paper tells most."""
+    if grammar.relation in by_name:
+        return grammar.relation
+    if grammar.relation:
+        text.notice(
+            f"The link points to {grammar.relation}, which is not in the table: it has fewer than {FEW} cases, and is "
+            "there once these are asked for, too."
+        )
+    return "dobj" if "dobj" in by_name else next(iter(by_name))
+
+
+def _sentence(grammar: Grammar, having: Sequence[int]) -> int:
+    """Return the number of the sentence that the link names, else of the first one that has the relation."""
+    if grammar.example is None or grammar.example in having:
+        return having[0] if grammar.example is None else grammar.example
+    text.notice("The link points to an example that does not have this relation: another one is shown.")
+    return having[0]
 
 
 def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_heads: int) -> None:
@@ -114,24 +131,56 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
         text.prose(describe(finding, n_heads))
         for case in there:
             text.prose(tell_case(case, sentence, finding))
-        place = replace(
-            view,
-            text=sentence.text,
-            word=None,
-            mask="none",
-            pane=Pane(finding.layer, finding.head),
-            look=Look(),
-            step="softmax",
-        )
-        with st.container(key="way_in_example"):
-            for page, label in (
-                ("step_by_step", "Step through this head ▸"),
-                ("all_heads", "All heads on this sentence ▸"),
-            ):
-                st.page_link(f"pages/{page}.py", label=label, query_params=place.to_query())
+        _ways(view, finding, sentence)
     with right:
         components.matrix(example_matrix(trace, sentence, finding, there[0]), key="syntax_matrix")
+        special = special_names(trace.tokens)
+        left_out = f"Left out: {listed(special)}, so a row adds up to less than 1. " if special else ""
         st.caption(
             "Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean. "
-            "[CLS] and [SEP] are left out, so a row adds up to less than 1. The framed cell is the right one."
+            f"{left_out}The framed cell is the right one."
         )
+
+
+def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
+    """Lead to this head, on the sentence that the other pages have and on the example."""
+    at_head = view.with_part("encoder").with_step("softmax").with_pane(Pane(finding.layer, finding.head))
+    plain = replace(at_head.with_text(sentence.text).with_pair(""), mask="none", look=Look())
+    starts = {"the example": plain}
+    if view.text and view.text != sentence.text:
+        starts = {f"“{text.plain(_shortly(view.text))}”": at_head, **starts}
+    with st.container(key="way_in_example"):
+        for name, start in starts.items():
+            for page, label in (("step_by_step", "Step through this head"), ("all_heads", "All heads")):
+                query = start.shown_on(label).to_query()
+                st.page_link(f"pages/{page}.py", label=f"{label} on {name} ▸", query_params=query)
+
+
+def _shortly(sentence: str) -> str:
+    return sentence if len(sentence) <= MAX_NAME else f"{sentence[:MAX_NAME].rstrip()} …"
+
+
+def _choose_relation(relation: str) -> None:
+    """Go to another relation; the example stays where that is in it, too."""
+
+    def update(grammar: Grammar) -> Grammar:
+        example = grammar.example
+        stays = example is not None and relation in corpus.annotated()[example].relations
+        return replace(grammar, relation=relation, example=example if stays else None)
+
+    _change(update)
+
+
+def _take_example(chosen: str) -> None:
+    for number, sentence in enumerate(corpus.annotated()):
+        if sentence.text == chosen:
+            _change(partial(replace, example=number))
+
+
+def _take_rare(common: Sequence[str], rare: bool) -> None:
+    """Show the rare relations too, or let go of one that is in the table no longer."""
+    _change(lambda grammar: replace(grammar if rare or grammar.relation in common else Grammar(), rare=rare))
+
+
+def _change(update: Callable[[Grammar], Grammar]) -> None:
+    state.change(lambda view: replace(view, grammar=update(view.grammar)))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 import streamlit as st
 
 from attention.figures import colours
+from attention.lesson.proof import Proof, tell_proof
+from attention.trace import ModelInfo, Reads
 
 __all__ = ["invitation", "news", "notice", "plain", "proof_line", "prose", "shapes_line", "styles", "unavailable"]
 
@@ -42,6 +45,11 @@ _STYLES = f"""<style>
 .shapes {{ font-family: monospace; font-size: 0.95rem; overflow-wrap: anywhere; }}
 .proof-good {{ color: color-mix(in oklab, {colours.VALUE} 55%, currentColor); }}
 .proof-bad {{ color: color-mix(in oklab, #c0262d 70%, currentColor); font-weight: 600; }}
+.st-key-proof summary {{ cursor: pointer; }}
+.st-key-proof summary > div {{ display: inline; }}
+.st-key-proof section {{ max-height: 45vh; overflow: auto; color: CanvasText; font-weight: 400; }}
+.st-key-proof table {{ margin: 0.4rem 0 0.75rem; }}
+.st-key-proof th, .st-key-proof td {{ text-align: left; padding: 0.1rem 1rem 0.1rem 0; vertical-align: top; }}
 :has(> .st-key-proof) {{ position: sticky; bottom: 0; z-index: 5; }}
 .st-key-proof {{ padding: 0.6rem 0 0.8rem;
   background: color-mix(in srgb, light-dark(#ffffff, #0f1318) 88%, transparent); backdrop-filter: blur(10px);
@@ -141,10 +149,22 @@ def shapes_line(text: str) -> None:
     st.html(f'<div class="shapes">{html.escape(text)}</div>')
 
 
-def proof_line(sentences: list[str], *, holds: bool) -> None:
-    """Show the check of our numbers against the model's own, where it never scrolls away."""
-    what = "Worked out again from the queries, keys and values that the model used, for every layer and head."
-    mark, kind = ("✓", "good") if holds else ("✗", "bad")
-    lines = "".join(f"<div>{mark} {html.escape(sentence)}</div>" for sentence in sentences)
+def proof_line(proofs: Sequence[tuple[str, Proof]]) -> None:
+    """Show the check of our numbers against each model's own, where it never scrolls away; each line opens."""
+    lines = "".join(_proof(name, proof) for name, proof in proofs)
     with st.container(key="proof"):
-        st.html(f'<div class="proof-{kind}" role="note" aria-label="Proof" title="{what}">{lines}</div>')
+        st.html(f'<div role="note" aria-label="Proof">{lines}</div>')
+
+
+def _proof(name: str, proof: Proof) -> str:
+    mark, kind = ("✓", "good") if proof.holds else ("✗", "bad")
+    head = "".join(
+        f"<th>{title}</th>" for title in ("recomputed", "as", "differs by up to", "as a part of the largest")
+    )
+    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in proof.table())
+    return (
+        f'<details class="proof-{kind}"><summary title="Every link of this, with its own difference">'
+        f"<div>{mark} {html.escape(proof.sentence(name))}</div></summary>"
+        f'<section class="prose detail" tabindex="0"><table><tr>{head}</tr>{rows}</table>{tell_proof(name, proof)}'
+        "</section></details>"
+    )

@@ -219,8 +219,11 @@ class Picture:
             ".map(each => each.firstChild.textContent)"
         )
 
-    def expect_to_show(self, values: np.ndarray) -> None:
-        """Wait for a matrix with these numbers, and compare every number that is written with them."""
+    def expect_to_show(self, values: np.ndarray, masked: str = "−∞") -> None:
+        """Wait for a matrix with these numbers, and compare every number that is written with them.
+
+        A cell of −inf is masked: it is hatched, and says ``masked``.
+        """
         expect(self.root.locator(".shape")).to_have_text(f"{values.shape[0]}×{values.shape[1]}")
         finite = values[np.isfinite(values)]
         expect(self.root.locator(".range")).to_have_text(
@@ -230,7 +233,8 @@ class Picture:
             self.root.evaluate(
                 """root => JSON.stringify([...shadow(root).querySelectorAll('rect[data-row] + text')].map(text => {
                   const { row, column } = text.previousSibling.dataset;
-                  return [Number(row), Number(column), text.textContent];
+                  const isHatched = text.previousSibling.getAttribute('fill').startsWith('url(');
+                  return [Number(row), Number(column), text.textContent, isHatched];
                 }));
                 function shadow(element) {
                   const host = [...element.querySelectorAll('*')].find(each => each.shadowRoot);
@@ -239,14 +243,16 @@ class Picture:
             )
         )
         if not found:
-            self.expect_readouts(values)
+            self.expect_readouts(values, masked)
             return
         # What is hidden, or not there, has no number.
         assert len(found) == np.count_nonzero(~np.isnan(values))
-        for row, column, text in found:
-            assert is_rounded(text, values[row, column]), (row, column, text, values[row, column])
+        for row, column, text, is_hatched in found:
+            value = values[row, column]
+            assert is_hatched == np.isneginf(value), (row, column, text, value)
+            assert text == masked if is_hatched else is_rounded(text, value), (row, column, text, value)
 
-    def expect_readouts(self, values: np.ndarray) -> None:
+    def expect_readouts(self, values: np.ndarray, masked: str = "−∞") -> None:
         """Go to the corners and read what is said of them, where cells are too small for numbers."""
         last_row, last_column = values.shape[0] - 1, values.shape[1] - 1
         self.picture.focus()
@@ -260,7 +266,7 @@ class Picture:
             self.picture.press(keys)
             # What a key does to the picture is done before the key is let go.
             said = self.root.locator(".readout b").inner_text()
-            assert is_said(said, values[place]), (place, said, values[place])
+            assert is_said(said, values[place], masked), (place, said, values[place])
 
 
 def parse(text: str) -> float:
@@ -270,16 +276,14 @@ def parse(text: str) -> float:
 
 def is_rounded(text: str, value: float) -> bool:
     """Tell whether a text is the number, rounded to as many digits as the text has."""
-    if np.isneginf(value):
-        return text == "−∞"
     decimals = len(text.partition(".")[2])
     return abs(parse(text) - float(value)) <= 0.5 * 10**-decimals + 1e-5
 
 
-def is_said(text: str, value: float) -> bool:
-    """Tell whether a text is the number with four digits that mean something."""
+def is_said(text: str, value: float, masked: str = "−∞") -> bool:
+    """Tell whether a text is the number with four digits that mean something, or says that it is masked."""
     if np.isneginf(value):
-        return text.startswith("−∞")
+        return text == f"{masked} (masked)"
     return abs(parse(text) - float(value)) <= 5e-4 * abs(float(value)) + 1e-6
 
 

@@ -74,10 +74,13 @@ def test_a_typed_sentence_a_head_and_a_cell_lead_somebody_else_there(opened, new
     expect(picture(there, "difference").locator(".readout")).to_have_text(
         picture(tab, "difference").locator(".readout").inner_text()
     )
-    # The cell stays behind on the way to another page, and the sentences come along.
+    # The cell and the sentence to compare stay behind on the way to another page, and the first sentence comes along.
     tab.page.get_by_role("link", name="Step by step").click()
-    tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2")
+    tab.expect_query(text=TIRED, layer="4", head="2")
     expect(tab.notices).to_have_count(0)
+    tab.page.get_by_role("link", name="Compare").click()
+    tab.expect_query(text=TIRED, versus="The animal slept", layer="4", head="2")
+    expect(field).to_have_value("The animal slept")
 
 
 def test_two_models_are_compared_each_in_a_head_of_its_own(opened, models):

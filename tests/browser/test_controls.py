@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -26,6 +27,11 @@ def opened(shared_tab):
     return shared_tab.go
 
 
+def later_hidden(weights):
+    """The same weights, with what a causal mask hides as it is drawn."""
+    return np.where(np.tri(len(weights), dtype=bool), weights, -np.inf)
+
+
 def weights(models, model="minilm-l6", text=SENTENCE, layer=5, head=6, mask="none"):
     return models[model].trace(text, mask=mask).layers[layer].head(head).weights
 
@@ -43,13 +49,13 @@ def test_every_choice_changes_the_picture_and_the_address(opened, models):
     tab.select("Head", "11 of 12").expect_query(step="softmax", layer="2", head="11")
     matrix.expect_to_show(weights(models, layer=1, head=10))
     tab.select("Mask", "causal").expect_query(step="softmax", layer="2", head="11", mask="causal")
-    matrix.expect_to_show(weights(models, layer=1, head=10, mask="causal"))
+    matrix.expect_to_show(later_hidden(weights(models, layer=1, head=10, mask="causal")), masked="0")
     expect(tab.words).to_contain_text("sat gives")
     tab.select("Word", "6 mat").expect_query(step="softmax", layer="2", head="11", mask="causal", word="6")
     expect(tab.words).to_contain_text("mat gives")
     # The heads of another model are others.
     tab.pick("Model", "Toy").expect_query(step="softmax", mask="causal", model="toy")
-    matrix.expect_to_show(weights(models, "toy", layer=0, head=1, mask="causal"))
+    matrix.expect_to_show(later_hidden(weights(models, "toy", layer=0, head=1, mask="causal")), masked="0")
     tab.pick("Model", "BERT").expect_query(step="softmax", mask="causal")
     tab.select("Mask", "none").expect_query(step="softmax")
     matrix.expect_to_show(weights(models))

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from attention.lesson.course import STEP_KEYS
 from attention.steps import output_projection
-from tests.browser.tab import is_rounded, parse
+from tests.browser.tab import Picture, is_rounded, parse
 
 MODELS = ["toy", "minilm-l6"]
 SENTENCE = "My old dog chased a ball"
@@ -117,8 +117,68 @@ def test_a_masked_cell_shows_minus_infinity_and_a_weight_of_nothing(tab, models)
     tab.matrix("masked").expect_to_show(steps.masked_scores)
     expect(tab.matrix("masked").cell(0, 5)).to_have_text("−∞")
     tab.next()
-    tab.matrix("weights").expect_to_show(steps.weights)
-    assert parse(tab.matrix("weights").cell(0, 5).text_content()) == 0
+    tab.matrix("weights").expect_to_show(np.where(np.tri(6, dtype=bool), steps.weights, -np.inf), masked="0")
+
+
+# Text, layer and head; which keys a token may see follows from what the model is.
+DECODERS = {
+    "smollm2-135m": ({"text": SENTENCE}, (13, 8)),
+    "translator-fr-en": ({"text": "le chat noir dort", "part": "decoder"}, (0, 1)),
+}
+
+
+@pytest.mark.parametrize("model", DECODERS)
+def test_what_a_decoder_hides_stays_hatched_wherever_its_weights_are_drawn(tab, models, model):
+    query, (layer, head) = DECODERS[model]
+    link = {"model": model, **query, "layer": str(layer + 1), "head": str(head + 1), "word": "1"}
+    trace = models[model].trace(query["text"]).part(query.get("part", "encoder"))
+    steps, n = trace.layers[layer].head(head), len(trace.tokens)
+    seen = np.tri(n, dtype=bool)
+    weights = np.where(seen, steps.weights, -np.inf)
+
+    tab.go(**link, step="softmax")
+    matrix = tab.matrix("weights")
+    matrix.expect_to_show(weights, masked="0")
+    matrix.click(1, n - 1)
+    expect(matrix.readout).to_contain_text("0 (masked)")
+    expect(tab.detail.first).to_contain_text("weight 0, hidden by the mask")
+    said = "What the mask hides (hatched) had a score of −∞ and gets a weight of exactly 0"
+    expect(tab.words.filter(has_text=said)).to_be_visible()
+    # The small pictures are clear there, and hatched below.
+    canvas = tab.heads().nth(head).locator("canvas")
+    alphas = canvas.evaluate(
+        "canvas => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data]"
+        ".filter((_, index) => index % 4 === 3)"
+    )
+    assert np.array_equal(np.array(alphas).reshape(n, n) > 0, seen)
+    assert "repeating-linear-gradient" in canvas.evaluate("canvas => getComputedStyle(canvas).backgroundImage")
+    rows = table_of(tab.go(**link, step="softmax", cell="weights-1-1"), "parts")
+    assert [row["weight"].endswith(" (masked)") for row in rows] == (~seen[1]).tolist()
+
+    tab.go(**link, step="sum")
+    contributions = np.vstack([np.where(seen[1][:, None], steps.weights[1][:, None] * steps.values, -np.inf)])
+    total = steps.head_outputs[1:2]
+    tab.matrix("contributions").expect_to_show(np.vstack([contributions, total]), masked="0")
+
+    tab.go("all_heads", **link)
+    picture = Picture(tab.page, tab.page.locator(".st-key-head_matrix").first)
+    picture.expect_to_show(weights, masked="0")
+
+    # Of the lines, the numbers beside the tokens that the second one may look at.
+    tab.page.locator(".head-view .query .token").nth(1).hover()
+    found = tab.page.locator(".head-view .key .token")
+    expect(found.locator(".number")).to_have_text(
+        [f"{weight:.2f}" if is_seen else "0" for weight, is_seen in zip(steps.weights[1], seen[1], strict=True)]
+    )
+    expect(tab.page.locator(".head-view .key .token.hidden")).to_have_count(n - 2)
+
+    tab.go("neuron_view", **link)
+    keys = tab.page.locator(".neuron .keys .row")
+    expect(keys.locator(".weight .number")).to_have_text(
+        [f"{weight:.2f}" if is_seen else "0" for weight, is_seen in zip(steps.weights[1], seen[1], strict=True)]
+    )
+    expect(tab.page.locator(".neuron .keys .row.hidden")).to_have_count(n - 2)
+    expect(keys.nth(n - 1)).to_have_attribute("aria-label", re.compile("masked; weight 0$"))
 
 
 # ------------------------------------------------------------------------- where a number comes from

@@ -20,6 +20,24 @@ def test_all_five_agree_and_show_their_code(open_page, model):
         assert code.value == way.source.rstrip()
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"model": "toy", "mask": "padding"},
+        {"model": "minilm-l6", "pair": "It was tired", "mask": "causal"},
+        {"model": "toy", "pair": "It was tired"},
+        {"model": "translator-fr-en", "part": "decoder"},
+        {"model": "vit-digits"},
+    ],
+)
+def test_whole_layers_are_compared_with_what_the_model_itself_added(open_page, link):
+    """The page's trace does not have that any more: the model runs once more for it."""
+    shown = open_page(PAGE, **link)
+    assert shown.exceptions == []
+    assert "They agree" in shown.text
+    assert "is not known" not in shown.text
+
+
 def test_a_layer_that_does_more_is_answered_in_a_sentence(open_page):
     (notice,) = open_page(PAGE, model="smollm2-135m").notices
     assert "turns its queries and keys" in notice

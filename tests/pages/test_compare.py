@@ -1,5 +1,9 @@
 """The page Compare, run without a browser."""
 
+import base64
+import re
+
+import numpy as np
 import pytest
 
 PAGE = "pages/compare.py"
@@ -16,6 +20,18 @@ def test_it_opens_with_a_pair_of_examples(open_page):
     assert first["rows"][-3:] == ["tired", "wide", "[SEP]"]
     assert shown.component("changes")["shape"] == "6×12"
     assert len(shown.proofs) == 2
+
+
+def test_the_map_says_of_the_head_that_is_open_what_the_sentence_says(open_page):
+    shown = open_page(PAGE, layer="4", head="2")
+    row, column, first, second = re.search(
+        r"most has changed here: “(.*?)” gives “(.*?)” (.{4}) in the first sentence and (.{4}) in", shown.text
+    ).groups()
+    assert "[CLS]" not in (row, column)
+    changed = np.frombuffer(base64.b64decode(shown.component("changes")["values"]), "<f4").reshape(6, 12)
+    assert changed[3, 1] == pytest.approx(abs(float(second) - float(first)), abs=0.011)
+    assert changed[3, 1] == changed.max()
+    assert f"layer 4, head 2: {changed.max():.2f}" in shown.text
 
 
 def test_what_is_chosen_there_is_in_the_link_with_both_sentences(open_page):

@@ -97,3 +97,16 @@ def test_a_model_of_which_no_heads_share_is_shown_what_sharing_would_change(open
 def test_beside_the_toy_both_are_proved(open_page):
     shown = open_page(model=MODEL, step="qkv", beside="1")
     assert [proof.split(" vs. ")[1].split("'")[0] for proof in shown.proofs] == ["SmolLM2", "Toy"]
+
+
+def test_the_mask_of_a_decoder_is_named_as_it_is_and_a_link_has_it_as_ever(open_page):
+    names = {"none": "causal (its own)", "causal": "causal", "padding": "causal, padding"}
+    for mask, name in names.items():
+        shown = open_page(model=MODEL, step="mask", mask=mask)
+        control = shown.app.selectbox(key="mask")
+        assert control.options == list(names.values())
+        assert (control.value, control.format_func(control.value)) == (mask, name)
+        assert shown.view.mask == mask
+        assert "hides what comes later by itself" in shown.text
+    assert "So causal (its own) and causal give the same here" in open_page(model=MODEL, step="mask").text
+    assert open_page(step="mask").app.selectbox(key="mask").options == list(names)

@@ -133,3 +133,12 @@ def test_the_log_of_a_failing_model_does_not_hold_what_was_typed(open_page, fail
     logged = out + err + caplog.text
     assert not re.search("|".join(SECRET.split()), logged)
     assert "RuntimeError" in logged
+
+
+def test_what_the_model_called_bert_really_is_stands_where_one_meets_it(open_page):
+    front = open_page("app.py")
+    (caption,) = [each.value for each in front.app.caption if "MiniLM" in each.value]
+    assert "distilled" in caption
+    assert "one vector for a whole sentence" in caption
+    cards = open_page("pages/models.py").html
+    assert sum("tuned to give one vector for a whole sentence" in card for card in cards) == 1

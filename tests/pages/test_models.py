@@ -1,5 +1,6 @@
 """The page Models: what it says of every model, and the way to more of them."""
 
+import os
 import re
 import shutil
 from contextlib import contextmanager
@@ -268,6 +269,33 @@ def test_a_folder_that_cannot_be_shown_says_why(open_page, of_the_owner, folders
     assert list_models() == list(bundled.INFOS)
 
 
+def test_one_broken_folder_breaks_no_page(open_page, of_the_owner, folders, tmp_path):
+    """A file of Git LFS in place of the weights, one nested too deep, a number that is none, a pipe, too many words."""
+    broken = {
+        name: shutil.copytree(folders["bert"], tmp_path / name) for name in ("lfs", "deep", "none", "pipe", "many")
+    }
+    (broken["lfs"] / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\nsize 440449768\n")
+    (broken["deep"] / "config.json").write_text("[" * 100_000)
+    config = (broken["none"] / "config.json").read_text()
+    (broken["none"] / "config.json").write_text(config.replace('"pad_token_id": 0', '"pad_token_id": Infinity'))
+    (broken["pipe"] / "tokenizer.json").unlink()
+    os.mkfifo(broken["pipe"] / "tokenizer.json")
+    many = re.sub(r'"vocab_size": \d+', '"vocab_size": 20000000', config)
+    (broken["many"] / "config.json").write_text(many)
+    assert "Infinity" in (broken["none"] / "config.json").read_text()
+    of_the_owner(*broken.values(), folders["gpt2"])
+    shown = open_page(PAGE)
+    assert shown.exceptions == []
+    assert [card(shown, name)["place"] for name in broken] == ["cannot be shown"] * len(broken)
+    assert card(shown, "gpt2")["place"] == "on disk"
+    told = " ".join(shown.notices)
+    for sentence in ("git lfs pull", "nested far too deep", "Infinity", "is no file", "numbers at the least"):
+        assert sentence in told
+    for page in PAGES:
+        shown = open_page(f"pages/{page}.py", model="toy")
+        assert (shown.exceptions, shown.view.model) == ([], "toy")
+
+
 def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, of_the_owner, folders, tmp_path):
     broken = shutil.copytree(folders["bert"], tmp_path / "broken")
     (broken / "tokenizer.json").write_text("{}")
@@ -292,7 +320,7 @@ def test_weights_that_are_not_all_there_are_refused(open_page, of_the_owner, fol
     cut = shutil.copytree(folders["bert"], tmp_path / "cut")
     tensors = load_file(cut / "model.safetensors")
     save_file(
-        {name: values for name, values in tensors.items() if "layer.1." not in name},
+        {name: values for name, values in tensors.items() if "layer.1.attention." not in name},
         cut / "model.safetensors",
         {"format": "pt"},
     )

@@ -1,5 +1,7 @@
 """The page Syntax check, run without a browser."""
 
+from urllib.parse import parse_qsl
+
 import pytest
 
 from attention import corpus
@@ -53,3 +55,79 @@ def test_rare_relations_are_shown_when_asked_for_and_said_to_be_rare(open_page):
 def test_the_toy_says_which_words_it_cannot_tell_apart(open_page):
     said = " ".join(caption.value for caption in open_page(PAGE, model="toy").app.caption)
     assert "no token of their own in Toy" in said
+
+
+def ways(shown):
+    """Where the links under the example lead."""
+    protos = [element.proto for element in shown.app.get("page_link")]
+    return {proto.label: dict(parse_qsl(proto.query_string)) for proto in protos if " on " in proto.label}
+
+
+def test_the_relation_and_the_example_are_in_the_link_and_lead_somebody_else_there(open_page):
+    shown = open_page(PAGE, model="toy", text="Two birds sing").choose("rare_relations", True)
+    shown.choose("relation", "iobj")
+    having = [each.text for each in corpus.annotated() if "iobj" in each.relations]
+    shown.choose("syntax_example", having[2])
+    query = shown.view.to_query()
+    number = [each.text for each in corpus.annotated()].index(having[2]) + 1
+    assert query == {
+        "text": "Two birds sing",
+        "model": "toy",
+        "relation": "iobj",
+        "example": str(number),
+        "rare": "1",
+    }
+    there = open_page(PAGE, **query)
+    assert (there.exceptions, there.notices) == ([], [])
+    assert there.text == shown.text
+    assert there.component("syntax_matrix") == shown.component("syntax_matrix")
+    assert there.widget("syntax_example").value == having[2]
+    # Another relation keeps an example that has it, and lets go of one that has not.
+    assert shown.choose("relation", "nsubj").widget("syntax_example").value == having[2]
+    shown.choose("relation", "cop")
+    assert shown.view.grammar.example is None
+    assert shown.view.to_query()["relation"] == "cop"
+
+
+def test_the_ways_lead_to_the_head_with_ones_own_sentence_and_with_the_example(open_page):
+    chosen = {"text": "The small dog <b>chased</b> a cat", "model": "toy", "mask": "causal", "word": "2"}
+    shown = open_page(PAGE, **chosen, pair="It ran", relation="det", head="1")
+    table = shown.app.dataframe[0].value
+    (place,) = table[table["relation"] == "det"]["head"]
+    layer, head = place.split("-")
+    own = {**chosen, "pair": "It ran", "step": "softmax", "layer": layer, "head": head}
+    example = {"model": "toy", "text": shown.widget("syntax_example").value, "step": "softmax"}
+    example |= {"layer": layer, "head": head}
+    found = ways(shown)
+    named = [label for label in found if "the example" not in label]
+    assert [label.replace("\\", "") for label in named] == [
+        "Step through this head on “The small dog <b>chased</b> a cat” ▸",
+        "All heads on “The small dog <b>chased</b> a cat” ▸",
+    ]
+    assert [found[label] for label in named] == [own, own]
+    assert found["Step through this head on the example ▸"] == example
+    assert found["All heads on the example ▸"] == example
+
+
+def test_without_a_sentence_of_ones_own_the_example_is_what_there_is(open_page):
+    assert list(ways(open_page(PAGE, text=""))) == [
+        "Step through this head on the example ▸",
+        "All heads on the example ▸",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"relation": "object"}, "relation=object"),
+        ({"relation": "iobj"}, "points to iobj, which is not in the table"),
+        ({"example": "999"}, "example=999"),
+        ({"relation": "cop", "example": "1"}, "an example that does not have this relation"),
+    ],
+)
+def test_a_relation_or_an_example_that_is_not_there_is_answered_with_a_sentence(open_page, query, words):
+    shown = open_page(PAGE, model="toy", **query)
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert words in notice
+    assert "syntax_matrix" in shown.components()

@@ -47,19 +47,31 @@ def pooled(head, block):
 
 
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 20), st.integers(0, 2**32 - 1))
-def test_the_weights_arrive_as_the_nearest_of_256_steps(layers, heads, n_tokens, seed):
+def test_the_weights_arrive_as_the_nearest_of_255_steps(layers, heads, n_tokens, seed):
     weights = random_weights(n_tokens, layers=layers, heads=heads, seed=seed)
     payload = atlas(Tiles.of(weights)).payload()
     pictures = decoded(payload)
     assert pictures.shape == (layers * heads, n_tokens, n_tokens)
-    assert np.abs(pictures / 255 - np.concatenate(weights)).max() <= 0.5 / 255 + 1e-6
+    assert np.abs((pictures - 1.0) / 254 - np.concatenate(weights)).max() <= 0.5 / 254 + 1e-6
     assert payload["block"] == [1, 1]
 
 
 def test_nothing_and_everything_keep_their_place():
     weights = np.array([[[0.0, 1.0], [1.0, 0.0]]], np.float32)
     (picture,) = decoded(atlas(Tiles.of([weights])).payload())
-    assert picture.tolist() == [[0, 255], [255, 0]]
+    assert picture.tolist() == [[1, 255], [255, 1]]
+
+
+def test_what_the_mask_hides_is_told_from_a_weight_of_nothing():
+    weights = np.array([[[1.0, -np.inf, -np.inf], [1.0, 0.0, -np.inf], [1e-9, 0.5, 0.5]]], np.float32)
+    (picture,) = decoded(atlas(Tiles.of([weights])).payload())
+    assert picture.tolist() == [[255, 0, 0], [255, 1, 0], [1, 128, 128]]
+
+
+def test_a_block_of_a_long_text_is_hidden_only_if_all_of_it_is():
+    weights = np.where(np.tri(100, dtype=bool), np.float32(0), np.float32(-np.inf))[None]
+    (picture,) = decoded(atlas(Tiles.of([weights])).payload())
+    assert np.array_equal(picture == 0, ~np.tri(50, dtype=bool))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +83,7 @@ def test_a_long_text_is_pooled_and_says_by_how_much(n_tokens, block, side):
     assert (tiles.rows, tiles.columns, tiles.block) == (side, side, (block, block))
     assert side <= MAX_SIDE
     for picture, head in zip(decoded(atlas(tiles).payload()), weights[0], strict=True):
-        assert np.array_equal(picture, np.rint(pooled(head, block) * np.float32(255)))
+        assert np.array_equal(picture, 1 + np.rint(pooled(head, block) * np.float32(254)))
 
 
 def test_a_thin_line_of_a_long_text_is_not_lost():
@@ -149,7 +161,7 @@ def test_any_order_leads_each_head_to_its_own_picture(data):
     drawn = [head for group in payload["groups"] for head in group["heads"]]
     assert [(head["layer"], head["head"]) for head in drawn] == heads
     for head in drawn:
-        wanted = np.rint(weights[head["layer"]][head["head"]] * np.float32(255))
+        wanted = 1 + np.rint(weights[head["layer"]][head["head"]] * np.float32(254))
         assert np.array_equal(pictures[head["tile"]], wanted)
 
 
@@ -164,7 +176,7 @@ def test_layers_may_have_different_numbers_of_heads():
     tiles = Tiles.of(weights)
     payload = atlas(tiles, groups=[("last", [(1, 2)])]).payload()
     assert payload["groups"][0]["heads"][0]["tile"] == 3
-    assert np.array_equal(decoded(payload)[3], np.rint(weights[1][2] * np.float32(255)))
+    assert np.array_equal(decoded(payload)[3], 1 + np.rint(weights[1][2] * np.float32(254)))
 
 
 @pytest.mark.parametrize(

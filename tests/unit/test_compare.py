@@ -165,7 +165,8 @@ def test_the_change_of_every_head_is_the_largest_cell_of_its_own_difference(runs
     assert changed.shape == (6, 12)
     for layer, head in ((0, 0), (3, 1), (5, 11)):
         sides = [side_of(Scene(trace, layer, head, 1), name) for trace, name in zip(runs, "ab", strict=True)]
-        assert changed[layer, head] == pytest.approx(np.nanmax(np.abs(Comparison(*sides).difference)), abs=1e-6)
+        comparison = Comparison(*sides)
+        assert changed[layer, head] == pytest.approx(abs(comparison.difference[comparison.most_changed()]), abs=1e-6)
     most = np.unravel_index(changed.argmax(), changed.shape)
     assert f"layer {most[0] + 1}, head {most[1] + 1}: {changed[most]:.2f}" in plain(tell_changes(changed))
     picture = changes_picture(changed, (5, 6))
@@ -191,3 +192,102 @@ def test_what_was_typed_is_never_interpreted(minilm):
     told = tell(Comparison(*sides), None)
     assert "<i>" not in told
     assert "Only in <bdi>Two</bdi>: <b><bdi>i</bdi></b>" in told
+
+
+def test_what_a_mask_hides_in_both_runs_stays_hidden_in_the_difference(smollm2, minilm):
+    text, other = "The cat sat on the mat", "The dog sat on the mat"
+    sides = [
+        side_of(Scene(smollm2.trace(each), 9, 2, 0), f"The {name} sentence")
+        for each, name in ((text, "one"), (other, "two"))
+    ]
+    comparison = Comparison(*sides)
+    in_one, in_two = np.array([[index is not None for index in place] for place in comparison.places]).T
+    there = [np.outer(in_one, in_one), np.outer(in_two, in_two)]
+    later = ~np.tri(len(comparison.places), dtype=bool)
+    for picture, is_there in zip(comparison.pictures(None), (*there, there[0] & there[1]), strict=True):
+        assert np.array_equal(np.isneginf(picture.drawn), later & is_there)
+        assert np.array_equal(np.isnan(picture.drawn), ~is_there)
+    # BERT hides nothing, so nothing is hidden in what it has more or less.
+    beside = Comparison(sides[0], side_of(Scene(minilm.trace(text), 0, 0, 0), "BERT"))
+    first, second, difference = beside.pictures(None)
+    assert np.isneginf(first.drawn).any()
+    assert not np.isneginf(second.drawn).any()
+    assert not np.isneginf(difference.drawn).any()
+
+
+# ------------------------------------------------------------------------------- one rule, and who wins
+
+
+def rows_of_weights(n_words):
+    return st.lists(
+        st.lists(st.integers(0, 9), min_size=n_words, max_size=n_words), min_size=n_words, max_size=n_words
+    ).map(lambda rows: [[each / max(1, sum(row)) for each in row] for row in rows])
+
+
+@given(rows_of_weights(4), rows_of_weights(4))
+def test_who_gets_most_of_the_compared_row_in_either_run_is_said_as_it_is(one, other):
+    comparison = Comparison(side("it was a cat", one), side("it was a dog", other, "The second sentence"))
+    row, _ = comparison.most_changed()
+    told = plain(tell(comparison, None))
+    # By hand: of it, was and a, which both have; cat and dog stand in one alone.
+    ours, theirs = (dict(zip(("it", "was", "a"), weights[row], strict=False)) for weights in (one, other))
+    name = ("it", "was", "a")[row]
+    best, best_there = ({word for word in each if each[word] == max(each.values())} for each in (ours, theirs))
+    if not any(ours.values()) or not any(theirs.values()):
+        assert "gives most to" not in told
+    elif best & best_there:
+        (found,) = re.findall(rf"“{name}” gives most to “(.*?)” in both: (.{{4}}) in .* and (.{{4}}) in the", told)
+        assert found[0] in best & best_there
+        assert found[1:] == (f"{ours[found[0]]:.2f}", f"{theirs[found[0]]:.2f}")
+        for rival, less, less_there in re.findall(r"more than “(.*?)” gets from it: (.{4}) and (.{4})\.", told):
+            assert ours[rival] < ours[found[0]]
+            assert theirs[rival] < theirs[found[0]]
+            assert (less, less_there) == (f"{ours[rival]:.2f}", f"{theirs[rival]:.2f}")
+    else:
+        pattern = r"in the first sentence that is “(.*?)” with (.{4}) .*, in the second sentence “(.*?)” with (.{4})"
+        ((first, most, second, most_there),) = re.findall(pattern, told)
+        assert first in best
+        assert second in best_there
+        assert (most, most_there) == (f"{ours[first]:.2f}", f"{theirs[second]:.2f}")
+
+
+def comparison_of(runs, layer, head):
+    names = ("The first sentence", "The second sentence")
+    return Comparison(*(side_of(Scene(trace, layer, head, 1), name) for trace, name in zip(runs, names, strict=True)))
+
+
+def test_the_animal_still_beats_the_street_where_the_street_is_wide(runs):
+    """In layer 4, head 2, the one in which most changes."""
+    comparison = comparison_of(runs, 3, 1)
+    texts = [unit.text for unit in comparison.units]
+    row, animal, street = texts.index("it"), texts.index("animal"), texts.index("street")
+    first, second = (weights[row] for weights in comparison.weights)
+    told = plain(tell(comparison, (row, street)))
+    assert first[animal] > first[street]
+    assert second[animal] > second[street]
+    assert "“it” gives most to “animal” in both" in told
+    assert f"more than “street” gets from it: {first[street]:.2f} and {second[street]:.2f}" in told
+
+
+def test_the_map_of_all_heads_counts_what_the_sentence_counts(runs):
+    """Not what has changed at [CLS], which both say once."""
+    changed = changes(*runs)
+    largest = np.unravel_index(changed.argmax(), changed.shape)
+    for layer, head in (largest, (0, 0), (5, 6)):
+        comparison = comparison_of(runs, layer, head)
+        cell = comparison.most_changed()
+        assert changed[layer, head] == pytest.approx(abs(comparison.difference[cell]), abs=1e-6)
+        told = plain(tell(comparison, None))
+        first, second = (weights[cell] for weights in comparison.weights)
+        assert f"{first:.2f} in the first sentence and {second:.2f} in the second sentence" in told
+        assert told.count("[CLS] and [SEP] are no words, and are not counted here.") == 1
+    assert "[CLS]" not in plain(tell_changes(changed))
+
+
+def test_two_that_share_special_tokens_alone_have_nothing_to_compare(minilm):
+    traces = minilm.trace("cats sleep"), minilm.trace("dogs bark")
+    comparison = Comparison(*(side_of(Scene(trace, 0, 0, 1), name) for trace, name in zip(traces, "ab", strict=True)))
+    assert comparison.shared.any()
+    assert not comparison.counted.any()
+    assert "share no word" in plain(tell(comparison, None))
+    assert not changes(*traces).any()

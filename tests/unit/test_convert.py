@@ -1,11 +1,15 @@
+import errno
 import hashlib
 import os
 import resource
 import stat
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import gguf
 import numpy as np
@@ -14,6 +18,7 @@ from safetensors.numpy import load_file
 
 from attention.models import ModelUnavailableError, convert, store, weights
 
+ROOT = Path(__file__).parents[2]
 WIDTH, N_HEADS, N_GROUPS, INNER, N_WORDS = 32, 4, 2, 48, 260
 
 
@@ -74,7 +79,7 @@ def source(tiny_gguf, tmp_path, monkeypatch):
     monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(tmp_path / "weights"))
     monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "cache"))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return weights.WeightsSource("tiny", "nobody_has_it", "", "tiny.gguf", digest, companions=())
+    return weights.WeightsSource("tiny", "nobody_has_it", "", "tiny.gguf", digest)
 
 
 def snapshot(folder):
@@ -133,7 +138,7 @@ def test_what_is_not_whole_is_never_used(source, damage):
         case "other weights":
             file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
         case "older code":
-            manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 0'))
+            manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 1'))
     assert convert.unpacked(source) == folder
     assert file.read_bytes() == whole
     assert list(store.cache_dir().iterdir()) == [folder]
@@ -146,7 +151,71 @@ def test_several_at_once_do_not_hurt_each_other(source):
     assert convert._is_whole(*folders, source)
 
 
-def test_what_an_interrupted_conversion_has_left_is_cleared_away_later(source):
+HALF_WAY = """
+import sys
+from pathlib import Path
+from attention.models import store
+with store.new_folder(Path(sys.argv[1]), 0) as new:
+    (new / "model.safetensors").write_bytes(b"half")
+    print(new.parent, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def half_way(target):
+    """Another process that makes the same folder, and is at work until it is killed at the end."""
+    command = [sys.executable, "-c", HALF_WAY, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as other:
+        try:
+            yield other, Path(other.stdout.readline().strip())
+        finally:
+            other.kill()
+
+
+def test_what_a_killed_conversion_has_left_is_cleared_away_at_once_and_before_the_room_is_looked_at(
+    source, monkeypatch
+):
+    cache = store.cache_dir()
+    cache.mkdir(parents=True)
+    with half_way(cache / "tiny") as (other, made):
+        assert (made / "tiny" / "model.safetensors").read_bytes() == b"half"
+        other.kill()
+        other.wait(30)
+    assert made.is_dir()
+    seen = []
+    monkeypatch.setattr(store, "_check_room", lambda folder, needed: seen.append(made.exists()))
+    folder = convert.unpacked(source)
+    assert seen == [False]
+    assert list(cache.iterdir()) == [folder]
+
+
+def test_it_is_cleared_away_where_nothing_is_left_to_convert(source):
+    folder = convert.unpacked(source)
+    with half_way(folder) as (_, made):
+        pass
+    assert made.is_dir()
+    assert convert.unpacked(source) == folder
+    assert list(store.cache_dir().iterdir()) == [folder]
+
+
+def test_what_another_process_is_at_work_on_is_left_alone(source):
+    cache = store.cache_dir()
+    cache.mkdir(parents=True)
+    with half_way(cache / "tiny") as (_, made):
+        # However old it looks.
+        for path in (made, *made.rglob("*")):
+            os.utime(path, (0, 0))
+        folder = convert.unpacked(source)
+        assert set(cache.iterdir()) == {folder, made}
+        assert (made / "tiny" / "model.safetensors").read_bytes() == b"half"
+
+
+def test_where_the_file_system_has_no_locks_what_is_old_is_cleared_away(source, monkeypatch):
+    def refuse(*args):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr(store.fcntl, "flock", refuse)
     cache = store.cache_dir()
     for name, age in (("old", 2 * store.STALE_SECONDS), ("new", 0)):
         left = cache / f"{store.TEMPORARY}{name}"
@@ -154,6 +223,63 @@ def test_what_an_interrupted_conversion_has_left_is_cleared_away_later(source):
         os.utime(left, (time.time() - age, time.time() - age))
     folder = convert.unpacked(source)
     assert set(cache.iterdir()) == {folder, cache / f"{store.TEMPORARY}new"}
+
+
+def test_two_processes_that_convert_at_once_both_have_it(source, tmp_path):
+    script = (
+        f"from attention.models import convert, weights\nsource = weights.{source!r}\nprint(convert.unpacked(source))\n"
+    )
+    both = [
+        subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(2)
+    ]
+    told = {each.communicate(timeout=300)[0].strip() for each in both}
+    assert [each.returncode for each in both] == [0, 0]
+    assert told == {str(path) for path in store.cache_dir().iterdir()}
+    assert convert._is_whole(Path(*told), source)
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "config.json", "generation_config.json"])
+def test_a_file_that_was_altered_or_added_after_the_conversion_is_not_used(source, name):
+    folder = convert.unpacked(source)
+    whole = {path.name: store.sha256(path) for path in folder.iterdir()}
+    (folder / name).write_text("{}")
+    assert convert.unpacked(source) == folder
+    assert {path.name: store.sha256(path) for path in folder.iterdir()} == whole
+
+
+def test_another_version_keeps_what_it_has_made(source, monkeypatch):
+    ours = convert.unpacked(source)
+    before = snapshot(ours)
+    monkeypatch.setattr(convert, "VERSION", convert.VERSION + 1)
+    assert convert.unpacked(source) != ours
+    assert snapshot(ours) == before
+
+
+@pytest.mark.parametrize("text", ["[]", "[" * 100_000, "{}", "\xff", '{"source": []}'])
+def test_notes_of_a_conversion_that_make_no_sense_are_none(source, text):
+    folder = convert.unpacked(source)
+    (folder / convert.MANIFEST).write_text(text)
+    assert not convert.is_converted(source)
+    assert convert.unpacked(source) == folder
+    assert convert.is_converted(source)
+
+
+def test_the_command_says_in_a_sentence_why_it_cannot(tmp_path):
+    (tmp_path / "file").write_text("")
+    places = {weights.WEIGHTS_DIR_VARIABLE: str(tmp_path), store.CACHE_DIR_VARIABLE: str(tmp_path / "cache")}
+    ended = subprocess.run(
+        [sys.executable, "-m", "attention.models.convert"],
+        env=os.environ | places,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    sentence, remedy = ended.stderr.splitlines()
+    assert sentence.startswith("The weights of smollm2-135m are not installed")
+    assert weights.WEIGHTS_DIR_VARIABLE in remedy
 
 
 def test_a_folder_that_cannot_be_written_is_said_with_what_mends_it(source, tmp_path, monkeypatch):

@@ -200,6 +200,27 @@ def test_a_long_label_is_shortened_and_kept_in_its_title():
     assert any(text.startswith("supercalifrag…") for text in texts(svg))
 
 
+@pytest.mark.parametrize("side", [3, 40])
+def test_a_weight_that_the_mask_hides_is_hatched_in_every_file(side):
+    hidden = ~np.tri(side, dtype=bool)
+    weights = np.where(hidden, 0, 1 / np.arange(1, side + 1)[:, None])
+    picture = matrix(weights, palette="weights", hidden=hidden)
+    svg = ET.fromstring(matrix_svg(picture))
+    if side == 3:
+        cells = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("stroke") == "#0f172217"]
+        assert [cell.get("fill") == "url(#hatch)" for cell in cells] == hidden.ravel().tolist()
+        written = [text.text for text in svg.iter(f"{SVG}text") if text.get("text-anchor") == "middle"][-9:]
+        assert written == ["1.00", "0", "0", "0.50", "0.50", "0", "0.33", "0.33", "0.33"]
+    else:
+        image = next(svg.iter(f"{SVG}image")).get("href").removeprefix("data:image/png;base64,")
+        alphas = np.array(Image.open(io.BytesIO(base64.b64decode(image))))[..., 3]
+        assert np.array_equal(alphas == 0, hidden)
+    given = json.loads(Page(matrix_html(picture, "A")).texts["script application/json"])["data"]
+    numbers = np.frombuffer(base64.b64decode(given["values"]), "<f4").reshape(side, side)
+    assert np.array_equal(np.isneginf(numbers), hidden)
+    assert given["masked"] == "0"
+
+
 def test_cells_have_the_colours_of_their_numbers_and_masked_ones_are_hatched():
     svg = matrix_svg(matrix([[0, 1, -np.inf, 2, np.nan]], palette="weights"))
     fills = [element.get("fill") for element in ET.fromstring(svg).iter(f"{SVG}rect") if element.get("stroke")]

@@ -2,6 +2,7 @@
 
 import base64
 import html
+import re
 
 import numpy as np
 import plotly.io
@@ -110,6 +111,20 @@ def test_what_is_masked_is_in_no_range_and_has_no_colour():
     assert hidden.colour_limit == 1
 
 
+def test_a_weight_that_the_mask_hides_arrives_as_masked_and_not_as_a_number():
+    hidden = np.array([[False, True], [False, False]])
+    half = matrix([[1, 0], [0.25, 0]], palette="weights", hidden=hidden)
+    assert decoded(half.payload(), 2, 2).tolist() == [[1, -np.inf], [0.25, 0]]
+    assert half.payload()["masked"] == "0"
+    assert half.range_text == "0.00 … 1.00"
+    assert matrix([[1, -np.inf]]).payload()["masked"] == "−∞"
+    # What is not there at all stays so.
+    nothing = matrix([[1, np.nan], [0, 0]], palette="weights", hidden=hidden)
+    assert np.isnan(nothing.drawn[0, 1])
+    with pytest.raises(ValueError, match=r"hidden must have shape \(2, 2\) to match the labels, got \(1, 2\)"):
+        matrix([[1, 0], [1, 0]], hidden=hidden[:1])
+
+
 @given(matrices)
 def test_the_full_colour_is_for_the_largest_number_of_either_sign(values):
     limit = matrix(values).colour_limit
@@ -187,15 +202,27 @@ def test_weights_have_their_own_colour():
     assert set(bars.marker.color) == {colours.WEIGHT}
 
 
-@given(st.lists(anything, min_size=1, max_size=MAX_NAMED))
-def test_names_of_bars_are_never_interpreted(labels):
+# What plotly.js makes of a text (svg_text_utils.js): tags split it, and these entities are read.
+TAG = re.compile("<[^<>]*>")
+ENTITY = re.compile("&(#[0-9]+|#x[0-9a-fA-F]+|[a-z]+);")
+ENTITIES = {"mu": "μ", "amp": "&", "lt": "<", "gt": ">", "nbsp": "\xa0", "times": "×", "plusmn": "±", "deg": "°"}
+
+
+def as_plotly_shows(written):
+    """The text that plotly shows; there must be no tag in it."""
+    assert not TAG.search(written)
+    return ENTITY.sub(
+        lambda found: html.unescape(found[0]) if found[1][0] == "#" else ENTITIES.get(found[1], found[0]), written
+    )
+
+
+@given(st.lists(anything | st.text("&<>;\"'#ampltquogb/ 38x"), min_size=1, max_size=MAX_NAMED))
+def test_names_of_bars_are_shown_as_they_are_and_never_interpreted(labels):
     figure = parts_figure(labels, np.ones(len(labels)), "parts")
-    for written in (*figure.layout.xaxis.ticktext, *figure.data[0].customdata):
-        assert "<" not in written
-    for label, written in zip(labels, figure.data[0].customdata, strict=True):
-        assert html.unescape(written) == html.unescape(html.escape(label))
+    assert [as_plotly_shows(written) for written in figure.data[0].customdata] == labels
     for label, written in zip(labels, figure.layout.xaxis.ticktext, strict=True):
-        assert written == html.escape(label) or len(html.unescape(written)) <= MAX_NAME
+        shown = as_plotly_shows(written)
+        assert shown == (label if len(label) <= MAX_NAME else f"{label[: MAX_NAME - 1]}…")
 
 
 def test_bars_that_are_too_many_for_names_have_them_on_hover_only():

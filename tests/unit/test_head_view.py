@@ -251,3 +251,14 @@ def test_only_heads_that_there_are_reach_the_page():
     assert _indices([], 3) == ()
     for wrong in (None, "01", [3], [-1], [True], [0.0], {"0": 1}):
         assert _indices(wrong, 3) is None
+
+
+def test_what_the_mask_hides_travels_as_bits():
+    weights = np.tri(5, dtype=np.float32) / np.arange(1, 6, dtype=np.float32)[:, None]
+    hidden = ~np.tri(5, dtype=bool)
+    sent = view(weights, hidden=hidden).payload()["hidden"]
+    bits = np.unpackbits(np.frombuffer(base64.b64decode(sent), np.uint8))[:25].reshape(5, 5)
+    assert np.array_equal(bits == 1, hidden)
+    assert view(weights).payload()["hidden"] is None
+    with pytest.raises(ValueError, match=r"hidden must have shape \(5, 5\) to match the labels, got \(4, 5\)"):
+        view(weights, hidden=hidden[:4])

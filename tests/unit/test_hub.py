@@ -3,16 +3,28 @@ import shutil
 import socket
 import time
 from contextlib import contextmanager
+from ipaddress import IPv4Address, ip_address, ip_network
 from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 from threading import Event, Thread
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from attention.examples import EXAMPLES
-from attention.models import ModelUnavailableError, bundled, get_info, hub, list_models, load, local, store
-from attention.models.hub_line import PATIENCE_SECONDS, Cancelled, HubError
+from attention.models import ModelUnavailableError, bundled, get_info, hub, hub_line, list_models, load, local, store
+from attention.models.hub_line import (
+    LEAST_BYTES,
+    LEAST_BYTES_IN_WINDOW,
+    PATIENCE_SECONDS,
+    WINDOW_SECONDS,
+    Cancelled,
+    HubError,
+    Pace,
+    is_open,
+)
 from tests import tiny_models
 from tests.small_hub import COMMIT, serve_hub
 
@@ -405,6 +417,286 @@ def test_a_cache_that_cannot_be_written(small, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "file" / "cache"))
     refused("cannot be written: Not a directory")
+
+
+# ------------------------------------------------------------------------------- where the hub leads
+
+
+@contextmanager
+def another_server():
+    """Another server of this machine, and the paths that it was asked for."""
+    with serve_hub() as other:
+        yield other.url, other.asked
+
+
+@pytest.mark.parametrize("at", ["/api/", "config.json", "/storage/"])
+def test_nothing_else_on_this_machine_is_asked_for(small, at):
+    with another_server() as (url, asked):
+        small.lead = lambda path: f"{url}/secret" if at in path else None
+        refused("an address that is not encrypted")
+        small.lead = lambda path: f"{url}/secret".replace("http:", "https:") if at in path else None
+        refused("an address inside this network")
+        assert asked == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.1/x",
+        "https://127.1/x",
+        "https://2130706433/x",
+        "https://0x7f.0.0.1/x",
+        "https://0.0.0.0/x",
+        "https://localhost/x",
+        "https://[::1]/x",
+        "https://[::ffff:127.0.0.1]/x",
+        "https://[64:ff9b::7f00:1]/x",
+        "https://[2002:7f00:1::]/x",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://10.0.0.1/x",
+        "https://192.168.1.1:8080/x",
+        "https://172.16.0.1/x",
+        "https://100.64.0.1/x",
+        "https://224.0.0.1/x",
+        "https://[fe80::1]/x",
+        "https://[fd00::1]/x",
+        "//127.0.0.2/x",
+        "http://huggingface.co/x",
+        "https://me:secret@huggingface.co/x",
+        "ftp://huggingface.co/x",
+        "file:///etc/passwd",
+        "https://",
+        "https://[x",
+        "gopher:x",
+    ],
+)
+def test_no_address_leads_into_the_network(small, monkeypatch, url):
+    """Not one connection is made but to the hub."""
+    reached = []
+    connect = socket.socket.connect
+
+    def note(self, address):
+        reached.append(address[:2])
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", note)
+    small.lead = lambda path: url if path.startswith("/storage/") else None
+    refused("The hub leads on to|cannot be used")
+    port = int(small.url.rpartition(":")[2])
+    assert set(reached) == {("127.0.0.1", port)}
+
+
+def test_a_name_with_one_address_inside_is_not_followed(small, monkeypatch):
+    small.lead = lambda path: "https://files.example/x" if path.startswith("/storage/") else None
+    look_up = socket.getaddrinfo
+
+    def answer(host, *args, **kwargs):
+        if host != "files.example":
+            return look_up(host, *args, **kwargs)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, 443)) for each in ("1.1.1.1", "127.0.0.1")]
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    refused("an address inside this network")
+
+
+def test_a_name_is_looked_up_once_and_the_connection_goes_to_that_very_address(small, monkeypatch):
+    """A name that has another address the second time leads nowhere else."""
+    small.lead = lambda path: "https://files.example/x" if path.startswith("/storage/") else None
+    asked, greeting = [], []
+    look_up, create = socket.getaddrinfo, socket.create_connection
+
+    def answer(host, *args, **kwargs):
+        if host != "files.example":
+            return look_up(host, *args, **kwargs)
+        asked.append(host)
+        address = "1.1.1.1" if len(asked) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443))]
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen():
+            with server.accept()[0] as line:
+                greeting.append(line.recv(4096))
+
+        def connect(address, *args, **kwargs):
+            if address == ("1.1.1.1", 443):
+                address = server.getsockname()
+            else:
+                assert address[0] == "127.0.0.1"
+                assert f"http://127.0.0.1:{address[1]}" == small.url
+            return create(address, *args, **kwargs)
+
+        monkeypatch.setattr(socket, "getaddrinfo", answer)
+        monkeypatch.setattr(socket, "create_connection", connect)
+        thread = Thread(target=listen, daemon=True)
+        thread.start()
+        refused("cannot be reached")
+        thread.join(10)
+    assert asked == ["files.example"]
+    # TLS begins with the name of the host that it is for, and the certificate has to be that host's.
+    assert b"files.example" in greeting[0]
+
+
+def test_what_the_hub_leads_to_in_itself_is_followed_but_not_for_ever(small):
+    small.lead = lambda path: f"{small.url}/api/models/{ID}" if path.startswith("/api/models/tiny/moved") else None
+    assert fetch("tiny/moved").model_id == ID
+    hub.remove(hub.kept()[0])
+    small.asked.clear()
+    small.lead = lambda path: path
+    refused("from one address to the next")
+    assert len(small.asked) == 6
+
+
+CLOSED_4 = (
+    "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.2.0/24 192.168.0.0/16 "
+    "198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3"
+)
+CLOSED_6 = "::/96 fc00::/7 fe80::/10 ff00::/8 2001:db8::/32 2001::/32"
+
+
+@given(address=st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)))
+@example(address=ip_address("64:ff9b::7f00:1"))
+@example(address=ip_address("2002:a00:1::"))
+@example(address=ip_address("::7f00:1"))
+@example(address=ip_address("ff02::1"))
+def test_an_address_is_open_only_if_no_list_of_special_ones_has_it(address):
+    """Against the registries of IANA, written down here once more."""
+    nets = [*map(ip_network, CLOSED_4.split())]
+    if address.version == 4:
+        assert not (is_open(address) and any(address in net for net in nets))
+        return
+    assert not (is_open(address) and any(address in net for net in map(ip_network, CLOSED_6.split())))
+    for net, shift in (("64:ff9b::/96", 0), ("::ffff:0:0/96", 0), ("2002::/16", 80)):
+        if address in ip_network(net):
+            inner = IPv4Address(int(address) >> shift & 0xFFFFFFFF)
+            assert not (is_open(address) and any(inner in each for each in nets))
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "64:ff9b::101:101"])
+def test_the_open_internet_is_open(address):
+    assert is_open(ip_address(address))
+
+
+# ----------------------------------------------------------------------------------------- its speed
+
+
+@given(
+    gaps=st.lists(st.floats(0, 8), min_size=1, max_size=60),
+    sizes=st.lists(st.integers(0, 400_000), min_size=60, max_size=60),
+    limit=st.one_of(st.none(), st.floats(1, 20)),
+)
+def test_no_answer_goes_on_for_ever(gaps, sizes, limit):
+    """Against what has come by then, added up anew each time."""
+    pace, now, heard, fault = Pace(100.0, limit), 100.0, [], None
+    for gap, size in zip(gaps, sizes, strict=False):
+        now += gap
+        heard.append((now, size))
+        fault = pace.fault(now, size)
+        if fault is not None:
+            break
+    total, took = sum(size for _, size in heard), now - 100
+    if fault is None:
+        assert limit is None or took <= limit
+        # Each window but the last brought its bytes.
+        assert took <= WINDOW_SECONDS * (1 + total / LEAST_BYTES_IN_WINDOW) + 1e-6
+        assert took <= PATIENCE_SECONDS * (1 + total / LEAST_BYTES) + 1e-6
+    else:
+        recent = sum(size for when, size in heard if now - when < PATIENCE_SECONDS)
+        slow = sum(size for when, size in heard if now - when < WINDOW_SECONDS)
+        late = limit is not None and took > limit
+        assert late or (recent < LEAST_BYTES if fault == "silent" else slow < LEAST_BYTES_IN_WINDOW)
+
+
+@given(rate=st.floats(10_500, 10**8), gap=st.floats(0.01, 2))
+def test_an_honest_slow_line_is_left_to_go_on(rate, gap):
+    """Faster than 10 kB a second, in portions that are no further apart than two seconds."""
+    pace, fault = Pace(0.0), None
+    for step in range(1, int(120 / gap) if gap > 0.5 else 240):
+        fault = fault or pace.fault(step * gap, int(rate * gap))
+    assert fault is None
+
+
+def test_six_hundred_bytes_a_second_are_given_up():
+    pace = Pace(0.0)
+    faults = [pace.fault(second, 600) for second in range(1, 60)]
+    assert faults[:30] == [None] * 30
+    assert faults[30] == "slow"
+
+
+def test_weights_that_trickle_are_given_up(small, monkeypatch):
+    """20 kB a second, where more is asked for in a shorter time."""
+    monkeypatch.setattr(hub_line, "WINDOW_SECONDS", 1.0)
+    small.drip_seconds = 0.05
+    refused("far too slowly")
+
+
+def test_an_answer_that_trickles_is_given_up(small, monkeypatch):
+    """Fast enough not to be silent, and too slow to be there in time."""
+    monkeypatch.setattr(hub_line, "ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(hub_line, "LEAST_BYTES", 1)
+    small.trickle_seconds = 0.05
+    refused("far too slowly")
+
+
+# --------------------------------------------------------------------------------- what it may answer
+
+
+@pytest.mark.parametrize("model_id", ["toy", "Toy", "minilm-l6", "vit-digits", "translator-fr-en", "smollm2-135m"])
+def test_a_model_of_the_hub_never_takes_the_place_of_a_bundled_one(small, tiny, model_id):
+    refused("comes with this project", model_id)
+    assert small.asked == []
+    # Nor where the hub says that it is what was asked for.
+    small.models[model_id] = tiny["bert"]
+    small.say = lambda answer: answer | {"id": model_id}
+    refused("comes with this project")
+
+
+def test_a_model_of_too_many_files_is_refused(small):
+    def say(answer):
+        single = next(each for each in answer["siblings"] if each["rfilename"] == hub.SINGLE)
+        answer["siblings"].remove(single)
+        answer["siblings"] += [single | {"rfilename": f"model-{n:05d}-of-10000.safetensors"} for n in range(10_000)]
+        answer["siblings"].append({"rfilename": hub.INDEX, "size": 2, "blobId": "0" * 40})
+        return answer
+
+    small.say = say
+    refused("has 10,004 files, and this server fetches 200 at most")
+    assert len(small.asked) == 1
+
+
+@pytest.mark.parametrize("size", [-1, -(10**12), 1.5, "7", None, True, [], 1e400])
+def test_a_size_that_is_none_makes_no_sense(small, size):
+    def say(answer):
+        for each in answer["siblings"]:
+            if each["rfilename"] == "tokenizer.json":
+                each["size"] = size
+        return answer
+
+    small.say = say
+    refused("makes no sense")
+    assert len(small.asked) == 1
+
+
+def test_a_tokenizer_larger_than_any_is_refused(small):
+    def say(answer):
+        for each in answer["siblings"]:
+            if each["rfilename"] == "tokenizer.json":
+                each["size"] = 100_000_000
+        return answer
+
+    small.say = say
+    refused("tokenizer.json of tiny/bert has 100 MB")
+    assert len(small.asked) == 1
+
+
+@pytest.mark.parametrize("change", [{"num_hidden_layers": -1}, {"pad_token_id": "x"}, {"hidden_size": None}])
+def test_a_configuration_that_cannot_be_is_refused_before_its_weights_come(small, tiny, tmp_path, change):
+    folder = shutil.copytree(tiny["bert"], tmp_path / "odd")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | change))
+    small.models[ID] = folder
+    refused("[Tt]he model's config.json")
+    assert not [path for path in small.asked if "safetensors" in path]
 
 
 # ----------------------------------------------------------------------------- cancelled, and removed

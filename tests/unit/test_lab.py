@@ -29,7 +29,8 @@ def test_all_five_give_what_the_model_itself_produced(model_id, mask):
         for result in whole:
             np.testing.assert_allclose(result.output, layer.output(), atol=2e-5)
             np.testing.assert_allclose(result.output, whole[0].output, atol=2e-5)
-            assert result.difference < 2e-5
+            assert result.difference.absolute < 2e-5
+            assert result.is_models_own
 
 
 def test_they_are_what_torchs_own_module_computes(minilm):
@@ -83,7 +84,8 @@ def test_a_wrong_weight_shows(trace):
     wrong = layer.projections.W_V.copy()
     wrong[0, 0] += 1
     results = lab.run(replace(layer, projections=replace(layer.projections, W_V=wrong)), 0)
-    assert min(result.difference for result in results) > 1e-3
+    assert min(result.difference.absolute for result in results) > 1e-3
+    assert "They do not agree" in tell_lab(Scene(trace, 0, 0, 0), results)
 
 
 def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
@@ -107,3 +109,31 @@ def test_the_page_says_how_well_they_agree(trace):
     table = lab_table(results)
     assert len(table["written as"]) == len(set(table["written as"])) == 5
     assert all(float(cell) > 0 for cell in table["milliseconds"])
+
+
+def test_a_whole_layer_is_compared_with_what_the_model_itself_added_and_not_with_our_product(trace):
+    layer = trace.layers[0]
+    # The model's own output of its output projection is altered; its heads and W_O, and all that we compute, are not.
+    added = layer.added.copy()
+    added[1, 3] += 0.01
+    by_hand, *whole = lab.run(replace(layer, added=added), 0)
+    assert by_hand.difference.absolute < 1e-5
+    assert [result.difference.absolute for result in whole] == pytest.approx([0.01] * 4, rel=1e-2)
+    told = tell_lab(Scene(trace, 0, 0, 2), [by_hand, *whole])
+    assert "They do not agree" in told
+    assert "1.0e-02" in told
+
+
+def test_where_the_models_own_is_not_known_the_page_says_what_they_are_compared_with(trace):
+    results = lab.run(replace(trace.layers[0], added=None), 0)
+    assert [result.is_models_own for result in results] == [True, *[False] * 4]
+    told = tell_lab(Scene(trace, 0, 0, 2), results)
+    assert "They agree" in told
+    assert "is not known" in told
+    assert "is not known" not in tell_lab(Scene(trace, 0, 0, 2), lab.run(trace.layers[0], 0))
+
+
+def test_nothing_says_when_they_were_run_since_a_page_may_show_what_was_kept(trace):
+    told = tell_lab(Scene(trace, 0, 0, 2), lab.run(trace.layers[0], 0))
+    assert "just now" not in told
+    assert "measured once" in told

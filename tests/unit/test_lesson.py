@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -19,16 +20,19 @@ from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS, STEPS, step_of
 from attention.lesson.details import detail, has_cell, open_cell
 from attention.lesson.heads import head_thumbs
+from attention.lesson.neuron import neuron, sum_in_writing, value_picture
 from attention.lesson.pictures import matrices
 from attention.lesson.proof import TOLERANCE, prove
 from attention.lesson.prose import LESSONS, exact, fact, lesson, word
+from attention.lesson.savings import shared, shared_pictures
 from attention.lesson.scene import Scene
+from attention.lesson.survey import Look, head_matrix
 from attention.lesson.tables import matrix_table, shapes, to_csv, token_table
-from attention.lesson.telling import formula, tell, tell_weights
+from attention.lesson.telling import formula, heading, tell, tell_weights
 from attention.masks import MASK_NAMES
 from attention.models import load
 from attention.text import clean
-from attention.trace import Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
+from attention.trace import PARTS, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
 
 TEXT = "The cat sat on the mat"
 TOY = load("toy")
@@ -37,11 +41,12 @@ anything = st.text(st.characters())
 
 @pytest.fixture(scope="module")
 def scene_of(minilm, smollm2):
-    """Make a scene of one of the models."""
-    models = {"toy": TOY, "minilm-l6": minilm, "smollm2-135m": smollm2}
+    """Make a scene of one of the models; of the translator, in one of its parts."""
+    translator = load("translator-fr-en")
+    models = {"toy": TOY, "minilm-l6": minilm, "smollm2-135m": smollm2, "translator-fr-en": translator}
 
-    def make(model_id="toy", text=TEXT, *, mask="none", layer=0, head=0, at=None, cell=None):
-        trace = trace_of(models[model_id], text, mask)
+    def make(model_id="toy", text=TEXT, *, mask="none", layer=0, head=0, at=None, cell=None, part="encoder"):
+        trace = trace_of(models[model_id], text, mask).part(part)
         return Scene(trace, layer, head, len(trace.tokens) // 2 if at is None else at, cell)
 
     return make
@@ -103,6 +108,11 @@ def pattern_of(name):
         return f"(?P<{place}>.+?)"
 
     return re.compile("^" + re.sub(r"\\\$([a-z_]+)", group, re.escape(whole)) + "$", re.MULTILINE)
+
+
+def cell_number(written):
+    """The number in a cell of a table, where a 0 may say why it is one."""
+    return parsed(written.removesuffix(" (masked)"))
 
 
 def facts_in(markup, *names):
@@ -284,6 +294,17 @@ def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
             "length": rounded(np.linalg.norm(scene.attention.inputs[3])),
         }
         assert bool(pattern_of("embed-norm").search(shown(told))) == (model_id == "minilm-l6")
+        word, place = parts.words[3].astype(float), parts.positions[3].astype(float)
+        cosine = word @ place / np.linalg.norm(word) / np.linalg.norm(place)
+        assert facts_in(told, "embed-lengths") == {
+            "focus": scene.tokens[3].text,
+            "cosine": rounded(cosine),
+            "angle": rounded(np.degrees(np.arccos(cosine))),
+            "together": rounded(np.linalg.norm(word + place)),
+        }
+        assert is_told("embed-segment", told) == (parts.segments is not None)
+        if parts.segments is not None:
+            assert facts_in(told, "embed-segment")["length"] == rounded(np.linalg.norm(parts.segments[3]))
 
 
 def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of):
@@ -333,26 +354,86 @@ def test_the_best_and_the_worst_score_are_those_of_the_row(scene):
 
 
 def test_the_spread_before_and_after_scaling_is_that_of_the_scores(scene):
-    head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
+    head = scene.trace.layers[scene.layer].head(scene.head)
     d_head = head.queries.shape[1]
     scores = head.queries.astype(float) @ head.keys.T.astype(float)
-    best = scores[at].argmax()
-
-    def weight(row):
-        return np.exp(row[best] - row.max()) / np.exp(row - row.max()).sum()
-
-    facts = facts_in(tell("scale", scene), "scale")
-    assert facts == {
-        "focus": scene.focus.text,
+    assert facts_in(tell("scale", scene), "scale") == {
         "d_head": d_head,
         "divisor": rounded(np.sqrt(d_head)),
         "before": rounded(scores.std()),
         "after": rounded(scores.std() / np.sqrt(d_head)),
-        "best": facts["best"],
-        "weight_unscaled": rounded(weight(scores[at])),
-        "weight_scaled": rounded(weight(scores[at] / np.sqrt(d_head))),
     }
-    assert facts["best"] in equals(scene, scores[at], scores[at].max())
+
+
+# The same in every row; which tokens are hidden is worked out here from what a mask is, not from the record.
+MASKED_PLACES = [
+    *(("toy", mask, "encoder", 0, head) for mask in MASK_NAMES for head in range(3)),
+    *(("minilm-l6", mask, "encoder", layer, 6) for mask in MASK_NAMES for layer in (0, 5)),
+    *(("smollm2-135m", mask, "encoder", layer, 8) for mask in MASK_NAMES for layer in (0, 13)),
+    *(("translator-fr-en", mask, part, 0, 1) for mask in MASK_NAMES for part in PARTS),
+]
+
+
+@pytest.mark.parametrize("place", MASKED_PLACES, ids=lambda place: "-".join(map(str, place)))
+def test_the_weight_without_scaling_is_torchs_softmax_of_what_the_row_may_see(scene_of, place):
+    model_id, mask, part, layer, head = place
+    text = "le chat noir dort" if part != "encoder" or model_id == "translator-fr-en" else TEXT
+    whole = scene_of(model_id, text, mask=mask, layer=layer, head=head, at=0, part=part)
+    scores = torch.tensor(whole.steps.queries) @ torch.tensor(whole.steps.keys).T
+    is_padding = torch.tensor([token.is_padding for token in whole.key_tokens])
+    rows, columns = scores.shape
+    # In cross-attention, "causal" is about the text that is read, and hides nothing from the one that is written.
+    is_causal = part != "cross" and (mask == "causal" or model_id == "smollm2-135m" or part == "decoder")
+    later = torch.arange(columns) > torch.arange(rows)[:, None] if is_causal else torch.zeros(rows, columns).bool()
+    hidden = later | is_padding
+    without, with_it = (
+        torch.softmax((scores * scale).masked_fill(hidden, -torch.inf), dim=-1)
+        for scale in (1, whole.steps.queries.shape[1] ** -0.5)
+    )
+    for row in range(rows):
+        scene = replace(whole, word=row)
+        n_hidden = int(hidden[row].sum())
+        told = tell("scale", scene)
+        if columns - n_hidden == 1:
+            assert facts_in(told, "scale-one") == {"focus": scene.names[row], "best": scene.key_names[0]}
+            continue
+        name = "scale-softmax-masked" if n_hidden else "scale-softmax"
+        facts = facts_in(told, name)
+        best = scene.key_names.index(facts["best"])
+        assert not hidden[row, best]
+        assert with_it[row, best] == pytest.approx(float(with_it[row].max()), abs=1e-5)
+        assert facts["weight_unscaled"] == rounded(without[row, best])
+        assert facts["weight_scaled"] == rounded(with_it[row, best])
+        if n_hidden:
+            assert (facts["visible"], facts["hidden"]) == (columns - n_hidden, n_hidden)
+
+
+def test_a_word_that_sees_nothing_has_no_weight_that_scaling_could_change():
+    hidden = np.zeros((6, 6), np.float32)
+    hidden[2] = -np.inf
+    blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
+    assert facts_in(tell("scale", blind), "scale-nothing") == {"focus": "sat"}
+
+
+@pytest.mark.parametrize("model_id", ["smollm2-135m", "translator-fr-en"])
+def test_a_highest_score_that_will_be_hidden_is_said_to_be(scene_of, model_id):
+    text, part = ("le chat noir dort", "decoder") if model_id == "translator-fr-en" else (TEXT, "encoder")
+    n_told = 0
+    for layer, head in np.ndindex(2, 4):
+        whole = scene_of(model_id, text, layer=layer, head=head, at=0, part=part)
+        for row in range(len(whole.tokens)):
+            scene = replace(whole, word=row)
+            scores = scene.steps.queries[row].astype(float) @ scene.steps.keys.T.astype(float)
+            told = tell("scores", scene)
+            is_told = pattern_of("scores-hidden").search(shown(told)) is not None
+            assert is_told == (scores.argmax() > row)
+            n_told += is_told
+            if is_told:
+                facts = facts_in(told, "scores-hidden")
+                assert facts["best"] == scene.key_names[scores.argmax()]
+                assert facts["left"] == scene.key_names[scores[: row + 1].argmax()]
+                assert facts["score"] == rounded(scores[: row + 1].max())
+    assert n_told > 5
 
 
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6"])
@@ -367,6 +448,22 @@ def test_what_a_mask_hides_is_counted(scene_of, model_id):
         assert told.get("visible", n) == shown_of[mask]
         # A mask of columns is told by what it hides, not by how many cells that are.
         assert told.get("hidden", hidden) == hidden
+
+
+def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what_is_read(scene_of):
+    text = "le chat noir dort"
+    for mask in ("none", "causal"):
+        scene = scene_of("translator-fr-en", text, mask=mask, at=1, part="decoder")
+        told = tell("mask", scene)
+        n = len(scene.tokens)
+        wanted = {"focus": scene.names[1], "visible": 2, "total": n, "hidden": n * (n - 1) // 2}
+        assert facts_in(told, "mask-written") == wanted
+        # There the two are not the same: what was read is read with the chosen mask.
+        assert "give the same" not in shown(told)
+    none, causal = (scene_of("translator-fr-en", text, mask=m, layer=1, part="decoder") for m in ("none", "causal"))
+    assert not np.allclose(none.steps.queries[0], causal.steps.queries[0], atol=1e-3)
+    none, causal = (scene_of("smollm2-135m", mask=m, layer=9) for m in ("none", "causal"))
+    np.testing.assert_array_equal(none.steps.scores, causal.steps.scores)
 
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
@@ -387,8 +484,17 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
     row = head.weights[at]
     first, second = sorted(row, reverse=True)[:2]
-    facts = facts_in(tell_weights(scene), "weights")
     assert tell_weights(scene) in tell("softmax", scene)
+    if second < 0.005:
+        facts = facts_in(tell_weights(scene), "weights-alone")
+        rest = facts.pop("rest")
+        assert rest == (rounded(1 - first) if 1 - first >= 0.005 else "less than 0.005")
+        assert facts == {"focus": scene.focus.text, "best": facts["best"], "best_weight": rounded(first)} | {
+            "smallest": 0.005,
+            "sum": 1,
+        }
+        return
+    facts = facts_in(tell_weights(scene), "weights")
     assert facts == {
         "focus": scene.focus.text,
         "best": facts["best"],
@@ -401,6 +507,18 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
     assert facts["second"] in equals(scene, row, second)
 
 
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
+def test_no_runner_up_is_named_whose_weight_would_be_written_as_nothing(scene_of, model_id):
+    whole = scene_of(model_id, at=0)
+    n_alone = 0
+    for layer, head, at in np.ndindex(min(whole.info.n_layers, 6), whole.info.n_heads, len(whole.tokens)):
+        scene = Scene(whole.trace, layer, head, at)
+        told = shown(tell_weights(scene))
+        assert "with 0.00" not in told
+        n_alone += "Every other token" in told
+    assert n_alone > 0 or model_id == "toy"
+
+
 def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_share(scene_of):
     scene = scene_of("minilm-l6", layer=5, head=6, at=3)
     weights = scene.steps.weights.astype(float)
@@ -408,8 +526,9 @@ def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_s
     best = max(words, key=lambda place: weights[3, place])
     assert scene.labels == ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
     assert weights[3].argmax() == 0
-    assert facts_in(tell("softmax", scene), "weights-sink") == {
+    assert facts_in(tell("softmax", scene), "weights-sink", "weights-words") == {
         "special": "[CLS]",
+        "rows": "all rows",
         "share": rounded(weights[:, 0].mean()),
         "focus": "sat",
         "best_word": scene.names[best],
@@ -417,6 +536,44 @@ def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_s
     }
     # The toy adds no tokens.
     assert "3.2" not in tell("softmax", scene_of("toy"))
+
+
+def is_told(name, markup):
+    return pattern_of(name).search(shown(markup)) is not None
+
+
+def test_the_first_token_of_a_decoder_is_told_to_be_a_sink_where_it_takes_most(scene_of):
+    n_told = 0
+    whole = scene_of("smollm2-135m", at=0)
+    for layer, head, at in np.ndindex(30, 9, len(whole.tokens)):
+        scene = Scene(whole.trace, layer, head, at)
+        weights = scene.steps.weights.astype(float)
+        # The first row has no choice: what it gives to itself says nothing.
+        share, row = weights[1:, 0].mean(), weights[at]
+        told = tell("softmax", scene)
+        assert is_told("weights-first", told) == (at > 0 and row.argmax() == 0 and share > 0.5)
+        if not is_told("weights-first", told):
+            continue
+        n_told += 1
+        facts = facts_in(told, "weights-first")
+        assert (facts["special"], facts["share"]) == (scene.names[0], rounded(share))
+        assert facts["rows"] == "the rows that may look at more than one token"
+        others = [place for place in range(1, len(row)) if place != at]
+        best = max(others, key=row.__getitem__)
+        assert is_told("weights-words", told) == (row[best] >= 0.005)
+        if row[best] >= 0.005:
+            words = facts_in(told, "weights-words")
+            assert words["best_word"] in equals(scene, row, row[best])
+            assert words["best_word_weight"] == rounded(row[best])
+    assert n_told > 300
+
+
+def test_what_no_decoder_does_by_itself_is_no_sink_of_its_first_token(scene_of):
+    """A causal mask that was chosen makes no decoder: nobody trained that model with it."""
+    for model_id in ("toy", "minilm-l6"):
+        for layer, head, at in np.ndindex(scene_of(model_id).info.n_layers, scene_of(model_id).info.n_heads, 6):
+            scene = scene_of(model_id, mask="causal", layer=layer, head=head, at=at)
+            assert not is_told("weights-first", tell("softmax", scene))
 
 
 def test_a_word_that_sees_one_word_or_none_is_told_so():
@@ -433,11 +590,15 @@ def test_a_word_that_sees_one_word_or_none_is_told_so():
 def test_the_largest_contribution_is_the_longest_weighted_value(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
     lengths = [float(np.linalg.norm(w * v)) for w, v in zip(head.weights[at], head.values, strict=True)]
-    assert facts_in(tell("sum", scene), "sum") == {
+    best, largest = scene.names[head.weights[at].argmax()], scene.names[int(np.argmax(lengths))]
+    told = tell("sum", scene)
+    # Only another word is a surprise.
+    assert ("But a value can be" in shown(told)) == (best != largest)
+    assert facts_in(told, "sum" if best == largest else "sum-other") == {
         "focus": scene.focus.text,
         "share": rounded(100 * head.weights[at].max(), 0),
-        "best": scene.names[head.weights[at].argmax()],
-        "largest": scene.names[int(np.argmax(lengths))],
+        "best": best,
+        **({} if best == largest else {"largest": largest}),
         "largest_length": rounded(max(lengths)),
     }
 
@@ -451,8 +612,18 @@ def test_what_the_heads_change_is_the_output_of_the_layer(scene):
     ]
     joined = np.concatenate(list(layer.model_output[:, at]))
     bias = 0 if layer.projections.b_O is None else layer.projections.b_O
-    assert facts_in(tell("heads", scene), "heads") == {
-        "n_heads": scene.info.n_heads,
+    told, group = tell("heads", scene), scene.info.n_heads // scene.info.n_key_value_heads
+    joining = facts_in(told, "heads-own" if group == 1 else "heads-shared")
+    assert joining.pop("n_heads") == scene.info.n_heads
+    has_bias = layer.projections.b_O is not None
+    assert joining.pop("matrix") == ("WO, with a bias bO" if has_bias else "WO")
+    assert joining == ({} if group == 1 else {"size": group, "n_groups": scene.info.n_key_value_heads})
+    total = sum(lengths) + np.linalg.norm(bias)
+    assert facts_in(told, "heads-lengths") == {
+        "parts": "heads' parts and of the bias" if has_bias else "heads' parts",
+        "total": rounded(total),
+    }
+    assert facts_in(told, "heads") == {
         "focus": scene.focus.text,
         "change": rounded(np.linalg.norm(joined @ layer.projections.W_O + bias)),
         # What the heads add to: where a norm stands before them, it is not what they are made of.
@@ -564,6 +735,13 @@ def check_detail(scene, cell, value):
     assert len(next(iter(explained.table().values()))) == len(explained.labels)
 
     is_product = cell.matrix == "contributions" and cell.row < len(scene.tokens)
+    if cell.matrix == "weights" and np.isneginf(scene.steps.mask[cell.row, cell.column]):
+        names = {"query": scene.names[cell.row], "key": scene.key_names[cell.column]}
+        assert facts_in(explained.title, "detail-weights-hidden") == names
+        visible = int(np.isfinite(scene.steps.mask[cell.row]).sum())
+        assert facts_in(explained.note, "detail-hidden-note") == {"visible": visible, "total": len(scene.key_tokens)}
+        assert explained.parts[cell.column] == value == 0
+        return
     name, place = ("detail-contribution", "product") if is_product else TITLES.get(cell.matrix, TITLES["outputs"])
     if cell.matrix == "scores" and scene.attention.bias is not None:
         name = "detail-scores-biased"
@@ -600,16 +778,17 @@ def check_detail(scene, cell, value):
             turned = getattr(scene.steps, cell.matrix)[cell.row, [cell.column % 32, cell.column % 32 + 32]]
             assert np.hypot(*turned) == pytest.approx(np.hypot(*pair), **CLOSE)
         case "queries" | "keys" | "values" | "projected_queries" | "projected_keys":
-            note = facts_in(explained.note, "detail-projection-note")
             symbol = cell.matrix.removeprefix("projected_")
             bias = getattr(scene.attention.projections, f"b_{symbol[0].upper()}")
+            note = facts_in(explained.note, "detail-projection-plain" if bias is None else "detail-projection-note")
             width = getattr(scene.steps, symbol).shape[1]
             group = 1 if symbol == "queries" else scene.info.n_heads // scene.info.n_key_value_heads
             offset = 0.0 if bias is None else float(bias[scene.head // group * width + cell.column])
             assert total + offset == pytest.approx(value, **CLOSE)
             assert note["sum"] == rounded(total, 4)
-            assert note["bias"] == rounded(offset, 4)
-            assert note["total"] == pytest.approx(value, abs=2e-4)
+            if bias is not None:
+                assert note["bias"] == rounded(offset, 4)
+                assert note["total"] == pytest.approx(value, abs=2e-4)
             assert note["count"] == len(explained.parts) == scene.info.d_model
         case "inputs" if scene.attention.norm is not None:
             norm = scene.attention.norm
@@ -709,6 +888,90 @@ def test_a_scale_of_the_models_own_is_told(model_of):
     assert told["divisor"] == rounded(2 * np.sqrt(8))
 
 
+def said_of_scaling(scene):
+    """Everything that is said or written of the scores' scale: formulas, titles, shapes, sentences, code."""
+    steps_of_it = [step_of(key) for key in ("scores", "scale", "mask", "softmax", "sum")]
+    yield from (formula(step, scene) for step in steps_of_it)
+    yield from (picture.title + picture.alt for step in steps_of_it for picture in matrices(step.key, scene))
+    yield from (shapes(step.key, scene) for step in steps_of_it)
+    yield sum_in_writing(scene, 1)
+    yield neuron(scene, 1).divisor
+    yield from (snippets.snippet("scale", library, scene.trace, scene.layer, 1, 2) for library in ("numpy", "pytorch"))
+
+
+ROOT = re.compile(r"√|\\sqrt|d_k|dₖ")
+
+
+@pytest.mark.parametrize(
+    ("factor", "divisor", "heading_of_it"),
+    [
+        (1, None, "Make the scores smaller"),
+        (0.5, "5.657", "Make the scores smaller"),
+        (8**0.5, "", "Leave the scores as they are"),
+        (2 * 8**0.5, "0.5", "Make the scores larger"),
+    ],
+)
+def test_the_root_of_the_width_is_named_only_where_scores_are_divided_by_it(model_of, factor, divisor, heading_of_it):
+    trace = trace_of(model_of("gpt2"), TEXT, "none")
+    layer = replace(trace.layers[1], scale=factor * trace.layers[1].scale if divisor != "" else 1.0)
+    scene = Scene(replace(trace, layers=(layer,)), 0, 1, 2)
+    said = list(said_of_scaling(scene))
+    assert heading(step_of("scale"), scene) == heading_of_it
+    if divisor is None:
+        titles = [picture.title for key in ("scale", "mask") for picture in matrices(key, scene)]
+        assert titles == ["Before: S", "After: S / √dₖ", "S / √dₖ + M"]
+        assert r"/ \sqrt{d_k}" in formula(step_of("scale"), scene)
+        assert "(10×10) / √8 →" in shapes("scale", scene)
+        return
+    assert not [text for text in said if ROOT.search(text)]
+    titles = [picture.title for key in ("scale", "mask", "softmax") for picture in matrices(key, scene)]
+    scaled = f"S / {divisor}" if divisor else "S"
+    assert titles == ["Before: S", f"After: {scaled}", f"{scaled} + M", f"A = softmax({scaled} + M)"]
+    assert neuron(scene, 1).divisor == (divisor or "1")
+    if divisor:
+        assert f"/ {divisor}" in formula(step_of("scale"), scene)
+        assert f"(10×10) / {divisor} →" in shapes("scale", scene)
+        assert float(divisor) == pytest.approx(1 / layer.scale, rel=1e-3)
+        assert facts_in(tell("scale", scene), "scale-own")["divisor"] == float(divisor)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["toy", "minilm-l6", "smollm2-135m", "gpt2", "roberta", "distilbert", "llama", "bart", "t5", "vit"],
+)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_bias_is_written_where_the_model_has_one_and_only_there(model_of, scene_of, kind, part):
+    """Held against the numbers themselves: X·W alone, or with the bias, must be what was recorded."""
+    if kind in ("toy", "minilm-l6", "smollm2-135m"):
+        trace = scene_of(kind).trace
+    else:
+        trace = trace_of(model_of(kind), "0123456789abcdef" * 4 if kind == "vit" else TEXT, "none")
+    if part != "encoder" and not trace.info.parts:
+        return
+    trace = trace.part(part)
+    scene = Scene(trace, 0, 1, 2)
+    layer, parts = scene.attention, scene.attention.projections
+    letters = {"Q": ("queries", layer.inputs), "K": ("keys", layer.sources), "V": ("values", layer.sources)}
+    latex = re.sub(r"\\textcolor\{#\w+\}|[{}]", "", formula(step_of("qkv"), scene))
+    titles = {picture.title for picture in matrices("qkv", scene)}
+    told = shown(tell("qkv", scene))
+    for letter, (name, vectors) in letters.items():
+        recorded = getattr(layer, name)
+        plain = steps.split_heads(vectors @ getattr(parts, f"W_{letter}"), len(recorded))
+        has_bias = not np.allclose(plain if letter == "V" else layer.turned(plain), recorded, atol=1e-4)
+        source = "Z" if scene.is_cross and letter != "Q" else "X"
+        assert (f"{source}W_{letter} + b_{letter}" in latex) == has_bias
+        assert any(f"{source}·W_{letter} + b_{letter}" in title for title in titles) == has_bias
+        assert any(f"{source}·W_{letter}" in title for title in titles)
+        assert (f"b{letter}" in told) == has_bias
+    assert ("+ b_Q" in shapes("qkv", scene)) == ("+ b_Q" in latex)
+    joined = np.concatenate(list(layer.model_output), axis=1)
+    has_bias = not np.allclose(joined @ parts.W_O, scene.change, atol=1e-4)
+    assert ("b_O" in formula(step_of("heads"), scene)) == has_bias
+    assert ("b_O" in shapes("heads", scene)) == has_bias
+    assert ("bO" in shown(tell("heads", scene))) == has_bias
+
+
 @pytest.mark.parametrize(
     ("kind", "latex", "name"),
     [
@@ -728,6 +991,7 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     assert told["norm"] == facts_in(tell("embed", second), "embed-stream")["norm"] == norm
     assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
     assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
+    assert is_told("embed-lengths", tell("embed", first)) == (trace.embeddings.positions is not None)
     if name in ("embed-normed", "embed-picture"):
         assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
     assert matrices("embed", second)[0].title == f"X: what enters layer 2, after {norm}"
@@ -756,7 +1020,9 @@ def test_a_row_that_sees_nothing_is_explained_without_a_division_by_zero():
 
 def test_the_softmax_table_shows_how_each_weight_comes_about(scene):
     explained = detail(open_cell("softmax", scene))
-    table = {name: [parsed(value) for value in column] for name, column in explained.table().items()}
+    hidden = np.isneginf(scene.steps.mask[scene.word])
+    assert [" (masked)" in cell for cell in explained.table()["weight"]] == hidden.tolist()
+    table = {name: [cell_number(value) for value in column] for name, column in explained.table().items()}
     scores = scene.steps.masked_scores[scene.word]
     names = list(table)
     assert names == ["key", "score", "− maximum", "exp", "weight"]
@@ -850,6 +1116,69 @@ def test_every_picture_says_in_words_what_it_is_and_names_its_rows_by_the_tokens
             assert f"layer {scene.layer + 1}, head {scene.head + 1}" in picture.alt
 
 
+def hidden_by_rule(scene, mask):
+    """Which keys are hidden, worked out from what a mask is, not from the record."""
+    rows, columns = len(scene.tokens), len(scene.key_tokens)
+    padding = np.array([token.is_padding for token in scene.key_tokens])
+    is_causal = not scene.is_cross and (mask == "causal" or scene.info.is_decoder or scene.trace.is_written)
+    later = np.arange(columns) > np.arange(rows)[:, None] if is_causal else np.zeros((rows, columns), bool)
+    return later | padding
+
+
+@pytest.mark.parametrize("place", MASKED_PLACES, ids=lambda place: "-".join(map(str, place)))
+def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, place):
+    model_id, mask, part, layer, head = place
+    text = "le chat noir dort" if model_id == "translator-fr-en" else TEXT
+    scene = scene_of(model_id, text, mask=mask, layer=layer, head=head, at=1, part=part)
+    hidden = hidden_by_rule(scene, mask)
+    weights, (contributions, outputs) = matrices("softmax", scene)[0], matrices("sum", scene)
+    large, thumb = head_matrix(scene, Look(), head), head_thumbs(scene)[head]
+    for picture in (weights, large):
+        assert np.array_equal(np.isneginf(picture.drawn), hidden)
+        np.testing.assert_array_equal(picture.values, scene.steps.weights)
+        assert (picture.payload()["masked"] == "0") == hidden.any()
+        columns = list(matrix_table(picture).values())[1:]
+        assert np.array_equal(np.array([["(masked)" in cell for cell in column] for column in columns]).T, hidden)
+        smallest = scene.steps.weights[~hidden].min()
+        assert picture.range_text.startswith(f"{smallest:.2f}")
+    assert np.array_equal(np.isneginf(thumb.weights), hidden)
+    drawn = np.isneginf(contributions.drawn)
+    assert np.array_equal(drawn[:-1], np.repeat(hidden[1][:, None], drawn.shape[1], axis=1))
+    assert not drawn[-1].any()
+    assert [label.startswith("0 × ") for label in contributions.row_labels[:-1]] == hidden[1].tolist()
+    assert np.isfinite(outputs.drawn).all()
+    told = tell("softmax", scene)
+    assert is_told("softmax-masked", told) == hidden.any()
+    assert ("all positive" in shown(told)) == (not hidden.any())
+    for key in range(len(scene.key_tokens)):
+        handed = value_picture(scene, key)
+        assert np.isneginf(handed.drawn[1]).all() == hidden[1, key]
+        assert np.isfinite(handed.drawn[[0, 2]]).all()
+    for variant in shared_pictures(scene, shared(scene)):
+        assert np.array_equal(np.isneginf(variant.drawn), hidden)
+
+
+def test_a_weight_that_is_merely_tiny_is_a_number_like_any_other():
+    mask = np.zeros((6, 6), np.float32)
+    mask[2, 4], mask[2, 5] = -200, -np.inf
+    scene = Scene(TOY.trace(TEXT, mask=mask), 0, 0, 2)
+    (weights,) = matrices("softmax", scene)
+    # In float32 even that is 0, and no mask has made it one.
+    assert scene.steps.weights[2, 4] == 0
+    assert np.argwhere(np.isneginf(weights.drawn)).tolist() == [[2, 5]]
+    assert [matrix_table(weights)[name][2] for name in ("4 the", "5 mat")] == ["0.0", "0 (masked)"]
+
+
+def test_a_merged_word_is_hidden_only_if_all_its_pieces_are(scene_of):
+    scene = scene_of("minilm-l6", "Unbelievable zyzzyvas sat", mask="causal")
+    pieces = [token.position for token in scene.tokens if token.word == 1]
+    assert len(pieces) > 2
+    picture = head_matrix(scene, Look(words=True), 3)
+    n_words = len(picture.row_labels)
+    # A later piece sees an earlier one of its own word, so only what is later as a word is hidden.
+    assert np.array_equal(np.isneginf(picture.drawn), ~np.tri(n_words, dtype=bool))
+
+
 def test_before_and_after_scaling_have_one_colour_scale(scene):
     before, after = matrices("scale", scene)
     assert after.colour_limit == before.colour_limit == pytest.approx(np.abs(scene.steps.scores).max())
@@ -860,7 +1189,8 @@ def test_the_small_pictures_are_the_weights_of_all_heads(scene):
     assert len(thumbs) == scene.info.n_heads
     for index, thumb in enumerate(thumbs):
         weights = scene.trace.layers[scene.layer].head(index).weights
-        np.testing.assert_allclose(thumb.weights, weights, atol=1e-6)
+        drawn = np.where(np.isneginf(scene.steps.mask), -np.inf, weights)
+        np.testing.assert_allclose(thumb.weights, drawn, atol=1e-6)
         best = weights[scene.word].argmax()
         assert thumb.label.startswith(f"Head {index + 1}")
         assert f"{scene.focus.text} looks most at {scene.names[best]}" in thumb.description
@@ -924,7 +1254,7 @@ def test_the_table_behind_a_picture_has_its_numbers_to_the_last_digit(scene):
         for picture in matrices(step, scene):
             table = matrix_table(picture)
             assert len(table) == picture.values.shape[1] + 1  # no two columns of one name
-            names, *columns = table.values()
+            names, *columns = ([cell.removesuffix(" (masked)") for cell in column] for column in table.values())
             assert names == [f"{i} {label}" for i, label in enumerate(picture.row_labels)]
             assert np.array_equal(np.array(columns, np.float32).T, picture.values)
 
@@ -934,7 +1264,8 @@ def test_the_csv_reads_back_as_the_table(scene):
         for picture in matrices(step, scene):
             header, *rows = csv.reader(io.StringIO(to_csv(matrix_table(picture))))
             assert len(header) == picture.values.shape[1] + 1
-            assert np.array_equal(np.array([row[1:] for row in rows], np.float32), picture.values)
+            numbers = [[cell.removesuffix(" (masked)") for cell in row[1:]] for row in rows]
+            assert np.array_equal(np.array(numbers, np.float32), picture.values)
 
 
 @given(st.lists(st.tuples(anything, anything), min_size=1))
@@ -966,7 +1297,8 @@ def test_the_table_of_tokens_has_every_token_as_it_was_typed(scene_of):
     assert table["token"][0] == "[CLS]"
     assert table["as typed"][1:-1] == ["Unbelievable", "Cat", "!"]
     assert table["position"] == [str(position) for position in range(len(table["token"]))]
-    assert table["word"] == ["", "1", "2", "3", ""]
+    # As positions, and as a link has them.
+    assert table["word"] == ["", "0", "1", "2", ""]
 
 
 SHAPE = re.compile(r"\((\d+)×(\d+)\)")

@@ -113,6 +113,9 @@ def test_shares_are_drawn_on_one_scale_and_special_tokens_only_where_there_are_a
     assert "[SEP]" not in many_sentences.tell_layers(of_toy)
     assert "[SEP]" in many_sentences.tell_layers(result)
     assert "[CLS]" not in plain(many_sentences.describe(of_toy, (0, 1)))
+    # A column of zeros would say that there is a [CLS] to look at.
+    assert {"[CLS]", "[SEP]"} & set(many_sentences.study_table(of_toy)) == set()
+    assert {"[CLS]", "[SEP]"} <= set(many_sentences.study_table(result))
 
 
 def test_the_table_has_one_row_per_head_and_says_how_common_its_pattern_is(result):
@@ -123,6 +126,42 @@ def test_the_table_has_one_row_per_head_and_says_how_common_its_pattern_is(resul
     assert (table["layer"][row], table["head"][row]) == (3, 9)
     assert (table["pattern"][row], table["of sentences, %"][row]) == (pattern, round(100 * n_times / 40, 1))
     assert table["entropy (nats)"][row] == pytest.approx(result.measure("entropy")[HEAD], abs=1e-4)
+
+
+def study_of(model):
+    run = Run(model, TEXTS, Study(model.info))
+    while not run.is_finished:
+        run.step()
+    return run.collector.result()
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
+def test_of_a_models_special_tokens_only_what_is_known_is_said(model_of, kind):
+    """Not that it is smaller, or trained again: of a model in a folder, nobody knows."""
+    model = model_of(kind)
+    of_kind = study_of(model)
+    told = plain(many_sentences.tell_layers(of_kind))
+    assert "trained again" not in told
+    assert "smaller" not in told
+    assert f"{kind.upper()} has {model.info.n_layers} layers of {model.info.n_heads} heads" in told
+    begins, ends = ("<s>", "</s>") if kind == "roberta" else ("[CLS]", "[SEP]")
+    for name, measure in ((begins, "classifier"), (ends, "separator")):
+        share = of_kind.measure(measure).mean(axis=1)
+        assert f"{name} gets most in layer {share.argmax() + 1}, {share.max():.2f}" in told
+    titles = [measure.title for measure in many_sentences.layer_measures(of_kind)]
+    assert titles[:2] == [f"Weight on {ends}", f"Weight on {begins}"]
+    described = plain(many_sentences.describe(of_kind, (0, 1)))
+    assert f"{of_kind.measure('classifier')[0, 1]:.2f} goes to {begins}" in described
+    assert f"{of_kind.measure('separator')[0, 1]:.2f} goes to {ends}" in described
+    table = many_sentences.study_table(of_kind)
+    assert table[ends][1] == pytest.approx(of_kind.measure("separator")[0, 1], abs=1e-4)
+    assert ("[SEP]" in table) == (kind != "roberta")
+
+
+def test_what_the_catalogue_knows_of_the_bundled_bert_is_said_where_sinks_are(result):
+    told = plain(many_sentences.tell_layers(result))
+    assert result.info.note in told
+    assert f"{result.n_tokens / 40:.0f} tokens on average" in told
 
 
 # ------------------------------------------------------------------------------------------- syntax

@@ -94,6 +94,8 @@ def test_output_is_what_the_layer_added_to_its_input(traced):
     trace, _, added = traced
     for layer, output in zip(trace.layers, added, strict=True):
         np.testing.assert_allclose(layer.output(), output, rtol=0, atol=1e-4)
+        # What is recorded of it is the model's own.
+        np.testing.assert_allclose(layer.added, output, rtol=0, atol=1e-5)
 
 
 def test_the_embedding_parts_add_up_to_the_first_layers_input(traced, eager_bert):

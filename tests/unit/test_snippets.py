@@ -8,6 +8,7 @@ import pytest
 
 from attention import steps as equation
 from attention.models import load
+from attention.positions import Rotary, apply_rotary
 from attention.snippets import LIBRARIES, STEPS, snippet
 from attention.trace import LayerTrace, Projections, Token
 
@@ -287,6 +288,41 @@ def test_a_larger_model_is_cut_and_stays_real(toy, step, library):
     wanted = recorded(step, with_layer(toy, layer), 0, 1)[500:501, : ours.shape[1]]
     np.testing.assert_allclose(ours, wanted, rtol=1e-4, atol=1e-3)
     assert "too many to paste" in code
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("has_biases", [True, False])
+def test_turned_queries_are_those_of_the_model_with_its_biases_and_without(toy, library, has_biases):
+    layer = random_layer()
+    biases = [np.random.default_rng(seed).normal(size=width).astype(np.float32) for seed, width in ((5, 24), (6, 12))]
+    parts = replace(layer.projections, b_Q=biases[0], b_K=biases[1]) if has_biases else layer.projections
+    angles = np.outer(np.arange(5), 10_000.0 ** (-np.arange(3) / 3)).astype(np.float32)
+    turns = Rotary(np.cos(angles), np.sin(angles))
+    queries = equation.split_heads(equation.project(layer.inputs, parts.W_Q, parts.b_Q), 4)
+    turned = replace(layer, queries=apply_rotary(queries, turns), projections=parts, rotary=turns)
+    code, _ = check("qkv", library, with_layer(toy, turned), head=2, word=3)
+    assert ("b_Q" in code) == has_biases
+    assert ("W_K and b_K" in code) == has_biases
+    assert "+ b_V" not in code
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_keys_and_values_that_are_not_pasted_are_told_with_the_biases_that_there_are(toy, library):
+    layer = random_layer(heads=2, groups=1, tokens=600, width=80, value_width=80, d_model=1024)
+    b_V = np.zeros(80, np.float32)
+    code = snippet(
+        "qkv", library, with_layer(toy, replace(layer, projections=replace(layer.projections, b_V=b_V))), 0, 1, 5
+    )
+    assert "K = X @ W_K, V = X @ W_V + b_V" in code
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_scale_of_the_models_own_is_not_written_as_a_root(toy, library):
+    for scale in (0.5, 1.0):
+        code = snippet("scale", library, with_layer(toy, random_layer(scale=scale)), 0, 1, 2)
+        assert f"scale = {scale}  # this model's own" in code
+        assert "d_k" not in code
+        assert "√" not in code
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention import corpus, patterns, study
+from attention.lesson.proof import Proof
 from attention.models import load
 from attention.study import Run, Study
 
@@ -196,7 +197,7 @@ def test_the_averaged_picture_shows_only_positions_that_enough_sentences_have(to
 def test_the_proof_is_over_all_that_was_run(models):
     for model in models.values():
         result = study_of(model, TEXTS)
-        assert 0 < result.largest_difference < 1e-5
+        assert 0 < result.difference.absolute < 1e-5
         assert result.largest_row_error < 1e-5
 
 
@@ -210,8 +211,9 @@ def test_a_model_whose_output_is_another_fails_the_proof(toy):
             batch.layers[0].model_output[0, 0, 0] = np.nan if len(texts) > 1 else 5
             return batch
 
-    assert study_of(Broken(), TEXTS[:1]).largest_difference > 1
-    assert np.isnan(study_of(Broken(), ["a b", "b c"]).largest_difference)
+    assert study_of(Broken(), TEXTS[:1]).difference.absolute > 1
+    assert not Proof.of_outputs(study_of(Broken(), TEXTS[:1]).difference, 0).holds
+    assert np.isnan(study_of(Broken(), ["a b", "b c"]).difference.relative)
 
 
 # -------------------------------------------------------------------------------- stopping, and order

@@ -475,3 +475,46 @@ def test_the_model_says_what_it_is():
 def test_two_runs_give_the_same_numbers():
     first, second = (ToyModel().trace(EXAMPLES[1]) for _ in range(2))
     np.testing.assert_array_equal(first.hidden_states[1], second.hidden_states[1])
+
+
+# --------------------------------------------------------------------------------- what was guessed
+
+
+@pytest.mark.parametrize(
+    ("text", "guessed"),
+    [
+        (
+            "The cat's mats sat on l'Afrique 3 times !",
+            [],
+        ),  # plurals, what is cut short, numbers, marks
+        ("The quokka sat", ["quokka"]),
+        ("Кошка сидит", ["Кошка", "сидит"]),
+        ("The 猫 sat 🙂", ["猫"]),
+        ("roamed roams", ["roamed"]),
+    ],
+)
+def test_a_word_is_guessed_where_neither_it_nor_its_singular_is_in_the_lexicon(text, guessed):
+    tokens = MODEL.trace(text).tokens
+    assert [token.typed for token in tokens if token.is_guessed] == guessed
+
+
+@given(st.text(st.characters(), max_size=30))
+def test_what_is_guessed_does_not_depend_on_a_longer_lexicon_having_other_words(text):
+    """A guess is what the word's own letters say: with an empty lexicon it is the same."""
+    for word in toy.split_words(text):
+        if toy.is_guessed(word, LEXICON) or not any(map(str.isalpha, word)):
+            np.testing.assert_array_equal(toy.describe(word, LEXICON), toy.describe(word, {}))
+        else:
+            assert toy.is_guessed(word, {})
+
+
+def test_among_words_that_are_all_guessed_to_be_nouns_matching_meaning_goes_by_distance_alone():
+    """As the page says of it: the scores of head 2 are the same wherever two words are equally far apart."""
+    trace = MODEL.trace("Кошка сидит на коврике и смотрит")
+    assert all(token.is_guessed for token in trace.tokens)
+    scores = trace.layers[0].head(1).scores
+    for offset in range(-5, 6):
+        diagonal = scores.diagonal(offset)
+        np.testing.assert_allclose(diagonal, diagonal[0], atol=1e-4)
+    known = MODEL.trace("the old cat sat on mats").layers[0].head(1).scores
+    assert np.ptp(known.diagonal(1)) > 1

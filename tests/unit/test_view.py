@@ -1,12 +1,14 @@
 """Links: what a view says of itself comes back as the same view, and nonsense comes back as the default."""
 
 from dataclasses import fields, replace
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from attention import corpus
+from attention.examples import EXAMPLES
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
@@ -16,13 +18,31 @@ from attention.models import list_models, load
 from attention.segments import BLOCK_NAMES
 from attention.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
 from attention.trace import Token
-from attention.view import DEFAULT_TEXT, MAX_PINS, Pane, View, default_word, other_model, same_word, text_notices
+from attention.view import (
+    DEFAULT_TEXT,
+    MAX_PINS,
+    Grammar,
+    Pane,
+    Spot,
+    View,
+    default_word,
+    other_model,
+    same_word,
+    spot_of,
+    text_notices,
+    word_at,
+)
 
 # One that has an encoder and a decoder is among them, whatever the catalogue has.
 BOTH = replace(list_models()[1], model_id="both", n_decoder_layers=4)
 MODELS = {info.model_id: info for info in [*list_models(), BOTH]}
+RELATIONS = sorted({relation for sentence in corpus.annotated() for relation in sentence.relations})
 TOY = load("toy")
 anything = st.text(st.characters())
+
+
+# What can be hidden from a model: a picture has one size, and no padding.
+MASKS = {"text": MASK_NAMES, "french": MASK_NAMES, "picture": ("none", "causal")}
 
 
 def maybe(strategy):
@@ -60,21 +80,31 @@ def ascending(numbers, min_size=0):
 def views(draw):
     """Any view that the page can come to."""
     model = draw(st.sampled_from(sorted(MODELS)))
+    reads = MODELS[model].reads
+    word = draw(maybe(st.integers(0, max(info.max_tokens for info in MODELS.values()) - 1)))
     view = View(
         model=model,
         part=draw(st.sampled_from(MODELS[model].parts or ("encoder",))),
         step=draw(st.sampled_from(STEP_KEYS)),
-        mask=draw(st.sampled_from(MASK_NAMES)),
-        word=draw(maybe(st.integers(0, max(info.max_tokens for info in MODELS.values()) - 1))),
+        mask=draw(st.sampled_from(MASKS[reads])),
+        word=word,
+        spot=draw(maybe(st.builds(Spot, st.integers(0, 1), st.integers(0, 99_999)))) if word is None else None,
         pane=draw(panes(MODELS[model])),
-        beside=draw(st.booleans()),
+        beside=reads == "text" and draw(st.booleans()),
         other=draw(panes(MODELS[other_model(model, MODELS)])),
         sort=draw(st.sampled_from(SORT_NAMES)),
         look=Look(draw(st.booleans()), draw(st.sampled_from(HIDE_NAMES)), draw(st.booleans())),
         block=draw(st.sampled_from(BLOCK_NAMES)),
         lines=draw(lines(MODELS[model])),
+        grammar=Grammar(
+            draw(st.sampled_from(["", *RELATIONS])),
+            draw(maybe(st.integers(0, len(corpus.annotated()) - 1))),
+            draw(st.booleans()),
+        ),
     )
-    sentences = {"text": clean(draw(anything)), "pair": clean(draw(anything))}
+    # Sometimes what any of the models begins with.
+    text = draw(anything | st.sampled_from([texts[0] for texts in EXAMPLES.values()]))
+    sentences = {"text": clean(text), "pair": clean(draw(anything)) if reads == "text" else ""}
     versus = draw(maybe(anything))
     return replace(view, **sentences, versus=None if versus is None else clean(versus))
 
@@ -103,6 +133,50 @@ def test_different_views_have_different_links(one, other):
     assert (one == other) == (one.to_query() == other.to_query())
 
 
+@pytest.mark.parametrize("model", [info.model_id for info in list_models()])
+@pytest.mark.parametrize("first", [texts[0] for texts in EXAMPLES.values()])
+def test_a_link_leaves_out_what_its_own_model_begins_with_and_no_other_text(model, first):
+    """What BERT begins with is no default of a model that reads French."""
+    query = View(text=first, model=model).to_query()
+    assert query.get("text", EXAMPLES[MODELS[model].reads][0]) == first
+    assert ("text" in query) == (first != EXAMPLES[MODELS[model].reads][0])
+    assert read(query) == (View(text=first, model=model), [])
+
+
+# Links as they were written and sent before words had a spot in the text and the treebank was in a link.
+OLD_LINKS = {
+    "text=Two+birds&model=toy&step=softmax&mask=causal&word=1&head=3&cell=weights-1-0&beside=1&beside_layer=2": View(
+        text="Two birds",
+        model="toy",
+        step="softmax",
+        mask="causal",
+        word=1,
+        pane=Pane(head=2, cell=Cell("weights", 1, 0)),
+        beside=True,
+        other=Pane(layer=1),
+    ),
+    "text=le+chat+noir+dort&model=translator-fr-en&part=cross&step=softmax": View(
+        text="le chat noir dort", model="translator-fr-en", part="cross", step="softmax"
+    ),
+    "model=translator-fr-en": View(text=EXAMPLES["french"][0], model="translator-fr-en"),
+    "text=One+two&versus=One+three&cell=compare-1-0&step=scores": View(
+        text="One two", versus="One three", step="scores", pane=Pane(cell=Cell("compare", 1, 0))
+    ),
+    "pair=It+was+tired&sort=across&block=AB&on=1-3&pins=query-2&words=1": View(
+        pair="It was tired",
+        sort="across",
+        block="AB",
+        lines=Lines(heads=(0, 2), pinned=("query", (2,))),
+        look=Look(words=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("link", OLD_LINKS)
+def test_an_old_link_leads_where_it_led(link):
+    assert read(dict(parse_qsl(link))) == (OLD_LINKS[link], [])
+
+
 def test_the_default_view_has_the_shortest_link_there_is():
     assert View().to_query() == {}
     assert read({}) == (View(), [])
@@ -119,6 +193,7 @@ def test_every_part_of_a_view_is_in_its_link():
         "step": "softmax",
         "mask": "causal",
         "word": 0,
+        "spot": Spot(0, 4),
         "pane": Pane(head=1),
         "beside": True,
         "other": Pane(cell=Cell("scores", 1, 0)),
@@ -126,6 +201,7 @@ def test_every_part_of_a_view_is_in_its_link():
         "look": Look(words=True),
         "block": "AB",
         "lines": Lines(heads=()),
+        "grammar": Grammar(example=0),
     }
     assert set(changed) == {field.name for field in fields(View)}
     for name, value in changed.items():
@@ -142,7 +218,21 @@ def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():
 
 # ---------------------------------------------------------------------------------------- bad links
 
-NAMES = ("text", "model", "step", "mask", "word", "layer", "head", "cell", "beside")
+NAMES = (
+    "text",
+    "at",
+    "relation",
+    "example",
+    "rare",
+    "model",
+    "step",
+    "mask",
+    "word",
+    "layer",
+    "head",
+    "cell",
+    "beside",
+)
 NAMES += ("beside_layer", "beside_head", "beside_cell", "sort", "words", "hide", "renormalise")
 NAMES += ("block", "on", "least", "pins", "mean", "pair", "versus", "unknown")
 
@@ -162,6 +252,9 @@ def test_no_almost_good_link_is_bad_enough_to_raise(query):
     assert read(view.to_query()) == (view, [])
     # What was not taken is spoken of.
     for name in NAMES[1:-1]:
+        # A second sentence is spoken of in words.
+        if name == "pair" and any("second sentence" in sentence for sentence in notices):
+            continue
         if name in query and not any(f"{name}=" in sentence for sentence in notices):
             assert meant(view.to_query().get(name, query[name])) == meant(query[name])
 
@@ -204,6 +297,14 @@ def meant(value):
         ("pins", "query", "query-3-5"),
         ("pins", "query--3", "query-3-5"),
         ("mean", "yes", "0, 1"),
+        ("at", "A", "A-8"),
+        ("at", "C-8", "A-8"),
+        ("at", "A--8", "A-8"),
+        ("at", "B-²", "A-8"),
+        ("relation", "object", "dobj"),
+        ("example", "0", "1 to 200"),
+        ("example", "201", "1 to 200"),
+        ("rare", "yes", "0, 1"),
     ],
 )
 def test_a_bad_parameter_becomes_the_default_and_a_notice_says_what_it_can_be(name, value, may_be):
@@ -329,6 +430,91 @@ def test_another_model_lets_go_of_layers_heads_and_words_and_the_same_one_keeps_
     assert FULL.with_model("toy") == FULL
 
 
+def test_another_model_keeps_where_the_word_was_until_another_one_is_chosen():
+    spot = Spot(0, 4)
+    moved = FULL.with_model("minilm-l6", spot)
+    assert (moved.word, moved.spot) == (None, spot)
+    assert read(moved.to_query()) == (moved, [])
+    assert moved.to_query()["at"] == "A-4"
+    assert (moved.with_word(2).word, moved.with_word(2).spot) == (2, None)
+    assert moved.with_text("Four").spot is moved.with_pair("Four").spot is moved.with_part("cross").spot is None
+    assert moved.with_step("softmax").spot == moved.with_mask("none").spot == moved.with_versus("x").spot == spot
+
+
+def test_a_link_that_says_twice_which_word_is_in_focus_is_told_which_counts():
+    view, (notice,) = read({"word": "2", "at": "A-4"})
+    assert (view.word, view.spot) == (2, None)
+    assert "at=A-4" in notice
+
+
+@given(views(), st.sampled_from(sorted(MODELS)))
+def test_whatever_model_is_chosen_the_view_is_one_that_it_takes(view, model):
+    found = view.with_model(model).fitting(MODELS[model])
+    assert read(found.to_query()) == (found, [])
+    assert found.fitting(MODELS[model]) == found
+    # What the model takes stays.
+    if view.mask in MASKS[MODELS[model].reads]:
+        assert found.mask == view.mask
+    if MODELS[model].reads == "text":
+        assert (found.pair, found.beside) == (view.pair, view.beside)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"mask": "padding"}, "mask=padding, which is not known here: none is shown; it can be none, causal"),
+        ({"pair": "It was tired"}, "a second sentence, which Digits does not take"),
+        ({"part": "cross"}, "part=cross"),
+    ],
+)
+def test_a_link_that_asks_a_model_for_what_it_does_not_take_is_told(query, words):
+    view, (notice,) = read({"model": "vit-digits", **query})
+    assert view == View(text=EXAMPLES["picture"][0], model="vit-digits")
+    assert words in notice
+
+
+def test_padding_that_is_no_longer_there_is_not_in_focus_and_matrices_of_another_size_have_no_cell():
+    padding = Token("[PAD]", "", None, 7, 0, is_special=True, is_padding=True)
+    word = Token("cat", "cat", 1, 1, 5, start=4)
+    padded = replace(FULL, mask="padding")
+    assert padded.with_mask("none", padding) == replace(without_cells(FULL), mask="none", word=None)
+    assert padded.with_mask("causal", word) == without_cells(FULL)
+    assert FULL.with_mask("none", word) == replace(FULL, mask="none")
+    assert FULL.with_mask("padding") == replace(without_cells(FULL), mask="padding")
+    assert FULL.with_mask("causal") == FULL
+
+
+# What belongs to one page, and that page.
+OWN = {"versus": ("Compare", "It slept"), "grammar": ("Syntax check", Grammar("det", 3))}
+PAGES = ("Step by step", "Compare", "Syntax check", "Models")
+
+
+@given(views(), views(), st.sampled_from(PAGES))
+def test_a_page_has_what_is_its_own_and_nothing_of_another_page(view, kept, page):
+    shown = view.shown_on(page, kept)
+    default = View()
+    for name, (owner, _) in OWN.items():
+        own = getattr(view, name) if getattr(view, name) != getattr(default, name) else getattr(kept, name)
+        assert getattr(shown, name) == (own if owner == page else getattr(default, name))
+        assert getattr(view.shown_on(page), name) == getattr(view if owner == page else default, name)
+    same = dict.fromkeys(OWN)
+    assert replace(shown, **same) == replace(view, **same)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_belongs_to_a_page_comes_back_there_from_every_other_page(name):
+    owner, value = OWN[name]
+    chosen = replace(View(text="Two birds"), **{name: value})
+    kept = chosen.keeping(View(), owner)
+    for page in PAGES:
+        if page != owner:
+            kept = View(text="A dog").shown_on(page).keeping(kept, page)
+    assert View(text="A dog").shown_on(owner, kept) == replace(chosen, text="A dog")
+    # What is let go there is let go, and what an old link of another page has is kept.
+    assert getattr(View().keeping(kept, owner), name) == getattr(View(), name)
+    assert getattr(chosen.keeping(View(), "Step by step"), name) == value
+
+
 def test_another_word_lets_go_of_the_cells():
     assert FULL.with_word(2) == replace(without_cells(FULL), word=2)
 
@@ -429,3 +615,19 @@ def test_the_same_word_is_always_one_of_the_other_models_tokens(minilm, typed, m
         found = same_word(position, one, other)
         assert 0 <= found < len(other)
         assert not other[found].is_padding
+
+
+@given(anything, st.data())
+def test_a_spot_of_the_text_is_in_the_token_that_covers_it_in_every_model(minilm, typed, data):
+    text = shorten(clean(typed))[0]
+    assume(any(character.isalnum() for character in text))
+    for model in (TOY, minilm):
+        tokens = model.trace(text).tokens
+        spot = Spot(0, data.draw(st.integers(0, len(text))))
+        found = tokens[word_at(spot, tokens)]
+        starts = [token.start for token in tokens if token.start is not None]
+        if spot.start >= starts[0]:
+            assert found.start == max(start for start in starts if start <= spot.start)
+        for token in tokens:
+            if token.start is not None:
+                assert spot_of(tokens[word_at(spot_of(token), tokens)]) == spot_of(token)

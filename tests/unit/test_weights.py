@@ -1,11 +1,16 @@
 import hashlib
+import os
 import re
+import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from attention.examples import EXAMPLES
 from attention.models import ModelUnavailableError, get_info, list_models, load, weights
+from attention.models.files import BESIDE
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,6 +61,91 @@ def test_a_file_missing_beside_the_weights_is_named_and_so_is_the_folder(weights
     with pytest.raises(ModelUnavailableError, match=re.escape(name)) as caught:
         load("minilm-l6")
     assert str(weights_dir) in caught.value.remedy
+
+
+def read_when_loaded(folder, source):
+    """The names of the files in a folder that are opened, by whatever library, while its model is loaded and runs."""
+    opened = set()
+    is_on = [True]
+
+    def note(event, args):
+        if is_on[0] and event == "open" and isinstance(args[0], str | bytes):
+            file = Path(os.fsdecode(args[0]))
+            if file.parent == folder:
+                opened.add(file.name)
+
+    sys.addaudithook(note)
+    model = load(source.model_id)
+    model.trace(EXAMPLES[model.info.reads][0])
+    is_on[0] = False
+    return opened
+
+
+@pytest.mark.parametrize("source", [weights.MINILM, weights.TRANSLATOR, weights.DIGITS], ids=lambda each: each.model_id)
+def test_every_file_that_is_read_with_a_model_has_a_checksum(monkeypatch, source):
+    """As the interpreter itself sees it; the rest is opened in Rust, and is in the list of what transformers reads."""
+    monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE, raising=False)
+    folder = weights.locate(source)
+    known = {source.file, *source.companions, *source.others}
+    assert read_when_loaded(folder, source) <= known
+    there = {path.name for path in folder.iterdir()}
+    assert there & {*BESIDE} <= known
+    for name in known & there:
+        digest = {source.file: source.sha256, **source.companions, **source.others}[name]
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (source, name)
+        for source in (weights.MINILM, weights.TRANSLATOR, weights.DIGITS)
+        for name in (*source.companions, *source.others)
+    ],
+    ids=lambda each: getattr(each, "model_id", each),
+)
+def test_a_model_with_one_altered_file_is_not_loaded(weights_dir, monkeypatch, tmp_path, source, name):
+    """One byte more, which changes nothing that JSON means."""
+    monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE)
+    folder = tmp_path / source.model_id
+    shutil.copytree(weights.locate(source), folder, ignore=shutil.ignore_patterns("1_Pooling"))
+    place_at(monkeypatch, tmp_path)
+    assert weights.locate(source) == folder
+    (folder / name).write_bytes((folder / name).read_bytes() + b"\n")
+    with pytest.raises(ModelUnavailableError, match=rf"^The files of {source.model_id} are not .*: {name} has the SHA"):
+        load(source.model_id)
+
+
+def place_at(monkeypatch, folder):
+    monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(folder))
+    monkeypatch.setattr(weights, "_ASSETS", folder)
+
+
+def test_a_translator_whose_tokenizer_knows_other_words_is_not_loaded(weights_dir, monkeypatch, tmp_path):
+    folder = shutil.copytree(weights.locate(weights.TRANSLATOR), tmp_path / weights.TRANSLATOR.folder)
+    place_at(monkeypatch, tmp_path)
+    tokenizer = folder / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text().replace('"chat"', '"chut"'))
+    with pytest.raises(ModelUnavailableError, match=r"tokenizer\.json has the SHA-256"):
+        load("translator-fr-en")
+
+
+@pytest.mark.parametrize("name", ["added_tokens.json", "model.safetensors.index.json", "chat_template.jinja"])
+def test_a_file_that_was_never_published_is_not_read_with_the_others(weights_dir, minilm_folder, name):
+    folder = weights_dir / "minilm-l6"
+    shutil.copytree(minilm_folder, folder)
+    (folder / name).write_text("{}")
+    with pytest.raises(ModelUnavailableError, match=rf"does not belong to them: {name}"):
+        load("minilm-l6")
+
+
+def test_what_transformers_does_not_need_may_be_missing(weights_dir, minilm_folder):
+    folder = weights_dir / "minilm-l6"
+    shutil.copytree(minilm_folder, folder)
+    for name in weights.MINILM.others:
+        (folder / name).unlink()
+    ours = load("minilm-l6").encode("The cat sat on the mat").tokens
+    assert [token.text for token in ours] == ["[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]"]
 
 
 def test_a_package_that_is_not_installed_comes_with_the_command_that_installs_it(monkeypatch):

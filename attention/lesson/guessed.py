@@ -1,0 +1,52 @@
+"""Words that a model did not find in its lexicon, named, and what follows from that for its heads."""
+
+from __future__ import annotations
+
+from attention.lesson.prose import lesson, listed, word
+from attention.lesson.scene import Scene
+
+__all__ = ["tell_guessed", "tell_mostly_guessed"]
+
+# So many words are named; of the others it is said how many they are.
+MAX_NAMED = 5
+
+
+def tell_guessed(scene: Scene) -> str:
+    """Return as HTML which words the model only guessed by their ending; empty if it knew them all."""
+    words = _guessed(scene)
+    if not words:
+        return ""
+    name = "tokens-guessed" if len(words) == 1 else "tokens-guessed-more"
+    return lesson(name, model=word(scene.info.name), words=_named(words)) + tell_mostly_guessed(scene)
+
+
+def tell_mostly_guessed(scene: Scene) -> str:
+    """Return as HTML what it means for a head that goes by kinds of words, where most words were guessed."""
+    words = [token for token in scene.tokens if any(map(str.isalpha, token.typed)) and not token.is_special]
+    guessed = [token for token in words if token.is_guessed]
+    parts, features = scene.trace.embeddings, scene.info.feature_names
+    if 2 * len(guessed) <= len(words) or parts is None or "noun" not in features:
+        return ""
+    nouns = sum(bool(parts.words[token.position, features.index("noun")]) for token in guessed)
+    return lesson(
+        "guessed-most",
+        model=word(scene.info.name),
+        count=len(words),
+        guessed=len(guessed),
+        nouns=nouns,
+    )
+
+
+def _guessed(scene: Scene) -> list[str]:
+    """Return the words that were guessed, each once, as they were typed first."""
+    found: dict[str, str] = {}
+    for token in scene.tokens:
+        if token.is_guessed:
+            found.setdefault(token.text, token.typed)
+    return list(found.values())
+
+
+def _named(words: list[str]) -> str:
+    named = [f"<b>{word(each)}</b>" for each in words[:MAX_NAMED]]
+    more = len(words) - MAX_NAMED
+    return listed([*named, f"{more} more"]) if more > 0 else listed(named)

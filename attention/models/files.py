@@ -1,0 +1,233 @@
+"""Files that somebody else wrote: read no further than they may go, and refused with a sentence where they are odd.
+
+A folder that is taken for a model may hold anything: a pipe that nobody writes into, a link that leads nowhere, a file
+without end. Whatever it is, the one who reads is told so at once, and nothing large is read or allocated.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+__all__ = [
+    "BESIDE",
+    "INDEX",
+    "SINGLE",
+    "check_beside",
+    "in_one_line",
+    "opened",
+    "parse_json",
+    "read_json",
+    "shapes_of",
+    "shown",
+    "weights_of",
+]
+
+SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+# What transformers reads beside the weights, where a model has it.
+BESIDE = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.json",
+    "chat_template.jinja",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+    "source.spm",
+    "target.spm",
+    "preprocessor_config.json",
+)
+# The largest tokenizer of those that can be shown, XLM-RoBERTa's, has 17 MB.
+MAX_BESIDE_BYTES = 64 * 2**20
+# A head has about 120 bytes for each tensor, and 20,000 classes in a config.json take 1 MB.
+MAX_JSON_BYTES = 8 * 2**20
+MAX_SHARDS = 256
+# The words of a library are shown no further.
+MAX_LINE = 300
+_LARGE_FILE_POINTER = b"version https://git-lfs"
+
+
+def in_one_line(text: str) -> str:
+    """Return a text from outside as one line that can be printed, and its end where it is far too long."""
+    # What the file system calls a name need not be text.
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}…"
+
+
+def shown(path: Path) -> str:
+    """Return a path for the page, in one line."""
+    return in_one_line(os.fsencode(path).decode("utf-8", "replace"))
+
+
+def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
+    """Read names and values.
+
+    Raises:
+        ValueError: in a sentence, why they cannot be read.
+    """
+    try:
+        with opened(file, limit) as source:
+            # The file may grow while it is read.
+            data = source.read(limit + 1)[:limit]
+    except OSError as error:
+        raise ValueError(f"The model's {file.name} cannot be read: {error.strerror or error}.") from None
+    return parse_json(data, file.name)
+
+
+def parse_json(data: bytes, name: str) -> dict[str, Any]:
+    """Read the names and values of a file that is called so.
+
+    Raises:
+        ValueError: in a sentence, why they cannot be read.
+    """
+    try:
+        found = json.loads(data.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
+    except RecursionError:
+        raise ValueError(f"The model's {name} cannot be read: it is nested far too deep.") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"The model's {name} cannot be read: it is no text in UTF-8.") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"The model's {name} cannot be read: it is no JSON, from line {error.lineno} on.") from None
+    except ValueError as error:
+        raise ValueError(f"The model's {name} cannot be read: {in_one_line(str(error))}.") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"The model's {name} is no configuration: it must hold names and values.")
+    return found
+
+
+def weights_of(folder: Path) -> tuple[Path, ...]:
+    """Return the files with a model's weights: one, or those that an index names.
+
+    Raises:
+        OSError: the folder cannot be read.
+        ValueError: there are none in the safetensors format, or the index makes no sense.
+    """
+    if is_there(folder / SINGLE):
+        return (folder / SINGLE,)
+    if not is_there(folder / INDEX):
+        raise ValueError(f"The folder {shown(folder)} has no weights in the safetensors format ({SINGLE}).")
+    parts = read_json(folder / INDEX).get("weight_map")
+    names = set(parts.values()) if isinstance(parts, dict) and all(map(_is_name, parts.values())) else set()
+    if not 0 < len(names) <= MAX_SHARDS:
+        raise ValueError(f"The model's {INDEX} does not say in which files its weights are.")
+    missing = sorted(name for name in names if not is_there(folder / name))
+    if missing:
+        raise ValueError(f"The model lacks a part of its weights: {in_one_line(missing[0])}.")
+    return tuple(folder / name for name in sorted(names))
+
+
+def shapes_of(folder: Path) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every tensor of a model's weights, from the heads of their files.
+
+    Raises:
+        OSError: the folder cannot be read.
+        ValueError: there are none, or what bears their name is something else.
+    """
+    return {name: shape for file in weights_of(folder) for name, shape in _head(file)}
+
+
+def is_there(file: Path) -> bool:
+    """Tell whether anything has this name, a link that leads nowhere too.
+
+    Raises:
+        OSError: the folder around it cannot be read.
+    """
+    try:
+        file.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def check_beside(folder: Path) -> None:
+    """Refuse a folder in which something that would be read with the weights is no file, or far too large.
+
+    Raises:
+        ValueError: in a sentence, which one.
+    """
+    for name in BESIDE:
+        if is_there(folder / name):
+            try:
+                with opened(folder / name, MAX_BESIDE_BYTES):
+                    pass
+            except OSError as error:
+                raise ValueError(f"The model's {name} cannot be read: {error.strerror or error}.") from None
+
+
+@contextmanager
+def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
+    """Open a file to read, if it is one and has no more bytes than ``limit``.
+
+    Raises:
+        OSError: it cannot be opened.
+        ValueError: it is something else, such as a pipe, or too large, or stands for a file that was not fetched.
+    """
+    # A pipe would keep whoever opens it waiting.
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as source:
+        about = os.fstat(source.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError(f"What is called {in_one_line(file.name)} is no file.")
+        if source.read(len(_LARGE_FILE_POINTER)) == _LARGE_FILE_POINTER:
+            raise ValueError(
+                f"The file {in_one_line(file.name)} only stands for the one that Git LFS keeps: "
+                "fetch it with “git lfs pull”."
+            )
+        source.seek(0)
+        if limit is not None and about.st_size > limit:
+            raise ValueError(
+                f"The file {in_one_line(file.name)} has {about.st_size / 1e6:,.0f} MB, and {limit / 1e6:,.0f} MB are "
+                "the most that are read."
+            )
+        yield source
+
+
+def _head(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the name and the shape of each tensor; the library checks that they fit the file's length."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with opened(file) as source:
+            # A head begins with its own length.
+            length = int.from_bytes(source.read(8), "little")
+        if length > MAX_JSON_BYTES:
+            raise SafetensorError("header too large")
+        with safe_open(file, framework="np") as tensors:
+            for name in tensors.keys():  # noqa: SIM118 - it is no dictionary
+                yield name, tuple(tensors.get_slice(name).get_shape())
+    except OSError as error:
+        reason = error.strerror or in_one_line(str(error))
+        raise ValueError(f"The model's {in_one_line(file.name)} cannot be read: {reason}.") from None
+    except SafetensorError:
+        raise ValueError(
+            f"The model's {in_one_line(file.name)} is no file in the safetensors format, or it is damaged."
+        ) from None
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and name.endswith(".safetensors") and Path(name).name == name
+
+
+def _refuse_number(name: str) -> NoReturn:
+    raise ValueError(f"it holds {name} where a number should be")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        _refuse_number(in_one_line(digits)[:20])
+    return value

@@ -1,0 +1,49 @@
+"""The word in focus: which token it is of what was run, and where in the text it is, for models with other tokens."""
+
+from __future__ import annotations
+
+from attention.models import Model, ModelUnavailableError
+from attention.trace import Token
+from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, shelf
+from attention.view import Spot, View, spot_of
+
+__all__ = ["run", "spot_in", "token_in"]
+
+
+def run(model: Model, view: View) -> tuple[Recorded, str]:
+    """Run a model on the view's text or pair; if it does not take the two, on the first, with the reason why.
+
+    Raises:
+        ValueError: the model does not take such a text.
+        ModelFailedError: it failed.
+    """
+    if not view.pair:
+        return record(model, view.text, view.mask), ""
+    try:
+        return record(model, view.text, view.mask, view.pair), ""
+    except ValueError as reason:
+        return record(model, view.text, view.mask), str(reason)
+
+
+def token_in(view: View) -> Token | None:
+    """Return the token that a view counts as the one in focus; None if there is none, or its model is not in memory."""
+    if view.word is None or view.model not in shelf().in_memory():
+        return None
+    model = model_or_reason(view.model)
+    if isinstance(model, ModelUnavailableError):
+        return None
+    try:
+        trace = run(model, view)[0].trace
+    except (ValueError, ModelFailedError):
+        return None
+    tokens = trace.part(view.part if trace.info.parts else "encoder").tokens
+    return tokens[view.word] if view.word < len(tokens) else None
+
+
+def spot_in(view: View) -> Spot | None:
+    """Return where in the text the word in focus is; None if nobody has chosen one, or it covers no characters."""
+    # What a decoder writes is not in the text.
+    if view.word is None or view.part != "encoder":
+        return view.spot
+    token = token_in(view)
+    return None if token is None else spot_of(token)

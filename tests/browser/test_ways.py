@@ -1,0 +1,104 @@
+"""The ways through the app in a browser: what was chosen is there after every link, and after Back and Forward."""
+
+from itertools import combinations
+
+import pytest
+from playwright.sync_api import expect
+
+CHOSEN = {"text": "Two small birds sing loudly", "model": "toy", "word": "3"}
+# The pages as the menu names them, and as the tab does.
+PAGES = {
+    "What this is": "See attention",
+    "Step by step": "Step by step",
+    "All heads": "All heads",
+    "Neuron view": "Neuron view",
+    "Compare": "Compare",
+    "Many sentences": "Many sentences",
+    "Syntax check": "Syntax check",
+    "Code lab": "Code lab",
+    "Models": "Models",
+}
+WITHOUT_A_FIELD = ("Many sentences", "Syntax check", "Models")
+WITHOUT_A_CHOICE_OF_MODEL = ("What this is", "Models")
+WITH_A_WORD = ("Step by step", "All heads", "Neuron view")
+
+
+def menu(tab, page):
+    tab.page.locator(".st-key-masthead").get_by_role("link", name=page, exact=True).click()
+
+
+def expect_page(tab, page, chosen=CHOSEN):
+    """Wait for a page that has all that was chosen in its address and, where there is a place for it, in sight."""
+    expect(tab.page).to_have_title(f"{PAGES[page]} · attention step by step")
+    tab.expect_query(**chosen)
+    if page not in WITHOUT_A_FIELD:
+        expect(tab.field).to_have_value(chosen["text"])
+    if page not in WITHOUT_A_CHOICE_OF_MODEL:
+        name = {"toy": "Toy", "translator-fr-en": "Translator"}[chosen["model"]]
+        expect(tab.alternatives("Model").get_by_role("radio", name=name)).to_be_checked()
+    if page in WITH_A_WORD:
+        position = int(chosen["word"])
+        word = tab.page.get_by_role("combobox", name="Word")
+        expect(word).to_have_value(f"{position} {chosen['text'].lower().split()[position]}")
+
+
+@pytest.mark.slow
+def test_every_way_from_every_page_to_every_other_one_keeps_sentence_model_and_word(tab):
+    tab.go()
+    tab.type_sentence(CHOSEN["text"]).expect_query(text=CHOSEN["text"])
+    tab.pick("Model", "Toy").expect_query(text=CHOSEN["text"], model="toy")
+    tab.select("Word", "3 sing")
+    expect_page(tab, "Step by step")
+    at = "Step by step"
+    for one, other in combinations(PAGES, 2):
+        if at != one:
+            menu(tab, one)
+            expect_page(tab, one)
+        menu(tab, other)
+        expect_page(tab, other)
+        tab.page.go_back()
+        expect_page(tab, one)
+        tab.page.go_forward()
+        expect_page(tab, other)
+        menu(tab, one)
+        expect_page(tab, one)
+        at = one
+
+
+def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab):
+    tab.go("")
+    tab.page.get_by_role("link", name="See which words a translator looks at").click()
+    expect(tab.page.get_by_role("heading", level=2).first).to_be_visible()
+    tab.settled()
+    chosen = {"text": "le petit chat dort", "model": "translator-fr-en", "step": "softmax", "word": "2"}
+    tab.pick("Attention", "encoder")
+    tab.type_sentence(chosen["text"])
+    tab.expect_query(**{name: value for name, value in chosen.items() if name != "word"})
+    tab.select("Word", "2 chat")
+    expect_page(tab, "Step by step", chosen)
+    for page in ("What this is", "Models", "What this is", "Many sentences", "Step by step"):
+        menu(tab, page)
+        expect_page(tab, page, chosen)
+    assert "chat" in tab.matrix("weights").labels()
+    for page in ("Many sentences", "What this is"):
+        tab.page.go_back()
+        expect_page(tab, page, chosen)
+    assert "chat" in tab.matrix("translator-fr-en", "front").labels()
+
+
+def test_the_same_word_is_in_focus_in_every_model_and_back_leads_to_each(tab):
+    word = tab.page.get_by_role("combobox", name="Word")
+    tab.go(text="The dog saw the dog", word="5")
+    expect(word).to_have_value("5 dog")
+    tab.pick("Model", "Toy").expect_query(text="The dog saw the dog", model="toy", at="A-16")
+    expect(word).to_have_value("4 dog")
+    tab.select("Mask", "padding").expect_query(text="The dog saw the dog", model="toy", at="A-16", mask="padding")
+    expect(word).to_have_value("4 dog")
+    tab.pick("Model", "BERT").expect_query(text="The dog saw the dog", at="A-16", mask="padding")
+    expect(word).to_have_value("5 dog")
+    tab.page.go_back()
+    tab.page.go_back()
+    expect(word).to_have_value("4 dog")
+    tab.page.go_back()
+    tab.expect_query(text="The dog saw the dog", word="5")
+    expect(word).to_have_value("5 dog")

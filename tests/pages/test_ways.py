@@ -1,0 +1,197 @@
+"""The ways through the app: sentence, model, word, and what belongs to a page, after every link and every choice."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from attention.examples import EXAMPLES
+from attention.models import list_models, load
+from tests.pages.conftest import STEP_PAGE
+
+MODELS = {info.model_id: info for info in list_models()}
+OWN = {"text": "Two small birds sing loudly", "french": "le petit chat noir dort", "picture": EXAMPLES["picture"][4]}
+FILES = {
+    "What this is": "app.py",
+    "Step by step": STEP_PAGE,
+    "All heads": "pages/all_heads.py",
+    "Neuron view": "pages/neuron_view.py",
+    "Compare": "pages/compare.py",
+    "Many sentences": "pages/many_sentences.py",
+    "Syntax check": "pages/syntax_check.py",
+    "Code lab": "pages/code_lab.py",
+    "Models": "pages/models.py",
+}
+
+
+def link(shown, label):
+    """The parameters of a link of the page."""
+    (found,) = [each.proto for each in shown.app.get("page_link") if each.proto.label == label]
+    return dict(parse_qsl(found.query_string, keep_blank_values=True))
+
+
+def follow(shown, label, file=None):
+    """Follow a link of the page, as a browser does: in the same session, with the link's parameters alone."""
+    query = link(shown, label)
+    shown.app.switch_page(file or FILES[label])
+    for name in list(shown.app.query_params):
+        del shown.app.query_params[name]
+    for name, value in query.items():
+        shown.app.query_params[name] = value
+    return shown.run()
+
+
+# ------------------------------------------------------------------------------------------ the menu
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word(open_page, model):
+    text = OWN[MODELS[model].reads]
+    for label, file in FILES.items():
+        if label == "Many sentences" and model == "smollm2-135m":
+            continue
+        shown = open_page(file, model=model, text=text, word="3")
+        for other in FILES:
+            found = {"model": "minilm-l6", **link(shown, other)}
+            assert found == {"text": text, "model": model, "word": "3"}
+        assert shown.exceptions == []
+        assert not any(notice.startswith("The link") for notice in shown.notices), label
+
+
+@pytest.mark.parametrize("model", ["translator-fr-en", "vit-digits"])
+def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_to_it(open_page, model):
+    info = MODELS[model]
+    text = OWN[info.reads]
+    shown = open_page("app.py", model=model, text=text, word="2")
+    assert (shown.exceptions, shown.notices) == ([], [])
+    tokens = [token.text for token in load(model).trace(text).tokens]
+    assert shown.component(f"front_{model}")["rows"] == tokens
+    assert shown.app.subheader[0].value == info.name
+    assert sorted(heading.value for heading in shown.app.subheader) == sorted(info.name for info in MODELS.values())
+    (way,) = [link.proto.label for link in shown.app.get("page_link") if link.proto.label.startswith("Step through it")]
+    assert link(shown, way) == {"text": text, "model": model, "word": "2"}
+    follow(shown, way, STEP_PAGE)
+    assert (shown.view.model, shown.view.text, shown.view.word) == (model, text, 2)
+    assert shown.notices == []
+
+
+def test_english_is_there_again_after_a_link_to_a_model_that_reads_french(open_page):
+    shown = open_page("app.py", text=OWN["text"], model="toy", word="2")
+    follow(shown, "See which words a translator looks at ▸", STEP_PAGE)
+    assert (shown.view.model, shown.view.text) == ("translator-fr-en", EXAMPLES["french"][0])
+    shown.choose("text", OWN["french"])
+    follow(shown, "What this is")
+    assert shown.widget("text").value == OWN["french"]
+    follow(shown, "Read the toy's every weight ▸", STEP_PAGE)
+    assert (shown.view.model, shown.view.text) == ("toy", OWN["text"])
+    assert shown.widget("word").value == 2
+    assert shown.choose("model", "translator-fr-en").view.text == OWN["french"]
+
+
+# --------------------------------------------------------------------------------- the word in focus
+
+
+@pytest.mark.parametrize(
+    ("file", "first", "second"),
+    [
+        (STEP_PAGE, "toy", "minilm-l6"),
+        (STEP_PAGE, "minilm-l6", "toy"),
+        (STEP_PAGE, "minilm-l6", "smollm2-135m"),
+        (STEP_PAGE, "smollm2-135m", "toy"),
+        # A page that does not run the sentence.
+        ("pages/many_sentences.py", "minilm-l6", "toy"),
+    ],
+)
+def test_another_model_has_the_same_word_in_focus(open_page, file, first, second):
+    """Wherever the model is changed: by the characters, the same word, of which there are two here."""
+    text = "the unbelievable dog saw the dog"
+    tokens = {model: load(model).trace(text).tokens for model in (first, second)}
+    for token in tokens[first]:
+        if token.start is None:
+            continue
+        shown = open_page(file, model=first, text=text, word=str(token.position)).choose("model", second)
+        assert shown.exceptions == []
+        if file != STEP_PAGE:
+            follow(shown, "Step by step")
+        found = tokens[second][shown.widget("word").value]
+        # What is in focus covers the first character of the old token.
+        assert found.start <= token.start < found.start + len(found.typed)
+        again = open_page(STEP_PAGE, **shown.view.to_query())
+        assert again.widget("word").value == found.position
+        assert again.notices == []
+
+
+def test_a_word_is_the_same_after_three_models_and_one_of_the_second_sentence_too(open_page):
+    pair = {"text": "The dog barked", "pair": "It saw the other dog"}
+    tokens = load("minilm-l6").trace(*pair.values()).tokens
+    last = next(token for token in reversed(tokens) if token.text == "dog")
+    shown = open_page(word=str(last.position), **pair)
+    # The others read the first sentence alone: the word is not there, and comes back where it is.
+    for model in ("smollm2-135m", "toy", "minilm-l6"):
+        shown.choose("model", model)
+    assert (shown.view.pair, shown.widget("word").value) == (pair["pair"], last.position)
+    assert shown.notices == []
+
+
+def test_the_ways_to_another_model_take_the_word_along(open_page):
+    chosen = {"text": "The dog saw the dog", "word": "4"}
+    shown = open_page(STEP_PAGE, model="toy", **chosen)
+    for label, way in (("Models", "Look at BERT ▸"), ("What this is", "See what SmolLM2 says comes next ▸")):
+        query = link(follow(shown, label), way)
+        assert (query["text"], query["at"]) == (chosen["text"], "A-16")
+    follow(shown, "Models")
+    follow(shown, "Look at BERT ▸", STEP_PAGE)
+    assert load("minilm-l6").trace(chosen["text"]).tokens[shown.widget("word").value].start == 16
+
+
+def test_another_mask_has_the_same_word_in_focus_unless_it_is_padding(open_page):
+    shown = open_page(model="toy", text="Two birds sing", word="2", step="scores")
+    for mask in ("padding", "causal", "none", "padding"):
+        assert shown.choose("mask", mask).widget("word").value == 2
+    # Of four tokens that are added none stays.
+    shown.choose("word", 4)
+    assert shown.component("main_scores")["rows"][4] == "[PAD]"
+    shown.choose("mask", "none")
+    assert (shown.view.word, shown.notices) == (None, [])
+
+
+def test_another_part_has_its_own_word_in_focus(open_page):
+    shown = open_page(model="translator-fr-en", text=OWN["french"], word="5").choose("part", "cross")
+    assert (shown.view.word, shown.view.spot, shown.notices) == (None, None, [])
+
+
+# ------------------------------------------------------------------------- what belongs to one page
+
+
+def test_what_was_typed_to_compare_is_in_no_other_link_and_is_there_on_coming_back(open_page):
+    shown = open_page("pages/compare.py", text="One two").choose("versus", "One three")
+    for label in FILES:
+        assert link(shown, label).get("versus") == ("One three" if label == "Compare" else None)
+    follow(shown, "Step by step")
+    assert "versus" not in shown.view.to_query()
+    shown.choose("text", "One four").choose("main_head", 2)
+    assert "versus" not in shown.view.to_query()
+    follow(shown, "Models")
+    follow(shown, "Compare")
+    assert (shown.view.text, shown.view.versus) == ("One four", "One three")
+    assert shown.widget("versus").value == "One three"
+    # What is let go there stays so.
+    shown.choose("versus", "")
+    follow(shown, "Step by step")
+    assert link(shown, "Compare")["versus"] == ""
+
+
+def test_an_old_link_of_another_page_still_has_its_sentence_to_compare(open_page):
+    shown = open_page(STEP_PAGE, text="One two", versus="One three")
+    assert shown.view.to_query() == {"text": "One two"}
+    assert follow(shown, "Compare").view.versus == "One three"
+
+
+def test_the_pair_of_examples_takes_nobodys_sentence_and_word_away(open_page):
+    shown = open_page(STEP_PAGE, model="toy", word="5")
+    follow(shown, "Compare")
+    assert shown.view.text.startswith("The animal")
+    follow(shown, "Step by step")
+    assert (shown.view.model, shown.view.text, shown.view.word) == ("toy", EXAMPLES["text"][0], 5)
+    # Once it has been worked with, it is the sentence.
+    follow(shown, "Compare").choose("main_head", 3)
+    assert follow(shown, "Step by step").view.text.startswith("The animal")

@@ -1,0 +1,63 @@
+"""Words that the toy did not find in its lexicon are named, and only where there are such."""
+
+import html
+import re
+
+import pytest
+
+from attention.lesson.guessed import tell_guessed, tell_mostly_guessed
+from attention.lesson.scene import Scene
+from attention.lesson.telling import tell
+from attention.models import load
+from attention.models.toy import TOY_INFO
+
+TOY = load("toy")
+
+
+def told(text, teller=tell_guessed):
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", teller(Scene(TOY.trace(text), 0, 1, 0)))).split())
+
+
+def test_nothing_is_said_of_words_that_are_known():
+    assert told("The cat sat on the mat") == ""
+    assert told("3 cats!") == ""
+    assert told("42 ! 🙂") == ""
+
+
+def test_one_unknown_word_in_an_ordinary_sentence_is_named_and_no_more():
+    assert told("The quokka sat on the mat").startswith("Toy's lexicon does not have quokka.")
+    assert "matching meaning" not in told("The quokka sat on the mat")
+    assert told("The quokka sat on the mat", tell_mostly_guessed) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "counts"),
+    [
+        ("Кошка сидит на коврике", "Кошка, сидит, на and коврике.", "4 words here it had to guess 4, and took 4"),
+        ("猫坐在垫子上吗", "猫, 坐, 在, 垫, 子 and 2 more.", "7 words here it had to guess 7, and took 7"),
+        ("القطة جلست", "القطة and جلست.", "2 words here it had to guess 2, and took 2"),
+        # -ing and -ly say what a word is, even if it is none.
+        ("The blorping flumply zaxes", "blorping, flumply and zaxes.", "4 words here it had to guess 3, and took 1"),
+        ("quokka Quokka QUOKKA", "quokka.", "3 words here it had to guess 3, and took 3"),
+    ],
+)
+def test_a_text_that_was_mostly_guessed_is_told_with_its_words_and_what_that_does(text, named, counts):
+    assert f"does not have {named}" in told(text)
+    assert counts in told(text)
+    assert "“matching meaning”" in told(text)
+    assert "matching meaning" in TOY_INFO.head_names
+    assert told(text, tell_mostly_guessed) in told(text)
+
+
+def test_what_was_typed_is_never_interpreted():
+    assert "<script" not in tell_guessed(Scene(TOY.trace("scriptx $words <b>zzq</b>"), 0, 1, 0)).replace("<b>", "")
+
+
+def test_a_model_that_reads_no_lexicon_says_nothing_of_it_but_what_its_name_does_not(minilm):
+    scene = Scene(minilm.trace("Кошка сидит"), 0, 0, 1)
+    assert tell_guessed(scene) == tell_mostly_guessed(scene) == ""
+    words = html.unescape(re.sub("<[^>]+>", "", tell("tokens", scene)))
+    # Once, where one meets it.
+    assert words.count("all-MiniLM-L6-v2") == 1
+    assert "distilled" in words
+    assert "MiniLM" not in re.sub("<[^>]+>", "", tell("softmax", scene))

@@ -1,0 +1,72 @@
+"""Two sentences read as one: special tokens are called what the model at hand calls them."""
+
+import html
+import re
+
+import pytest
+
+from attention.lesson.behaviour import head_table, share_table
+from attention.lesson.pairs import tell_pair, tell_shares
+from attention.lesson.scene import Scene
+from attention.lesson.survey import Look, order, survey
+
+FIRST, SECOND = "The cat sat", "A small dog ran"
+# What a model of each kind writes before, between and after two texts.
+NAMES = {
+    "bert": ("[CLS] and [SEP]", "[SEP]", "[CLS] and [SEP]"),
+    "distilbert": ("[CLS] and [SEP]", "[SEP]", "[CLS] and [SEP]"),
+    "roberta": ("<s>, </s> and </s>", "</s>", "<s> and </s>"),
+}
+
+
+@pytest.fixture(params=NAMES)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def trace(model_of, kind):
+    return model_of(kind).trace(FIRST, SECOND)
+
+
+def plain(markup):
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", markup)).split())
+
+
+def test_the_words_of_a_pair_name_the_tokens_that_are_there(trace, kind):
+    ours, theirs, both = NAMES[kind]
+    told = plain(tell_pair(Scene(trace, 0, 0, 1), SECOND))
+    assert f"A is “{FIRST}”, B is “{SECOND}”" in told
+    assert f"{ours} as A, and {theirs} as B" in told
+    # Which is whose is counted off the tokens themselves.
+    special = [token for token in trace.tokens if token.is_special]
+    assert re.split(", | and ", ours) == [token.text for token in special if token.segment == 0]
+    # Only a model that has a vector for either segment has token_type ids that say so.
+    assert ("token_type ids" in told) == (kind == "bert")
+    assert ("no such mark" in told) == (kind != "bert")
+    surveyed = survey(trace, Look())
+    shares = surveyed.shares[0]
+    told = plain(tell_shares(shares, surveyed.special))
+    assert f"with {both} counted in as above" in told
+    assert told.endswith(f"went to {both}.")
+
+
+def test_the_tables_of_a_pair_name_the_tokens_that_are_there(trace, kind):
+    _, _, both = NAMES[kind]
+    surveyed = survey(trace, Look())
+    table = share_table(surveyed.shares[0], surveyed.word_shares[0], surveyed.special)
+    assert [*table] == ["from", "to A", "to B", f"to {both}"]
+    assert table["from"][:2] == [f"A, {both} counted in", f"B, {both} counted in"]
+    heads = head_table(surveyed.summaries, surveyed.shares, surveyed.special)
+    begins, ends = both.split(" and ")
+    assert heads[begins] == [round(summary.classifier, 4) for summary in surveyed.summaries]
+    assert heads[ends] == [round(summary.separator, 4) for summary in surveyed.summaries]
+    assert any(heads[ends])
+    title, _ = order("across", surveyed, trace, Look(), (0, 0)).groups[0]
+    assert f"({both} counted in)" in title
+
+
+def test_a_model_without_special_tokens_has_no_column_for_them(smollm2):
+    surveyed = survey(smollm2.trace(FIRST), Look())
+    assert surveyed.special == ()
+    assert {"[CLS]", "[SEP]", "<s>", "</s>"} & set(head_table(surveyed.summaries, None, surveyed.special)) == set()
