@@ -269,6 +269,11 @@ class Picture:
             assert is_said(said, values[place], masked), (place, said, values[place])
 
 
+def drawn_weights(steps) -> np.ndarray:
+    """Return a head's weights as they are drawn: −inf is what the mask hides."""
+    return np.where(np.isneginf(steps.mask), -np.inf, steps.weights)
+
+
 def parse(text: str) -> float:
     """Read a number as the page writes it."""
     return float(text.replace("−", "-").replace("∞", "inf"))

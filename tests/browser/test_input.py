@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.text import clean, shorten
+from tests.browser.tab import drawn_weights
 
 NASTY = {
     "script": "<script>window.hacked = 1</script> ran",
@@ -141,7 +142,7 @@ def test_a_text_that_is_too_long_is_cut_and_a_notice_says_where(opened, models, 
     tab.settled()
     padded = models[model].trace(words, mask="padding")
     assert len(padded.tokens) == info.max_tokens
-    matrix.expect_to_show(padded.layers[info.default_layer].head(info.default_head).weights)
+    matrix.expect_to_show(drawn_weights(padded.layers[info.default_layer].head(info.default_head)), masked="0")
     assert "[PAD]" in matrix.labels() or info.max_tokens > 100
     tab.to_step("Mask")
     expect(tab.words).to_contain_text(f"{info.max_tokens - 3} of {info.max_tokens} tokens")

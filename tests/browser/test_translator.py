@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import serve
+from tests.browser.tab import drawn_weights
 
 MODEL = "translator-fr-en"
 FRENCH = "le chat noir dort"
@@ -76,7 +77,7 @@ def expect_part(tab, query, trace, part):
     expect(tab.alternatives("Attention").get_by_role("radio", name=part, exact=True)).to_be_checked()
     wanted = trace.part(part)
     weights = tab.matrix("weights")
-    weights.expect_to_show(wanted.layers[1].head(2).weights)
+    weights.expect_to_show(drawn_weights(wanted.layers[1].head(2)), masked="0")
     assert weights.labels() == names(wanted.tokens)
 
 
