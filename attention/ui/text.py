@@ -47,7 +47,8 @@ _STYLES = f"""<style>
 .proof-bad {{ color: color-mix(in oklab, #c0262d 70%, currentColor); font-weight: 600; }}
 .st-key-proof summary {{ cursor: pointer; }}
 .st-key-proof summary > div {{ display: inline; }}
-.st-key-proof section {{ max-height: 45vh; overflow: auto; color: CanvasText; font-weight: 400; }}
+.st-key-proof section {{ max-height: 45vh; overflow: auto; color: CanvasText; font-weight: 400; font-size: 0.95rem; }}
+.st-key-proof section p {{ margin: 0 0 0.35rem; }}
 .st-key-proof table {{ margin: 0.4rem 0 0.75rem; }}
 .st-key-proof th, .st-key-proof td {{ text-align: left; padding: 0.1rem 1rem 0.1rem 0; vertical-align: top; }}
 :has(> .st-key-proof) {{ position: sticky; bottom: 0; z-index: 5; }}
@@ -165,6 +166,6 @@ def _proof(name: str, proof: Proof) -> str:
     return (
         f'<details class="proof-{kind}"><summary title="Every link of this, with its own difference">'
         f"<div>{mark} {html.escape(proof.sentence(name))}</div></summary>"
-        f'<section class="prose detail" tabindex="0"><table><tr>{head}</tr>{rows}</table>{tell_proof(name, proof)}'
+        f'<section tabindex="0"><table><tr>{head}</tr>{rows}</table>{tell_proof(name, proof)}'
         "</section></details>"
     )
