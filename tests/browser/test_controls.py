@@ -53,11 +53,13 @@ def test_every_choice_changes_the_picture_and_the_address(opened, models):
     expect(tab.words).to_contain_text("sat gives")
     tab.select("Word", "6 mat").expect_query(step="softmax", layer="2", head="11", mask="causal", word="6")
     expect(tab.words).to_contain_text("mat gives")
-    # The heads of another model are others.
-    tab.pick("Model", "Toy").expect_query(step="softmax", mask="causal", model="toy")
+    # The heads of another model are others, and the word in focus is the same.
+    tab.pick("Model", "Toy").expect_query(step="softmax", mask="causal", model="toy", at="A-19")
     matrix.expect_to_show(later_hidden(weights(models, "toy", layer=0, head=1, mask="causal")), masked="0")
-    tab.pick("Model", "BERT").expect_query(step="softmax", mask="causal")
-    tab.select("Mask", "none").expect_query(step="softmax")
+    expect(tab.words).to_contain_text("mat gives")
+    tab.pick("Model", "BERT").expect_query(step="softmax", mask="causal", at="A-19")
+    expect(tab.words).to_contain_text("mat gives")
+    tab.select("Mask", "none").expect_query(step="softmax", at="A-19")
     matrix.expect_to_show(weights(models))
 
 
