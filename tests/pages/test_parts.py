@@ -69,7 +69,14 @@ def test_every_step_shows_those_who_look_and_those_who_are_looked_at(open_page, 
         labels = [shown.component(f"main_{name}")["rows"] for name in ("queries", "keys", "values")]
         assert labels == [rows, columns, columns]
     if step == "softmax":
-        np.testing.assert_allclose(numbers(shown.component("main_weights")), head.weights, atol=1e-6)
+        expect_weights(shown.component("main_weights"), head)
+
+
+def expect_weights(drawn, head):
+    """What the mask hides is drawn as hidden, and everything else with its weight."""
+    is_hidden = np.isneginf(head.masked_scores)
+    assert np.array_equal(np.isneginf(numbers(drawn)), is_hidden)
+    np.testing.assert_allclose(np.where(is_hidden, 0, numbers(drawn)), head.weights, atol=1e-6)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -100,7 +107,7 @@ def test_the_pages_of_one_sentence_show_each_part(open_page, trace, part):
     assert_is_well(heads)
     drawn = heads.component("head_matrix")
     assert (drawn["rows"], drawn["columns"]) == (rows, columns)
-    np.testing.assert_allclose(numbers(drawn), wanted.layers[1].head(3).weights, atol=1e-6)
+    expect_weights(drawn, wanted.layers[1].head(3))
     neuron = open_page("pages/neuron_view.py", **link)
     assert_is_well(neuron)
     drawn = neuron.component("neuron")
