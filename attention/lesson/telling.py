@@ -13,7 +13,7 @@ from numpy import ndarray as Array
 from attention.figures.format import number
 from attention.lesson.course import CROSSED, PATCHES, TURNED, Step, biased, divided, unscaled, with_biases
 from attention.lesson.guessed import tell_guessed
-from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.prose import exact, fact, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
 from attention.trace import Token
@@ -314,13 +314,7 @@ def _qkv(scene: Scene) -> str:
 def _tell_biases(scene: Scene) -> str:
     """Say which of the projections add a bias, where some do."""
     names = [f"b<sub>{symbol}</sub>" for symbol in "QKV" if scene.has_bias(symbol)]
-    return lesson("qkv-bias", biases=_listed(names)) if names else ""
-
-
-def _listed(names: list[str]) -> str:
-    """Return ``a``, ``a and b``, or ``a, b and c``."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return lesson("qkv-bias", biases=listed(names)) if names else ""
 
 
 def _tell_rotary(scene: Scene) -> str:
