@@ -61,6 +61,12 @@ class Pane:
     head: int | None = None
     cell: Cell | None = None
 
+    def fitting(self, info: ModelInfo) -> Self:
+        """Let go of a layer or a head that a model does not have, and of the cell that was opened there."""
+        n_layers = max(info.n_layers, info.n_decoder_layers)
+        fits = (self.layer or 0) < n_layers and (self.head or 0) < info.n_heads
+        return self if fits else type(self)()
+
     def layer_and_head(self, info: ModelInfo) -> tuple[int, int]:
         """Return the layer and the head, the model's defaults where none was chosen."""
         layer = info.default_layer if self.layer is None else self.layer
@@ -139,8 +145,11 @@ class View:
         lines = replace(self.lines, heads=None, pinned=None)
         return replace(self, model=model, part="encoder", word=None, spot=spot, pane=Pane(), other=Pane(), lines=lines)
 
-    def fitting(self, info: ModelInfo) -> Self:
-        """Let go of what a model does not take: a mask, a use of attention, a second sentence, a model beside it."""
+    def fitting(self, info: ModelInfo, other: ModelInfo | None = None) -> Self:
+        """Let go of what a model does not take: a mask, a use of attention, a second sentence, a model beside it.
+
+        A layer and a head go where the model, or the ``other`` one beside it, has none such.
+        """
         is_text = info.reads == "text"
         return replace(
             self,
@@ -148,6 +157,8 @@ class View:
             part=self.part if self.part in _parts_of(info) else "encoder",
             pair=self.pair if is_text else "",
             beside=self.beside and is_text,
+            pane=self.pane.fitting(info),
+            other=self.other if other is None else self.other.fitting(other),
         )
 
     def with_mask(self, mask: MaskName, focus: Token | None = None) -> Self:

@@ -59,7 +59,7 @@ def _buttons(candidates: Sequence[Candidate], pane: Pane, *, is_whole: bool) -> 
 def _add(additions: Sequence[str | None], sentence: str, index: int) -> None:
     """Let the sentence that was read go on with a token; pressed twice before the answer, it is added once."""
     addition = additions[index]
-    if addition is not None:
+    if addition is not None and state.current().text == sentence:
         state.set_text(sentence + addition)
 
 

@@ -14,6 +14,7 @@ from attention.examples import DIGITS
 from attention.figures.heads import HeadThumb
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
+from attention.models import get_info
 from attention.ui import components, state, text
 from attention.ui.components import _css, _is_index, _read
 from attention.ui.downloads import csv_button
@@ -76,7 +77,9 @@ def _overlay(scene: Scene) -> None:
 
 
 def _set_drawn(drawn: object) -> None:
-    if isinstance(drawn, str) and is_picture(drawn):
+    # A stroke may come when a model that reads words has been chosen already.
+    reads = get_info(state.current().model).reads
+    if isinstance(drawn, str) and is_picture(drawn) and reads == "picture":
         # Another picture has the same patches, so the one in focus stays.
         word = state.current().word
         state.change(lambda view: replace(view.with_text(drawn), word=word))

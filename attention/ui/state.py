@@ -25,7 +25,7 @@ from attention.trace import Reads
 from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
-from attention.view import Pane, View, text_notices
+from attention.view import Pane, View, other_model, text_notices
 
 __all__ = [
     "change",
@@ -116,6 +116,7 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
             choices = () if is_history else heard.unseen + choices
         _apply(choices)
         _leave_what_is_gone(session.seen, models)
+        _fit(session.seen, models)
         _remember(session.seen)
         session.seen.kept = taken_along().keeping(kept(), page)
     except BaseException:
@@ -247,6 +248,14 @@ def taken_along() -> View:
 def kept() -> View:
     """Return a view that holds, for every page that has something of its own, what that was when it was last seen."""
     return _session().seen.kept
+
+
+def _fit(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
+    """Let go of what was chosen for the model before: a press may come together with a change of model."""
+    model = seen.view.model
+    fitting = seen.view.fitting(models[model], models[other_model(model, models)])
+    if fitting != seen.view:
+        change(lambda _: fitting, seen.notices)
 
 
 def current() -> View:

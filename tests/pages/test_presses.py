@@ -99,3 +99,22 @@ def test_a_press_that_overtakes_one_on_the_same_widget_wins(press):
         press(("mask", "causal"), ("mask", "padding"), at=(place,))
         press(("mask", "causal"), ("mask", "none"), at=(place,))
         press(("stepper", "softmax"), ("stepper", "mask"), at=(place,))
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "name", "value", "other"),
+    [
+        ("minilm-l6", "main_heads", "choose", 11, "toy"),
+        ("smollm2-135m", "main_heads", "choose", 8, "vit-digits"),
+        ("minilm-l6", "main_weights", "select", {"matrix": "weights", "row": 7, "column": 7}, "toy"),
+        ("vit-digits", "drawing", "draw", "0123456789abcdef" * 4, "minilm-l6"),
+        ("vit-digits", "digits", "choose", 1, "translator-fr-en"),
+    ],
+)
+def test_a_press_on_a_model_that_goes_with_the_same_message_does_no_harm(open_page, model, key, name, value, other):
+    shown = open_page(model=model, step="softmax")
+    shown.widget("model").set_value(other)
+    shown.app._run(shown.sent(key, name, value))
+    assert shown.exceptions == []
+    assert shown.view.model == other
+    assert shown.proofs
