@@ -164,6 +164,7 @@ def controls(
             on_change=_set_mask,
             width=170 if info.is_decoder else 130,
         )
+        text.on_paper(f"Mask: {names[view.mask]}")
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
