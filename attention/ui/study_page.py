@@ -24,12 +24,12 @@ from attention.lesson.many_sentences import (
     tell_layers,
 )
 from attention.lesson.prose import lesson
-from attention.models import ModelInfo
+from attention.models import ModelInfo, get_info
 from attention.study import Study, StudyResult
 from attention.ui import components, corpus_frame, state, text
 from attention.ui.atlas import atlas
 from attention.ui.downloads import Table, csv_button
-from attention.ui.model_choice import choose_place
+from attention.ui.model_choice import choose_place, place_within
 from attention.ui.study_cache import Snapshot, content_key, study_job
 from attention.view import View
 
@@ -55,9 +55,9 @@ class _Texts:
 def show(view: View) -> None:
     """Draw the page: the choices, the work while it lasts, and what came of it."""
     text.prose(lesson("study"))
+    current = place_within(view.pane, get_info(view.model))
     with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         info = corpus_frame.model_choice(view)
-        current = view.pane.layer_and_head(info)
         choose_place(info, *current)
     texts = _texts()
     for problem in texts.problems:
