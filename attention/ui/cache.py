@@ -42,6 +42,7 @@ from attention.models.store import OnProgress, Progress
 from attention.models.toy import TOY_INFO
 from attention.trace import LayerTrace, Part, Trace
 from attention.ui.kept import Kept
+from attention.ui.memory import give_back_arrays
 
 __all__ = [
     "Address",
@@ -169,6 +170,7 @@ def _run(model: Model, key: RunKey) -> Recorded:
 
 @st.cache_resource(show_spinner=False)
 def _caches() -> _Caches:
+    give_back_arrays()
     return _Caches()
 
 
