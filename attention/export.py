@@ -15,9 +15,11 @@ import json
 import re
 import struct
 import unicodedata
+import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ from attention.figures.head_view import HeadView
 from attention.figures.matrix import MAX_LABELLED, Matrix, Palette
 from attention.trace import LayerTrace, Trace
 
-__all__ = ["atlas_html", "head_view_html", "matrix_html", "matrix_svg", "trace_npz"]
+__all__ = ["atlas_html", "explanation", "head_view_html", "matrix_html", "matrix_svg", "trace_npz"]
 
 # ---------------------------------------------------------------------------- HTML that stands alone
 
@@ -459,12 +461,25 @@ def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
     n_layers = len(trace.layers)
     if layer is not None and not 0 <= layer < n_layers:
         raise IndexError(f"layer must be between 0 and {n_layers - 1}, got {layer}")
-    arrays = _token_arrays(trace)
-    for index in range(n_layers) if layer is None else [layer]:
-        parts = _layer_arrays(trace.layers[index], whole=layer is not None)
-        arrays |= {f"layer_{index}_{name}": part for name, part in parts.items()}
+    layers = range(n_layers) if layer is None else [layer]
+    return _npz(_named_arrays(trace, layers, whole=layer is not None))
+
+
+def _named_arrays(trace: Trace, layers: Sequence[int], *, whole: bool) -> Iterator[tuple[str, Array]]:
+    """Return the arrays of a file one by one: the weights of all layers at once may be hundreds of megabytes."""
+    yield from _token_arrays(trace).items()
+    for index in layers:
+        for name, part in _layer_arrays(trace.layers[index], whole=whole).items():
+            yield f"layer_{index}_{name}", part
+
+
+def _npz(arrays: Iterable[tuple[str, Array]]) -> bytes:
+    """Write arrays as ``np.savez_compressed`` does, each as it comes."""
     file = io.BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **arrays)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays:
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
     return file.getvalue()
 
 
@@ -491,3 +506,37 @@ def _layer_arrays(layer: LayerTrace, *, whole: bool) -> dict[str, Array]:
         names = ("inputs", "key_inputs", "queries", "keys", "values", "bias", "model_output")
         arrays |= {name: getattr(layer, name) for name in names}
     return {name: array for name, array in arrays.items() if array is not None}
+
+
+# ------------------------------------------------------------------------------ in place of a file
+
+
+def explanation(file_name: str, sentence: str) -> str | bytes:
+    """Return a file of the kind that its name says, in which there is one sentence and nothing else.
+
+    Raises:
+        KeyError: there are no such files here.
+    """
+    kinds: dict[str, Callable[[str], str | bytes]] = {".html": _page, ".svg": _drawing, ".csv": _cell, ".npz": _array}
+    return kinds[PurePath(file_name).suffix](sentence)
+
+
+def _page(sentence: str) -> str:
+    words = _plain(sentence)
+    head = f'<head><meta charset="utf-8"><title>{words}</title></head>'
+    return f'<!doctype html>\n<html lang="en">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
+
+
+def _drawing(sentence: str) -> str:
+    width = round(2 * _EDGE + _width(sentence, _LABEL))
+    text = _text(sentence, {"x": _EDGE, "y": 2 * _EDGE, "fill": _INK, "font-size": _LABEL})
+    return _element("svg", {"xmlns": "http://www.w3.org/2000/svg", "width": width, "height": 3 * _EDGE}, text)
+
+
+def _cell(sentence: str) -> bytes:
+    quoted = sentence.replace('"', '""')
+    return f'"{quoted}"\r\n'.encode("utf-8-sig")
+
+
+def _array(sentence: str) -> bytes:
+    return _npz([("explanation", np.array(sentence))])

@@ -78,6 +78,9 @@ class ModelInfo:
     reads: Reads = "text"
     # What its name does not say, in whole sentences.
     note: str = ""
+    # What tells it from another model that had this id before: the state of its files. A model that comes with the
+    # project has one only.
+    revision: str = ""
 
     @property
     def parts(self) -> tuple[Part, ...]:

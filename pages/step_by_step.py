@@ -14,7 +14,7 @@ with above:
 step_view.show(view, panes)
 step_view.head_grids(view, panes)
 outcome.alignment(panes)
-picture.show([pane.scene for pane in panes])
+picture.show([(pane.scene, pane.address) for pane in panes])
 savings.show(view, panes)
 next_token.show(view, panes)
 frame.finish(panes)

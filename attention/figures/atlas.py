@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Self
@@ -45,23 +45,28 @@ class Tiles:
     packed: bytes
 
     @classmethod
-    def of(cls, weights: Sequence[Float[Array, "H Q K"]]) -> Self:
+    def of(cls, weights: Iterable[Float[Array, "H Q K"]]) -> Self:
         """Make the pictures from the weights of each layer, in which ``-inf`` is what the mask hides.
+
+        The layers are needed one after the other only.
 
         Raises:
             ValueError: there is no head, or the heads' weights differ in shape; with the shapes.
         """
-        shapes = {layer.shape[1:] for layer in weights}
-        if len(shapes) != 1 or not all(layer.size for layer in weights):
-            raise ValueError(f"weights must be some layers of one (H, Q, K), got {[w.shape for w in weights]}")
-        pictures = np.stack([shrink(head, MAX_SIDE) for layer in weights for head in layer])
+        shapes, shrunk = [], []
+        for layer in weights:
+            shapes.append(layer.shape)
+            shrunk += [shrink(head, MAX_SIDE) for head in layer] if layer.size else []
+        if len({shape[1:] for shape in shapes}) != 1 or 0 in {size for shape in shapes for size in shape}:
+            raise ValueError(f"weights must be some layers of one (H, Q, K), got {shapes}")
+        pictures = np.stack(shrunk)
         hidden = np.isneginf(pictures)
         steps = np.where(hidden, 0, 1 + np.rint(np.where(hidden, 0, pictures) * np.float32(FULL))).astype(np.uint8)
         # Weights are noise with runs of zeros: looking for anything else takes ten times as long and finds little.
         packer = zlib.compressobj(strategy=zlib.Z_RLE)
-        n_queries, n_keys = shapes.pop()
+        _, n_queries, n_keys = shapes[0]
         return cls(
-            n_heads=tuple(len(layer) for layer in weights),
+            n_heads=tuple(n_heads for n_heads, *_ in shapes),
             rows=pictures.shape[1],
             columns=pictures.shape[2],
             block=(-(-n_queries // MAX_SIDE), -(-n_keys // MAX_SIDE)),

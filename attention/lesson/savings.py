@@ -50,7 +50,12 @@ class Sizes:
 
     @property
     def variants(self) -> dict[str, int]:
-        """The numbers of key/value heads to compare: one for each query head, one for each group, one for all."""
+        """The numbers of key/value heads to compare: one for each query head, one for each group, one for all.
+
+        With a single query head, all three are the same.
+        """
+        if self.n_heads == 1:
+            return {"single-head": 1}
         is_grouped = 1 < self.n_key_value_heads < self.n_heads
         groups = self.n_key_value_heads if is_grouped else _groups(self.n_heads)
         return {"multi-head": self.n_heads} | ({"grouped": groups} if groups > 1 else {}) | {"multi-query": 1}
@@ -129,13 +134,13 @@ def tell_savings(sizes: Sizes) -> str:
         "savings",
         model=word(sizes.name),
         layers="1 layer" if sizes.n_layers == 1 else f"{sizes.n_layers} layers",
-        heads=sizes.n_heads,
+        heads="1 query head" if sizes.n_heads == 1 else f"{sizes.n_heads} query heads",
         d_head=sizes.d_head,
         d_model=f"{sizes.d_model:,}",
         context="1 token" if sizes.context == 1 else f"{sizes.context:,} tokens",
         source=sizes.source,
         own=f"<b>{own}</b>",
-    )
+    ) + lesson("savings-single" if len(sizes.variants) == 1 else "savings-others")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -163,17 +163,20 @@ def survey(trace: Trace, look: Look) -> Survey:
         return _cross_survey(trace, look)
     whole = Look(words=look.words)
     units = whole.units(trace.tokens)
-    pictures: list[Float[Array, "H U U"]] = []
     summaries: list[HeadSummary] = []
     shares: list[tuple[Float[Array, "H 2 2"], Float[Array, "H 2 2"]]] = []
-    for index, layer in enumerate(trace.layers):
-        weights = whole.weights(layer, trace)
-        # Merged words have no additive mask of their own; a hidden cell has a weight of 0 all the same.
-        summaries += summarise_weights(weights, units, None if look.words else layer.mask, index)
-        pictures.append(look.pictured(layer, trace, weights if look == whole else look.weights(layer, trace)))
-        if is_pair(units):
-            shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
-    tiles = Tiles.of(pictures)
+
+    def summarised() -> Iterator[Float[Array, "H U U"]]:
+        """Give each layer's weights away before the next layer's are derived: those of a long text are large."""
+        for index, layer in enumerate(trace.layers):
+            weights = whole.weights(layer, trace)
+            # Merged words have no additive mask of their own; a hidden cell has a weight of 0 all the same.
+            summaries.extend(summarise_weights(weights, units, None if look.words else layer.mask, index))
+            if is_pair(units):
+                shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
+            yield look.pictured(layer, trace, weights if look == whole else look.weights(layer, trace))
+
+    tiles = Tiles.of(summarised())
     special = special_names(trace.tokens)
     if not shares:
         return Survey(tiles, tuple(summaries), special=special)
@@ -188,7 +191,7 @@ def _cross_survey(trace: Trace, look: Look) -> Survey:
     for index, layer in enumerate(trace.layers):
         mask = None if look.words else layer.mask
         summaries += summarise_cross(whole.weights(layer, trace), units, key_units, mask, index)
-    pictures = [look.pictured(layer, trace, look.weights(layer, trace)) for layer in trace.layers]
+    pictures = (look.pictured(layer, trace, look.weights(layer, trace)) for layer in trace.layers)
     return Survey(Tiles.of(pictures), tuple(summaries))
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "has_to_be_converted",
     "list_models",
     "load",
+    "revision_of",
 ]
 
 _CATALOGUE = {info.model_id: info for info in bundled.INFOS}
@@ -40,6 +41,13 @@ def get_info(model_id: str) -> ModelInfo:
         KeyError: there is no such model.
     """
     return {info.model_id: info for info in list_models()}[model_id]
+
+
+def revision_of(model_id: str) -> str | None:
+    """Return the revision of the model that has this id now; None if there is none."""
+    if model_id in _CATALOGUE:
+        return _CATALOGUE[model_id].revision
+    return next((each.info.revision for each in find_others() if each.model_id == model_id and each.info), None)
 
 
 def has_to_be_converted(model_id: str) -> bool:

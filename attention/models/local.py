@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections import Counter
@@ -182,7 +183,7 @@ def _read(
     name: str,
     licence: str,
     source: str,
-    stamp: tuple[object, ...],  # noqa: ARG001 - the cache's key
+    stamp: tuple[object, ...],
 ) -> ModelInfo | str:
     try:
         info = info_from_config(model_id, folder, name=name, licence=licence, source=source)
@@ -193,7 +194,7 @@ def _read(
     needed, there = info.n_parameters * _BYTES_OF_NUMBER, _memory_bytes()
     if needed > there:
         return f"It takes {needed / 1e9:,.1f} GB of memory, and this machine has {there / 1e9:,.1f} GB."
-    return info
+    return replace(info, revision=hashlib.sha256(repr(stamp).encode()).hexdigest()[:16])
 
 
 def _memory_bytes() -> int:

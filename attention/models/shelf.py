@@ -60,20 +60,24 @@ class Shelf:
         *,
         uncounted: frozenset[str] = frozenset(),
         on_put_out: Callable[[str], None] | None = None,
+        revision_of: Callable[[str], str | None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin empty; the ``uncounted`` models are so small that they always stay.
 
-        ``on_put_out`` is told which model goes, to let go of all that shares its memory.
+        ``on_put_out`` is told which model goes, to let go of all that shares its memory. ``revision_of`` says which
+        revision of a model there is now, None if there is none: a model of another one is loaded anew.
         """
         self._load = load
         self._limit = limit
         self._uncounted = uncounted
         self._on_put_out = on_put_out
+        self._revision_of = revision_of
         self._clock = clock
         self._changed = Condition()
         self._places: dict[str, _Place] = {}
         self._failures: dict[str, tuple[ModelUnavailableError, float]] = {}
+        self._kept_out: set[str] = set()
 
     @contextmanager
     def borrow(self, model_id: str, on_wait: Callable[[Progress | None], None] | None = None) -> Iterator[Model]:
@@ -101,25 +105,53 @@ class Shelf:
     def put_out(self, model_id: str, idle_seconds: float = 0.0) -> bool:
         """Let go of a model; False if somebody uses it or has used it so lately, or it is being loaded."""
         with self._changed:
-            place = self._places.get(model_id)
-            if place is not None:
-                if place.model is None or place.n_users or self._clock() - place.used_at < idle_seconds:
-                    return False
-                self._drop(model_id)
-            self._failures.pop(model_id, None)
-            self._changed.notify_all()
-            return True
+            return self._put_out(model_id, idle_seconds)
+
+    @contextmanager
+    def kept_out(self, model_id: str, idle_seconds: float = 0.0) -> Iterator[bool]:
+        """Let go of a model, and let nobody load it as long as the block lasts: who asks for it waits.
+
+        Gives what ``put_out`` returns; of two such blocks for one model, the second one gets False.
+        """
+        with self._changed:
+            is_out = model_id not in self._kept_out and self._put_out(model_id, idle_seconds)
+            if is_out:
+                self._kept_out.add(model_id)
+        try:
+            yield is_out
+        finally:
+            if is_out:
+                with self._changed:
+                    self._kept_out.remove(model_id)
+                    self._changed.notify_all()
+
+    def _put_out(self, model_id: str, idle_seconds: float) -> bool:
+        place = self._places.get(model_id)
+        if place is not None:
+            if place.model is None or place.n_users or self._clock() - place.used_at < idle_seconds:
+                return False
+            self._drop(model_id)
+        self._failures.pop(model_id, None)
+        self._changed.notify_all()
+        return True
 
     def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Place, Model]:
+        # Asked once, and outside the lock. Whoever has it loaded takes what comes: files that somebody writes to all
+        # the time would be loaded for ever.
+        revision = None if self._revision_of is None else self._revision_of(model_id)
         while True:
             with self._changed:
                 place = self._places.get(model_id)
                 if place is not None and place.model is not None:
-                    place.n_users += 1
-                    return place, place.model
-                if place is None:
+                    if revision is None or place.model.info.revision == revision:
+                        place.n_users += 1
+                        return place, place.model
+                    if not place.n_users:
+                        self._drop(model_id)
+                        place = None
+                if place is None and model_id not in self._kept_out:
                     self._check_failure(model_id)
-                    place = self._begin(model_id)
+                    place, revision = self._begin(model_id), None
                 self._changed.wait(_TELL_SECONDS)
                 progress = None if place is None else place.progress
             # Outside the lock: a page may end here, since its person has gone elsewhere.
@@ -182,7 +214,11 @@ class Shelf:
 
 
 class ShelvedModel:
-    """A model of a shelf as anybody may keep it: in use only while it works, and perhaps put out in between."""
+    """A model of a shelf as anybody may keep it: in use only while it works, and perhaps put out in between.
+
+    Whatever it is asked, it raises ``ModelUnavailableError`` where the model cannot be loaded again, or where another
+    revision of it has taken its place.
+    """
 
     def __init__(self, shelf: Shelf, info: ModelInfo) -> None:
         """Take nothing from the shelf yet."""
@@ -196,25 +232,33 @@ class ShelvedModel:
 
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
         """Run the model and record it; see ``Model.trace``."""
-        with self._shelf.borrow(self._info.model_id) as model:
+        with self._borrowed() as model:
             return model.trace(text, pair, mask=mask)
 
     def encode(self, text: str) -> Encoded:
         """Cut a text into tokens; see ``Model.encode``."""
-        with self._shelf.borrow(self._info.model_id) as model:
+        with self._borrowed() as model:
             return model.encode(text)
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """Run the model on several texts; see ``Model.trace_batch``."""
-        with self._shelf.borrow(self._info.model_id) as model:
+        with self._borrowed() as model:
             return model.trace_batch(texts)
 
     def next_token(self, trace: Trace) -> NextToken | None:
         """Say what comes next; see ``Model.next_token``."""
-        with self._shelf.borrow(self._info.model_id) as model:
+        with self._borrowed() as model:
             return model.next_token(trace)
 
     def answer(self, trace: Trace) -> Answer | None:
         """Say what a trace was taken for; see ``Model.answer``."""
-        with self._shelf.borrow(self._info.model_id) as model:
+        with self._borrowed() as model:
             return model.answer(trace)
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[Model]:
+        with self._shelf.borrow(self._info.model_id) as model:
+            if model.info.revision != self._info.revision:
+                name = self._info.name
+                raise ModelUnavailableError(f"The files of {name} have just changed: load the page anew.", "")
+            yield model

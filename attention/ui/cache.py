@@ -9,33 +9,46 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore
 
 import numpy as np
 import streamlit as st
-from cachetools import LRUCache
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.lab import Result, run
+from attention.figures.matrix import Cell
+from attention.lab import Result
+from attention.lab import run as run_ways
 from attention.lesson.compare import changes
 from attention.lesson.next_token import Forecast, forecast
 from attention.lesson.proof import Proof, prove
 from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
-from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, has_to_be_converted, load, local
+from attention.models import (
+    Model,
+    ModelInfo,
+    ModelUnavailableError,
+    get_info,
+    has_to_be_converted,
+    load,
+    local,
+    revision_of,
+)
 from attention.models.base import Answer
 from attention.models.downloads import Downloads
 from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
 from attention.models.toy import TOY_INFO
-from attention.trace import LayerTrace, Trace
-from attention.view import View
+from attention.trace import LayerTrace, Part, Trace
+from attention.ui.kept import Kept
+from attention.ui.memory import give_back_arrays
 
 __all__ = [
+    "Address",
     "ModelFailedError",
     "Recorded",
+    "RunKey",
     "answer_of",
     "changes_of",
     "downloads",
@@ -43,6 +56,7 @@ __all__ = [
     "lab_of",
     "model_or_reason",
     "record",
+    "scene_at",
     "settle",
     "shelf",
     "survey_of",
@@ -54,10 +68,16 @@ _LOGGER = logging.getLogger(__name__)
 
 # BERT's trace of eight words is 0.4 MB, of 512 tokens 27 MB; SmolLM2's 2 MB and 161 MB.
 MAX_TRACE_BYTES = 168 * 2**20
-MAX_AT_ONCE = 4
-
-# The model, the text, the mask and the second text.
-_Key = tuple[str, str, str, str]
+# A page shows two runs at most: with fewer, it would run both models anew at every press.
+MIN_TRACES = 2
+# All 270 heads of SmolLM2 over 480 tokens take about 1 MB, most of it their pictures.
+MAX_SURVEY_BYTES = 32 * 2**20
+SUMMARY_BYTES = 1024
+# The five ways' outputs for one layer: 4 MB for BERT with 512 tokens.
+MAX_LAB_BYTES = 32 * 2**20
+MAX_CHANGES_BYTES = 2**20
+# What a model says in the end is some dozen words with their probabilities.
+MAX_SAID, MAX_AT_ONCE = 256, 4
 
 
 class ModelFailedError(Exception):
@@ -65,12 +85,40 @@ class ModelFailedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class RunKey:
+    """What a run is found by, names alone: which model, of which revision, what it read and with which mask."""
+
+    model_id: str
+    revision: str
+    text: str
+    mask: MaskName
+    pair: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a scene is, in names and positions alone: what a session may keep as long as it lives."""
+
+    run: RunKey
+    part: Part
+    layer: int
+    head: int
+    word: int
+    cell: Cell | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
-    """A trace, its proof, which is worked out once, and the second sentence that the model read with the first."""
+    """A trace, its proof, which is worked out once, and what both are found by."""
 
     trace: Trace
     proof: Proof
-    pair: str = ""
+    key: RunKey
+
+    @property
+    def pair(self) -> str:
+        """The second sentence that the model read with the first."""
+        return self.key.pair
 
     @property
     def is_pair(self) -> bool:
@@ -78,47 +126,41 @@ class Recorded:
         return bool(self.pair) and not self.trace.info.parts
 
 
-class _TraceCache:
-    """The traces used last, up to a number of bytes."""
+class _Caches:
+    """What sessions share. The key of everything that a model has made begins with the run that it was made of."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
         # More at once would only share the processors, and each takes memory as long as it runs.
         self.turns = BoundedSemaphore(min(MAX_AT_ONCE, os.cpu_count() or 1))
-        self._traces: LRUCache[_Key, Recorded] = LRUCache(MAX_TRACE_BYTES, getsizeof=_size)
-
-    def get(self, model: Model, text: str, mask: MaskName, pair: str) -> Recorded:
-        key = (model.info.model_id, text, mask, pair)
-        found = self._find(key)
-        if found is not None:
-            return found
-        with self.turns:
-            # Who waited for a turn may have waited for this very text: a class often types the same.
-            found = self._find(key)
-            if found is not None:
-                return found
-            made = _run(model, text, mask, pair)
-            with self._lock:
-                self._traces[key] = made
-            return made
-
-    def forget(self, model_id: str) -> None:
-        """Let go of the traces of a model: they share the memory of its weights."""
-        with self._lock:
-            for key in [key for key in self._traces if key[0] == model_id]:
-                del self._traces[key]
-
-    def _find(self, key: _Key) -> Recorded | None:
-        with self._lock:
-            return self._traces.get(key)
+        self.traces = Kept[RunKey, Recorded](
+            MAX_TRACE_BYTES,
+            lambda recorded: recorded.trace.nbytes,
+            at_least=MIN_TRACES,
+            # A trace shares the memory of its model's weights.
+            group=lambda run: run.model_id,
+        )
+        self.surveys = Kept[tuple[RunKey, Part, Look], Survey](MAX_SURVEY_BYTES, _survey_size)
+        self.labs = Kept[tuple[RunKey, Part, int, int], list[Result]](
+            MAX_LAB_BYTES, lambda results: sum(result.output.nbytes for result in results)
+        )
+        self.changes = Kept[tuple[RunKey, RunKey], Float[Array, "L H"]](
+            MAX_CHANGES_BYTES, lambda changed: changed.nbytes
+        )
+        self.forecasts = Kept[RunKey, Forecast | None](MAX_SAID, lambda _: 1)
+        self.answers = Kept[RunKey, Answer | None](MAX_SAID, lambda _: 1)
 
 
-def _run(model: Model, text: str, mask: MaskName, pair: str) -> Recorded:
+def _survey_size(surveyed: Survey) -> int:
+    shares = (each.nbytes for each in (surveyed.shares, surveyed.word_shares) if each is not None)
+    return len(surveyed.tiles.packed) + SUMMARY_BYTES * len(surveyed.summaries) + sum(shares)
+
+
+def _run(model: Model, key: RunKey) -> Recorded:
     """Run a model and check it; an error is logged without its message, which may quote what was typed."""
     try:
-        trace = model.trace(text, pair or None, mask=mask)
-        return Recorded(trace.without_added(), prove(trace), pair)
-    except ValueError:
+        trace = model.trace(key.text, key.pair or None, mask=key.mask)
+        return Recorded(trace.without_added(), prove(trace), key)
+    except (ValueError, ModelUnavailableError):
         raise
     except Exception as error:
         name, kind = model.info.name, type(error).__name__
@@ -126,19 +168,22 @@ def _run(model: Model, text: str, mask: MaskName, pair: str) -> Recorded:
         raise ModelFailedError(f"{name} failed on this sentence ({kind}). Try another one.") from None
 
 
-def _size(recorded: Recorded) -> int:
-    return recorded.trace.nbytes
-
-
 @st.cache_resource(show_spinner=False)
-def _traces() -> _TraceCache:
-    return _TraceCache()
+def _caches() -> _Caches:
+    give_back_arrays()
+    return _Caches()
 
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> Shelf:
     """Return the models in memory. The toy has its place beside them: it takes none."""
-    return Shelf(_load, max_models(), uncounted=frozenset({TOY_INFO.model_id}), on_put_out=_traces().forget)
+    return Shelf(
+        _load,
+        max_models(),
+        uncounted=frozenset({TOY_INFO.model_id}),
+        on_put_out=_caches().traces.drop,
+        revision_of=revision_of,
+    )
 
 
 @st.cache_resource(show_spinner=False)
@@ -155,8 +200,8 @@ def model_or_reason(
     ``on_wait`` is called again and again while it is being loaded.
     """
     try:
-        with shelf().borrow(model_id, on_wait):
-            return ShelvedModel(shelf(), get_info(model_id))
+        with shelf().borrow(model_id, on_wait) as model:
+            return ShelvedModel(shelf(), model.info)
     except ModelUnavailableError as reason:
         # Without its traceback, which would keep every frame that it passed through alive.
         return reason.with_traceback(None)
@@ -186,7 +231,7 @@ def waiting(info: ModelInfo) -> str:
 
 def turns() -> BoundedSemaphore:
     """Return whose turn it is to compute: hold it while working, and give it back in between."""
-    return _traces().turns
+    return _caches().turns
 
 
 def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
@@ -195,94 +240,97 @@ def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
     Raises:
         ValueError: the model does not take such a text, or not the two together; with its own sentence.
         ModelFailedError: it failed.
+        ModelUnavailableError: it was put out, and cannot be loaded again.
     """
-    return _traces().get(model, text, mask, pair)
+    key = RunKey(model.info.model_id, model.info.revision, text, mask, pair)
+    return _caches().traces.get(key, lambda: _run(model, key), turns())
 
 
-def survey_of(view: View, trace: Trace) -> Survey:
-    """Return all heads of the trace that a view shows, from the cache if they are there."""
-    key = (trace.info.model_id, view.text, view.pair, view.mask, view.part, view.look)
-    return _survey(key, trace, view.look)
+def scene_at(address: Address) -> Scene:
+    """Return the scene at an address, from the cache if its trace is there; else the model is run once more.
+
+    Raises:
+        ModelUnavailableError: the model is not here any more, or another revision of it is.
+        ModelFailedError: it failed.
+    """
+    run = address.run
+    recorded = _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
+    trace = recorded.trace.part(address.part)
+    return Scene(trace, address.layer, address.head, address.word, address.cell)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32, hash_funcs={Look: repr})
-def _survey(key: object, _trace: Trace, _look: Look) -> Survey:  # noqa: ARG001 - the cache's key
-    with turns():
-        return survey(_trace, _look)
+def _model_of(run: RunKey) -> Model:
+    try:
+        info = get_info(run.model_id)
+    except KeyError:
+        raise ModelUnavailableError(f"{run.model_id} is no longer here.", "") from None
+    if info.revision != run.revision:
+        raise ModelUnavailableError(f"The files of {info.name} have changed since: load the page anew.", "")
+    return ShelvedModel(shelf(), info)
 
 
-def forecast_of(trace: Trace, mask: MaskName) -> Forecast | None:
-    """Return what comes next after a trace, from the cache if it is there; None if its model does not say."""
-    return _forecast((trace.info.model_id, trace.text, mask), trace)
+def survey_of(address: Address, trace: Trace, look: Look) -> Survey:
+    """Return all heads of the trace at an address, from the cache if they are there."""
+    key = (address.run, address.part, look)
+    return _caches().surveys.get(key, lambda: survey(trace, look), turns())
 
 
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _forecast(key: object, _trace: Trace) -> Forecast | None:  # noqa: ARG001 - the cache's key
-    model = model_or_reason(_trace.info.model_id)
-    if isinstance(model, ModelUnavailableError):
+def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
+    """Return what comes next after the trace of a run, from the cache if it is there; None if nobody can say."""
+
+    def make() -> Forecast | None:
+        found = ShelvedModel(shelf(), trace.info).next_token(trace)
+        return None if found is None else forecast(found, trace.text)
+
+    try:
+        return _caches().forecasts.get(run, make, turns())
+    except ModelUnavailableError:
+        # Not kept: the next one who asks may find the model there.
         return None
-    with turns():
-        found = model.next_token(_trace)
-    return None if found is None else forecast(found, _trace.text)
 
 
-def answer_of(trace: Trace, mask: MaskName) -> Answer | None:
-    """Return what a trace was taken for, from the cache if it is there; None if its model does not say."""
+def answer_of(run: RunKey, trace: Trace) -> Answer | None:
+    """Return what the trace of a run was taken for, from the cache if it is there; None if nobody can say."""
     if trace.info.reads != "picture":
         return None
-    return _answer((trace.info.model_id, trace.text, mask), trace)
-
-
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _answer(key: object, _trace: Trace) -> Answer | None:  # noqa: ARG001 - the cache's key
-    model = model_or_reason(_trace.info.model_id)
-    if isinstance(model, ModelUnavailableError):
+    try:
+        return _caches().answers.get(run, lambda: ShelvedModel(shelf(), trace.info).answer(trace), turns())
+    except ModelUnavailableError:
         return None
-    with turns():
-        return model.answer(_trace)
 
 
-def lab_of(view: View, scene: Scene) -> list[Result]:
-    """Return what came of the five ways to write a scene's layer, from the cache if it is there."""
-    key = (scene.info.model_id, view.text, view.pair, view.mask, view.part, scene.layer, scene.head)
-    return _lab(key, view, scene)
+def lab_of(address: Address, scene: Scene) -> list[Result]:
+    """Return what came of the five ways to write the layer at an address, from the cache if it is there."""
+    key = (address.run, address.part, address.layer, address.head)
+    try:
+        return _caches().labs.get(key, lambda: run_ways(_with_added(address, scene), scene.head), turns())
+    except ModelUnavailableError:
+        # Not kept: the next one who asks may find the model there.
+        with turns():
+            return run_ways(scene.attention, scene.head)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _lab(key: object, _view: View, _scene: Scene) -> list[Result]:  # noqa: ARG001 - the cache's key
-    model = model_or_reason(_scene.info.model_id)
-    if isinstance(model, ModelUnavailableError):
-        return run(_scene.attention, _scene.head)
-    with turns():
-        return run(_with_added(model, _view, _scene), _scene.head)
-
-
-def _with_added(model: Model, view: View, scene: Scene) -> LayerTrace:
+def _with_added(address: Address, scene: Scene) -> LayerTrace:
     """Return a scene's layer with what it added, for which the model runs once more: no trace keeps that.
 
     If the layer's heads give something else by now, it is another model's, and left out.
     """
-    try:
-        again = model.trace(view.text, view.pair or None, mask=view.mask)
-    except ValueError:
-        # A model that takes no two texts has read the first alone.
-        again = model.trace(view.text, mask=view.mask)
-    layer = again.part(view.part if again.info.parts else "encoder").layers[scene.layer]
+    run = address.run
+    again = _model_of(run).trace(run.text, run.pair or None, mask=run.mask)
+    layer = again.part(address.part).layers[address.layer]
     is_same = np.array_equal(layer.model_output, scene.attention.model_output)
     return replace(scene.attention, added=layer.added) if is_same else scene.attention
 
 
-def changes_of(first: Trace, second: Trace, mask: MaskName) -> Float[Array, "L H"]:
-    """Return how much each head differs between two runs of one model, from the cache if it is there."""
-    return _changes((first.info.model_id, first.text, second.text, mask), first, second)
+def changes_of(runs: tuple[RunKey, RunKey], first: Trace, second: Trace) -> Float[Array, "L H"]:
+    """Return how much each head differs between the traces of two runs, from the cache if it is there."""
 
+    def make() -> Float[Array, "L H"]:
+        changed = changes(first, second)
+        changed.setflags(write=False)
+        return changed
 
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _changes(key: object, _first: Trace, _second: Trace) -> Float[Array, "L H"]:  # noqa: ARG001 - the cache's key
-    with turns():
-        changed = changes(_first, _second)
-    changed.setflags(write=False)
-    return changed
+    return _caches().changes.get(runs, make, turns())
 
 
 def settle() -> None:

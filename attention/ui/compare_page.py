@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,8 +15,8 @@ from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
 from attention.ui import choices, components, frame, state, step_view, text
-from attention.ui.cache import changes_of
-from attention.ui.downloads import csv_button
+from attention.ui.cache import Address, changes_of
+from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
 from attention.view import DEFAULT_TEXT, View, other_model
 
@@ -94,11 +96,12 @@ def show(view: View, panes: list[Pane]) -> None:
     if view.beside and panes:
         _place_choices(panes)
     scenes = [pane.scene for pane in panes if pane.scene is not None]
+    addresses = [pane.address for pane in panes if pane.address is not None]
     for pane in panes:
         step_view.unavailable(pane)
     if len(scenes) < 2:
         return
-    comparison = Comparison(*_sides(view, scenes))
+    comparison = Comparison(*_sides(scenes, are_models=view.beside))
     selected = _selected(view, comparison)
     first, second, difference = comparison.pictures(selected)
     text.prose(lesson("compare-models" if view.beside else "compare"))
@@ -117,10 +120,14 @@ def show(view: View, panes: list[Pane]) -> None:
         components.matrix(difference, key="difference", on_select=_open_cell)
     with right:
         text.prose(tell(comparison, selected))
-        csv_button("difference", lambda: matrix_table(difference))
+        csv_button("difference", partial(_difference_table, view.beside, selected), *addresses)
     # Where the two share no word, no head can be said to change.
     if not view.beside and comparison.counted.any():
-        _changes(view, scenes)
+        _changes(scenes, addresses)
+
+
+def _difference_table(are_models: bool, selected: tuple[int, int] | None, *scenes: Scene) -> Table:
+    return matrix_table(Comparison(*_sides(scenes, are_models=are_models)).pictures(selected)[2])
 
 
 def _place_choices(panes: list[Pane]) -> None:
@@ -132,8 +139,8 @@ def _place_choices(panes: list[Pane]) -> None:
                 frame.place_choice(pane)
 
 
-def _sides(view: View, scenes: list[Scene]) -> list[Side]:
-    if not view.beside:
+def _sides(scenes: Sequence[Scene], *, are_models: bool) -> list[Side]:
+    if not are_models:
         return [
             side_of(scene, f"The {which} sentence") for scene, which in zip(scenes, ("first", "second"), strict=True)
         ]
@@ -151,10 +158,10 @@ def _selected(view: View, comparison: Comparison) -> tuple[int, int] | None:
     return comparison.most_changed()
 
 
-def _changes(view: View, scenes: list[Scene]) -> None:
+def _changes(scenes: list[Scene], addresses: list[Address]) -> None:
     first, second = scenes
     st.header("Every head", anchor=False)
-    changed = changes_of(first.trace, second.trace, view.mask)
+    changed = changes_of((addresses[0].run, addresses[1].run), first.trace, second.trace)
     text.prose(tell_changes(changed))
     components.matrix(changes_picture(changed, (first.layer, first.head)), key="changes", on_select=_choose_head)
 

@@ -16,13 +16,14 @@ from attention.study import Collector
 from attention.trace import Difference
 from attention.ui import state, text
 from attention.ui.cache import settle
+from attention.ui.downloads import GoneError
 from attention.ui.masthead import masthead, notices
 from attention.ui.model_choice import choose
 from attention.ui.model_choice import load as load_or_reason
-from attention.ui.study_cache import Job, Snapshot
+from attention.ui.study_cache import Job, Snapshot, find_job
 from attention.view import View
 
-__all__ = ["begin", "carry_on", "choose_head", "finish", "load", "model_choice"]
+__all__ = ["begin", "carry_on", "choose_head", "finish", "load", "model_choice", "result_again"]
 
 C = TypeVar("C", bound=Collector)
 R = TypeVar("R")
@@ -90,6 +91,18 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
         number = n_presses + 1
         right.button("Go on", key=f"go_on_{number}", on_click=_press, args=(pressed, job.key, number, False))
     return found
+
+
+def result_again(job: str, make: Callable[[C], R]) -> R:
+    """Return what a job has come to, for a file that somebody asks for later.
+
+    Raises:
+        GoneError: others have been looked at since, and it is no longer in memory.
+    """
+    found = find_job(job)
+    if found is None:
+        raise GoneError("What was measured is no longer in memory: load the page anew.")
+    return found.snapshot(make).result
 
 
 def _row() -> tuple[DeltaGenerator, DeltaGenerator]:

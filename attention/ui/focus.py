@@ -34,7 +34,7 @@ def token_in(view: View) -> Token | None:
         return None
     try:
         trace = run(model, view)[0].trace
-    except (ValueError, ModelFailedError):
+    except (ValueError, ModelFailedError, ModelUnavailableError):
         return None
     tokens = trace.part(view.part if trace.info.parts else "encoder").tokens
     return tokens[view.word] if view.word < len(tokens) else None

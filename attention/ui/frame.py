@@ -18,9 +18,8 @@ from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Part, Reads, Trace
 from attention.ui import choices, focus, model_choice, picture, state, text
-from attention.ui.cache import ModelFailedError, Recorded, settle
+from attention.ui.cache import Address, ModelFailedError, Recorded, settle
 from attention.ui.masthead import masthead, notices
-from attention.view import Pane as Place
 from attention.view import View, default_word, masks_of, other_model, same_word, word_at
 
 __all__ = [
@@ -75,6 +74,8 @@ class Pane:
     pair: str = ""
     # The whole run, of which the scene may be a part.
     whole: Trace | None = None
+    # Where the scene is found again: its names, for what outlives the run of the page.
+    address: Address | None = None
 
     @property
     def name(self) -> str:
@@ -290,19 +291,23 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
     except (ValueError, ModelFailedError) as error:
         text.notice(str(error))
         return Pane(info, is_other)
-    trace = recorded.trace.part(view.part if recorded.trace.info.parts else "encoder")
+    except ModelUnavailableError as error:
+        return Pane(info, is_other, reason=error.with_traceback(None))
+    part: Part = view.part if recorded.trace.info.parts else "encoder"
+    trace = recorded.trace.part(part)
     if is_other:
         word = default_word(trace.tokens) if main is None else same_word(main.word, main.tokens, trace.tokens)
     else:
         word = _word(view, trace)
     place = view.other if is_other else view.pane
-    scene = Scene(trace, *_layer_and_head(place, trace), word, place.cell)
+    scene = Scene(trace, *model_choice.place_within(place, trace.info), word, place.cell)
     opened = open_cell(view.step, scene)
     if place.cell is not None and opened.cell != place.cell:
         text.notice("The link points to a cell that this matrix does not have: another one is explained.")
     _tell_cuts(recorded.trace)
     pair = recorded.pair if recorded.is_pair else ""
-    return Pane(trace.info, is_other, opened, recorded.proof, pair=pair, whole=recorded.trace)
+    address = Address(recorded.key, part, opened.layer, opened.head, opened.word, opened.cell)
+    return Pane(trace.info, is_other, opened, recorded.proof, pair=pair, whole=recorded.trace, address=address)
 
 
 def _tell_cuts(whole: Trace) -> None:
@@ -314,15 +319,6 @@ def _tell_cuts(whole: Trace) -> None:
                 f"{whole.info.name} takes {cut.kept} tokens here, and {name} has {cut.total}: "
                 f"it was cut after “{cut.last_word[-40:]}”."
             )
-
-
-def _layer_and_head(place: Place, trace: Trace) -> tuple[int, int]:
-    """Return the layer and head that a link chooses; the decoder may have fewer than the encoder."""
-    layer, head = place.layer_and_head(trace.info)
-    last = len(trace.layers) - 1
-    if layer > last and place.layer is not None:
-        text.notice(f"The link points to layer {layer + 1}, and there are {last + 1} layers here: the last is shown.")
-    return min(layer, last), head
 
 
 def _record(model: Model, view: View) -> Recorded:

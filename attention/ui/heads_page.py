@@ -12,7 +12,7 @@ import streamlit as st
 from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
 from attention.figures.atlas import Atlas, Head
 from attention.figures.head_view import HeadView, Side
-from attention.figures.matrix import Cell, Matrix
+from attention.figures.matrix import Cell
 from attention.lesson.behaviour import describe, head_table, in_short, share_table
 from attention.lesson.pairs import tell_pair, tell_shares
 from attention.lesson.prose import lesson, listed
@@ -29,10 +29,10 @@ from attention.lesson.survey import (
     place,
 )
 from attention.segments import BLOCK_NAMES, SENTENCES, Block
-from attention.ui import choices, components, state, text
+from attention.ui import choices, components, state, step_view, text
 from attention.ui.atlas import atlas
-from attention.ui.cache import survey_of
-from attention.ui.downloads import csv_button
+from attention.ui.cache import Address, survey_of, turns
+from attention.ui.downloads import Table, csv_button, file_button
 from attention.ui.frame import Pane
 from attention.ui.head_view import head_view
 from attention.view import MAX_PINS, View
@@ -98,25 +98,34 @@ def _hide_labels(panes: list[Pane]) -> dict[str, str]:
 
 def show(view: View, pane: Pane) -> None:
     """Draw the atlas of one model, and the chosen head beside what it does."""
-    scene = pane.scene
-    if scene is None:
+    scene, address = pane.scene, pane.address
+    if scene is None or address is None:
+        step_view.unavailable(pane)
         return
     current = (scene.layer, scene.head)
     with st.spinner("Looking at all heads …", show_time=True):
-        surveyed = survey_of(view, scene.trace)
-        arranged = order(view.sort, surveyed, scene.trace, view.look, current)
+        surveyed = survey_of(address, scene.trace, view.look)
+        all_heads = _all_heads(view, scene, surveyed)
     text.prose(lesson("all-heads"))
     if pane.pair:
         text.prose(tell_pair(scene, pane.pair))
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     if notes:
         st.caption(" ".join(notes))
-    all_heads = Atlas(
+    atlas(all_heads, key="atlas", on_choose=_choose)
+    _one_head(view, pane, scene, surveyed, current)
+    _downloads(view, scene, address, pane.pair, notes)
+    _table(view.look, surveyed, address)
+
+
+def _all_heads(view: View, scene: Scene, surveyed: Survey) -> Atlas:
+    arranged = order(view.sort, surveyed, scene.trace, view.look, (scene.layer, scene.head))
+    return Atlas(
         tiles=surveyed.tiles,
         groups=arranged.groups,
-        title=f"{pane.info.name}: {len(surveyed.summaries)} heads",
-        alt=f"All {len(surveyed.summaries)} heads of {pane.info.name} as small heatmaps.",
-        current=current,
+        title=f"{scene.info.name}: {len(surveyed.summaries)} heads",
+        alt=f"All {len(surveyed.summaries)} heads of {scene.info.name} as small heatmaps.",
+        current=(scene.layer, scene.head),
         descriptions={
             # Sorted by entropy, the number stands behind it already.
             place(summary): in_short(summary, has_entropy=view.sort != "entropy")
@@ -125,14 +134,14 @@ def show(view: View, pane: Pane) -> None:
         badges=arranged.badges,
         badge_name=_BADGE_NAMES[view.sort],
     )
-    atlas(all_heads, key="atlas", on_choose=_choose)
-    lines, heatmap = _one_head(view, pane, scene, surveyed, current)
-    _downloads(scene, pane.pair, notes, all_heads, lines, heatmap)
-    _table(surveyed)
 
 
-def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: Head) -> tuple[HeadView, Matrix]:
-    """Draw what one head does, and its weights as lines and as a heatmap; return these two."""
+def _lines(view: View, scene: Scene) -> HeadView:
+    return layer_lines(scene, view.look, scene.head, view.lines, view.block)
+
+
+def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: Head) -> None:
+    """Draw what one head does, and its weights as lines and as a heatmap."""
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
     text.prose(describe(surveyed.summary(current)))
     _shares(surveyed, current)
@@ -147,7 +156,7 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: H
         choices.switch("The layer's mean instead of its heads", key="mean", value=view.lines.mean, take=_take_mean)
         if pane.pair:
             _block_choice(view)
-        lines = layer_lines(scene, view.look, current[1], view.lines, view.block)
+        lines = _lines(view, scene)
         starts = {"query": lines.row_start, "key": lines.column_start}
         head_view(
             lines,
@@ -157,9 +166,7 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: H
             on_threshold=_set_threshold,
         )
     with right:
-        picture = head_matrix(scene, view.look, current[1])
-        components.matrix(picture, key="head_matrix", on_select=_open_weight)
-    return lines, picture
+        components.matrix(head_matrix(scene, view.look, scene.head), key="head_matrix", on_select=_open_weight)
 
 
 def _shares(surveyed: Survey, current: Head) -> None:
@@ -184,28 +191,50 @@ def _block_choice(view: View) -> None:
     )
 
 
-def _downloads(scene: Scene, pair: str, notes: list[str], all_heads: Atlas, lines: HeadView, heatmap: Matrix) -> None:
+def _downloads(view: View, scene: Scene, address: Address, pair: str, notes: list[str]) -> None:
     """Offer what can be taken away, which says how it was looked at; each file is made when somebody asks for it."""
     title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
     model = " ".join([f"{scene.info.name}.", *notes])
     head = f"Layer {scene.layer + 1}, head {scene.head + 1} of {model}"
-    files: list[tuple[str, str, str, Callable[[], str | bytes]]] = [
-        ("All heads, a page of its own", "heads.html", "text/html", lambda: atlas_html(all_heads, title, model)),
-        ("Lines, a page of its own", "lines.html", "text/html", lambda: head_view_html(lines, title, head)),
-        ("Heatmap, a page of its own", "heatmap.html", "text/html", lambda: matrix_html(heatmap, title, head)),
-        ("Heatmap, SVG", "heatmap.svg", "image/svg+xml", lambda: matrix_svg(heatmap)),
-        ("All weights, NumPy", "trace.npz", "application/octet-stream", lambda: trace_npz(scene.trace)),
-        (
-            "This layer whole, NumPy",
-            "layer.npz",
-            "application/octet-stream",
-            lambda: trace_npz(scene.trace, scene.layer),
-        ),
+    files: list[tuple[str, str, str, Callable[[Scene], str | bytes]]] = [
+        ("All heads, a page of its own", "heads.html", "text/html", partial(_heads_file, view, address, title, model)),
+        ("Lines, a page of its own", "lines.html", "text/html", partial(_lines_file, view, title, head)),
+        ("Heatmap, a page of its own", "heatmap.html", "text/html", partial(_heatmap_file, view.look, title, head)),
+        ("Heatmap, SVG", "heatmap.svg", "image/svg+xml", partial(_heatmap_svg, view.look)),
+        ("All weights, NumPy", "trace.npz", "application/octet-stream", _weights_file),
+        ("This layer whole, NumPy", "layer.npz", "application/octet-stream", _layer_file),
     ]
     st.caption("Take it with you: the pages need no server and no network.")
     with st.container(horizontal=True):
         for label, name, mime, make in files:
-            st.download_button(label, data=make, file_name=name, mime=mime, key=name, on_click="ignore")
+            file_button(label, name, mime, make, address, key=name)
+
+
+def _heads_file(view: View, address: Address, title: str, caption: str, scene: Scene) -> str:
+    surveyed = survey_of(address, scene.trace, view.look)
+    return atlas_html(_all_heads(view, scene, surveyed), title, caption)
+
+
+def _lines_file(view: View, title: str, caption: str, scene: Scene) -> str:
+    return head_view_html(_lines(view, scene), title, caption)
+
+
+def _heatmap_file(look: Look, title: str, caption: str, scene: Scene) -> str:
+    return matrix_html(head_matrix(scene, look, scene.head), title, caption)
+
+
+def _heatmap_svg(look: Look, scene: Scene) -> str:
+    return matrix_svg(head_matrix(scene, look, scene.head))
+
+
+def _weights_file(scene: Scene) -> bytes:
+    # It is packed for seconds, and takes as much memory meanwhile as a page does.
+    with turns():
+        return trace_npz(scene.trace)
+
+
+def _layer_file(scene: Scene) -> bytes:
+    return trace_npz(scene.trace, scene.layer)
 
 
 def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
@@ -222,14 +251,19 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
     return notes
 
 
-def _table(surveyed: Survey) -> None:
+def _table(look: Look, surveyed: Survey, address: Address) -> None:
     st.header("All heads as a table", anchor=False)
     table = head_table(surveyed.summaries, surveyed.shares, surveyed.special)
     if surveyed.shares is not None:
         counted = f", {listed(surveyed.special)} counted in" if surveyed.special else ""
         st.caption(f"{_SORT_LABELS['across']} and its like are mean shares of a row's weight{counted}.")
     st.dataframe(table, hide_index=True, key="heads_table")
-    csv_button("heads", lambda: table)
+    csv_button("heads", partial(_heads_table, look, address), address)
+
+
+def _heads_table(look: Look, address: Address, scene: Scene) -> Table:
+    surveyed = survey_of(address, scene.trace, look)
+    return head_table(surveyed.summaries, surveyed.shares, surveyed.special)
 
 
 def _choose(layer: int, head: int) -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from attention.lab import WAYS, Result, why_not
 from attention.lesson.lab import lab_table, shape_table, tell_lab
+from attention.lesson.scene import Scene
 from attention.ui import step_view, text
-from attention.ui.cache import lab_of
-from attention.ui.downloads import csv_button
+from attention.ui.cache import Address, lab_of
+from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
-from attention.view import View
 
 __all__ = ["show"]
 
 
-def show(view: View, pane: Pane) -> None:
+def show(pane: Pane) -> None:
     """Draw how the five ways agree, and the code and the shapes of one of them."""
-    scene = pane.scene
-    if scene is None:
+    scene, address = pane.scene, pane.address
+    if scene is None or address is None:
         step_view.unavailable(pane)
         return
     reason = why_not(scene.attention)
@@ -27,12 +29,15 @@ def show(view: View, pane: Pane) -> None:
         text.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose {others}.")
         return
     with st.spinner("Running all five …"):
-        results = lab_of(view, scene)
+        results = lab_of(address, scene)
     text.prose(tell_lab(scene, results))
-    table = lab_table(results)
-    st.dataframe(table, hide_index=True, key="lab_table")
-    csv_button("lab", lambda: table)
+    st.dataframe(lab_table(results), hide_index=True, key="lab_table")
+    csv_button("lab", partial(_table, address), address)
     _one(results)
+
+
+def _table(address: Address, scene: Scene) -> Table:
+    return lab_table(lab_of(address, scene))
 
 
 def _one(results: list[Result]) -> None:

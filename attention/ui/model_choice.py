@@ -12,9 +12,10 @@ from attention.models import Model, ModelInfo, ModelUnavailableError, list_model
 from attention.models.store import Progress
 from attention.ui import choices, state, text
 from attention.ui.cache import model_or_reason, waiting
+from attention.view import Pane as Place
 from attention.view import View, other_model
 
-__all__ = ["choose", "choose_place", "load"]
+__all__ = ["choose", "choose_place", "load", "place_within"]
 
 # So many names stand side by side; more of them have room in a list that opens.
 MAX_SIDE_BY_SIDE = 5
@@ -28,6 +29,18 @@ def choose(view: View) -> None:
         choices.one_of("Model", list(models), format_func=models.__getitem__, **offered)
     else:
         choices.select("Model", list(models), format_func=models.__getitem__, width=220, **offered)
+
+
+def place_within(place: Place, info: ModelInfo) -> tuple[int, int]:
+    """Return the layer and the head of a link, in what the model has of them: a decoder may have other layers."""
+    found = []
+    chosen = {"layer": (place.layer, info.n_layers), "head": (place.head, info.n_heads)}
+    for (name, (wanted, count)), value in zip(chosen.items(), place.layer_and_head(info), strict=True):
+        if wanted is not None and wanted >= count:
+            there = f"there are {count} {name}s here"
+            text.notice(f"The link points to {name} {wanted + 1}, and {there}: the last is shown.")
+        found.append(min(value, count - 1))
+    return found[0], found[1]
 
 
 def choose_place(info: ModelInfo, layer: int, head: int, *, is_other: bool = False) -> None:

@@ -217,14 +217,16 @@ def _start(model_id: str) -> None:
 
 def _remove(entry: Entry) -> None:
     assert entry.kept is not None
-    if not shelf().put_out(entry.model_id, IDLE_SECONDS):
-        _say(f"{entry.name} stays: somebody has used it in the last {IDLE_SECONDS:.0f} seconds. Try again later.")
-        return
-    try:
-        hub.remove(entry.kept)
-    except OSError as error:
-        _say(f"{entry.name} cannot be removed: {error.strerror or error}.")
-        return
+    # Nobody may begin to load what is being deleted.
+    with shelf().kept_out(entry.model_id, IDLE_SECONDS) as is_out:
+        if not is_out:
+            _say(f"{entry.name} stays: somebody has used it in the last {IDLE_SECONDS:.0f} seconds. Try again later.")
+            return
+        try:
+            hub.remove(entry.kept)
+        except OSError as error:
+            _say(f"{entry.name} cannot be removed: {error.strerror or error}.")
+            return
     st.session_state[_SAID] = [(text.news, f"{entry.name} is no longer on disk.")]
 
 

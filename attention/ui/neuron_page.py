@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 from streamlit.components.v2 import component
@@ -29,8 +30,8 @@ _PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
 
 def show(view: View, pane: Pane) -> None:
     """Draw the query in focus against every key, and the chosen key with it, number by number."""
-    scene = pane.scene
-    if scene is None:
+    scene, address = pane.scene, pane.address
+    if scene is None or address is None:
         step_view.unavailable(pane)
         return
     key = _key(view, scene)
@@ -42,7 +43,7 @@ def show(view: View, pane: Pane) -> None:
         components.matrix(key_picture(scene, key), key="meeting")
     with right:
         components.matrix(value_picture(scene, key), key="handing")
-    csv_button("neuron", lambda: pair_table(scene, key))
+    csv_button("neuron", partial(pair_table, key=key), address)
 
 
 def _picture(data: Neuron, *, key: str, on_choose: Callable[[int, int], None]) -> None:

@@ -10,9 +10,10 @@ import streamlit as st
 from attention.figures.bars import candidates_figure
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
+from attention.lesson.scene import Scene
 from attention.ui import components, state, text
-from attention.ui.cache import forecast_of
-from attention.ui.downloads import csv_button
+from attention.ui.cache import Address, forecast_of
+from attention.ui.downloads import GoneError, Table, csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
@@ -24,10 +25,10 @@ def show(view: View, panes: Sequence[Pane]) -> None:
     if view.step != STEP_KEYS[-1]:
         return
     for pane in panes:
-        if pane.scene is None or not pane.info.is_decoder:
+        if pane.scene is None or pane.address is None or not pane.info.is_decoder:
             continue
         trace = pane.scene.trace
-        found = forecast_of(trace, view.mask)
+        found = forecast_of(pane.address.run, trace)
         if found is None:
             continue
         st.subheader(f"{pane.info.name}: what comes next", anchor=False)
@@ -39,7 +40,7 @@ def show(view: View, panes: Sequence[Pane]) -> None:
             _buttons(found.candidates, pane, is_whole=trace.cut is None)
         with right:
             _bars(found.candidates, pane)
-        _lens(found, pane)
+        _lens(found, pane.name, pane.address)
 
 
 def _buttons(candidates: Sequence[Candidate], pane: Pane, *, is_whole: bool) -> None:
@@ -73,9 +74,15 @@ def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:
     )
 
 
-def _lens(found: Forecast, pane: Pane) -> None:
+def _lens(found: Forecast, pane_name: str, address: Address) -> None:
     st.subheader("Layer by layer", anchor=False)
     text.prose(tell_lens(found), is_aside=True)
-    columns = lens_table(found)
-    st.dataframe(columns, hide_index=True, key=f"{pane.name}_lens")
-    csv_button("next-token", lambda: columns, key=f"{pane.name}_lens_csv")
+    st.dataframe(lens_table(found), hide_index=True, key=f"{pane_name}_lens")
+    csv_button("next-token", partial(_lens_table, address), address, key=f"{pane_name}_lens_csv")
+
+
+def _lens_table(address: Address, scene: Scene) -> Table:
+    found = forecast_of(address.run, scene.trace)
+    if found is None:
+        raise GoneError(f"{scene.info.name} is not here at the moment: load the page anew.")
+    return lens_table(found)

@@ -20,11 +20,11 @@ __all__ = ["alignment", "show"]
 def show(view: View, panes: Sequence[Pane]) -> None:
     """Say for each pane what its model made of what it read, where it makes anything of it."""
     for pane in panes:
-        if pane.scene is None or pane.whole is None:
+        if pane.whole is None or pane.address is None:
             continue
         if pane.whole.decoder is not None:
             text.prose(tell_written(pane.whole, is_given=bool(view.pair)))
-        answer = answer_of(pane.whole, view.mask)
+        answer = answer_of(pane.address.run, pane.whole)
         if answer is not None:
             card = digits_card() if pane.info.model_id == DIGITS.model_id else None
             text.prose(tell_answer(answer, pane.info.name, card))

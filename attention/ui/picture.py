@@ -16,8 +16,9 @@ from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
 from attention.models import get_info
 from attention.ui import components, state, text
+from attention.ui.cache import Address
 from attention.ui.components import _css, _is_index, _read
-from attention.ui.downloads import csv_button
+from attention.ui.downloads import Table, csv_button
 from attention.view import View
 
 __all__ = ["BLANK", "field", "show"]
@@ -57,23 +58,28 @@ def is_picture(written: str) -> bool:
     return True
 
 
-def show(scenes: Sequence[Scene | None]) -> None:
-    """Draw the weights of the layer's heads over the picture that was read."""
-    for scene in scenes:
-        if scene is None or scene.info.reads != "picture":
+def show(scenes: Sequence[tuple[Scene | None, Address | None]]) -> None:
+    """Draw the weights of the layer's heads over the picture that was read; each scene comes with its address."""
+    for scene, address in scenes:
+        if scene is None or address is None or scene.info.reads != "picture":
             continue
         st.header("Laid over the picture", anchor=False)
         text.prose(tell_overlay(scene), is_aside=True)
-        _overlay(scene)
+        _overlay(scene, address)
 
 
-def _overlay(scene: Scene) -> None:
+def _overlay(scene: Scene, address: Address) -> None:
     data = overlay(scene)
     positions = [token.position for token in scene.tokens if not token.is_special]
     components.mount(
         _OVERLAY, "overlay", data.payload(), ask=partial(_ask, positions), choose=partial(_choose, len(data.heads))
     )
-    csv_button("overlay", lambda: overlay_table(data))
+
+    csv_button("overlay", _table, address)
+
+
+def _table(scene: Scene) -> Table:
+    return overlay_table(overlay(scene))
 
 
 def _set_drawn(drawn: object) -> None:

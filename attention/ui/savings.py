@@ -19,7 +19,8 @@ from attention.lesson.savings import (
 from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table
 from attention.ui import components, text
-from attention.ui.downloads import csv_button
+from attention.ui.cache import Address
+from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
@@ -30,16 +31,16 @@ _TITLE = "What grouped queries save"
 
 def show(view: View, panes: Sequence[Pane]) -> None:
     """Draw, at the step that makes queries, keys and values, what it would mean if heads shared the latter two."""
-    scenes = [pane.scene for pane in panes if pane.scene is not None and not pane.is_other]
-    if view.step != "qkv" or not scenes:
+    pane = next(pane for pane in panes if not pane.is_other) if panes else None
+    if view.step != "qkv" or pane is None or pane.scene is None or pane.address is None:
         return
-    (scene,) = scenes
+    scene = pane.scene
     shares = scene.info.group_size > 1
     # Worked out only where it is open: a page of its own for models of which no heads share.
     with st.expander(_TITLE, expanded=shares, key=f"savings_{scene.info.model_id}", on_change="rerun") as place:
         if place.open:
             _costs(scene)
-            _changes(scene)
+            _changes(scene, pane.address)
 
 
 def _costs(scene: Scene) -> None:
@@ -54,7 +55,7 @@ def _costs(scene: Scene) -> None:
         st.dataframe(savings_table(sizes), hide_index=True, key="savings_table")
 
 
-def _changes(scene: Scene) -> None:
+def _changes(scene: Scene, address: Address) -> None:
     variants = shared(scene)
     if len(variants) < 2:
         return
@@ -63,4 +64,9 @@ def _changes(scene: Scene) -> None:
     for picture, place in zip(pictures, st.columns(len(pictures), gap="large"), strict=True):
         with place:
             components.matrix(picture, key=picture.name)
-            csv_button(picture.name, partial(matrix_table, picture))
+            csv_button(picture.name, partial(_table, picture.name), address)
+
+
+def _table(name: str, scene: Scene) -> Table:
+    pictures = {picture.name: picture for picture in shared_pictures(scene, shared(scene))}
+    return matrix_table(pictures[name])

@@ -18,8 +18,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from attention import pixels
 from attention.examples import EXAMPLES
-from attention.models import ModelInfo, get_info, hub, list_models
+from attention.models import ModelInfo, hub, list_models
 from attention.models.hub import HubError
 from attention.trace import Reads
 from attention.ui import focus
@@ -235,7 +236,8 @@ def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
     gone = seen.view.model
     if gone not in models:
         # Somebody has removed it meanwhile.
-        change(lambda view: view.with_model(View().model), [f"{gone} is no longer here: another model is shown."])
+        default = seen_with(View().model)
+        change(lambda _: default, [f"{gone} is no longer here: another model is shown."])
 
 
 def taken_along() -> View:
@@ -298,6 +300,10 @@ def set_text(text: str) -> None:
 
 def set_model(model: str) -> None:
     """Take another model; where it reads something else, it gets what was last read of that kind."""
+    models = _models()
+    if model not in models:
+        change(lambda view: view, [f"{model} is no longer here: choose another model."])
+        return
     view = seen_with(model)
     _remember(_session().seen)
     change(lambda _: view)
@@ -305,11 +311,13 @@ def set_model(model: str) -> None:
 
 def seen_with(model: str) -> View:
     """Return the view with another model, and with something that it can read; the same word stays in focus."""
-    view, info = current(), get_info(model)
-    if model == view.model:
+    view, models = current(), _models()
+    # One that somebody removes at this moment will be told to be gone.
+    if model == view.model or model not in models:
         return view
+    info = models[model]
     seen = view.with_model(model, focus.spot_in(view))
-    if info.reads != get_info(view.model).reads:
+    if info.reads != _reads(view, models):
         last = _session().seen.read.get(info.reads, View(text=EXAMPLES[info.reads][0]))
         seen = replace(seen.with_text(last.text).with_pair(last.pair), spot=focus.spot_in(last))
     return seen.fitting(info)
@@ -317,7 +325,22 @@ def seen_with(model: str) -> View:
 
 def _remember(seen: _Seen) -> None:
     """Keep what is read, for when a model that reads such a thing is chosen once more."""
-    seen.read = {**seen.read, get_info(seen.view.model).reads: seen.view}
+    seen.read = {**seen.read, _reads(seen.view, _models()): seen.view}
+
+
+def _models() -> dict[str, ModelInfo]:
+    return {info.model_id: info for info in list_models()}
+
+
+def _reads(view: View, models: Mapping[str, ModelInfo]) -> Reads:
+    """Return what the model of a view reads; of one that somebody has removed, what its text looks like."""
+    if view.model in models:
+        return models[view.model].reads
+    try:
+        pixels.parse(view.text)
+    except ValueError:
+        return "text"
+    return "picture"
 
 
 def set_pair(pair: str, text: str | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -19,7 +20,8 @@ from attention.lesson.tables import matrix_table, shapes, token_table
 from attention.lesson.telling import formula, heading, tell
 from attention.snippets import Library, snippet
 from attention.ui import components, frame, state, text
-from attention.ui.downloads import csv_button
+from attention.ui.cache import Address
+from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
 from attention.view import View
 
@@ -119,12 +121,12 @@ def _words(step: Step, pane: Pane) -> None:
 
 def _opened_cell(step: Step, pane: Pane) -> None:
     """Draw how the opened cell came about, and at the scaling step how far the scores are spread."""
-    scene = pane.scene
-    if scene is None:
+    scene, address = pane.scene, pane.address
+    if scene is None or address is None:
         return
     explained = detail(scene)
     if explained is not None:
-        _detail(explained, pane)
+        _detail(explained, pane.name, address)
     if step.key == "scale":
         st.plotly_chart(
             spread_figure(scene.steps.scores, scene.steps.scaled_scores),
@@ -166,26 +168,33 @@ def _picture(view: View, pane: Pane) -> None:
             components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=on_select)
 
 
-def _detail(explained: Detail, pane: Pane) -> None:
-    with st.container(border=True, key=f"{pane.name}_detail"):
+def _detail(explained: Detail, name: str, address: Address) -> None:
+    with st.container(border=True, key=f"{name}_detail"):
         text.prose(explained.title + explained.note, is_detail=True)
         if len(explained.parts):
             st.plotly_chart(
                 parts_figure(explained.labels, explained.parts, explained.axis, explained.are_weights),
-                key=f"{pane.name}_parts",
+                key=f"{name}_parts",
                 config={"displayModeBar": False},
                 alt=f"Bars: {explained.axis}. The table below has the same numbers.",
             )
         # Made only once it is open: a table is much to make, and much for a browser to fetch.
-        with st.expander("These parts as a table", key=f"{pane.name}_parts_open", on_change="rerun") as place:
+        with st.expander("These parts as a table", key=f"{name}_parts_open", on_change="rerun") as place:
             if place.open:
-                _table(explained.table(), f"{pane.name}_parts", "parts")
+                _table(explained.table(), f"{name}_parts", "parts", _parts, address)
+
+
+def _parts(scene: Scene) -> Table:
+    explained = detail(scene)
+    # The address is of a scene with an opened cell.
+    assert explained is not None
+    return explained.table()
 
 
 def _panel(step: Step, pane: Pane) -> None:
     """Draw what is one click away: shapes, code and table."""
-    scene = pane.scene
-    if scene is None:
+    scene, address = pane.scene, pane.address
+    if scene is None or address is None:
         return
     with st.container(border=True, key=f"{pane.name}_more"):
         chosen = st.segmented_control(
@@ -202,11 +211,19 @@ def _panel(step: Step, pane: Pane) -> None:
             pictures = matrices(step.key, scene)
             tables = [(picture.name, matrix_table(picture)) for picture in pictures]
             for name, columns in tables or _token_tables(scene):
-                _table(columns, f"{pane.name}_{name}", name)
+                _table(columns, f"{pane.name}_{name}", name, partial(_columns, step.key, name), address)
         else:
             library: Library = "numpy" if chosen == "NumPy" else "pytorch"
             row, column = _printed_cell(step, scene)
             st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, row, column))
+
+
+def _columns(step: str, name: str, scene: Scene) -> Table:
+    """Return one table of a step, by its name."""
+    for picture in matrices(step, scene):
+        if picture.name == name:
+            return matrix_table(picture)
+    return dict(_token_tables(scene))[name]
 
 
 def _token_tables(scene: Scene) -> list[tuple[str, dict[str, list[str]]]]:
@@ -221,13 +238,16 @@ def _printed_cell(step: Step, scene: Scene) -> tuple[int, int | None]:
     return scene.word, None
 
 
-def _table(columns: dict[str, list[str]], key: str, name: str) -> None:
+def _table(
+    columns: dict[str, list[str]], key: str, name: str, make: Callable[[Scene], Table], address: Address
+) -> None:
+    """Show a table, if it can be read here, and offer it as CSV, which ``make`` makes anew."""
     n_rows = max(map(len, columns.values()))
     if n_rows <= MAX_TABLE and len(columns) <= MAX_TABLE:
         st.dataframe(columns, hide_index=True, key=f"{key}_table")
     else:
         text.notice(f"{name}: {n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV.")
-    csv_button(name, lambda: columns, key=f"{key}_csv")
+    csv_button(name, make, address, key=f"{key}_csv")
 
 
 def _go(step: str) -> None:

@@ -19,12 +19,12 @@ import streamlit as st
 from cachetools import LRUCache
 
 from attention import corpus
-from attention.models import Model
+from attention.models import Model, ModelUnavailableError
 from attention.study import Collector, Run, Study
 from attention.syntax import SyntaxCheck
 from attention.ui.cache import turns
 
-__all__ = ["Job", "Snapshot", "content_key", "study_job", "syntax_job"]
+__all__ = ["Job", "Snapshot", "content_key", "find_job", "study_job", "syntax_job"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -56,6 +56,8 @@ class Job(Generic[C]):
         self.collector = collector
         self.run = Run(model, texts, collector)
         self.failure: str | None = None
+        # What another try may mend.
+        self.has_lost_its_model = False
         self._turn = turn
         self._lock = Lock()
         self._made: Snapshot[Any] | None = None
@@ -72,6 +74,8 @@ class Job(Generic[C]):
                 return
             try:
                 self.run.step()
+            except ModelUnavailableError as error:
+                self.failure, self.has_lost_its_model = str(error), True
             except Exception as error:
                 # Without the message, which may quote what was read.
                 kind = type(error).__name__
@@ -104,9 +108,13 @@ class _Jobs:
     def get(self, key: str, make: Callable[[BoundedSemaphore], Job[C]]) -> Job[C]:
         with self._lock:
             found: Job[C] | None = self._jobs.get(key)
-            if found is None:
+            if found is None or found.has_lost_its_model:
                 found = self._jobs[key] = make(self._turn)
             return found
+
+    def find(self, key: str) -> Job[Any] | None:
+        with self._lock:
+            return self._jobs.get(key)
 
 
 @st.cache_resource(show_spinner=False)
@@ -119,15 +127,24 @@ def content_key(texts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
+def find_job(key: str) -> Job[Any] | None:
+    """Return the job with this key, if it is still there."""
+    return _jobs().find(key)
+
+
 def study_job(model: Model, texts: Sequence[str], content: str) -> Job[Study]:
     """Return the study of all heads of a model over texts, begun by whoever asked first."""
-    key = f"study {model.info.model_id} {content}"
+    key = f"study {_identity(model)} {content}"
     return _jobs().get(key, lambda turn: Job(key, model, texts, Study(model.info), turn))
 
 
 def syntax_job(model: Model) -> Job[SyntaxCheck]:
     """Return the check of all heads of a model against the annotated sentences."""
-    key = f"syntax {model.info.model_id}"
+    key = f"syntax {_identity(model)}"
     sentences = corpus.annotated()
     texts = [sentence.text for sentence in sentences]
     return _jobs().get(key, lambda turn: Job(key, model, texts, SyntaxCheck(model.info, sentences), turn))
+
+
+def _identity(model: Model) -> str:
+    return f"{model.info.model_id} {model.info.revision}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -23,12 +24,12 @@ from attention.lesson.many_sentences import (
     tell_layers,
 )
 from attention.lesson.prose import lesson
-from attention.models import ModelInfo
+from attention.models import ModelInfo, get_info
 from attention.study import Study, StudyResult
 from attention.ui import components, corpus_frame, state, text
 from attention.ui.atlas import atlas
-from attention.ui.downloads import csv_button
-from attention.ui.model_choice import choose_place
+from attention.ui.downloads import Table, csv_button
+from attention.ui.model_choice import choose_place, place_within
 from attention.ui.study_cache import Snapshot, content_key, study_job
 from attention.view import View
 
@@ -54,9 +55,9 @@ class _Texts:
 def show(view: View) -> None:
     """Draw the page: the choices, the work while it lasts, and what came of it."""
     text.prose(lesson("study"))
+    current = place_within(view.pane, get_info(view.model))
     with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         info = corpus_frame.model_choice(view)
-        current = view.pane.layer_and_head(info)
         choose_place(info, *current)
     texts = _texts()
     for problem in texts.problems:
@@ -75,7 +76,7 @@ def show(view: View) -> None:
     _say_what_was_read(info, texts, found, result)
     _one_head(result, _all_heads(result, current), current)
     _layers(result, current)
-    _table(result)
+    _table(result, job.key)
     corpus_frame.finish(info.name, result.difference, result.largest_row_error)
 
 
@@ -158,8 +159,12 @@ def _layers(result: StudyResult, current: Head) -> None:
                 )
 
 
-def _table(result: StudyResult) -> None:
+def _table(result: StudyResult, job: str) -> None:
     st.header("All heads as a table", anchor=False)
-    table = study_table(result)
-    st.dataframe(table, hide_index=True, key="study_table")
-    csv_button("many-sentences", lambda: table)
+    st.dataframe(study_table(result), hide_index=True, key="study_table")
+    csv_button("many-sentences", partial(_columns, job))
+
+
+def _columns(job: str) -> Table:
+    result = corpus_frame.result_again(job, Study.result)
+    return {} if result is None else study_table(result)

@@ -27,7 +27,7 @@ from attention.models import Model, ModelInfo
 from attention.syntax import Finding, SyntaxCheck
 from attention.ui import choices, components, corpus_frame, state, text
 from attention.ui.cache import record
-from attention.ui.downloads import csv_button
+from attention.ui.downloads import Table, csv_button
 from attention.ui.study_cache import syntax_job
 from attention.view import Grammar, Pane, View
 from attention.words import special_names
@@ -56,14 +56,12 @@ def show(view: View) -> None:
     text.prose(lesson("syntax-warning", heads=n_heads))
     _say_what_was_counted(info, job.collector, done.n_done)
     common = [finding.relation for finding in relations(found, with_rare=False)]
+    with_rare = view.grammar.rare
     choices.switch(
-        f"Relations with fewer than {FEW} cases, too",
-        key=_RARE,
-        value=view.grammar.rare,
-        take=partial(_take_rare, common),
+        f"Relations with fewer than {FEW} cases, too", key=_RARE, value=with_rare, take=partial(_take_rare, common)
     )
-    shown = relations(found, with_rare=view.grammar.rare)
-    _table(shown)
+    shown = relations(found, with_rare=with_rare)
+    _table(shown, partial(_columns, job.key, with_rare))
     _one_relation(view, model, shown, n_heads)
     corpus_frame.finish(info.name, job.collector.difference, job.collector.largest_row_error)
 
@@ -78,12 +76,16 @@ def _say_what_was_counted(info: ModelInfo, check: SyntaxCheck, n_done: int) -> N
     st.caption(told)
 
 
-def _table(shown: Sequence[Finding]) -> None:
+def _columns(job: str, with_rare: bool) -> Table:
+    return findings_table(relations(corpus_frame.result_again(job, SyntaxCheck.findings), with_rare=with_rare))
+
+
+def _table(shown: Sequence[Finding], make: Callable[[], Table]) -> None:
     st.caption("Click on a row to see an example of it below, and on a heading to sort.")
-    table = findings_table(shown)
     names = [finding.relation for finding in shown]
+    table = findings_table(shown)
     choices.cell_of(table, key=_TABLE, take=lambda row: _choose_relation(names[row]), placeholder="–")
-    csv_button("syntax-check", lambda: table)
+    csv_button("syntax-check", make)
 
 
 def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: int) -> None:

@@ -8,12 +8,14 @@ from collections.abc import Callable
 
 import numpy as np
 import psutil
+import pytest
 
 from attention.lesson.course import STEP_KEYS
 from attention.masks import MASK_NAMES
 from tests.bench.client import STEP_PAGE, Visitor
 from tests.bench.report import mib, undisturbed
 from tests.bench.walk import MODELS
+from tests.browser.server import serve
 
 N_VISITORS = 4
 N_WARM_UP = 200
@@ -34,6 +36,13 @@ N_LONG = 30
 # More than the model takes, so it is cut; and as much as a link holds.
 LONG = "cat dog bird and mat " * 115
 MAX_MEMORY_MIB = 1.2 * 1024
+
+# As many tokens as words for BERT, and for SmolLM2 too: each of these has one.
+WORDS = ("cat", "dog", "bird", "and", "mat", "sun", "sea", "tree", "fire", "house")
+N_TOKENS = 480
+N_TEXTS, N_SESSIONS = 60, 20
+TRACE_PAGES = ("all_heads", "neuron_view")
+MAX_SESSIONS_MIB = 1.6 * 1024
 
 
 def test_memory_does_not_grow(report, server):
@@ -111,3 +120,59 @@ async def _read_long_texts(url: str, resident: Callable[[], int]) -> int:
     for visitor in visitors:
         await visitor.close()
     return peak
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A server that nobody has used, and how much memory it has."""
+    with serve(tmp_path / "log") as running:
+        process = psutil.Process(running.process.pid)
+        yield running.url, lambda: process.memory_info().rss
+
+
+def test_many_long_texts_of_one_visitor_fit(report, fresh):
+    url, resident = fresh
+    peak, closed = asyncio.run(_read_one_after_the_other(url, resident))
+    what = f"peak, one person reads {N_TEXTS} texts of {N_TOKENS} tokens"
+    report.compare("Memory", what, peak / 2**20, MAX_SESSIONS_MIB, " MiB")
+    report.add("Memory", "  after that", mib(closed))
+
+
+@pytest.mark.parametrize("page", TRACE_PAGES)
+def test_many_sessions_with_long_texts_fit(report, fresh, page):
+    url, resident = fresh
+    peak, closed = asyncio.run(_stay(url, resident, page))
+    report.compare("Memory", f"peak, {N_SESSIONS} sessions on {page}", peak / 2**20, MAX_SESSIONS_MIB, " MiB")
+    report.add("Memory", "  after they were closed", mib(closed))
+
+
+def long_text(number: int) -> str:
+    """Return a text of about so many tokens; each number has another one."""
+    n_words = N_TOKENS - 4
+    return " ".join(WORDS[(number // 10 ** min(i, 2) + i * i) % len(WORDS)] for i in range(n_words))
+
+
+async def _read_one_after_the_other(url: str, resident: Callable[[], int]) -> tuple[int, int]:
+    """Let one visitor read text after text with both models, on one page after the other; return peak and end."""
+    peak = 0
+    for page in (STEP_PAGE, *TRACE_PAGES):
+        visitor = await Visitor.open(url, page)
+        for number in range(N_TEXTS // 3):
+            for model in ("minilm-l6", "smollm2-135m"):
+                await visitor.follow(text=long_text(number), model=model)
+                peak = max(peak, resident())
+        await visitor.close()
+    return peak, resident()
+
+
+async def _stay(url: str, resident: Callable[[], int], page: str) -> tuple[int, int]:
+    """Let visitors come one after the other, each with a text of their own, and stay; return peak and end."""
+    peak, visitors = 0, []
+    for number in range(N_SESSIONS):
+        visitors.append(await Visitor.open(url, page, text=long_text(number), model="smollm2-135m"))
+        peak = max(peak, resident())
+    for visitor in visitors:
+        await visitor.close()
+    # One more page, on which there is no trace: the globals of the last one would keep theirs.
+    await (await Visitor.open(url, "models")).close()
+    return peak, resident()

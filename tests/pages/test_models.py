@@ -359,3 +359,101 @@ def test_the_last_model_goes_when_there_is_no_place_and_comes_back(open_page, of
         shown = open_page(model="gpt2")
         assert (shown.exceptions, shown.notices) == ([], [])
         assert shelf().in_memory() == {"toy", "llama", "gpt2"}
+
+
+# ---------------------------------------------------------------- models that change, or go, meanwhile
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_folder_that_is_overwritten_while_it_is_loaded_is_shown_as_it_is_now(
+    open_page, of_the_owner, folders, tmp_path, page
+):
+    place = shutil.copytree(folders["llama"], tmp_path / "mine")
+    of_the_owner(place)
+    # The last layer and head of the old one, which the new one does not have.
+    old = open_page(f"pages/{page}.py", model="mine", layer="3", head="6")
+    assert old.exceptions == []
+    shutil.rmtree(place)
+    shutil.copytree(folders["distilbert"], place)
+    for shown in (old.run(), open_page(f"pages/{page}.py", model="mine", layer="3", head="6")):
+        assert shown.exceptions == []
+        assert shown.proofs or shown.notices
+    # And a larger one in place of a smaller one.
+    shutil.rmtree(place)
+    shutil.copytree(folders["llama"], place)
+    assert open_page(f"pages/{page}.py", model="mine", layer="3", head="6").exceptions == []
+
+
+def test_what_is_shown_of_a_changed_model_is_its_own(open_page, of_the_owner, folders, tmp_path):
+    place = shutil.copytree(folders["bert"], tmp_path / "mine")
+    of_the_owner(place)
+    before = open_page("pages/all_heads.py", model="mine").component("atlas")
+    tensors = load_file(place / "model.safetensors")
+    save_file({name: values * 2 for name, values in tensors.items()}, place / "model.safetensors", {"format": "pt"})
+    after = open_page("pages/all_heads.py", model="mine").component("atlas")
+    assert after["tiles"] != before["tiles"]
+    studies = []
+    for scale in (1, 3):
+        scaled = {name: values * scale for name, values in tensors.items()}
+        save_file(scaled, place / "model.safetensors", {"format": "pt"})
+        studies.append(open_page("pages/many_sentences.py", model="mine").component("study_atlas")["tiles"])
+    assert studies[0] != studies[1]
+
+
+@pytest.fixture
+def removed(open_page, small):
+    """A page on which a model is looked at that somebody has removed meanwhile."""
+    fetch(open_page(PAGE))
+    page = open_page(model=TINY, text="The cat sat on the mat")
+    (kept,) = hub.kept()
+    hub.remove(kept)
+    return page
+
+
+def test_another_model_can_be_chosen_on_a_page_whose_model_is_gone(removed):
+    shown = removed.choose("model", "toy")
+    assert shown.exceptions == []
+    assert (shown.view.model, shown.view.text) == ("toy", "The cat sat on the mat")
+    assert any("Toy" in proof for proof in shown.proofs)
+
+
+def test_a_model_that_is_gone_can_be_chosen_in_vain(open_page, small):
+    fetch(open_page(PAGE))
+    page = open_page(model="toy")
+    (kept,) = hub.kept()
+    hub.remove(kept)
+    shown = page.choose("model", TINY)
+    assert shown.exceptions == []
+    assert shown.view.model == "toy"
+    assert f"{TINY} is no longer here" in " ".join(shown.notices)
+
+
+def test_who_looked_at_pictures_with_a_model_that_is_gone_gets_a_sentence(open_page, of_the_owner, folders, tmp_path):
+    place = shutil.copytree(folders["vit"], tmp_path / "eye")
+    of_the_owner(place)
+    page = open_page(model="eye")
+    assert len(page.view.text) == 64
+    shutil.rmtree(place)
+    shown = page.run()
+    assert shown.exceptions == []
+    assert shown.view.model == "minilm-l6"
+    assert " " in shown.view.text
+
+
+def test_all_heads_says_why_a_model_cannot_be_loaded(open_page, of_the_owner, folders, tmp_path):
+    broken = shutil.copytree(folders["bert"], tmp_path / "broken")
+    (broken / "tokenizer.json").write_text("{}")
+    of_the_owner(broken)
+    for page in ("all_heads", "neuron_view", "step_by_step", "code_lab"):
+        assert "broken cannot be loaded" in open_page(f"pages/{page}.py", model="broken").text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_layer_that_only_the_decoder_has_is_no_trouble(open_page, of_the_owner, folders, page):
+    """The tiny BART has 2 layers in its encoder and 3 in its decoder."""
+    of_the_owner(folders["bart"])
+    shown = open_page(f"pages/{page}.py", model="bart", layer="3")
+    assert shown.exceptions == []
+    if page == "many_sentences":
+        assert "points to layer 3, and there are 2 layers here" in " ".join(shown.notices)
+        assert shown.component("study_atlas")["current"] == [1, 0]

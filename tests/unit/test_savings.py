@@ -9,6 +9,7 @@ import torch
 from attention import steps
 from attention.lesson.savings import (
     PRESETS,
+    Sizes,
     costs,
     savings_table,
     shared,
@@ -101,6 +102,17 @@ def test_the_costs_of_the_model_on_the_page_are_those_of_its_own_arrays(model_id
     assert sum(layer.projections.W_K.size for layer in trace.layers) == found.W_K
     cached = sum(layer.keys.nbytes + layer.values.nbytes for layer in trace.layers)
     assert found.bytes_per_context * 2 == cached
+
+
+def test_a_model_with_one_head_has_nothing_to_share_and_says_so():
+    sizes = Sizes("Single", 2, 1, 1, 32, 32, 6, "a test")
+    assert list(sizes.variants.values()) == [1]
+    assert [len(column) for column in savings_table(sizes).values()] == [8, 8]
+    assert list(savings_table(sizes))[1:] == ["single-head (its own)"]
+    told = tell_savings(sizes)
+    assert "1 query head with 32 numbers" in told
+    assert "nothing to share" in told
+    assert "other columns" not in told
 
 
 def test_heads_that_cannot_be_shared_evenly_are_an_error_that_says_so():

@@ -1,6 +1,7 @@
 import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier, Event, Thread
 
 import numpy as np
@@ -238,6 +239,111 @@ def test_a_shelved_model_works_as_the_model_itself_even_after_it_was_put_out(mak
         )
         assert shelved.next_token(trace) is None
         assert shelf.put_out("toy")
+
+
+class RevisedToy(ToyModel):
+    """The toy, said to be of some revision."""
+
+    def __init__(self, revision):
+        super().__init__()
+        self.revision = revision
+
+    @property
+    def info(self):
+        return replace(TOY_INFO, revision=self.revision)
+
+
+class Revised:
+    """A disk with one model, of a revision that may change; what is loaded is of the revision of that moment."""
+
+    def __init__(self):
+        self.revision = "one"
+        self.loaded = []
+
+    def load(self, model_id, on_progress):
+        self.loaded.append(self.revision)
+        return RevisedToy(self.revision)
+
+    def shelf(self, **options):
+        return Shelf(self.load, 1, revision_of=lambda model_id: self.revision, **options)
+
+
+def test_a_model_whose_files_have_changed_is_loaded_anew(clock):
+    gone, disk = [], Revised()
+    shelf = disk.shelf(on_put_out=gone.append, clock=clock)
+    for revision in ("one", "one", "two", "two"):
+        disk.revision = revision
+        with shelf.borrow("a") as model:
+            assert model.info.revision == revision
+    assert disk.loaded == ["one", "two"]
+    assert gone == ["a"]
+
+
+def test_a_changed_model_that_somebody_uses_stays_until_that_is_over(clock):
+    disk, has_it = Revised(), Event()
+    shelf = disk.shelf(clock=clock)
+
+    def ask():
+        with shelf.borrow("a") as model:
+            assert model.info.revision == "two"
+            has_it.set()
+
+    with shelf.borrow("a") as model:
+        disk.revision = "two"
+        asking = Thread(target=ask)
+        asking.start()
+        assert not has_it.wait(0.3)
+        assert model.info.revision == "one"
+    asking.join(PATIENCE)
+    assert has_it.is_set()
+
+
+def test_what_was_seen_of_one_revision_is_asked_of_no_other():
+    disk = Revised()
+    shelf = disk.shelf()
+    shelved = ShelvedModel(shelf, replace(TOY_INFO, revision="one"))
+    trace = shelved.trace("the small cat sat")
+    disk.revision = "two"
+    for ask in (
+        lambda: shelved.trace("the small cat sat"),
+        lambda: shelved.encode("the small cat sat"),
+        lambda: shelved.next_token(trace),
+        lambda: shelved.answer(trace),
+    ):
+        with pytest.raises(ModelUnavailableError, match="have just changed"):
+            ask()
+
+
+def test_a_model_that_is_kept_out_is_loaded_by_nobody_until_that_is_over(make, loader):
+    shelf = make(1)
+    use(shelf, "a")
+    has_it, asked = Event(), Event()
+
+    def ask():
+        with shelf.borrow("a", lambda progress: asked.set()):
+            has_it.set()
+
+    with shelf.kept_out("a") as is_out:
+        assert is_out
+        asking = Thread(target=ask)
+        asking.start()
+        # It has waited, and was told so.
+        assert asked.wait(PATIENCE)
+        assert not has_it.is_set()
+        assert loader.loaded == ["a"]
+        with shelf.kept_out("a") as is_out_again:
+            assert not is_out_again
+    asking.join(PATIENCE)
+    assert has_it.is_set()
+    assert loader.loaded == ["a", "a"]
+
+
+def test_a_model_in_use_is_not_kept_out(make):
+    shelf = make(1)
+    with shelf.borrow("a"):
+        with shelf.kept_out("a") as is_out:
+            assert not is_out
+        use(shelf, "a")
 
 
 @pytest.mark.parametrize(("value", "count"), [("", 4), ("2", 2), ("0", 1), ("-3", 4), ("many", 4)])

@@ -1,0 +1,239 @@
+"""What a session keeps of a page that was drawn: names, from which a file is made when somebody asks for it."""
+
+import gc
+import io
+import shutil
+import weakref
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.runtime.media_file_manager import MediaFileManager
+
+from attention.models import hub, local
+from attention.ui import cache, study_cache
+from tests import tiny_models
+
+PAGES = ("app", "pages/step_by_step", "pages/all_heads", "pages/neuron_view", "pages/compare", "pages/code_lab")
+MODELS = ("toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits")
+WORD = "xylophone"
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """No models but the bundled ones, and nothing of another test in memory."""
+    monkeypatch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path / "hub"))
+    monkeypatch.delenv(local.MODEL_DIRS_VARIABLE, raising=False)
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def files(monkeypatch):
+    """What makes each file that was offered, by its name."""
+    found = {}
+    register = MediaFileManager.add_deferred
+
+    def note(self, make, *args, file_name=None, **options):
+        found[file_name] = make
+        return register(self, make, *args, file_name=file_name, **options)
+
+    monkeypatch.setattr(MediaFileManager, "add_deferred", note)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A model in a folder, which may change or go."""
+    place = tiny_models.make("llama", tmp_path / "llama")
+    monkeypatch.setenv(local.MODEL_DIRS_VARIABLE, str(place))
+    return place
+
+
+def traces():
+    return [recorded.trace for recorded, _ in cache._caches().traces._things.values()]
+
+
+def watch():
+    """Return weak references to the arrays of all traces in memory."""
+    return [weakref.ref(layer.queries) for trace in traces() for part in trace.traces for layer in part.layers]
+
+
+def leave(open_page):
+    """Empty the cache, and open a page without a model: the last page's own variables stay until the next one's."""
+    for model in MODELS:
+        cache._caches().traces.drop(model)
+    open_page("pages/models.py")
+    gc.collect()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, model):
+    shown = open_page(f"{page}.py", model=model, step="qkv", versus="Two birds sang")
+    watched = watch()
+    kept = [shown, dict(files)]
+    if page == "pages/step_by_step":
+        for step in ("qkv", "softmax", "heads"):
+            shown = open_page(f"{page}.py", model=model, step=step).choose("main_panel", "Table")
+            kept += [shown, dict(files)]
+        watched += watch()
+    assert shown.exceptions == []
+    leave(open_page)
+    assert [each for each in watched if each() is not None] == []
+    if page in ("pages/all_heads", "pages/neuron_view"):
+        assert watched
+        assert files
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("pages/step_by_step", {"step": "qkv", "model": "smollm2-135m"}),
+        ("pages/step_by_step", {"step": "heads", "model": "smollm2-135m"}),
+        ("pages/step_by_step", {"step": "softmax", "model": "vit-digits"}),
+        ("pages/all_heads", {"sort": "entropy", "hide": "special", "words": "1", "layer": "2", "head": "3"}),
+        ("pages/all_heads", {"model": "translator-fr-en", "part": "cross"}),
+        ("pages/all_heads", {"pair": "It was tired", "block": "A-B"}),
+        ("pages/neuron_view", {"cell": "neuron-2-1", "word": "2"}),
+        ("pages/compare", {"versus": "The cat lay on the mat"}),
+        ("pages/many_sentences", {"model": "toy"}),
+        ("pages/syntax_check", {"model": "toy"}),
+    ],
+)
+def test_a_file_is_the_same_when_its_numbers_have_to_be_found_anew(open_page, files, page, query):
+    shown = open_page(f"{page}.py", **query)
+    if page == "pages/step_by_step":
+        shown.choose("main_panel", "Table")
+    assert shown.exceptions == []
+    before = {name: make() for name, make in files.items()}
+    assert before
+    for model_id in MODELS:
+        cache._caches().traces.drop(model_id)
+    assert traces() == []
+    for name, make in files.items():
+        again = make()
+        if name.endswith(".npz"):
+            one, other = (np.load(io.BytesIO(data)) for data in (before[name], again))
+            assert one.files == other.files
+            assert all(np.array_equal(one[each], other[each]) for each in one.files)
+            assert "explanation" not in one.files
+        else:
+            assert again == before[name]
+            assert "could not be made" not in (again if isinstance(again, str) else again.decode())
+
+
+def explanation_in(name, data):
+    if name.endswith(".npz"):
+        return str(np.load(io.BytesIO(data))["explanation"])
+    return data if isinstance(data, str) else data.decode("utf-8-sig")
+
+
+@pytest.mark.parametrize("page", ["all_heads", "neuron_view", "step_by_step"])
+def test_a_file_of_a_model_that_is_gone_says_so(open_page, files, folder, caplog, page):
+    shown = open_page(f"pages/{page}.py", model="llama", text=f"The {WORD} sat", step="heads")
+    if page == "step_by_step":
+        shown.choose("main_panel", "Table")
+    assert files
+    shutil.rmtree(folder)
+    st.cache_resource.clear()
+    for name, make in files.items():
+        assert "This file could not be made. llama is no longer here." in explanation_in(name, make())
+    assert WORD not in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_a_file_of_a_model_that_was_replaced_says_so_and_has_no_numbers_of_the_new_one(open_page, files, folder):
+    open_page("pages/neuron_view.py", model="llama")
+    (make,) = files.values()
+    shutil.rmtree(folder)
+    tiny_models.make("bert", folder)
+    # As long as the old run is in memory, the file is of what the page shows.
+    assert "q(" in explanation_in("neuron.csv", make())
+    cache._caches().traces.drop("llama")
+    assert "The files of llama have changed since: load the page anew." in explanation_in("neuron.csv", make())
+
+
+def test_whatever_goes_wrong_in_making_a_file_is_said_in_it_and_the_log_holds_no_text(caplog):
+    from attention.ui.downloads import _made
+
+    def fail():
+        raise RuntimeError(f"cannot take {WORD}")
+
+    for name in ("heads.csv", "heads.html", "heads.svg", "trace.npz"):
+        assert "Something went wrong (RuntimeError)" in explanation_in(name, _made(name, fail, ()))
+    assert "RuntimeError" in caplog.text
+    assert WORD not in caplog.text
+
+
+def test_a_job_that_is_no_longer_in_memory_leaves_no_table(open_page, files):
+    open_page("pages/many_sentences.py", model="toy")
+    study_cache._jobs.clear()
+    assert "no longer in memory" in explanation_in("many-sentences.csv", files["many-sentences.csv"]())
+
+
+# ------------------------------------------------------------------------------------------ caches
+
+
+class Counting:
+    """How often a model was run."""
+
+    def __init__(self, monkeypatch):
+        self.n_runs = 0
+        run = cache._run
+
+        def counted(model, key):
+            self.n_runs += 1
+            return run(model, key)
+
+        monkeypatch.setattr(cache, "_run", counted)
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "n_runs"),
+    [
+        ("step_by_step", {}, 1),
+        ("step_by_step", {"beside": "1"}, 2),
+        ("compare", {"versus": "The cat lay on the mat"}, 2),
+        ("all_heads", {}, 1),
+    ],
+)
+def test_a_trace_above_the_limit_is_shown_and_the_model_runs_once(open_page, monkeypatch, page, query, n_runs):
+    monkeypatch.setattr(cache, "MAX_TRACE_BYTES", 1000)
+    counting = Counting(monkeypatch)
+    shown = open_page(f"pages/{page}.py", **query)
+    assert min(trace.nbytes for trace in traces()) > 1000
+    for _ in range(2):
+        assert (shown.notices, shown.exceptions) == ([], [])
+        shown.run()
+    assert counting.n_runs == n_runs
+
+
+def test_what_nobody_could_say_is_asked_again(open_page, folder, monkeypatch):
+    shown = open_page(model="llama", step="heads")
+    assert "what comes next" in " ".join(each.value for each in shown.app.subheader)
+    # Its answer is not kept, its trace is; and the model is gone for a while.
+    cache._caches().forecasts = type(cache._caches().forecasts)(10, lambda _: 1)
+    elsewhere = folder.with_name("elsewhere")
+    (trace,) = traces()
+    run = next(iter(cache._caches().traces._things))
+    cache.shelf().put_out("another")
+    monkeypatch.setattr(cache.shelf(), "_places", {})
+    folder.rename(elsewhere)
+    assert cache.forecast_of(run, trace) is None
+    elsewhere.rename(folder)
+    cache.shelf().put_out("llama")
+    assert cache.forecast_of(run, trace) is not None
+
+
+def test_a_model_that_was_put_out_leaves_nothing_behind(open_page, folder):
+    open_page("pages/all_heads.py", model="llama", step="heads")
+    open_page(model="llama", step="heads")
+    with cache.shelf().borrow("llama") as model:
+        watched = [weakref.ref(each) for each in model._stack.module.parameters()]
+    del model
+    open_page("pages/models.py")
+    gc.collect()
+    assert cache.shelf().put_out("llama")
+    assert [each for each in watched if each() is not None] == []
