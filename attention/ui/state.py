@@ -115,9 +115,10 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
             # Of another page, a link was made before the answers that have not been seen; back and forward go where
             # they say.
             choices = () if is_history else heard.unseen + choices
+        gone = _leave_what_is_gone(session.seen, models)
         _apply(choices)
-        _leave_what_is_gone(session.seen, models)
         _fit(session.seen, models)
+        session.seen.notices = [*gone, *session.seen.notices]
         _remember(session.seen)
         session.seen.kept = taken_along().keeping(kept(), page)
     except BaseException:
@@ -232,12 +233,14 @@ def _apply(choices: Iterable[Choice]) -> None:
         choice.apply()
 
 
-def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
+def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> list[str]:
+    """Leave a model that somebody has removed meanwhile, before anything is chosen for it; return what to say of it."""
     gone = seen.view.model
-    if gone not in models:
-        # Somebody has removed it meanwhile.
-        default = seen_with(View().model)
-        change(lambda _: default, [f"{gone} is no longer here: another model is shown."])
+    if gone in models:
+        return []
+    default = seen_with(View().model)
+    change(lambda _: default)
+    return [f"{gone} is no longer here: another model is shown."]
 
 
 def taken_along() -> View:
