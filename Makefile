@@ -28,7 +28,6 @@ help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s%s\n", $$1, $$2 }'
 
 run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say otherwise, MODEL=/a/folder of your own
-	@echo "Step by step attention: open http://localhost:$(PORT) in a browser; Ctrl+C here stops it."
 	@exec $(BIN)/python -m attention.ui --server.address=$(HOST) --server.port=$(PORT)$(if $(MODEL), "--model=$(MODEL)")
 
 test: $(DEV_STAMP) ## run every test: unit, pages, browser

@@ -9,13 +9,15 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT = 60.0
+# For this machine alone.
+LOCAL = (sys.executable, "-m", "attention.ui", "--server.port=PORT", "--server.address=127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +34,27 @@ class AppServer:
 
 
 @contextmanager
-def serve(log: Path, environment: Mapping[str, str] | None = None, port: int | None = None) -> Iterator[AppServer]:
+def serve(
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    port: int | None = None,
+    command: Sequence[str] = LOCAL,
+) -> Iterator[AppServer]:
     """Start the app, on a free port unless one is given, wait until it is healthy, and stop it at the end.
+
+    PORT in the command stands for the port.
 
     Raises:
         RuntimeError: it ended or was not healthy in time; the message has what it printed.
     """
     port = free_port() if port is None else port
-    command = [sys.executable, "-m", "attention.ui"]
-    command += [f"--server.port={port}", "--server.address=127.0.0.1"]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **(environment or {})}, stdout=output, stderr=subprocess.STDOUT
+            [word.replace("PORT", str(port)) for word in command],
+            cwd=ROOT,
+            env={**os.environ, **(environment or {})},
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
     server = AppServer(f"http://127.0.0.1:{port}", process, log)
     try:

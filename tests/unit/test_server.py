@@ -1,0 +1,111 @@
+import subprocess
+import sys
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.ui.server import MAX_DESCRIPTORS, address, content_policy, is_known, page_below
+
+PAGES = frozenset({"models", "step_by_step"})
+# The first line of a program that says how many descriptors it may have, at first and after it has asked for more.
+LIMITS = """
+import resource, sys
+from attention.ui.server import raise_descriptor_limit
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[2])))
+raise_descriptor_limit()
+print(*resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+segment = st.text(st.characters(codec="utf-8", exclude_characters="/?#"), max_size=8)
+host = st.from_regex(r"[a-z][a-z0-9.]{0,8}(:[1-9][0-9]{0,3})?", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "wanted"),
+    [(256, 4096, 4096), (256, 256, 256), (4096, 4096, 4096), (256, 16_384, MAX_DESCRIPTORS), (12_000, 16_384, 12_000)],
+)
+def test_a_server_may_open_as_many_files_as_it_is_allowed_but_not_without_bounds(soft, hard, wanted):
+    """At 256, which is macOS's own, a class of thirty has no room: a tab takes four."""
+    program = [sys.executable, "-c", LIMITS, str(soft), str(hard)]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == [str(wanted), str(hard)]
+
+
+def directive(policy, name):
+    (found,) = [each for each in policy.split("; ") if each.startswith(f"{name} ")]
+    return found.removeprefix(f"{name} ")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "written"),
+    [
+        ("", "'self'"),
+        ("  ", "'self'"),
+        ("none", "'none'"),
+        ("*", "*"),
+        ("self https://school.example:8443", "'self' https://school.example:8443"),
+        ("https://*.school.example\thttps://other.example/a", "https://*.school.example https://other.example/a"),
+    ],
+)
+def test_the_owner_says_who_may_frame_the_app(wanted, written):
+    assert directive(content_policy([], wanted), "frame-ancestors") == written
+
+
+@pytest.mark.parametrize("wanted", ["https://a.example; script-src *", "a,b", "'self'", "a\nb: c;", "schöne.example"])
+def test_what_is_no_address_is_said_before_the_server_starts(wanted):
+    with pytest.raises(SystemExit, match=r"ATTENTION_FRAME_ANCESTORS: .* is no address\. Give addresses such as"):
+        content_policy([], wanted)
+
+
+def test_a_script_in_the_page_is_known_by_its_hash():
+    """The example of the specification, CSP Level 2, "Hash usage for script elements"."""
+    policy = content_policy(["alert('Hello, world.');"])
+    assert "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='" in directive(policy, "script-src").split()
+    assert "unsafe" not in directive(policy, "script-src")
+
+
+@given(st.sampled_from(sorted(PAGES)), st.lists(segment, min_size=1, max_size=4), st.sampled_from(["", "/behind/it"]))
+def test_from_below_a_page_a_browser_comes_to_the_page(page, below, prefix):
+    way = page_below("/".join(["", page, *below]), PAGES)
+    if {"_stcore", "static", "media", "component"} & set(below):
+        assert way is None
+        return
+    # Letters alone, for a browser takes "." and ".." out of the address before it asks, and urljoin empty parts.
+    at = "/".join([f"http://here{prefix}", page, *("x" for _ in below[:-1]), "x" if below[-1] else ""])
+    assert urljoin(at, way) == f"http://here{prefix}/{page}"
+
+
+@given(st.text(max_size=30))
+def test_a_way_leads_to_a_page_or_nowhere(path):
+    way = page_below(path, PAGES)
+    assert way is None or urlsplit(way).path.split("/")[-1] in PAGES
+    assert way is None or not (urlsplit(way).netloc or urlsplit(way).scheme)
+
+
+@pytest.mark.parametrize("path", ["/", "/step_by_step", "/stepbystep/x", "//step_by_step/x", "/x/step_by_step/y", ""])
+def test_elsewhere_nobody_is_led(path):
+    assert page_below(path, PAGES) is None
+
+
+@given(st.sampled_from(["http", "https"]), host, host, st.sets(host, max_size=3))
+def test_a_page_is_known_by_its_host(scheme, origin_host, own_host, named):
+    without_port = {each.split(":")[0] for each in named}
+    expected = origin_host == own_host or origin_host.split(":")[0] in without_port
+    assert is_known(f"{scheme}://{origin_host}", own_host, without_port) == expected
+
+
+@given(st.text(max_size=20), st.sampled_from(["", "localhost:8501"]))
+def test_what_is_no_origin_is_nobodys(origin, own_host):
+    if "//" not in origin:
+        assert not is_known(origin, own_host, {"localhost"})
+    else:
+        assert is_known(origin, own_host, {"localhost"}) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("bound_to", "seen"),
+    [("", "localhost"), ("0.0.0.0", "localhost"), ("::", "localhost"), ("192.0.2.7", "192.0.2.7"), ("::1", "[::1]")],
+)
+def test_a_browser_is_told_an_address_that_it_can_open(bound_to, seen):
+    assert address(bound_to) == seen
