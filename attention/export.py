@@ -187,6 +187,9 @@ class _Svg:
         self.top = _EDGE + 44 + (widest if self.is_upright else _LABEL) + 8
         gap = _TOTAL_GAP if data.has_total_row else 0
         self.bottom = self.top + n_rows * self.pitch_y + gap
+        # Several of these pictures may be written into one page, where an id is of one of them.
+        drawn = data.drawn.tobytes() + data.title.encode("utf-8", "replace")
+        self.hatch_id = f"hatch-{hashlib.sha256(drawn).hexdigest()[:12]}"
         self.width = max(self.left + n_columns * self.pitch_x, _EDGE + 340.0) + _EDGE
         self.height = self.bottom + 28 + _EDGE
 
@@ -204,7 +207,7 @@ class _Svg:
         parts = [
             _element("title", {}, _plain(data.title)),
             _element("desc", {}, _plain(data.alt)),
-            _HATCHING,
+            _HATCHING.format(id=self.hatch_id),
             _element("rect", {**size, "fill": "#ffffff"}),
             *self._words(),
             *self._labels(),
@@ -265,7 +268,7 @@ class _Svg:
                 continue
             x, y = self._x(column), self._y(row)
             step = self._steps(value)
-            fill = self.fills[step] if np.isfinite(value) else "url(#hatch)"
+            fill = self.fills[step] if np.isfinite(value) else f"url(#{self.hatch_id})"
             size = {"width": self.pitch_x - 1, "height": self.pitch_y - 1}
             yield _element("rect", {"x": x + 0.5, "y": y + 0.5, **size, "fill": fill, "stroke": "#0f172217"})
             if self.has_numbers:
@@ -282,7 +285,7 @@ class _Svg:
                 continue
             size = {"width": n_columns * self.pitch_x, "height": (stop - start) * self.pitch_y}
             box = {"x": self.left, "y": self._y(start), **size}
-            yield _element("rect", {**box, "fill": "url(#hatch)"})
+            yield _element("rect", {**box, "fill": f"url(#{self.hatch_id})"})
             picture = _png(self._steps(self.data.drawn[start:stop]), self.fills)
             href = "data:image/png;base64," + base64.b64encode(picture).decode("ascii")
             drawn = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
@@ -319,7 +322,7 @@ class _Svg:
 
 
 _HATCHING = (
-    '<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<defs><pattern id="{id}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect width="5" height="5" fill="#eef0f2"/><rect width="1.2" height="5" fill="#b3b8c0"/></pattern></defs>'
 )
 

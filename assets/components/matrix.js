@@ -354,8 +354,11 @@ function drawCells(state) {
   const id = JSON.stringify([data.palette, data.limit, theme.id, data.shape, data.hasTotalRow, layout]);
   if (state.cellsId === id) return;
   state.cellsId = id;
-  const drawing = svg("svg", { width: layout.width, height: layout.height, "aria-hidden": "true" });
-  drawing.append(hatching());
+  const { width, height } = layout;
+  // The box of its own lets paper shrink it to what there is room for.
+  const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+  state.hatchId ??= `hatch-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
+  drawing.append(hatching(state.hatchId));
   drawing.append(layout.isImage ? cellsAsImage(state) : cellsAsElements(state));
   state.marks = svg("g", { class: "marks" });
   state.pointer = svg("rect", { class: "pointer", rx: 3, visibility: "hidden" });
@@ -366,9 +369,10 @@ function drawCells(state) {
   state.drawing = drawing;
 }
 
-function hatching() {
+/** What masked cells are filled with; its id is one of its own, for a page has many of these drawings. */
+function hatching(id) {
   const pattern = svg("pattern", {
-    ...{ id: "hatch", width: 5, height: 5 },
+    ...{ id, width: 5, height: 5 },
     ...{ patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
   });
   pattern.append(svg("rect", { class: "hatch-ground", width: 5, height: 5 }));
@@ -398,7 +402,7 @@ function cell(state, row, column) {
   const [x, y] = [xOf(layout, column), yOf(state, row)];
   const box = svg("rect", {
     ...{ x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: pitchX < 12 ? 1 : 3 },
-    ...{ fill: isBlank ? "none" : isMasked ? "url(#hatch)" : scale.fills[step], class: isBlank ? "blank" : "" },
+    ...{ fill: isBlank ? "none" : isMasked ? `url(#${state.hatchId})` : scale.fills[step], class: isBlank ? "blank" : "" },
     ...{ "data-row": row, "data-column": column },
   });
   if (!layout.numbers || isBlank) return [box];
@@ -421,7 +425,7 @@ function cellsAsImage(state) {
       ...{ x: layout.left, y: yOf(state, from) },
       ...{ width: columns * layout.pitchX, height: (to - from) * layout.pitchY },
     };
-    if (part.includes(-Infinity)) group.append(svg("rect", { ...box, fill: "url(#hatch)" }));
+    if (part.includes(-Infinity)) group.append(svg("rect", { ...box, fill: `url(#${state.hatchId})` }));
     const isShrunk = Math.min(layout.pitchX, layout.pitchY) * devicePixelRatio < 1;
     group.append(svg("image", {
       ...{ ...box, href: canvas.toDataURL(), preserveAspectRatio: "none" },

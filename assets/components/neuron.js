@@ -27,6 +27,8 @@ const LOW_PITCH = 20;
 const MANY = 40; // tokens
 const CELL = { least: 5, most: 22 }; // the width of one number
 const NARROW = 560;
+// What fits on A4 and on letter paper, with a browser's own margins.
+const PAPER = 680;
 const MINUS = "\u2212";
 const SVG = "http://www.w3.org/2000/svg";
 const FAINTEST = 0.005; // smaller weights get no line
@@ -177,6 +179,8 @@ function layOut({ root, data }, width) {
   for (const name of ["names", "fan", "number", "bar", "gap", "pitch", "strip"]) {
     root.style.setProperty(`--${name}`, `${layout[name]}px`);
   }
+  // Nobody tells a script how wide the paper is.
+  root.style.setProperty("--on-paper", String(Math.min(1, PAPER / (others + 2 * layout.strip))));
   return layout;
 }
 

@@ -167,6 +167,7 @@ def controls(
             help=mask_help,
             width=170 if info.is_decoder else 130,
         )
+        text.on_paper(f"Mask: {names[view.mask]}")
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)

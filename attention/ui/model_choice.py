@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
 from attention.models.store import Progress
-from attention.ui import choices, state
+from attention.ui import choices, state, text
 from attention.ui.cache import model_or_reason, waiting
 from attention.view import View, other_model
 
@@ -32,6 +32,7 @@ def choose(view: View) -> None:
 
 def choose_place(info: ModelInfo, layer: int, head: int, *, is_other: bool = False) -> None:
     """Draw the choice of layer and head, of the model itself or of the one beside it."""
+    text.on_paper(f"{info.name}, layer {layer + 1}, head {head + 1}")
     for name, count, value in (("layer", info.n_layers, layer), ("head", info.n_heads, head)):
         key = f"{'other' if is_other else 'main'}_{name}"
         choices.select(

@@ -100,7 +100,8 @@ def unavailable(pane: Pane) -> None:
 def _heading(step: Step, pane: Pane) -> None:
     number = STEP_KEYS.index(step.key) + 1
     named = step.heading if pane.scene is None else heading(step, pane.scene)
-    st.header(f"{number}. {named}", anchor=False)
+    # Two panes have the same heading, whose text would be the id of both.
+    st.header(f"{number}. {named}", anchor=f"beside-{step.key}" if pane.is_other else False)
     with st.container(key=f"formula_{pane.name}"):
         st.latex(step.formula if pane.scene is None else formula(step, pane.scene))
 

@@ -12,7 +12,18 @@ from attention.figures import colours
 from attention.lesson.proof import Proof, tell_proof
 from attention.trace import ModelInfo, Reads
 
-__all__ = ["invitation", "news", "notice", "plain", "proof_line", "prose", "shapes_line", "styles", "unavailable"]
+__all__ = [
+    "invitation",
+    "news",
+    "notice",
+    "on_paper",
+    "plain",
+    "proof_line",
+    "prose",
+    "shapes_line",
+    "styles",
+    "unavailable",
+]
 
 
 def _as_in_styles(colour: str) -> str:
@@ -57,8 +68,9 @@ _STYLES = f"""<style>
   border-top: 1px solid color-mix(in srgb, currentColor 18%, transparent); }}
 .stMainBlockContainer {{ padding-top: 0.9rem; padding-bottom: 0; max-width: 1760px; }}
 .stAppHeader {{ background: transparent; }}
-/* A click beside everything puts the page itself in focus, which needs no frame. */
+/* A click beside everything puts the page itself in focus, which needs no frame: Streamlit draws it before it. */
 .stMain:focus-visible {{ outline: none; box-shadow: none; }}
+.stMain:focus-visible::before {{ content: none !important; }}
 /* It lies over the way between pages: only its button may take a click. */
 .stAppHeader, .stAppHeader div, .stAppHeader span {{ pointer-events: none; }}
 .stAppHeader button, .stAppHeader button * {{ pointer-events: auto; }}
@@ -94,6 +106,29 @@ _STYLES = f"""<style>
 .stCode code .token.string {{ color: color-mix(in oklab, {colours.VALUE} 55%, currentColor) !important; }}
 .stCode code .token.number {{ color: color-mix(in oklab, {colours.QUERY} 65%, currentColor) !important; }}
 [data-testid=stButtonGroup] button {{ color: inherit !important; }}
+[data-testid=stHeaderActionElements] {{ display: none; }}
+/* Where it is narrow, the menu would lie over what is scrolled under it: it stays at the top of the page. */
+@media (max-width: 800px) {{
+  .stApp {{ timeline-scope: --page; }}
+  .stMain {{ scroll-timeline: --page block; }}
+  .stAppHeader {{ animation: at-the-top linear both; animation-timeline: --page; animation-range: 0 1.5rem; }}
+}}
+@keyframes at-the-top {{ to {{ visibility: hidden; }} }}
+/* On paper: what is seen and said, and the choices as words, not what is pressed. */
+@media not print {{ :has(> .stHtml > .on-paper) {{ display: none; }} }}
+@media print {{
+  .stAppHeader, .st-key-masthead, .st-key-steps_line, [class*=st-key-way_in], .stButtonGroup, .stButton,
+  .stDownloadButton, .stSelectbox, .stCheckbox, .stSlider, .stFileUploader, .stTextInput:has(:placeholder-shown),
+  .stExpander:has(> details:not([open])) {{ display: none !important; }}
+  .on-paper {{ font-size: 1.0625rem; }}
+  .st-key-controls {{ column-gap: 1.5rem; }}
+  .st-key-controls > :not(:has(.on-paper)) {{ display: none; }}
+  .stMainBlockContainer {{ padding: 0; }}
+  .stElementContainer, [class*=_detail] {{ break-inside: avoid; }}
+  .stElementContainer:has(.stHeading), :has(> [class*=st-key-formula]) {{ break-after: avoid; }}
+  :has(> .st-key-proof) {{ position: static; }}
+  .st-key-proof {{ background: none; backdrop-filter: none; }}
+}}
 </style>"""
 
 
@@ -124,6 +159,11 @@ _READS: dict[Reads, str] = {"french": "French of its own few hundred words", "pi
 def not_for(info: ModelInfo, purpose: str) -> None:
     """Say that a page is not for a model that reads something else."""
     notice(f"{info.name} reads {_READS[info.reads]}, and this page {purpose}: choose another model above.")
+
+
+def on_paper(choice: str) -> None:
+    """Say in words what a control chooses: on paper there are no controls."""
+    st.html(f'<bdi class="on-paper">{html.escape(choice)}</bdi>')
 
 
 def plain(label: str) -> str:

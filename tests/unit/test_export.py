@@ -208,7 +208,8 @@ def test_a_weight_that_the_mask_hides_is_hatched_in_every_file(side):
     svg = ET.fromstring(matrix_svg(picture))
     if side == 3:
         cells = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("stroke") == "#0f172217"]
-        assert [cell.get("fill") == "url(#hatch)" for cell in cells] == hidden.ravel().tolist()
+        (pattern,) = svg.iter(f"{SVG}pattern")
+        assert [cell.get("fill") == f"url(#{pattern.get('id')})" for cell in cells] == hidden.ravel().tolist()
         written = [text.text for text in svg.iter(f"{SVG}text") if text.get("text-anchor") == "middle"][-9:]
         assert written == ["1.00", "0", "0", "0.50", "0.50", "0", "0.33", "0.33", "0.33"]
     else:
@@ -225,10 +226,24 @@ def test_cells_have_the_colours_of_their_numbers_and_masked_ones_are_hatched():
     svg = matrix_svg(matrix([[0, 1, -np.inf, 2, np.nan]], palette="weights"))
     fills = [element.get("fill") for element in ET.fromstring(svg).iter(f"{SVG}rect") if element.get("stroke")]
     # What is hidden has no cell at all.
-    assert fills == ["#ffffff", export._FULL["weights"], "url(#hatch)", export._FULL["weights"]]
+    (pattern,) = ET.fromstring(svg).iter(f"{SVG}pattern")
+    assert fills == ["#ffffff", export._FULL["weights"], f"url(#{pattern.get('id')})", export._FULL["weights"]]
     ends = matrix_svg(matrix([[-3, 3]]))
     fills = [element.get("fill") for element in ET.fromstring(ends).iter(f"{SVG}rect") if element.get("stroke")]
     assert fills == [export._FULL["negative"], export._FULL["positive"]]
+
+
+def test_pictures_written_into_one_page_share_no_id():
+    others = [
+        matrix([[0, -np.inf]]),
+        matrix([[1, -np.inf]]),
+        matrix([[0, -np.inf]], title="Another"),
+        matrix([[0.0]] * 500),
+    ]
+    ids = [
+        element.get("id") for data in others for element in ET.fromstring(matrix_svg(data)).iter() if element.get("id")
+    ]
+    assert len(ids) == len(set(ids)) == len(others)
 
 
 def test_the_colours_are_those_of_the_page():
