@@ -37,11 +37,12 @@ class AppServer:
 def serve(
     log: Path,
     environment: Mapping[str, str] | None = None,
-    command: Sequence[str] = LOCAL,
-    folder: Path = ROOT,
     port: int | None = None,
+    command: Sequence[str] = LOCAL,
 ) -> Iterator[AppServer]:
-    """Start the app, wait until it is healthy, and stop it at the end; PORT in the command is a free one, or the given.
+    """Start the app, on a free port unless one is given, wait until it is healthy, and stop it at the end.
+
+    PORT in the command stands for the port.
 
     Raises:
         RuntimeError: it ended or was not healthy in time; the message has what it printed.
@@ -50,7 +51,7 @@ def serve(
     with log.open("wb") as output:
         process = subprocess.Popen(
             [word.replace("PORT", str(port)) for word in command],
-            cwd=folder,
+            cwd=ROOT,
             env={**os.environ, **(environment or {})},
             stdout=output,
             stderr=subprocess.STDOUT,

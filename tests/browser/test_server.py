@@ -67,7 +67,7 @@ def recorded(request, tmp_path_factory):
         "RECORD": str(base / "record"),
         "STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS": SCHOOL,
     }
-    with serve(base / "log", environment, WAYS[request.param]()) as server:
+    with serve(base / "log", environment, command=WAYS[request.param]()) as server:
         yield server, base / "record"
 
 
