@@ -29,7 +29,7 @@ export default function ({ data, parentElement, setStateValue }) {
 }
 
 function button(index) {
-  const element = make("button");
+  const element = make("button", "framed");
   element.type = "button";
   element.dataset.index = String(index);
   element.append(make("bdi"));

@@ -5,7 +5,7 @@ const THANKS = 2_500;
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root share");
-  const button = make("button", "copy", "Copy link");
+  const button = make("button", "framed copy", "Copy link");
   button.type = "button";
   const said = make("span", "unseen");
   said.setAttribute("role", "status");

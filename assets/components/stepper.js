@@ -107,7 +107,7 @@ function draw(state) {
 }
 
 function move(where) {
-  const button = make("button", `move ${where}`);
+  const button = make("button", `framed ${where}`);
   button.type = "button";
   return button;
 }
