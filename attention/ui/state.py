@@ -102,32 +102,29 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     time the session's own view counts: of two quick clicks, the second may arrive with the link of before the first.
     """
     session = _session()
-    models = {info.model_id: info for info in list_models()}
+    models = _models()
     context = get_script_run_ctx()
     is_history = context is not None and context.is_history_navigation
     heard = session.desk.hear(_values(session.desk), _marks())
-    before, choices = replace(session.seen), heard.choices
-    try:
-        if is_history or session.seen.page != page:
-            if session.seen.page != page:
-                session.desk.turn()
+    is_turned = session.seen.page != page
+    if is_turned:
+        session.desk.turn()
+    if is_history:
+        # Back and forward go where they say.
+        heard = replace(heard, choices=(), unseen=())
+    with _all_or_nothing(session):
+        if is_turned or is_history:
             _follow_link(session.seen, page, models, opening)
-            # Of another page, a link was made before the answers that have not been seen; back and forward go where
-            # they say.
-            choices = () if is_history else heard.unseen + choices
         gone = _leave_what_is_gone(session.seen, models)
-        _apply(choices)
+        # A link to another page was made before the answers that the browser has not seen.
+        _apply((heard.unseen if is_turned else ()) + heard.choices)
         _fit(session.seen, models)
         session.seen.notices = [*gone, *session.seen.notices]
-        _remember(session.seen)
+        _remember(session.seen, models)
         session.seen.kept = taken_along().keeping(kept(), page)
-    except BaseException:
-        # A newer press, most of all: the run that answers it begins where this one did.
-        session.seen = before
-        raise
     session.desk.commit(heard)
     session.desk.begin()
-    session.is_open = True
+    session.is_open, session.late = True, []
     session.drawn = _mark(PAGE, "before", session)
     if st.query_params.to_dict() != session.seen.link:
         st.query_params.from_dict(session.seen.link)
@@ -143,11 +140,22 @@ def close_page() -> None:
     _mark(PAGE, "after", session)
     if not session.is_new:
         return
+    with _all_or_nothing(session):
+        _apply(session.late)
     session.is_new = False
     if session.late or session.drawn != str(session.desk.run):
-        late, session.late = session.late, []
-        _apply(late)
         st.rerun()
+
+
+@contextmanager
+def _all_or_nothing(session: _Session) -> Iterator[None]:
+    """Take choices; where a newer press stops that, the run that answers it begins where this one did."""
+    before = replace(session.seen)
+    try:
+        yield
+    except BaseException:
+        session.seen = before
+        raise
 
 
 def offer(
@@ -308,7 +316,7 @@ def set_model(model: str) -> None:
         change(lambda view: view, [f"{model} is no longer here: choose another model."])
         return
     view = seen_with(model)
-    _remember(_session().seen)
+    _remember(_session().seen, models)
     change(lambda _: view)
 
 
@@ -326,9 +334,9 @@ def seen_with(model: str) -> View:
     return seen.fitting(info)
 
 
-def _remember(seen: _Seen) -> None:
+def _remember(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
     """Keep what is read, for when a model that reads such a thing is chosen once more."""
-    seen.read = {**seen.read, _reads(seen.view, _models()): seen.view}
+    seen.read = {**seen.read, _reads(seen.view, models): seen.view}
 
 
 def _models() -> dict[str, ModelInfo]:

@@ -118,3 +118,20 @@ def test_a_press_on_a_model_that_goes_with_the_same_message_does_no_harm(open_pa
     assert shown.exceptions == []
     assert shown.view.model == other
     assert shown.proofs
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_a_press_right_before_a_link_to_another_page_counts(open_page, is_taken):
+    shown = open_page(model="toy", step="scores")
+    link = dict(shown.app.query_params)
+    shown.widget("mask").set_value("causal")
+    said = shown.states()
+    if is_taken:
+        shown.app._run(said)
+    # The link was drawn before the answer, and the browser has not seen the answer yet.
+    shown.app.switch_page("pages/all_heads.py")
+    shown.app.query_params.clear()
+    shown.app.query_params.update(link)
+    shown.app._run(said)
+    assert shown.exceptions == []
+    assert (shown.view.mask, shown.view.model) == ("causal", "toy")
