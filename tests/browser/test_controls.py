@@ -95,7 +95,7 @@ def test_a_click_on_a_token_puts_it_into_focus(opened):
     tab = opened()
     tab.chips.filter(has_text="mat").click()
     tab.expect_query(word="6")
-    expect(tab.words).to_contain_text("mat: token number 6")
+    expect(tab.words).to_contain_text("The word in focus is mat, at position 6.")
     expect(tab.chips.filter(has_text="mat")).to_have_attribute("aria-pressed", "true")
 
 
