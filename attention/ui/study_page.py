@@ -84,8 +84,8 @@ def _texts() -> _Texts:
     """Draw the field for a person's own file; without one, the bundled sentences count."""
     with st.expander("Use sentences of your own"):
         uploaded = st.file_uploader(
-            f"A plain text file (UTF-8), one sentence on each line, up to {MAX_LINES:,} lines and "
-            f"{MAX_BYTES // 2**20} MB",
+            f"A plain text file (UTF-8), one sentence on each line; the first {MAX_LINES:,} lines, or "
+            f"{MAX_BYTES // 2**20} MB, are read",
             key=_FILE,
             max_upload_size=_MAX_UPLOAD_MB,
             help="Of a larger file, the beginning counts. "
