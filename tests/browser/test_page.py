@@ -138,3 +138,13 @@ def test_what_is_printed_is_whole_and_has_no_controls(shared_tab, name):
     assert (cut, shown, overlaid) == ([], [], "static")
     assert any(" layer " in each and ", head " in each for each in words)
     assert f"Mask: {query.get('mask', 'none')}" in words
+
+
+def test_on_a_projector_no_step_moves_what_lies_below(new_tab):
+    tab = new_tab(viewport={"width": 1280, "height": 720})
+    tab.go("step_by_step", model="toy")
+    places = set()
+    for step in STEPS[1:]:
+        tab.to_step(step.name)
+        places.add(round(tab.heading.first.bounding_box()["y"]))
+    assert len(places) == 1
