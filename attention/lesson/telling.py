@@ -162,7 +162,23 @@ def _tell_count(scene: Scene) -> str:
         return lesson("tokens-written", first=word(names[0]), **facts)
     if not scene.info.feature_names:
         return lesson("tokens", **facts)
-    return lesson("tokens-features", features=_features(scene), **facts)
+    return lesson("tokens-features", features=_features(scene), source=_source(scene.focus), **facts)
+
+
+def _source(token: Token) -> str:
+    """Return from where a model with a lexicon knows what it says of a token."""
+    if token.is_special:
+        return "It is no word."
+    if token.is_guessed:
+        return "Its lexicon does not have this word, so it guesses that from how the word ends."
+    if token.token_id >= 0:
+        return "It reads that in its lexicon."
+    if not any(map(str.isalpha, token.typed)):
+        return "It tells that by what kind of sign this is."
+    return (
+        "Its lexicon does not have this form, but has the word without its ending or without what an apostrophe "
+        "joins to it, and it takes that from there."
+    )
 
 
 def _tell_padding(scene: Scene) -> str:
@@ -468,6 +484,8 @@ def _mask(scene: Scene) -> str:
 
 
 def _mask_lesson(scene: Scene, hides: bool) -> str:
+    if len(scene.key_tokens) == 1 and not hides:
+        return "mask-lone"
     has_padding = any(token.is_padding for token in scene.key_tokens)
     if scene.info.is_decoder or scene.trace.is_written:
         without = "mask-decoder" if scene.info.is_decoder else "mask-written"

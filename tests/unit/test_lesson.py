@@ -257,9 +257,25 @@ def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
     scene = scene_of("toy", at=1)
     facts = facts_in(tell("tokens", scene), "tokens-features")
     said = dict(re.findall(r"([a-z ]+?) (\d\.\d\d)(?:, |$)", facts.pop("features")))
+    assert facts.pop("source") == "It reads that in its lexicon."
     assert facts == {"model": "Toy", "count": 6, "tokens": "tokens", "focus": "cat", "position": 1}
     features = dict(zip(scene.info.feature_names, scene.trace.embeddings.words[1], strict=True))
     assert {name: float(value) for name, value in said.items()} == {n: v for n, v in features.items() if v}
+
+
+@pytest.mark.parametrize(
+    ("typed", "source"),
+    [
+        ("dog", "It reads that in its lexicon."),
+        ("neighbour's", "Its lexicon does not have this form"),
+        ("quokka", "it guesses that from how the word ends"),
+        ("12345", "by what kind of sign this is"),
+    ],
+)
+def test_the_toy_says_from_where_it_knows_what_it_says_of_this_very_word(scene_of, typed, source):
+    scene = scene_of("toy", f"My {typed} sleeps", at=1)
+    assert scene.focus.typed == typed
+    assert source in facts_in(tell("tokens", scene), "tokens-features")["source"]
 
 
 def test_a_word_that_was_cut_is_told_with_its_pieces(scene_of):
@@ -500,8 +516,12 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
 
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
-    told = facts_in(tell("mask", scene_of("toy", "cat", mask="causal")), "mask-nothing")
-    assert told == {"focus": "cat", "visible": 1, "total": 1}
+    scene = Scene(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
+    assert facts_in(tell("mask", scene), "mask-nothing") == {"focus": "cat", "visible": 6, "total": 6}
+    for mask in ("none", "causal"):
+        alone = tell("mask", scene_of("toy", "cat", mask=mask))
+        assert facts_in(alone, "mask-lone") == {"focus": "cat"}
+        assert "tokens" not in shown(alone)
 
 
 def test_a_mask_made_by_hand_is_told_with_its_own_count():

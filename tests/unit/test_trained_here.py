@@ -97,9 +97,9 @@ def test_it_answers_as_transformers_own_classifier_does(reader, picture):
 
 
 def test_a_runner_up_without_a_number_is_not_named():
-    labels = ("1", "6", "7")
     near, far = (
-        tell_answer(Answer(np.array(logits, np.float32), labels), "Digits", None) for logits in ((9, 8, 0), (9, 0, 0))
+        tell_answer(Answer(("1", "6", "7"), np.array(logits, np.float32)), "Digits", None)
+        for logits in ((9, 8, 0), (9, 0, 0))
     )
     assert "second is <strong><bdi>6</bdi></strong>" in near
     assert "second" not in far
