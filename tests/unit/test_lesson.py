@@ -521,6 +521,8 @@ def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
     for mask in ("none", "causal"):
         alone = tell("mask", scene_of("toy", "cat", mask=mask))
         assert facts_in(alone, "mask-lone") == {"focus": "cat"}
+        cell = scene_of("toy", "cat", mask=mask, cell=Cell("masked", 0, 0))
+        assert facts_in(detail(cell).note, "detail-masked-lone") == {"query": "cat"}
         assert "tokens" not in shown(alone)
 
 
