@@ -36,8 +36,8 @@ _CROSS_MEASURES = {
 }
 
 
-def describe(summary: HeadSummary | CrossSummary) -> str:
-    """Return as HTML what one head does on this text, with the rules behind its labels."""
+def describe(summary: HeadSummary | CrossSummary, *, is_picture: bool = False) -> str:
+    """Return as HTML what one head does on this text or picture, with the rules behind its labels."""
     if isinstance(summary, CrossSummary):
         return lesson(
             "head-cross",
@@ -48,8 +48,9 @@ def describe(summary: HeadSummary | CrossSummary) -> str:
             special=fact(summary.special),
         )
     pattern = summary.pattern
+    ending = "-picture" if is_picture else ""
     text = lesson(
-        "head",
+        f"head{ending}",
         layer=summary.layer + 1,
         head=summary.head + 1,
         pattern=word(pattern.label),
@@ -61,7 +62,7 @@ def describe(summary: HeadSummary | CrossSummary) -> str:
         next=fact(summary.next),
     )
     shown = tell_behaviours(summary)
-    return text + shown + lesson("head-caveat" if shown else "head-no-behaviour")
+    return text + shown + lesson(f"head-caveat{ending}" if shown else f"head-no-behaviour{ending}")
 
 
 def tell_behaviours(summary: HeadSummary) -> str:

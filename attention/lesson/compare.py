@@ -17,7 +17,7 @@ from numpy import ndarray as Array
 
 from attention.figures.atlas import Head
 from attention.figures.matrix import Matrix
-from attention.lesson.prose import fact, lesson, listed, word
+from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.trace import Trace
 from attention.words import Word, merge_hidden, merge_words, special_names
@@ -26,6 +26,8 @@ __all__ = ["COMPARE", "Comparison", "Side", "align", "changes", "changes_picture
 
 # The name of a cell that stands for two words in both runs.
 COMPARE = "compare"
+# Two weights that are less apart than this are told as level.
+LEVEL = 0.02
 
 # Where a word of either run is in the first one and in the second; None if it has no such word.
 Place = tuple[int | None, int | None]
@@ -33,18 +35,22 @@ Place = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs: what it is called, its words, one head's weights between them, and what a mask hides."""
+    """One of the two runs: what it is called, its words, one head's weights between them, and what a mask hides.
+
+    ``owner`` is what has these words, where that is not the run but its model.
+    """
 
     name: str
     words: tuple[Word, ...]
     weights: Float[Array, "W W"]
     hidden: Bool[Array, "W W"] | None = None
+    owner: str = ""
 
 
-def side_of(scene: Scene, name: str) -> Side:
+def side_of(scene: Scene, name: str, owner: str = "") -> Side:
     """Return a scene's head between whole words, each of whose rows still sums to 1."""
     weights, words = merge_words(scene.steps.weights, scene.tokens)
-    return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens))
+    return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens), owner)
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Place, ...]:
@@ -235,8 +241,11 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
     in_both = np.flatnonzero((first == first.max()) & (second == second.max()))
     if not in_both.size:
         ours, theirs = int(first.argmax()), int(second.argmax())
+        apart = first[ours] - first[theirs], second[theirs] - second[ours]
+        close = [name for name, gap in zip(names.values(), apart, strict=True) if gap < LEVEL]
         return lesson(
-            "compare-winner-changes",
+            "compare-winner-level" if close else "compare-winner-changes",
+            level=listed(close) if close else "",
             **_winner_facts("ours", comparison, columns[ours], first[ours], second[ours]),
             **_winner_facts("theirs", comparison, columns[theirs], first[theirs], second[theirs]),
             **facts,
@@ -248,6 +257,8 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
     # The one that comes nearest to it in the second run, if there is another, and it is not level.
     rival = int(np.where(np.arange(columns.size) == best, -1, second).argmax())
     if first[rival] >= first[best] or second[rival] >= second[best]:
+        return told
+    if max(first[rival], second[rival]) < SMALLEST_TOLD:
         return told
     return told + lesson(
         "compare-rival", **_winner_facts("rival", comparison, columns[rival], first[rival], second[rival]), **facts
@@ -282,7 +293,7 @@ def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
 
 def _only(side: Side, indices: Sequence[int | None]) -> str:
     names = [f"<b>{word(side.words[index].text)}</b>" for index in indices if index is not None]
-    return lesson("compare-only", side=word(_inside(side.name)), words=", ".join(names)) if names else ""
+    return lesson("compare-only", side=word(side.owner or _inside(side.name)), words=", ".join(names)) if names else ""
 
 
 def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:

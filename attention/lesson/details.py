@@ -306,7 +306,7 @@ def _masked(scene: Scene, cell: Cell) -> Detail:
 def _reason(scene: Scene, cell: Cell) -> str:
     """Return why the mask hides a cell, or that it does not."""
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
-        return "visible"
+        return "visible" if len(scene.key_tokens) > 1 else "lone"
     if scene.key_tokens[cell.column].is_padding:
         return "padding"
     is_later = scene.attention.kind == "masked self" and cell.column > cell.row

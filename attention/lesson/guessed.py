@@ -31,10 +31,24 @@ def tell_mostly_guessed(scene: Scene) -> str:
     return lesson(
         "guessed-most",
         model=word(scene.info.name),
-        count=len(words),
-        guessed=len(guessed),
-        nouns=nouns,
+        guessed=_part(len(guessed), len(words)),
+        nouns=_as_nouns(nouns, len(guessed)),
     )
+
+
+def _as_nouns(nouns: int, guessed: int) -> str:
+    """Return how many of the guessed words were taken for nouns, as a sentence says it."""
+    if guessed == 1:
+        return "it for a noun" if nouns else "it for no noun"
+    taken = "all" if nouns == guessed else str(nouns or "none")
+    return f"{taken} of them for nouns"
+
+
+def _part(some: int, count: int) -> str:
+    """Return so many of the words, as a sentence says it."""
+    if count == 1:
+        return "the only word"
+    return f"all {count} words" if some == count else f"{some} of the {count} words"
 
 
 def _guessed(scene: Scene) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.lesson.prose import fact, lesson, typed, word
+from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, typed, word
 from attention.lesson.scene import Scene
 from attention.models.base import Answer
 from attention.models.cards import DigitsCard, TranslatorCard
@@ -47,14 +47,16 @@ def tell_answer(answer: Answer, model: str, card: DigitsCard | None) -> str:
     """Return as HTML what a picture was taken for, and with how much of the probability."""
     probabilities = softmax(answer.logits)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
-    text = lesson(
-        "answer",
-        model=word(model),
-        answer=word(answer.labels[first]),
-        probability=fact(float(probabilities[first])),
-        second=word(answer.labels[second]),
-        second_probability=fact(float(probabilities[second])),
-    )
+    facts = {
+        "model": word(model),
+        "answer": word(answer.labels[first]),
+        "probability": fact(float(probabilities[first])),
+    }
+    runner_up = float(probabilities[second])
+    if runner_up < SMALLEST_TOLD:
+        text = lesson("answer-alone", smallest=str(SMALLEST_TOLD), **facts)
+    else:
+        text = lesson("answer", second=word(answer.labels[second]), second_probability=fact(runner_up), **facts)
     if card is None:
         return text
     return text + lesson("answer-digits", accuracy=_percent(card.accuracy), pictures=card.n_pictures)

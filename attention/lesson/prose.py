@@ -12,10 +12,12 @@ from markdown_it import MarkdownIt
 
 from attention.figures.format import number, scientific
 
-__all__ = ["exact", "fact", "lesson", "listed", "small", "typed", "word"]
+__all__ = ["SMALLEST_TOLD", "exact", "fact", "lesson", "listed", "small", "typed", "word"]
 
 LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
 
+# What would be written as 0.00 is not worth a look.
+SMALLEST_TOLD = 0.005
 # Longer words are shortened in sentences; the pictures and tables show them whole.
 MAX_WORD = 32
 

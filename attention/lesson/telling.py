@@ -13,24 +13,23 @@ from numpy import ndarray as Array
 from attention.figures.format import number
 from attention.lesson.course import CROSSED, PATCHES, TURNED, Step, biased, divided, unscaled, with_biases
 from attention.lesson.guessed import tell_guessed
-from attention.lesson.prose import exact, fact, lesson, listed, word
+from attention.lesson.prose import SMALLEST_TOLD, exact, fact, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.steps import softmax
 from attention.trace import Token
-from attention.words import CONTINUES, SPACE
+from attention.words import CONTINUES, SPACE, is_punctuation
 
 __all__ = ["formula", "heading", "tell", "tell_weights"]
 
-# What would be written as 0.00 is not worth a look.
-SMALLEST_TOLD = 0.005
 # A first token that takes more than this share of a head's weight is told to be a sink.
 MOST = 0.5
+# So many tokens with the same weight are named.
+MAX_TIED = 5
 # Special tokens that have a sentence of their own, in this order.
 _SPECIAL_LESSONS = {
     "[CLS]": "tokens-cls",
     "[SEP]": "tokens-sep",
     "[MASK]": "tokens-mask-token",
-    "[PAD]": "tokens-pad",
 }
 
 
@@ -117,18 +116,11 @@ def _tokens(scene: Scene) -> str:
         return lesson(
             "tokens-cross",
             count=len(scene.tokens),
-            keys=len(scene.key_tokens),
+            keys=sum(not token.is_padding for token in scene.key_tokens),
             focus=word(scene.names[scene.word]),
             position=scene.word,
         )
-    text = lesson(
-        "tokens-features" if scene.info.feature_names else "tokens",
-        model=word(scene.info.name),
-        count=len(scene.tokens),
-        focus=word(scene.names[scene.word]),
-        position=scene.word,
-        features=_features(scene),
-    )
+    text = _tell_count(scene)
     pieces = _pieces(scene)
     if len(pieces) > 1:
         typed = "".join(piece.typed for piece in pieces)
@@ -137,20 +129,65 @@ def _tokens(scene: Scene) -> str:
         text += lesson("tokens-pieces" if is_marked else "tokens-pieces-plain", word=word(typed), pieces=listed)
     if any(SPACE in token.text and SPACE not in token.typed for token in scene.tokens):
         text += lesson("tokens-space")
-    if any("\\x" in token.text and "\\x" not in token.typed for token in scene.tokens):
-        text += lesson("tokens-bytes")
+    parts = [token.text for token in scene.tokens if "\\x" in token.text and "\\x" not in token.typed]
+    if parts:
+        text += lesson("tokens-bytes", token=word(parts[0]))
     specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
     # One that was typed is special too, but the model did not add it.
     added = dict.fromkeys(token.text for token in scene.tokens if token.is_special and token.word is None)
     if added:
         text += lesson("tokens-special", specials=", ".join(map(word, added)))
     text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
+    text += _tell_padding(scene)
     if scene.trace.is_written:
         text += lesson("tokens-decoder", first=word(scene.labels[0]))
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
         text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
     return text + tell_guessed(scene) + _note(scene)
+
+
+def _tell_count(scene: Scene) -> str:
+    """Say how many tokens there are: padding is not counted, nor what a decoder begins to write with."""
+    names, is_written = scene.names, scene.trace.is_written
+    count = sum(not token.is_padding for token in scene.tokens) - is_written
+    facts: dict[str, str | int] = {
+        "model": word(scene.info.name),
+        "count": count,
+        "tokens": "token" if count == 1 else "tokens",
+        "focus": word(names[scene.word]),
+        "position": scene.word,
+    }
+    if is_written:
+        return lesson("tokens-written", first=word(names[0]), **facts)
+    if not scene.info.feature_names:
+        return lesson("tokens", **facts)
+    return lesson("tokens-features", features=_features(scene), source=_source(scene.focus), **facts)
+
+
+def _source(token: Token) -> str:
+    """Return from where a model with a lexicon knows what it says of a token."""
+    if token.is_special:
+        return "It is no word."
+    if token.is_guessed:
+        return "Its lexicon does not have this word, so it guesses that from how the word ends."
+    if token.token_id >= 0:
+        return "It reads that in its lexicon."
+    if not any(map(str.isalpha, token.typed)):
+        return "It tells that by what kind of sign this is."
+    return (
+        "Its lexicon does not have this form, but has the word without its ending or without what an apostrophe "
+        "joins to it, and it takes that from there."
+    )
+
+
+def _tell_padding(scene: Scene) -> str:
+    """Say how many tokens of padding were added, where some were."""
+    padding = [token.text for token in scene.tokens if token.is_padding]
+    if not padding:
+        return ""
+    times = "once" if len(padding) == 1 else f"{len(padding)} times"
+    return lesson("tokens-pad", pad=word(padding[0]), times=times)
 
 
 def _note(scene: Scene) -> str:
@@ -386,15 +423,22 @@ def _tell_hidden_best(scene: Scene, best: int) -> str:
 
 
 def _scale(scene: Scene) -> str:
+    name = _scale_lesson(scene)
+    divisor = f"<b>{scene.divisor(number(scene.d_head**0.5))}</b>"
+    text = lesson(name, divisor=divisor, d_head=scene.d_head) + _tell_spread(scene, name)
+    return text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
+
+
+def _tell_spread(scene: Scene, name: str) -> str:
+    """Say how the spread of the scores changes; one score alone has none."""
     steps = scene.steps
-    text = lesson(
-        _scale_lesson(scene),
-        divisor=f"<b>{scene.divisor(number(scene.d_head**0.5))}</b>",
-        d_head=scene.d_head,
+    if steps.scores.size < 2:
+        return ""
+    return lesson(
+        name.replace("scale", "scale-spread"),
         before=fact(float(steps.scores.std())),
         after=fact(float(steps.scaled_scores.std())),
     )
-    return text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
 
 
 def _scale_lesson(scene: Scene) -> str:
@@ -409,6 +453,8 @@ def _tell_unscaled(scene: Scene) -> str:
     steps, row = scene.steps, scene.word
     focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
     best = int(steps.masked_scores[row].argmax())
+    if n_visible == len(scene.key_tokens) == 1:
+        return lesson("scale-lone", focus=focus)
     if n_visible < 2:
         return lesson("scale-one" if n_visible else "scale-nothing", focus=focus, best=word(scene.key_names[best]))
     hidden = len(scene.key_tokens) - n_visible
@@ -438,6 +484,8 @@ def _mask(scene: Scene) -> str:
 
 
 def _mask_lesson(scene: Scene, hides: bool) -> str:
+    if len(scene.key_tokens) == 1 and not hides:
+        return "mask-lone"
     has_padding = any(token.is_padding for token in scene.key_tokens)
     if scene.info.is_decoder or scene.trace.is_written:
         without = "mask-decoder" if scene.info.is_decoder else "mask-written"
@@ -472,27 +520,32 @@ def _tell_sink(scene: Scene) -> str:
     """
     if scene.info.reads == "picture":
         return ""
-    best = int(scene.steps.weights[scene.word].argmax())
+    row = scene.steps.weights[scene.word]
+    best, is_free = int(row.argmax()), scene.visible[scene.word].sum() > 1
     hides_later = scene.info.is_decoder or scene.trace.is_written
-    if hides_later and best == 0 and scene.word and _share(scene, 0) > MOST:
+    is_first = hides_later and best == 0 and scene.word > 0
+    if is_first and _share(scene, 0) > MOST:
         return _sink("weights-first", scene, best)
-    return _sink("weights-sink", scene, best) if scene.key_tokens[best].is_special else ""
+    if scene.key_tokens[best].is_special:
+        return _sink("weights-sink", scene, best)
+    return _sink("weights-first-row", scene, best) if is_first and is_free and row[best] > MOST else ""
 
 
 def _sink(name: str, scene: Scene, best: int) -> str:
     """Return what a lesson says of a token that takes much weight, and where most of the rest goes."""
     row = scene.steps.weights[scene.word]
-    own = None if scene.is_cross else scene.word
-    words = [t.position for t in scene.key_tokens if not t.is_special and t.position not in (own, best)]
+    itself = None if scene.is_cross else scene.word
+    words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (itself, best)]
     text = lesson(
         name,
         special=word(scene.key_names[best]),
         share=fact(_share(scene, best)),
+        own=fact(float(row[best])),
         rows="all rows" if (scene.visible.sum(axis=1) > 1).all() else "the rows that may look at more than one token",
         focus=word(scene.names[scene.word]),
     )
     second = max(words, key=row.__getitem__, default=best)
-    if second == best or row[second] < SMALLEST_TOLD:
+    if second == best or row[second] < SMALLEST_TOLD or not _is_word(scene.focus):
         return text
     return text + lesson(
         "weights-words",
@@ -500,6 +553,11 @@ def _sink(name: str, scene: Scene, best: int) -> str:
         best_word=word(scene.key_names[second]),
         best_word_weight=fact(float(row[second])),
     )
+
+
+def _is_word(token: Token) -> bool:
+    """Tell whether a token is a word or a piece of one: no special token, and no punctuation."""
+    return not token.is_special and not is_punctuation(token)
 
 
 def _share(scene: Scene, key: int) -> float:
@@ -530,7 +588,17 @@ def tell_weights(scene: Scene) -> str:
             rest=fact(rest) if rest >= SMALLEST_TOLD else f"less than {SMALLEST_TOLD}",
             **facts,
         )
+    alike = [key for key in order if number(float(row[key])) == number(float(row[order[0]]))]
+    if len(alike) > 1:
+        return lesson("weights-tied", tied=_tied([scene.key_names[key] for key in alike]), **facts)
     return lesson("weights", second=word(scene.key_names[order[1]]), second_weight=fact(second), **facts)
+
+
+def _tied(names: list[str]) -> str:
+    """Name the tokens that get as much as each other, so many of them as a sentence can hold."""
+    named = [f"<b>{word(name)}</b>" for name in names[:MAX_TIED]]
+    more = len(names) - MAX_TIED
+    return listed([*named, f"{more} more"]) if more > 0 else listed(named)
 
 
 def _sum(scene: Scene) -> str:

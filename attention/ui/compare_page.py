@@ -144,7 +144,10 @@ def _sides(scenes: Sequence[Scene], *, are_models: bool) -> list[Side]:
         return [
             side_of(scene, f"The {which} sentence") for scene, which in zip(scenes, ("first", "second"), strict=True)
         ]
-    return [side_of(scene, f"{scene.info.name}, layer {scene.layer + 1}, head {scene.head + 1}") for scene in scenes]
+    return [
+        side_of(scene, f"{scene.info.name}, layer {scene.layer + 1}, head {scene.head + 1}", scene.info.name)
+        for scene in scenes
+    ]
 
 
 def _selected(view: View, comparison: Comparison) -> tuple[int, int] | None:

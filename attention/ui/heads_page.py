@@ -106,7 +106,7 @@ def show(view: View, pane: Pane) -> None:
     with st.spinner("Looking at all heads …", show_time=True):
         surveyed = survey_of(address, scene.trace, view.look)
         all_heads = _all_heads(view, scene, surveyed)
-    text.prose(lesson("all-heads"))
+    text.prose(lesson("all-heads-picture" if scene.info.reads == "picture" else "all-heads"))
     if pane.pair:
         text.prose(tell_pair(scene, pane.pair))
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
@@ -143,7 +143,7 @@ def _lines(view: View, scene: Scene) -> HeadView:
 def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: Head) -> None:
     """Draw what one head does, and its weights as lines and as a heatmap."""
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
-    text.prose(describe(surveyed.summary(current)))
+    text.prose(describe(surveyed.summary(current), is_picture=scene.info.reads == "picture"))
     _shares(surveyed, current)
     if not scene.is_cross:
         with st.expander("The rules behind the labels"):
@@ -241,10 +241,13 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
     """Return what the pictures do not show as it is, in sentences: nothing is changed in silence."""
     notes = []
     if look.words:
-        notes.append("Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean.")
+        notes.append(
+            "Pieces are merged into words, as this model's tokenizer parts words (it may begin a new one at an "
+            "apostrophe): to a word, the sum over its pieces; from a word, their mean."
+        )
     if look.hide != "nothing":
         kept = "each row divided by its sum" if look.renormalise else "rows not made to sum to 1 again"
-        notes.append(f"Hidden: {hidden}; {kept}. What heads do is told of all, hidden or not.")
+        notes.append(f"Hidden: {hidden}; {kept}. What each head does is worked out from all tokens, hidden ones too.")
     if max(surveyed.tiles.block) > 1:
         rows, columns = surveyed.tiles.block
         notes.append(f"The text is long: each pixel is the largest weight of {rows}×{columns}.")
@@ -256,7 +259,9 @@ def _table(look: Look, surveyed: Survey, address: Address) -> None:
     table = head_table(surveyed.summaries, surveyed.shares, surveyed.special)
     if surveyed.shares is not None:
         counted = f", {listed(surveyed.special)} counted in" if surveyed.special else ""
-        st.caption(f"{_SORT_LABELS['across']} and its like are mean shares of a row's weight{counted}.")
+        st.caption(
+            f"{_SORT_LABELS['across']} and the other columns with an arrow are mean shares of a row's weight{counted}."
+        )
     st.dataframe(table, hide_index=True, key="heads_table")
     csv_button("heads", partial(_heads_table, look, address), address)
 

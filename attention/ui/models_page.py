@@ -93,7 +93,7 @@ def _where(entry: Entry, *, is_loaded: bool, is_coming: bool) -> str:
 
 def _facts(entry: Entry, where: str) -> str:
     facts = {
-        "What it is": "" if entry.info is None else html.escape(entry.info.note),
+        "About it": "" if entry.info is None else html.escape(entry.info.note),
         "Architecture": html.escape(entry.architecture),
         "Layers × heads": html.escape(entry.layers_and_heads),
         "Parameters": _parameters(entry),

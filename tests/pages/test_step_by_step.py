@@ -304,7 +304,7 @@ def test_words_that_the_toy_guessed_are_named_at_the_first_step_and_matter_at_th
     shown = open_page(text="Кошка сидит на коврике", model="toy", step="tokens")
     assert "lexicon does not have Кошка, сидит, на and коврике." in shown.text
     shown = open_page(text="Кошка сидит на коврике", model="toy", step="softmax")
-    assert "had to guess 4" in shown.text
+    assert "had to guess all 4 words" in shown.text
     assert "does not have" not in shown.text
     shown = open_page(text="The quokka sat on the mat", model="toy", step="softmax")
     assert "guess" not in shown.text

@@ -251,6 +251,21 @@ def test_who_gets_most_of_the_compared_row_in_either_run_is_said_as_it_is(one, o
         assert (most, most_there) == (f"{ours[first]:.2f}", f"{theirs[second]:.2f}")
 
 
+@pytest.mark.parametrize(("gap", "is_level"), [(0.01, True), (0.04, False)])
+def test_two_that_are_hardly_apart_are_told_as_level(gap, is_level):
+    one = [[0.4 + gap / 2, 0.4 - gap / 2, 0.2], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]
+    other = [[0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]
+    told = plain(tell(Comparison(side("it was a", one), side("it was a", other, "The second sentence")), None))
+    assert ("as good as level in the first sentence: " in told) == is_level
+    assert ("does not give most to the same one" in told) != is_level
+
+
+def test_words_of_one_model_are_its_own_and_not_its_heads(minilm):
+    trace, toy = minilm.trace("The cat sat"), load("toy").trace("The cat sat")
+    sides = side_of(Scene(trace, 5, 6, 1), "BERT, layer 6, head 7", "BERT"), side_of(Scene(toy, 0, 1, 1), "Toy", "Toy")
+    assert "Only in BERT: [CLS], [SEP]." in plain(tell(Comparison(*sides), None))
+
+
 def comparison_of(runs, layer, head):
     names = ("The first sentence", "The second sentence")
     return Comparison(*(side_of(Scene(trace, layer, head, 1), name) for trace, name in zip(runs, names, strict=True)))

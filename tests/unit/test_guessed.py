@@ -33,12 +33,24 @@ def test_one_unknown_word_in_an_ordinary_sentence_is_named_and_no_more():
 @pytest.mark.parametrize(
     ("text", "named", "counts"),
     [
-        ("Кошка сидит на коврике", "Кошка, сидит, на and коврике.", "4 words here it had to guess 4, and took 4"),
-        ("猫坐在垫子上吗", "猫, 坐, 在, 垫, 子 and 2 more.", "7 words here it had to guess 7, and took 7"),
-        ("القطة جلست", "القطة and جلست.", "2 words here it had to guess 2, and took 2"),
+        (
+            "Кошка сидит на коврике",
+            "Кошка, сидит, на and коврике.",
+            "had to guess all 4 words here, and took all",
+        ),
+        (
+            "猫坐在垫子上吗",
+            "猫, 坐, 在, 垫, 子 and 2 more.",
+            "had to guess all 7 words here, and took all",
+        ),
+        ("القطة جلست", "القطة and جلست.", "had to guess all 2 words here, and took all"),
         # -ing and -ly say what a word is, even if it is none.
-        ("The blorping flumply zaxes", "blorping, flumply and zaxes.", "4 words here it had to guess 3, and took 1"),
-        ("quokka Quokka QUOKKA", "quokka.", "3 words here it had to guess 3, and took 3"),
+        (
+            "The blorping flumply zaxes",
+            "blorping, flumply and zaxes.",
+            "had to guess 3 of the 4 words here, and took 1 of",
+        ),
+        ("quokka Quokka QUOKKA", "quokka.", "had to guess all 3 words here, and took all"),
     ],
 )
 def test_a_text_that_was_mostly_guessed_is_told_with_its_words_and_what_that_does(text, named, counts):
@@ -47,6 +59,11 @@ def test_a_text_that_was_mostly_guessed_is_told_with_its_words_and_what_that_doe
     assert "“matching meaning”" in told(text)
     assert "matching meaning" in TOY_INFO.head_names
     assert told(text, tell_mostly_guessed) in told(text)
+
+
+@pytest.mark.parametrize(("text", "taken"), [("quokka", "it for a noun"), ("blorping", "it for no noun")])
+def test_one_word_alone_is_told_as_one(text, taken):
+    assert f"It had to guess the only word here, and took {taken}." in told(text)
 
 
 def test_what_was_typed_is_never_interpreted():

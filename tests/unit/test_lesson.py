@@ -242,7 +242,13 @@ def test_a_place_without_a_fact_raises():
 def test_tokens_are_counted_and_the_word_in_focus_has_its_place(scene_of):
     scene = scene_of("minilm-l6", at=3)
     told = tell("tokens", scene)
-    assert facts_in(told, "tokens") == {"model": "BERT", "count": 8, "focus": "sat", "position": 3}
+    assert facts_in(told, "tokens") == {
+        "model": "BERT",
+        "count": 8,
+        "tokens": "tokens",
+        "focus": "sat",
+        "position": 3,
+    }
     assert facts_in(told, "tokens-special") == {"specials": "[CLS], [SEP]"}
     assert pattern_of("tokens-pad").search(shown(told)) is None
 
@@ -251,9 +257,25 @@ def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
     scene = scene_of("toy", at=1)
     facts = facts_in(tell("tokens", scene), "tokens-features")
     said = dict(re.findall(r"([a-z ]+?) (\d\.\d\d)(?:, |$)", facts.pop("features")))
-    assert facts == {"model": "Toy", "count": 6, "focus": "cat", "position": 1}
+    assert facts.pop("source") == "It reads that in its lexicon."
+    assert facts == {"model": "Toy", "count": 6, "tokens": "tokens", "focus": "cat", "position": 1}
     features = dict(zip(scene.info.feature_names, scene.trace.embeddings.words[1], strict=True))
     assert {name: float(value) for name, value in said.items()} == {n: v for n, v in features.items() if v}
+
+
+@pytest.mark.parametrize(
+    ("typed", "source"),
+    [
+        ("dog", "It reads that in its lexicon."),
+        ("neighbour's", "Its lexicon does not have this form"),
+        ("quokka", "it guesses that from how the word ends"),
+        ("12345", "by what kind of sign this is"),
+    ],
+)
+def test_the_toy_says_from_where_it_knows_what_it_says_of_this_very_word(scene_of, typed, source):
+    scene = scene_of("toy", f"My {typed} sleeps", at=1)
+    assert scene.focus.typed == typed
+    assert source in facts_in(tell("tokens", scene), "tokens-features")["source"]
 
 
 def test_a_word_that_was_cut_is_told_with_its_pieces(scene_of):
@@ -273,7 +295,34 @@ def test_a_token_that_was_typed_is_not_said_to_be_the_models_own(scene_of):
 def test_padding_is_told(scene_of):
     told = tell("tokens", scene_of("minilm-l6", mask="padding"))
     assert facts_in(told, "tokens-special")["specials"] == "[CLS], [SEP], [PAD]"
-    assert pattern_of("tokens-pad").search(shown(told))
+    assert facts_in(told, "tokens-pad") == {"pad": "[PAD]", "times": "3 times"}
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en"])
+def test_padding_is_no_part_of_the_sentence_and_what_is_written_is_no_sentence(scene_of, model_id):
+    text = "le chat noir dort" if model_id == "translator-fr-en" else TEXT
+    name = "tokens-features" if model_id == "toy" else "tokens"
+    without, padded = (scene_of(model_id, text, mask=mask) for mask in ("none", "padding"))
+    assert len(padded.tokens) > len(without.tokens)
+    for scene in (without, padded):
+        assert facts_in(tell("tokens", scene), name)["count"] == len(without.tokens)
+    if model_id == "translator-fr-en":
+        cross = scene_of(model_id, text, mask="padding", part="cross", at=1)
+        assert facts_in(tell("tokens", cross), "tokens-cross")["keys"] == len(without.tokens)
+        written = scene_of(model_id, text, part="decoder", at=1)
+        told = tell("tokens", written)
+        assert facts_in(told, "tokens-written")["count"] == len(written.tokens[1:])
+        assert facts_in(told, "tokens-written")["first"] == written.tokens[0].text
+        assert "sentence" not in shown(told)
+
+
+def test_one_token_is_said_to_be_one_and_no_mask_is_named_that_there_is_not(scene_of):
+    scene = scene_of("toy", "Hello", at=0)
+    told = shown(tell("scale", scene))
+    assert facts_in(tell("scale", scene), "scale-lone") == {"focus": "hello"}
+    assert "mask" not in told
+    assert "spread" not in told
+    assert "1 tokens" not in shown(tell("tokens", scene))
 
 
 def test_what_bert_does_not_know_is_told_as_it_was_typed(scene_of):
@@ -357,7 +406,7 @@ def test_the_spread_before_and_after_scaling_is_that_of_the_scores(scene):
     head = scene.trace.layers[scene.layer].head(scene.head)
     d_head = head.queries.shape[1]
     scores = head.queries.astype(float) @ head.keys.T.astype(float)
-    assert facts_in(tell("scale", scene), "scale") == {
+    assert facts_in(tell("scale", scene), "scale", "scale-spread") == {
         "d_head": d_head,
         "divisor": rounded(np.sqrt(d_head)),
         "before": rounded(scores.std()),
@@ -467,8 +516,14 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
 
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
-    told = facts_in(tell("mask", scene_of("toy", "cat", mask="causal")), "mask-nothing")
-    assert told == {"focus": "cat", "visible": 1, "total": 1}
+    scene = Scene(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
+    assert facts_in(tell("mask", scene), "mask-nothing") == {"focus": "cat", "visible": 6, "total": 6}
+    for mask in ("none", "causal"):
+        alone = tell("mask", scene_of("toy", "cat", mask=mask))
+        assert facts_in(alone, "mask-lone") == {"focus": "cat"}
+        cell = scene_of("toy", "cat", mask=mask, cell=Cell("masked", 0, 0))
+        assert facts_in(detail(cell).note, "detail-masked-lone") == {"query": "cat"}
+        assert "tokens" not in shown(alone)
 
 
 def test_a_mask_made_by_hand_is_told_with_its_own_count():
@@ -493,6 +548,12 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
             "smallest": 0.005,
             "sum": 1,
         }
+        return
+    level = [key for key, weight in enumerate(row) if f"{weight:.2f}" == f"{first:.2f}"]
+    if len(level) > 1:
+        facts = facts_in(tell_weights(scene), "weights-tied")
+        assert set(re.split(", | and ", facts.pop("tied"))) == {scene.key_names[key] for key in level}
+        assert facts == {"focus": scene.names[at], "best_weight": rounded(first), "sum": 1}
         return
     facts = facts_in(tell_weights(scene), "weights")
     assert facts == {
@@ -574,6 +635,49 @@ def test_what_no_decoder_does_by_itself_is_no_sink_of_its_first_token(scene_of):
         for layer, head, at in np.ndindex(scene_of(model_id).info.n_layers, scene_of(model_id).info.n_heads, 6):
             scene = scene_of(model_id, mask="causal", layer=layer, head=head, at=at)
             assert not is_told("weights-first", tell("softmax", scene))
+
+
+DOG = "My neighbour's old dog sleeps under the kitchen table"
+
+
+def test_a_row_that_gives_the_first_token_most_is_told_so_where_its_head_does_not(scene_of):
+    n_told = 0
+    whole = scene_of("smollm2-135m", DOG, at=0)
+    for layer, head, at in np.ndindex(30, 9, len(whole.tokens)):
+        scene = Scene(whole.trace, layer, head, at)
+        weights = scene.steps.weights.astype(float)
+        told, share = tell("softmax", scene), weights[1:, 0].mean()
+        assert is_told("weights-first-row", told) == (at > 0 and weights[at, 0] > 0.5 >= share)
+        if is_told("weights-first-row", told):
+            n_told += 1
+            facts = facts_in(told, "weights-first-row")
+            assert (facts["own"], facts["share"]) == (rounded(weights[at, 0]), rounded(share))
+            assert not is_told("weights-first", told)
+    assert n_told > 5
+
+
+@pytest.mark.parametrize("model_id", ["minilm-l6", "smollm2-135m"])
+def test_no_punctuation_mark_is_called_a_word(scene_of, model_id):
+    n_told = 0
+    whole = scene_of(model_id, "Stop! Is it a cat? No, it is a dog.", at=0)
+    for layer, head, at in np.ndindex(6, whole.info.n_heads, len(whole.tokens)):
+        scene = Scene(whole.trace, layer, head, at)
+        told = tell("softmax", scene)
+        if is_told("weights-words", told):
+            n_told += 1
+            best = facts_in(told, "weights-words")["best_word"]
+            assert not {scene.tokens[at].typed.strip(), scene.tokens[scene.names.index(best)].typed.strip()} & set(
+                "!?,."
+            )
+    assert n_told > 20
+
+
+def test_weights_that_read_the_same_are_told_as_level():
+    level, order = Scene(TOY.trace(TEXT), 0, 0, 2), Scene(TOY.trace(TEXT), 0, 0, 0)
+    row = level.steps.weights[2]
+    assert f"{row[1]:.2f}" == f"{row[3]:.2f}" == f"{row.max():.2f}"
+    assert set(facts_in(tell_weights(level), "weights-tied")["tied"].split(" and ")) == {"cat", "on"}
+    assert facts_in(tell_weights(order), "weights")["best"] == "cat"
 
 
 def test_a_word_that_sees_one_word_or_none_is_told_so():
@@ -873,7 +977,7 @@ def test_a_position_bias_is_said_to_be_in_the_scores(model_of, layer):
     assert facts_in(told, "scores-bias")["bias"] == rounded(bias[best])
     score = float(scene.steps.queries[2] @ scene.steps.keys[best] + bias[best])
     assert facts_in(told, "scores")["best_score"] == rounded(score)
-    scaled = facts_in(tell("scale", scene), "scale-none")
+    scaled = facts_in(tell("scale", scene), "scale-none", "scale-spread-none")
     assert (scaled["after"], scaled["d_head"]) == (rounded(scene.steps.scores.std()), 12)
     assert " + B" in formula(step_of("scores"), scene)
     assert "sqrt" not in formula(step_of("softmax"), scene)
@@ -884,7 +988,7 @@ def test_a_position_bias_is_said_to_be_in_the_scores(model_of, layer):
 def test_a_scale_of_the_models_own_is_told(model_of):
     trace = trace_of(model_of("gpt2"), TEXT, "none")
     halved = replace(trace.layers[1], scale=trace.layers[1].scale / 2)
-    told = facts_in(tell("scale", Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale-own")
+    told = facts_in(tell("scale", Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale-own", "scale-spread-own")
     assert told["divisor"] == rounded(2 * np.sqrt(8))
 
 

@@ -1,6 +1,7 @@
 """Weights laid over a picture: those of the trace, patch by patch."""
 
 import base64
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 
 from attention import pixels
 from attention.examples import DIGITS, EXAMPLES
+from attention.lesson.behaviour import describe
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
+from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
+from attention.lesson.survey import Look, survey
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
 from tests.tiny_models import make
@@ -45,6 +49,16 @@ def test_every_head_is_laid_over_its_patches(trace, word):
     told = tell_overlay(scene)
     assert f"{weights[1, 1:].sum():.2f}" in told
     assert f"{weights[1, 0]:.2f}" in told
+
+
+def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
+    for summary in survey(trace, Look()).summaries:
+        told = describe(summary, is_picture=True)
+        assert not re.search(r"\b(this text|another text|sentence|one word|same word)\b", told)
+        assert f"{summary.entropy:.2f}" in told
+        assert "this text" in describe(summary)
+    for name in ("all-heads-picture", "neuron-picture"):
+        assert not re.search(r"\b(word|sentence)\b", lesson(name))
 
 
 def test_patches_that_make_no_square_are_refused(trace):

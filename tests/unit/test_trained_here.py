@@ -13,6 +13,7 @@ from attention.lesson.proof import prove
 from attention.lesson.scene import Scene
 from attention.models import bundled, get_info, load
 from attention.models.architectures import info_from_config
+from attention.models.base import Answer
 from attention.models.cards import digits_card, translator_card
 from attention.models.weights import DIGITS as DIGITS_SOURCE
 from attention.models.weights import TRANSLATOR, locate
@@ -91,6 +92,18 @@ def test_it_answers_as_transformers_own_classifier_does(reader, picture):
     assert answer.labels == tuple(map(str, range(10)))
     told = tell_answer(answer, "Digits", digits_card())
     assert f"for <strong><bdi>{answer.labels[int(wanted.argmax())]}</bdi></strong>" in told
+    odds = torch.softmax(wanted, 0).numpy()
+    assert ("second is" in told) == (np.sort(odds)[-2] >= 0.005)
+
+
+def test_a_runner_up_without_a_number_is_not_named():
+    near, far = (
+        tell_answer(Answer(("1", "6", "7"), np.array(logits, np.float32)), "Digits", None)
+        for logits in ((9, 8, 0), (9, 0, 0))
+    )
+    assert "second is <strong><bdi>6</bdi></strong>" in near
+    assert "second" not in far
+    assert "all others get less than 0.005" in far
 
 
 def test_of_the_digits_to_choose_from_most_are_read_right(reader):
