@@ -201,8 +201,7 @@ def _mark(group: str, where: str, session: _Session) -> str:
     key, number = f"drawn_{where}_{group}", str(session.desk.run)
     if not session.is_new:
         st.session_state[key] = number
-    with st.container(key=f"mark_{key}"):
-        return st.text_input(key, value=number if session.is_new else "", key=key, label_visibility="collapsed")
+    return st.text_input(key, value=number if session.is_new else "", key=key, label_visibility="collapsed")
 
 
 def _marks() -> dict[str, tuple[object, object]]:

@@ -75,7 +75,7 @@ _STYLES = f"""<style>
 .stAppHeader, .stAppHeader div, .stAppHeader span {{ pointer-events: none; }}
 .stAppHeader button, .stAppHeader button * {{ pointer-events: auto; }}
 /* Which run of the page is drawn: for the browser to say, and not to be seen. */
-[data-testid=stLayoutWrapper]:has(> [class*=st-key-mark_drawn]) {{ display: none; }}
+[class*=st-key-drawn_] {{ display: none; }}
 /* At the end of the row there is the menu. */
 .st-key-masthead {{ padding-right: 2rem; }}
 .st-key-text input {{ font-size: 1.25rem; padding: 0.7rem 0.9rem; }}
