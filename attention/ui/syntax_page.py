@@ -96,7 +96,8 @@ def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: i
     numbers = {sentence.text: number for number, sentence in enumerate(treebank)}
     having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
     number = _sentence(view.grammar, having)
-    with st.container(horizontal=True, key="relation_choice"):
+    # The page is marked whole before the counting, which may take long; these come after it.
+    with state.group("look"), st.container(horizontal=True, key="relation_choice"):
         choices.select(
             "Relation", list(by_name), key=_RELATION, value=finding.relation, take=_choose_relation, width=180
         )
