@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -67,7 +68,9 @@ async def _say(url, page, seed):
 def test_no_value_raises_and_none_is_logged(server, page):
     seed = random.randrange(2**32)
     print(f"seed {seed}")
-    kinds = asyncio.run(_say(server.url, page, seed))
+    # In a thread of its own: a browser's tests may have left an event loop running in this one.
+    with ThreadPoolExecutor(1) as threads:
+        kinds = threads.submit(asyncio.run, _say(server.url, page, seed)).result()
     assert len(kinds) > 8
     assert SECRET not in server.printed()
     assert "Uncaught" not in server.printed()

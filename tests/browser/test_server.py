@@ -36,7 +36,7 @@ THIS_MACHINE = re.compile(r"\('(127\.0\.0\.1|::1)', .*\)|None|localhost|127\.0\.
 
 def make_run():
     """What `make run` does for a class, once everything is installed."""
-    made = ["make", "--dry-run", "run", "HOST=0.0.0.0", "PORT=PORT"]
+    made = ["make", "--no-print-directory", "--dry-run", "run", "HOST=0.0.0.0", "PORT=PORT"]
     printed = subprocess.run(made, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
     return shlex.split(printed.splitlines()[-1].removeprefix("exec "))
 
