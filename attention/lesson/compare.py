@@ -30,7 +30,7 @@ COMPARE = "compare"
 LEVEL = 0.02
 
 # Where a word of either run is in the first one and in the second; None if it has no such word.
-Place = tuple[int | None, int | None]
+Pairing = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ def side_of(scene: Scene, name: str, owner: str = "") -> Side:
     return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens), owner)
 
 
-def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Place, ...]:
+def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Pairing, ...]:
     """Return all words of both in order: those that they share, and those that only one of them has.
 
     Where they differ, the first one's words come before the second one's.
     """
     ours, theirs = ([(each.is_special, each.text.lower()) for each in words] for words in (first, second))
-    places: list[Place] = []
+    places: list[Pairing] = []
     for tag, start, end, other_start, other_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if tag == "equal":
             places += zip(range(start, end), range(other_start, other_end), strict=True)
@@ -77,7 +77,7 @@ class Comparison:
     second: Side
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[Pairing, ...]:
         """Where each word is in the first run and in the second."""
         return align(self.first.words, self.second.words)
 

@@ -14,9 +14,9 @@ from attention.models.files import shown, weights_of
 from attention.models.hub import CURATED, HubModel, Kept
 from attention.models.store import sha256
 
-__all__ = ["Entry", "Place", "catalogue"]
+__all__ = ["Availability", "Entry", "catalogue"]
 
-Place = Literal["built in", "on disk", "on the hub", "not installed", "cannot be shown"]
+Availability = Literal["built in", "on disk", "on the hub", "not installed", "cannot be shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Entry:
     licence: str
     source: str
     checksum: str
-    place: Place
+    place: Availability
     info: ModelInfo | None = None
     problem: str = ""
     # What was fetched from the hub, which can be removed; what can be fetched from there.
@@ -56,11 +56,11 @@ def _own(info: ModelInfo) -> Entry:
     source = bundled.SOURCES.get(info.model_id)
     if source is None:
         return _described(info, "", "built in")
-    place: Place = "on disk" if source.package else "built in"
+    place: Availability = "on disk" if source.package else "built in"
     return _described(info, source.sha256, place if weights.is_there(source) else "not installed")
 
 
-def _described(info: ModelInfo, checksum: str, place: Place, kept: Kept | None = None) -> Entry:
+def _described(info: ModelInfo, checksum: str, place: Availability, kept: Kept | None = None) -> Entry:
     return Entry(
         model_id=info.model_id,
         name=info.name,

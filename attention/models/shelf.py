@@ -36,8 +36,8 @@ def max_models() -> int:
     return max(1, int(chosen)) if chosen.isdecimal() else DEFAULT_MAX_MODELS
 
 
-class _Place:
-    """The place of one model: empty as long as it is being loaded."""
+class _Slot:
+    """Where one model stands: empty as long as it is being loaded."""
 
     def __init__(self, used_at: float) -> None:
         self.model: Model | None = None
@@ -50,7 +50,7 @@ class Shelf:
     """Models by their ids, loaded when somebody asks for one.
 
     Two who ask for the same one wait for one loading, which goes on if both have left; who uses another one does not
-    wait. Where every place is taken by a model in use, who asks for one more waits until a place is free.
+    wait. Where every slot is taken by a model in use, who asks for one more waits until a slot is free.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Shelf:
         self._revision_of = revision_of
         self._clock = clock
         self._changed = Condition()
-        self._places: dict[str, _Place] = {}
+        self._slots: dict[str, _Slot] = {}
         self._failures: dict[str, tuple[ModelUnavailableError, float]] = {}
         self._kept_out: set[str] = set()
 
@@ -88,19 +88,19 @@ class Shelf:
         Raises:
             ModelUnavailableError: it cannot be loaded; the next one who asks a little later tries again.
         """
-        place, model = self._take(model_id, on_wait)
+        slot, model = self._take(model_id, on_wait)
         try:
             yield model
         finally:
             with self._changed:
-                place.n_users -= 1
-                place.used_at = self._clock()
+                slot.n_users -= 1
+                slot.used_at = self._clock()
                 self._changed.notify_all()
 
     def in_memory(self) -> frozenset[str]:
         """Return the ids of the models that are loaded."""
         with self._changed:
-            return frozenset(model_id for model_id, place in self._places.items() if place.model is not None)
+            return frozenset(model_id for model_id, slot in self._slots.items() if slot.model is not None)
 
     def put_out(self, model_id: str, idle_seconds: float = 0.0) -> bool:
         """Let go of a model; False if somebody uses it or has used it so lately, or it is being loaded."""
@@ -126,34 +126,34 @@ class Shelf:
                     self._changed.notify_all()
 
     def _put_out(self, model_id: str, idle_seconds: float) -> bool:
-        place = self._places.get(model_id)
-        if place is not None:
-            if place.model is None or place.n_users or self._clock() - place.used_at < idle_seconds:
+        slot = self._slots.get(model_id)
+        if slot is not None:
+            if slot.model is None or slot.n_users or self._clock() - slot.used_at < idle_seconds:
                 return False
             self._drop(model_id)
         self._failures.pop(model_id, None)
         self._changed.notify_all()
         return True
 
-    def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Place, Model]:
+    def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Slot, Model]:
         # Asked once, and outside the lock. Whoever has it loaded takes what comes: files that somebody writes to all
         # the time would be loaded for ever.
         revision = None if self._revision_of is None else self._revision_of(model_id)
         while True:
             with self._changed:
-                place = self._places.get(model_id)
-                if place is not None and place.model is not None:
-                    if revision is None or place.model.info.revision == revision:
-                        place.n_users += 1
-                        return place, place.model
-                    if not place.n_users:
+                slot = self._slots.get(model_id)
+                if slot is not None and slot.model is not None:
+                    if revision is None or slot.model.info.revision == revision:
+                        slot.n_users += 1
+                        return slot, slot.model
+                    if not slot.n_users:
                         self._drop(model_id)
-                        place = None
-                if place is None and model_id not in self._kept_out:
+                        slot = None
+                if slot is None and model_id not in self._kept_out:
                     self._check_failure(model_id)
-                    place, revision = self._begin(model_id), None
+                    slot, revision = self._begin(model_id), None
                 self._changed.wait(_TELL_SECONDS)
-                progress = None if place is None else place.progress
+                progress = None if slot is None else slot.progress
             # Outside the lock: a page may end here, since its person has gone elsewhere.
             if on_wait is not None:
                 on_wait(progress)
@@ -166,32 +166,32 @@ class Shelf:
             raise ModelUnavailableError(str(error), error.remedy)
         del self._failures[model_id]
 
-    def _begin(self, model_id: str) -> _Place | None:
+    def _begin(self, model_id: str) -> _Slot | None:
         """Make room for a model and begin to load it; None if there is no room yet."""
         if model_id not in self._uncounted and not self._make_room():
             return None
-        place = self._places[model_id] = _Place(self._clock())
-        Thread(target=self._fill, args=(model_id, place), name=f"load {model_id}", daemon=True).start()
-        return place
+        slot = self._slots[model_id] = _Slot(self._clock())
+        Thread(target=self._fill, args=(model_id, slot), name=f"load {model_id}", daemon=True).start()
+        return slot
 
     def _make_room(self) -> bool:
-        counted = {model_id: place for model_id, place in self._places.items() if model_id not in self._uncounted}
+        counted = {model_id: slot for model_id, slot in self._slots.items() if model_id not in self._uncounted}
         if len(counted) < self._limit:
             return True
-        idle = [model_id for model_id, place in counted.items() if place.model is not None and not place.n_users]
+        idle = [model_id for model_id, slot in counted.items() if slot.model is not None and not slot.n_users]
         if not idle:
             return False
         self._drop(min(idle, key=lambda model_id: counted[model_id].used_at))
         return True
 
     def _drop(self, model_id: str) -> None:
-        del self._places[model_id]
+        del self._slots[model_id]
         if self._on_put_out is not None:
             self._on_put_out(model_id)
 
-    def _fill(self, model_id: str, place: _Place) -> None:
+    def _fill(self, model_id: str, slot: _Slot) -> None:
         def note(progress: Progress) -> None:
-            place.progress = progress
+            slot.progress = progress
 
         model, failure = None, None
         try:
@@ -206,9 +206,9 @@ class Shelf:
             failure = ModelUnavailableError(f"{model_id} cannot be loaded ({kind}).", "")
         with self._changed:
             if failure is None:
-                place.model, place.used_at = model, self._clock()
+                slot.model, slot.used_at = model, self._clock()
             else:
-                del self._places[model_id]
+                del self._slots[model_id]
                 self._failures[model_id] = failure, self._clock()
             self._changed.notify_all()
 

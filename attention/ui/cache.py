@@ -17,8 +17,8 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.matrix import Cell
-from attention.lab import Result
-from attention.lab import run as run_ways
+from attention.five_ways import Result
+from attention.five_ways import run as run_five_ways
 from attention.lesson.compare import changes
 from attention.lesson.next_token import Forecast, forecast
 from attention.lesson.proof import Proof, prove
@@ -52,8 +52,8 @@ __all__ = [
     "answer_of",
     "changes_of",
     "downloads",
+    "five_ways_of",
     "forecast_of",
-    "lab_of",
     "model_or_reason",
     "record",
     "scene_at",
@@ -74,7 +74,7 @@ MIN_TRACES = 2
 MAX_SURVEY_BYTES = 32 * 2**20
 SUMMARY_BYTES = 1024
 # The five ways' outputs for one layer: 4 MB for BERT with 512 tokens.
-MAX_LAB_BYTES = 32 * 2**20
+MAX_FIVE_WAYS_BYTES = 32 * 2**20
 MAX_CHANGES_BYTES = 2**20
 # What a model says in the end is some dozen words with their probabilities.
 MAX_SAID, MAX_AT_ONCE = 256, 4
@@ -140,8 +140,8 @@ class _Caches:
             group=lambda run: run.model_id,
         )
         self.surveys = Kept[tuple[RunKey, Part, Look], Survey](MAX_SURVEY_BYTES, _survey_size)
-        self.labs = Kept[tuple[RunKey, Part, int, int], list[Result]](
-            MAX_LAB_BYTES, lambda results: sum(result.output.nbytes for result in results)
+        self.five_ways = Kept[tuple[RunKey, Part, int, int], list[Result]](
+            MAX_FIVE_WAYS_BYTES, lambda results: sum(result.output.nbytes for result in results)
         )
         self.changes = Kept[tuple[RunKey, RunKey], Float[Array, "L H"]](
             MAX_CHANGES_BYTES, lambda changed: changed.nbytes
@@ -299,15 +299,15 @@ def answer_of(run: RunKey, trace: Trace) -> Answer | None:
         return None
 
 
-def lab_of(address: Address, scene: Scene) -> list[Result]:
+def five_ways_of(address: Address, scene: Scene) -> list[Result]:
     """Return what came of the five ways to write the layer at an address, from the cache if it is there."""
     key = (address.run, address.part, address.layer, address.head)
     try:
-        return _caches().labs.get(key, lambda: run_ways(_with_added(address, scene), scene.head), turns())
+        return _caches().five_ways.get(key, lambda: run_five_ways(_with_added(address, scene), scene.head), turns())
     except ModelUnavailableError:
         # Not kept: the next one who asks may find the model there.
         with turns():
-            return run_ways(scene.attention, scene.head)
+            return run_five_ways(scene.attention, scene.head)
 
 
 def _with_added(address: Address, scene: Scene) -> LayerTrace:

@@ -14,7 +14,7 @@ from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
-from attention.ui import choices, components, frame, state, step_view, text
+from attention.ui import choices, components, frame, markup, state, step_view
 from attention.ui.cache import Address, changes_of
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
@@ -71,11 +71,11 @@ def _shortly(example: str) -> str:
 def open_panes(view: View) -> list[Pane]:
     """Run the model on both sentences, or both models on the one."""
     if not view.text:
-        text.invitation()
+        markup.invitation()
         return []
     info = get_info(view.model)
     if info.reads != "text":
-        text.not_for(info, "sets two English sentences side by side")
+        markup.not_for(info, "sets two English sentences side by side")
         return []
     # A pair would be read as one text, and a cell of a step has no place here.
     alone = replace(view, step="tokens", pair="", part="encoder")
@@ -86,7 +86,7 @@ def open_panes(view: View) -> list[Pane]:
         other = models[other_model(view.model, models)]
         return [main, frame.open_pane(plain, other, is_other=True, main=main.scene)]
     if not view.versus:
-        text.notice(_ASK)
+        markup.notice(_ASK)
         return [main]
     return [main, frame.open_pane(replace(plain, text=view.versus, word=None), main.info)]
 
@@ -104,11 +104,11 @@ def show(view: View, panes: list[Pane]) -> None:
     comparison = Comparison(*_sides(scenes, are_models=view.beside))
     selected = _selected(view, comparison)
     first, second, difference = comparison.pictures(selected)
-    text.prose(lesson("compare-models" if view.beside else "compare"))
+    markup.prose(lesson("compare-models" if view.beside else "compare"))
     if scenes[0].info.parts:
-        text.prose(lesson("encoder-only", model=word(scenes[0].info.name)))
+        markup.prose(lesson("encoder-only", model=word(scenes[0].info.name)))
     if scenes[0].info.is_decoder and not view.beside:
-        text.prose(lesson("compare-decoder", model=word(scenes[0].info.name)))
+        markup.prose(lesson("compare-decoder", model=word(scenes[0].info.name)))
     left, right = st.columns(2, gap="large")
     with left:
         components.matrix(first, key="first", on_select=_open_cell)
@@ -119,7 +119,7 @@ def show(view: View, panes: list[Pane]) -> None:
     with left:
         components.matrix(difference, key="difference", on_select=_open_cell)
     with right:
-        text.prose(tell(comparison, selected))
+        markup.prose(tell(comparison, selected))
         csv_button("difference", partial(_difference_table, view.beside, selected), *addresses)
     # Where the two share no word, no head can be said to change.
     if not view.beside and comparison.counted.any():
@@ -157,7 +157,7 @@ def _selected(view: View, comparison: Comparison) -> tuple[int, int] | None:
         return comparison.most_changed()
     if cell.row < size and cell.column < size:
         return cell.row, cell.column
-    text.notice("The link points to a cell that this picture does not have: another one is chosen.")
+    markup.notice("The link points to a cell that this picture does not have: another one is chosen.")
     return comparison.most_changed()
 
 
@@ -165,7 +165,7 @@ def _changes(scenes: list[Scene], addresses: list[Address]) -> None:
     first, second = scenes
     st.header("Every head", anchor=False)
     changed = changes_of((addresses[0].run, addresses[1].run), first.trace, second.trace)
-    text.prose(tell_changes(changed))
+    markup.prose(tell_changes(changed))
     components.matrix(changes_picture(changed, (first.layer, first.head)), key="changes", on_select=_choose_head)
 
 

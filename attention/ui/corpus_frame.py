@@ -14,7 +14,7 @@ from attention.lesson.prose import lesson, word
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.study import Collector
 from attention.trace import Difference
-from attention.ui import state, text
+from attention.ui import markup, state
 from attention.ui.cache import settle
 from attention.ui.downloads import GoneError
 from attention.ui.masthead import masthead, notices
@@ -49,14 +49,14 @@ def model_choice(view: View) -> ModelInfo:
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, or is for something else, say why and what mends it."""
     if info.reads != "text":
-        text.not_for(info, "works on English sentences of its own")
+        markup.not_for(info, "works on English sentences of its own")
         return None
     if info.parts:
-        text.prose(lesson("encoder-only", model=word(info.name)))
+        markup.prose(lesson("encoder-only", model=word(info.name)))
     model = load_or_reason(info)
     if not isinstance(model, ModelUnavailableError):
         return model
-    text.unavailable(str(model), model.remedy)
+    markup.unavailable(str(model), model.remedy)
     return None
 
 
@@ -83,11 +83,11 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
         place.empty()
     found = job.snapshot(make)
     if job.failure is not None:
-        text.notice(job.failure)
+        markup.notice(job.failure)
     elif found.n_done + found.n_unreadable < found.n_texts:
         left, right = _row()
         with left:
-            text.notice(f"Cancelled: what you see is from {found.n_done:,} of {found.n_texts:,} sentences.")
+            markup.notice(f"Cancelled: what you see is from {found.n_done:,} of {found.n_texts:,} sentences.")
         number = n_presses + 1
         right.button("Go on", key=f"go_on_{number}", on_click=_press, args=(pressed, job.key, number, False))
     return found
@@ -117,7 +117,7 @@ def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def finish(name: str, difference: Difference, largest_row_error: float) -> None:
     """Draw the proof over all that was run."""
-    text.proof_line([(name, Proof.of_outputs(difference, largest_row_error))])
+    markup.proof_line([(name, Proof.of_outputs(difference, largest_row_error))])
     settle()
 
 

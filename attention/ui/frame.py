@@ -17,7 +17,7 @@ from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Part, Reads, Trace
-from attention.ui import choices, focus, model_choice, picture, state, text
+from attention.ui import choices, focus, markup, model_choice, picture, state
 from attention.ui.cache import Address, ModelFailedError, Recorded, settle
 from attention.ui.masthead import masthead, notices
 from attention.view import View, default_word, masks_of, other_model, same_word, word_at
@@ -123,10 +123,10 @@ def alone(view: View) -> View:
 def has_input(view: View) -> bool:
     """Tell whether there is anything to read; if there is nothing, invite to it."""
     if get_info(view.model).reads == "picture" and view.text in ("", picture.BLANK):
-        text.notice("The field is empty: draw a digit in it, or choose one beside it.")
+        markup.notice("The field is empty: draw a digit in it, or choose one beside it.")
         return False
     if not view.text:
-        text.invitation()
+        markup.invitation()
         return False
     return True
 
@@ -168,7 +168,7 @@ def controls(
             help=mask_help,
             width=170 if info.is_decoder else 130,
         )
-        text.on_paper(f"Mask: {names[view.mask]}")
+        markup.on_paper(f"Mask: {names[view.mask]}")
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
@@ -206,7 +206,7 @@ def finish(panes: list[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
     proofs = [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None]
     if proofs:
-        text.proof_line(proofs)
+        markup.proof_line(proofs)
     settle()
 
 
@@ -289,7 +289,7 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
     try:
         recorded = _record(model, view)
     except (ValueError, ModelFailedError) as error:
-        text.notice(str(error))
+        markup.notice(str(error))
         return Pane(info, is_other)
     except ModelUnavailableError as error:
         return Pane(info, is_other, reason=error.with_traceback(None))
@@ -303,7 +303,7 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
     scene = Scene(trace, *model_choice.place_within(place, trace.info), word, place.cell)
     opened = open_cell(view.step, scene)
     if place.cell is not None and opened.cell != place.cell:
-        text.notice("The link points to a cell that this matrix does not have: another one is explained.")
+        markup.notice("The link points to a cell that this matrix does not have: another one is explained.")
     _tell_cuts(recorded.trace)
     pair = recorded.pair if recorded.is_pair else ""
     address = Address(recorded.key, part, opened.layer, opened.head, opened.word, opened.cell)
@@ -315,7 +315,7 @@ def _tell_cuts(whole: Trace) -> None:
     cuts = {"the text": whole.cut, "what the decoder is given": None if whole.decoder is None else whole.decoder.cut}
     for name, cut in cuts.items():
         if cut is not None:
-            text.notice(
+            markup.notice(
                 f"{whole.info.name} takes {cut.kept} tokens here, and {name} has {cut.total}: "
                 f"it was cut after “{cut.last_word[-40:]}”."
             )
@@ -325,7 +325,7 @@ def _record(model: Model, view: View) -> Recorded:
     """Run a model on the sentence or the pair; if it does not take the two, say so, and run it on the first."""
     recorded, reason = focus.run(model, view)
     if reason:
-        text.notice(f"{reason.rstrip('.')}: the first sentence is shown alone.")
+        markup.notice(f"{reason.rstrip('.')}: the first sentence is shown alone.")
     return recorded
 
 
@@ -338,7 +338,7 @@ def _word(view: View, trace: Trace) -> int:
         return 0 if trace.info.reads == "picture" else default_word(tokens)
     if view.word < len(tokens):
         return view.word
-    text.notice(f"The link points to word {view.word}, and this sentence has {len(tokens)} tokens, counted from 0.")
+    markup.notice(f"The link points to word {view.word}, and this sentence has {len(tokens)} tokens, counted from 0.")
     return default_word(tokens)
 
 

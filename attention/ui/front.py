@@ -15,7 +15,7 @@ from attention.lesson.pictures import matrices
 from attention.lesson.prose import lesson, word
 from attention.lesson.telling import tell_weights
 from attention.models import ModelInfo, get_info, list_models
-from attention.ui import components, frame, state, step_view, text
+from attention.ui import components, frame, markup, state, step_view
 from attention.ui.frame import Pane
 from attention.view import Pane as Place
 from attention.view import View
@@ -42,7 +42,7 @@ def show() -> None:
     st.title("See attention happen", anchor=False)
     info = get_info(view.model)
     is_text = info.reads == "text"
-    text.prose(lesson("front") if is_text else lesson("front-other", model=word(info.name)))
+    markup.prose(lesson("front") if is_text else lesson("front-other", model=word(info.name)))
     if not frame.has_input(view):
         return
     panes = []
@@ -70,7 +70,7 @@ def _ways_to(models: Sequence[ModelInfo]) -> None:
         start = replace(start.with_part(opened.get("part", start.part)), **opened)
         with column:
             st.subheader(info.name, anchor=False)
-            text.prose(lesson(f"front-{info.model_id}", summary=info.summary))
+            markup.prose(lesson(f"front-{info.model_id}", summary=info.summary))
             with st.container(key=f"way_in_{info.model_id}"):
                 st.page_link("pages/step_by_step.py", label=f"{label} ▸", query_params=start.to_query())
 
@@ -81,7 +81,7 @@ def _first_picture(view: View, pane: Pane) -> None:
         return
     place = f"layer {pane.scene.layer + 1}, head {pane.scene.head + 1}"
     components.matrix(matrices("softmax", pane.scene)[0], key=f"front_{pane.info.model_id}")
-    text.prose(tell_weights(pane.scene))
+    markup.prose(tell_weights(pane.scene))
     start = replace(view, step="tokens").to_query()
     with st.container(key=f"way_in_{pane.info.model_id}"):
         st.page_link(

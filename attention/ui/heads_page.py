@@ -29,7 +29,7 @@ from attention.lesson.survey import (
     place,
 )
 from attention.segments import BLOCK_NAMES, SENTENCES, Block
-from attention.ui import choices, components, state, step_view, text
+from attention.ui import choices, components, markup, state, step_view
 from attention.ui.atlas import atlas
 from attention.ui.cache import Address, survey_of, turns
 from attention.ui.downloads import Table, csv_button, file_button
@@ -106,9 +106,9 @@ def show(view: View, pane: Pane) -> None:
     with st.spinner("Looking at all heads …", show_time=True):
         surveyed = survey_of(address, scene.trace, view.look)
         all_heads = _all_heads(view, scene, surveyed)
-    text.prose(lesson("all-heads-picture" if scene.info.reads == "picture" else "all-heads"))
+    markup.prose(lesson("all-heads-picture" if scene.info.reads == "picture" else "all-heads"))
     if pane.pair:
-        text.prose(tell_pair(scene, pane.pair))
+        markup.prose(tell_pair(scene, pane.pair))
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     if notes:
         st.caption(" ".join(notes))
@@ -143,11 +143,11 @@ def _lines(view: View, scene: Scene) -> HeadView:
 def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: Head) -> None:
     """Draw what one head does, and its weights as lines and as a heatmap."""
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
-    text.prose(describe(surveyed.summary(current), is_picture=scene.info.reads == "picture"))
+    markup.prose(describe(surveyed.summary(current), is_picture=scene.info.reads == "picture"))
     _shares(surveyed, current)
     if not scene.is_cross:
         with st.expander("The rules behind the labels"):
-            text.prose(lesson("patterns"))
+            markup.prose(lesson("patterns"))
     with st.container(key="way_in_steps"):
         query = replace(view, step="softmax").to_query()
         st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
@@ -175,7 +175,7 @@ def _shares(surveyed: Survey, current: Head) -> None:
         return
     index = surveyed.index(current)
     shares = surveyed.shares[index]
-    text.prose(tell_shares(shares, surveyed.special))
+    markup.prose(tell_shares(shares, surveyed.special))
     table = share_table(shares, surveyed.word_shares[index], surveyed.special)
     st.dataframe(table, hide_index=True, key="share_table", width="content")
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.lesson.compare import COMPARE
 from attention.lesson.neuron import NEURON
-from attention.ui import share, state, text
+from attention.ui import markup, share, state
 from attention.view import View
 
 __all__ = ["WANTED", "masthead", "notices"]
@@ -37,7 +37,7 @@ def masthead(title: str, opening: Callable[[View], View] | None = None) -> View:
     ``opening`` chooses what a link leaves open.
     """
     st.set_page_config(page_title=f"{title} · attention step by step", page_icon="🔎", layout="wide")
-    text.styles()
+    markup.styles()
     view = state.open_page(title, opening)
     taken, kept = state.taken_along(), state.kept()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masthead"):
@@ -50,13 +50,13 @@ def masthead(title: str, opening: Callable[[View], View] | None = None) -> View:
 def notices() -> None:
     """Say what is wrong with the link or the text; a model that is not here may be fetched."""
     for sentence in state.notices():
-        text.notice(sentence)
+        markup.notice(sentence)
     wanted = state.wanted_model()
     if wanted:
         query = {**state.current().to_query(), WANTED: wanted}
         with st.container(key="way_in_models"):
             st.page_link(
-                "pages/models.py", label=f"Look for {text.plain(wanted)} among the models ▸", query_params=query
+                "pages/models.py", label=f"Look for {markup.plain(wanted)} among the models ▸", query_params=query
             )
 
 

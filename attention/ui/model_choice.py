@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
 from attention.models.store import Progress
-from attention.ui import choices, state, text
+from attention.ui import choices, markup, state
 from attention.ui.cache import model_or_reason, waiting
 from attention.view import Pane as Place
 from attention.view import View, other_model
@@ -38,14 +38,14 @@ def place_within(place: Place, info: ModelInfo) -> tuple[int, int]:
     for (name, (wanted, count)), value in zip(chosen.items(), place.layer_and_head(info), strict=True):
         if wanted is not None and wanted >= count:
             there = f"there are {count} {name}s here"
-            text.notice(f"The link points to {name} {wanted + 1}, and {there}: the last is shown.")
+            markup.notice(f"The link points to {name} {wanted + 1}, and {there}: the last is shown.")
         found.append(min(value, count - 1))
     return found[0], found[1]
 
 
 def choose_place(info: ModelInfo, layer: int, head: int, *, is_other: bool = False) -> None:
     """Draw the choice of layer and head, of the model itself or of the one beside it."""
-    text.on_paper(f"{info.name}, layer {layer + 1}, head {head + 1}")
+    markup.on_paper(f"{info.name}, layer {layer + 1}, head {head + 1}")
     for name, count, value in (("layer", info.n_layers, layer), ("head", info.n_heads, head)):
         key = f"{'other' if is_other else 'main'}_{name}"
         choices.select(

@@ -11,7 +11,7 @@ from attention.models import hub
 from attention.models.catalogue import Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
-from attention.ui import state, text
+from attention.ui import markup, state
 from attention.ui.cache import downloads, settle, shelf
 from attention.ui.masthead import WANTED, masthead, notices
 
@@ -46,7 +46,7 @@ def show() -> None:
     st.html(_STYLES)
     notices()
     st.title("Models", anchor=False)
-    text.prose(lesson("models"))
+    markup.prose(lesson("models"))
     for say, sentence in st.session_state.pop(_SAID, []):
         say(sentence)
     may_fetch = hub.allowed()
@@ -70,12 +70,12 @@ def show() -> None:
 def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
     st.html(_facts(entry, _where(entry, is_loaded=is_loaded, is_coming=is_coming)))
     if entry.problem:
-        text.notice(entry.problem)
+        markup.notice(entry.problem)
     with st.container(horizontal=True, vertical_alignment="center"):
         if entry.info is not None:
             to = state.seen_with(entry.model_id).to_query()
             with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
-                st.page_link("pages/step_by_step.py", label=f"Look at {text.plain(entry.name)} ▸", query_params=to)
+                st.page_link("pages/step_by_step.py", label=f"Look at {markup.plain(entry.name)} ▸", query_params=to)
         if entry.kept is not None and may_fetch:
             st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
         if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
@@ -129,7 +129,7 @@ def _checksum(checksum: str) -> str:
 def _fetch_field(may_fetch: Allowed) -> None:
     """Draw the field for an id, or say how the owner allows one."""
     if not may_fetch:
-        text.prose(lesson("models-hub-off"), is_aside=True)
+        markup.prose(lesson("models-hub-off"), is_aside=True)
         return
     with st.form("fetch", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom")
@@ -141,7 +141,7 @@ def _fetch_field(may_fetch: Allowed) -> None:
             max_chars=96,
         )
         right.form_submit_button("Download", on_click=_start_typed, width="stretch")
-    text.prose(lesson("models-hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
+    markup.prose(lesson("models-hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
 
 
 def _follow() -> dict[str, State]:
@@ -163,7 +163,7 @@ def _bars(running: frozenset[str]) -> None:
         found = each.state()
         if not found.is_over:
             left, right = st.columns([6, 1], vertical_alignment="center")
-            left.progress(found.progress.share, text.plain(_how_far(each.model_id, found)))
+            left.progress(found.progress.share, markup.plain(_how_far(each.model_id, found)))
             right.button("Cancel", key=f"cancel_{each.model_id}", on_click=each.cancel, width="stretch")
 
 
@@ -186,11 +186,11 @@ def _duration(seconds: float) -> str:
 
 def _tell_outcome(model_id: str, found: State) -> None:
     if found.failure is not None:
-        text.notice(found.failure)
+        markup.notice(found.failure)
     elif found.is_cancelled:
-        text.news(f"Cancelled: nothing of {model_id} is kept.")
+        markup.news(f"Cancelled: nothing of {model_id} is kept.")
     else:
-        text.news(f"{model_id} is here now: every page has it among its models.")
+        markup.news(f"{model_id} is here now: every page has it among its models.")
 
 
 def _start_typed() -> None:
@@ -227,8 +227,8 @@ def _remove(entry: Entry) -> None:
         except OSError as error:
             _say(f"{entry.name} cannot be removed: {error.strerror or error}.")
             return
-    st.session_state[_SAID] = [(text.news, f"{entry.name} is no longer on disk.")]
+    st.session_state[_SAID] = [(markup.news, f"{entry.name} is no longer on disk.")]
 
 
 def _say(sentence: str) -> None:
-    st.session_state[_SAID] = [(text.notice, sentence)]
+    st.session_state[_SAID] = [(markup.notice, sentence)]

@@ -14,7 +14,7 @@ from attention.figures.neuron import Neuron
 from attention.lesson.neuron import NEURON, best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
-from attention.ui import components, state, step_view, text
+from attention.ui import components, markup, state, step_view
 from attention.ui.components import _css, _is_index, _read
 from attention.ui.downloads import csv_button
 from attention.ui.frame import Pane
@@ -35,9 +35,9 @@ def show(view: View, pane: Pane) -> None:
         step_view.unavailable(pane)
         return
     key = _key(view, scene)
-    text.prose(lesson("neuron-picture" if scene.info.reads == "picture" else "neuron"))
+    markup.prose(lesson("neuron-picture" if scene.info.reads == "picture" else "neuron"))
     _picture(neuron(scene, key), key="neuron", on_choose=_choose)
-    text.prose(sum_in_writing(scene, key))
+    markup.prose(sum_in_writing(scene, key))
     left, right = st.columns(2, gap="large")
     with left:
         components.matrix(key_picture(scene, key), key="meeting")
@@ -68,7 +68,9 @@ def _key(view: View, scene: Scene) -> int:
         return best_key(scene)
     if cell.column < len(scene.key_tokens):
         return cell.column
-    text.notice(f"The link points to key {cell.column}, and there are {len(scene.key_tokens)} tokens, counted from 0.")
+    markup.notice(
+        f"The link points to key {cell.column}, and there are {len(scene.key_tokens)} tokens, counted from 0."
+    )
     return best_key(scene)
 
 

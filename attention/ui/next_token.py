@@ -11,7 +11,7 @@ from attention.figures.bars import candidates_figure
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
 from attention.lesson.scene import Scene
-from attention.ui import components, state, text
+from attention.ui import components, markup, state
 from attention.ui.cache import Address, forecast_of
 from attention.ui.downloads import GoneError, Table, csv_button
 from attention.ui.frame import Pane
@@ -36,7 +36,7 @@ def show(view: View, panes: Sequence[Pane]) -> None:
         with left:
             with st.container(key=f"formula_next_{pane.name}"):
                 st.latex(formula(trace))
-            text.prose(tell_next(found, trace), is_aside=True)
+            markup.prose(tell_next(found, trace), is_aside=True)
             _buttons(found.candidates, pane, is_whole=trace.cut is None)
         with right:
             _bars(found.candidates, pane)
@@ -76,7 +76,7 @@ def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:
 
 def _lens(found: Forecast, pane_name: str, address: Address) -> None:
     st.subheader("Layer by layer", anchor=False)
-    text.prose(tell_lens(found), is_aside=True)
+    markup.prose(tell_lens(found), is_aside=True)
     st.dataframe(lens_table(found), hide_index=True, key=f"{pane_name}_lens")
     csv_button("next-token", partial(_lens_table, address), address, key=f"{pane_name}_lens_csv")
 

@@ -9,7 +9,7 @@ import streamlit as st
 from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
 from attention.models.cards import digits_card, translator_card
 from attention.models.weights import DIGITS, TRANSLATOR
-from attention.ui import text
+from attention.ui import markup
 from attention.ui.cache import answer_of
 from attention.ui.frame import Pane
 from attention.view import View
@@ -23,11 +23,11 @@ def show(view: View, panes: Sequence[Pane]) -> None:
         if pane.whole is None or pane.address is None:
             continue
         if pane.whole.decoder is not None:
-            text.prose(tell_written(pane.whole, is_given=bool(view.pair)))
+            markup.prose(tell_written(pane.whole, is_given=bool(view.pair)))
         answer = answer_of(pane.address.run, pane.whole)
         if answer is not None:
             card = digits_card() if pane.info.model_id == DIGITS.model_id else None
-            text.prose(tell_answer(answer, pane.info.name, card))
+            markup.prose(tell_answer(answer, pane.info.name, card))
 
 
 def alignment(panes: Sequence[Pane]) -> None:
@@ -35,4 +35,4 @@ def alignment(panes: Sequence[Pane]) -> None:
     for pane in panes:
         if pane.scene is not None and pane.scene.is_cross and pane.info.model_id == TRANSLATOR.model_id:
             st.subheader("Which word does a row find?", anchor=False)
-            text.prose(tell_alignment(pane.scene, translator_card()))
+            markup.prose(tell_alignment(pane.scene, translator_card()))

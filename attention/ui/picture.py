@@ -15,7 +15,7 @@ from attention.figures.heads import HeadThumb
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
 from attention.models import get_info
-from attention.ui import components, state, text
+from attention.ui import components, markup, state
 from attention.ui.cache import Address
 from attention.ui.components import _css, _is_index, _read
 from attention.ui.downloads import Table, csv_button
@@ -64,7 +64,7 @@ def show(scenes: Sequence[tuple[Scene | None, Address | None]]) -> None:
         if scene is None or address is None or scene.info.reads != "picture":
             continue
         st.header("Laid over the picture", anchor=False)
-        text.prose(tell_overlay(scene), is_aside=True)
+        markup.prose(tell_overlay(scene), is_aside=True)
         _overlay(scene, address)
 
 

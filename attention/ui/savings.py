@@ -18,7 +18,7 @@ from attention.lesson.savings import (
 )
 from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table
-from attention.ui import components, text
+from attention.ui import components, markup
 from attention.ui.cache import Address
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
@@ -50,7 +50,7 @@ def _costs(scene: Scene) -> None:
     sizes = presets.get(chosen, sizes_of(scene.trace))
     left, right = st.columns(2, gap="large")
     with left:
-        text.prose(tell_savings(sizes), is_aside=True)
+        markup.prose(tell_savings(sizes), is_aside=True)
     with right:
         st.dataframe(savings_table(sizes), hide_index=True, key="savings_table")
 
@@ -59,7 +59,7 @@ def _changes(scene: Scene, address: Address) -> None:
     variants = shared(scene)
     if len(variants) < 2:
         return
-    text.prose(tell_shared(scene, variants), is_aside=True)
+    markup.prose(tell_shared(scene, variants), is_aside=True)
     pictures = shared_pictures(scene, variants)
     for picture, place in zip(pictures, st.columns(len(pictures), gap="large"), strict=True):
         with place:

@@ -19,7 +19,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table, shapes, token_table
 from attention.lesson.telling import formula, heading, tell
 from attention.snippets import Library, snippet
-from attention.ui import components, frame, state, text
+from attention.ui import components, frame, markup, state
 from attention.ui.cache import Address
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
@@ -96,7 +96,7 @@ def unavailable(pane: Pane) -> None:
     """Say in a model's place why it is not there, and the command that mends it."""
     if pane.reason is None:
         return
-    text.unavailable(str(pane.reason), pane.reason.remedy)
+    markup.unavailable(str(pane.reason), pane.reason.remedy)
 
 
 def _heading(step: Step, pane: Pane) -> None:
@@ -112,11 +112,11 @@ def _words(step: Step, pane: Pane) -> None:
     scene = pane.scene
     if scene is None:
         return
-    text.prose(tell(step.key, scene))
+    markup.prose(tell(step.key, scene))
     # At the first step the words are named; at the others it matters only where it is most of them.
     mostly_guessed = "" if step.key == STEP_KEYS[0] else tell_mostly_guessed(scene)
     if mostly_guessed:
-        text.prose(mostly_guessed, is_aside=True)
+        markup.prose(mostly_guessed, is_aside=True)
 
 
 def _opened_cell(step: Step, pane: Pane) -> None:
@@ -170,7 +170,7 @@ def _picture(view: View, pane: Pane) -> None:
 
 def _detail(explained: Detail, name: str, address: Address) -> None:
     with st.container(border=True, key=f"{name}_detail"):
-        text.prose(explained.title + explained.note, is_detail=True)
+        markup.prose(explained.title + explained.note, is_detail=True)
         if len(explained.parts):
             st.plotly_chart(
                 parts_figure(explained.labels, explained.parts, explained.axis, explained.are_weights),
@@ -206,7 +206,7 @@ def _panel(step: Step, pane: Pane) -> None:
             label_visibility="collapsed",
         )
         if chosen == "Shapes":
-            text.shapes_line(shapes(step.key, scene))
+            markup.shapes_line(shapes(step.key, scene))
         elif chosen == "Table":
             pictures = matrices(step.key, scene)
             tables = [(picture.name, matrix_table(picture)) for picture in pictures]
@@ -246,7 +246,7 @@ def _table(
     if n_rows <= MAX_TABLE and len(columns) <= MAX_TABLE:
         st.dataframe(columns, hide_index=True, key=f"{key}_table")
     else:
-        text.notice(f"{name}: {n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV.")
+        markup.notice(f"{name}: {n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV.")
     csv_button(name, make, address, key=f"{key}_csv")
 
 

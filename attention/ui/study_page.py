@@ -26,7 +26,7 @@ from attention.lesson.many_sentences import (
 from attention.lesson.prose import lesson
 from attention.models import ModelInfo, get_info
 from attention.study import Study, StudyResult
-from attention.ui import components, corpus_frame, state, text
+from attention.ui import components, corpus_frame, markup, state
 from attention.ui.atlas import atlas
 from attention.ui.downloads import Table, csv_button
 from attention.ui.model_choice import choose_place, place_within
@@ -54,14 +54,14 @@ class _Texts:
 
 def show(view: View) -> None:
     """Draw the page: the choices, the work while it lasts, and what came of it."""
-    text.prose(lesson("study"))
+    markup.prose(lesson("study"))
     current = place_within(view.pane, get_info(view.model))
     with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         info = corpus_frame.model_choice(view)
         choose_place(info, *current)
     texts = _texts()
     for problem in texts.problems:
-        text.notice(problem)
+        markup.notice(problem)
     if not texts.lines:
         return
     model = corpus_frame.load(info)
@@ -71,7 +71,7 @@ def show(view: View) -> None:
     found = corpus_frame.carry_on(job, Study.result)
     result = found.result
     if result is None:
-        text.notice("None of the sentences could be read: nothing has been measured yet.")
+        markup.notice("None of the sentences could be read: nothing has been measured yet.")
         return
     _say_what_was_read(info, texts, found, result)
     _one_head(result, _all_heads(result, current), current)
@@ -135,9 +135,9 @@ def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        text.prose(describe(result, current))
+        markup.prose(describe(result, current))
         with st.expander("The rules behind the labels"):
-            text.prose(lesson("patterns"))
+            markup.prose(lesson("patterns"))
     with right:
         components.matrix(mean_matrix(result, alignment, current), key="mean_matrix")
         st.caption(how_many(result, alignment))
@@ -145,7 +145,7 @@ def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
 
 def _layers(result: StudyResult, current: Head) -> None:
     st.header("Layer by layer", anchor=False)
-    text.prose(tell_layers(result))
+    markup.prose(tell_layers(result))
     measures = layer_measures(result)
     for start in range(0, len(measures), 3):
         for measure, column in zip(measures[start : start + 3], st.columns(3, gap="large"), strict=False):

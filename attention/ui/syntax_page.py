@@ -25,7 +25,7 @@ from attention.lesson.syntax_check import (
 )
 from attention.models import Model, ModelInfo
 from attention.syntax import Finding, SyntaxCheck
-from attention.ui import choices, components, corpus_frame, state, text
+from attention.ui import choices, components, corpus_frame, markup, state
 from attention.ui.cache import record
 from attention.ui.downloads import Table, csv_button
 from attention.ui.study_cache import syntax_job
@@ -41,7 +41,7 @@ MAX_NAME = 40
 
 def show(view: View) -> None:
     """Draw the page: the work while it lasts, the table, and one relation with an example."""
-    text.prose(lesson("syntax"))
+    markup.prose(lesson("syntax"))
     info = corpus_frame.model_choice(view)
     model = corpus_frame.load(info)
     if model is None:
@@ -50,10 +50,10 @@ def show(view: View) -> None:
     done = corpus_frame.carry_on(job, SyntaxCheck.findings)
     found = done.result
     if not found:
-        text.notice("Nothing has been counted yet.")
+        markup.notice("Nothing has been counted yet.")
         return
     n_heads = info.n_layers * info.n_heads
-    text.prose(lesson("syntax-warning", heads=n_heads))
+    markup.prose(lesson("syntax-warning", heads=n_heads))
     _say_what_was_counted(info, job.collector, done.n_done)
     common = [finding.relation for finding in relations(found, with_rare=False)]
     with_rare = view.grammar.rare
@@ -111,7 +111,7 @@ def _relation(grammar: Grammar, by_name: Collection[str]) -> str:
     if grammar.relation in by_name:
         return grammar.relation
     if grammar.relation:
-        text.notice(
+        markup.notice(
             f"The link points to {grammar.relation}, which is not in the table: it has fewer than {FEW} cases, and is "
             "there once these are asked for, too."
         )
@@ -122,7 +122,7 @@ def _sentence(grammar: Grammar, having: Sequence[int]) -> int:
     """Return the number of the sentence that the link names, else of the first one that has the relation."""
     if grammar.example is None or grammar.example in having:
         return having[0] if grammar.example is None else grammar.example
-    text.notice("The link points to an example that does not have this relation: another one is shown.")
+    markup.notice("The link points to an example that does not have this relation: another one is shown.")
     return having[0]
 
 
@@ -131,9 +131,9 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
     there = cases(example_weights(trace, sentence, finding), sentence, finding)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        text.prose(describe(finding, n_heads))
+        markup.prose(describe(finding, n_heads))
         for case in there:
-            text.prose(tell_case(case, sentence, finding))
+            markup.prose(tell_case(case, sentence, finding))
         _ways(view, finding, sentence)
     with right:
         components.matrix(example_matrix(trace, sentence, finding, there[0]), key="syntax_matrix")
@@ -151,7 +151,7 @@ def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
     plain = replace(at_head.with_text(sentence.text).with_pair(""), mask="none", look=Look())
     starts = {"the example": plain}
     if view.text and view.text != sentence.text:
-        starts = {f"“{text.plain(_shortly(view.text))}”": at_head, **starts}
+        starts = {f"“{markup.plain(_shortly(view.text))}”": at_head, **starts}
     with st.container(key="way_in_example"):
         for name, start in starts.items():
             for page, label in (("step_by_step", "Step through this head"), ("all_heads", "All heads")):

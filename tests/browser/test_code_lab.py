@@ -5,8 +5,8 @@ from itertools import chain
 import pytest
 from playwright.sync_api import expect
 
-from attention.lab import WAYS, run
-from attention.lesson.lab import shape_table
+from attention.five_ways import WAYS, run
+from attention.lesson.five_ways import shape_table
 
 TEXT = "Two small birds sing"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention.lab import WAYS
+from attention.five_ways import WAYS
 
 PAGE = "pages/code_lab.py"
 

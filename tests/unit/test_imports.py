@@ -23,14 +23,14 @@ MUST_NOT_IMPORT = {
     "attention/patterns.py": {"attention.models", "attention.figures", "attention.ui"},
     "attention/figures": {"attention.models", "attention.ui"},
     "attention/models": {"attention.figures", "attention.ui"},
-    "attention/lab": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},
+    "attention/five_ways": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},
     "attention/training": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},
 }
 # What trains the project's own models; the app may read the translator's grammar and vocabulary, and no more.
 TRAINING = ["attention.training.loop", "attention.training.translator", "attention.training.digits"]
 
-# The code that the lab shows, where that is PyTorch's.
-LAB = [f"attention.lab.{name}" for name in ("fused", "listed", "module", "sdpa")]
+# The code that the code lab shows, where that is PyTorch's.
+FIVE_WAYS = [f"attention.five_ways.{name}" for name in ("fused", "listed", "module", "sdpa")]
 
 
 def module_name(path):
@@ -101,7 +101,7 @@ def brought_in(modules):
 
 def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_libraries():
     names = ("encoder_decoder", "huggingface", "picture", "recorder", "stack", "tokens")
-    needs_torch = [f"attention.models.{name}" for name in names] + TRAINING + LAB
+    needs_torch = [f"attention.models.{name}" for name in names] + TRAINING + FIVE_WAYS
     modules = [module_name(path) for path in FILES if path.parts[0] == "attention"]
     light = [module for module in modules if not within(module, ["attention.ui", *needs_torch])]
     assert {"attention.steps", "attention.trace", "attention.models", "attention.models.toy"} <= set(light)

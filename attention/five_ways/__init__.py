@@ -105,7 +105,7 @@ def run(layer: LayerTrace, head: int) -> list[Result]:
 
 
 def _run_one_head(layer: LayerTrace, head: int) -> Result:
-    from attention.lab.numpy_head import one_head
+    from attention.five_ways.numpy_head import one_head
 
     inputs, parts = _known(layer)
     width = layer.queries.shape[-1]
@@ -145,10 +145,10 @@ def _run_module(way: Way, layer: LayerTrace) -> Result:
 
 
 def _build(way: Way, d_model: int, n_heads: int, d_head: int) -> nn.Module:
-    from attention.lab.fused import FusedAttention
-    from attention.lab.listed import ListedAttention
-    from attention.lab.module import SelfAttention
-    from attention.lab.sdpa import LibraryAttention
+    from attention.five_ways.fused import FusedAttention
+    from attention.five_ways.listed import ListedAttention
+    from attention.five_ways.module import SelfAttention
+    from attention.five_ways.sdpa import LibraryAttention
 
     kinds: dict[str, Callable[[int, int, int], nn.Module]] = {
         "module": SelfAttention,

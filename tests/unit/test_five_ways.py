@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention import lab
-from attention.lesson.lab import lab_table, shape_table, tell_lab
+from attention import five_ways
+from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
 from attention.lesson.scene import Scene
 from attention.models import load
 
@@ -24,7 +24,7 @@ def trace(request):
 def test_all_five_give_what_the_model_itself_produced(model_id, mask):
     trace = load(model_id).trace(SENTENCE, mask=mask)
     for layer in trace.layers[:2]:
-        by_hand, *whole = lab.run(layer, 2)
+        by_hand, *whole = five_ways.run(layer, 2)
         np.testing.assert_allclose(by_hand.output, layer.model_output[2], atol=2e-5)
         for result in whole:
             np.testing.assert_allclose(result.output, layer.output(), atol=2e-5)
@@ -46,14 +46,14 @@ def test_they_are_what_torchs_own_module_computes(minilm):
     x = torch.tensor(layer.inputs)
     with torch.inference_mode():
         wanted = reference(x, x, x, need_weights=False)[0].numpy()
-    for result in lab.run(layer, 0)[1:]:
+    for result in five_ways.run(layer, 0)[1:]:
         np.testing.assert_allclose(result.output, wanted, atol=2e-5)
 
 
 def test_the_shapes_are_those_of_this_text(trace):
     layer = trace.layers[0]
     n_tokens, (n_heads, _, d_head) = len(trace.tokens), layer.queries.shape
-    by_hand, module, fused, listed, library = lab.run(layer, 0)
+    by_hand, module, fused, listed, library = five_ways.run(layer, 0)
     assert by_hand.shapes["scores"] == (n_tokens, n_tokens)
     assert by_hand.shapes["Q"] == (n_tokens, d_head)
     assert module.shapes["weights"] == (n_heads, n_tokens, n_tokens)
@@ -66,7 +66,7 @@ def test_the_shapes_are_those_of_this_text(trace):
 
 
 def test_what_is_shown_is_the_code_that_ran(trace):
-    for result in lab.run(trace.layers[0], 0):
+    for result in five_ways.run(trace.layers[0], 0):
         compiled = compile(result.way.source, "shown", "exec")
         shown = {name for code in _codes(compiled) for name in code.co_varnames}
         assert set(result.shapes) <= shown
@@ -83,30 +83,30 @@ def test_a_wrong_weight_shows(trace):
     layer = trace.layers[0]
     wrong = layer.projections.W_V.copy()
     wrong[0, 0] += 1
-    results = lab.run(replace(layer, projections=replace(layer.projections, W_V=wrong)), 0)
+    results = five_ways.run(replace(layer, projections=replace(layer.projections, W_V=wrong)), 0)
     assert min(result.difference.absolute for result in results) > 1e-3
-    assert "They do not agree" in tell_lab(Scene(trace, 0, 0, 0), results)
+    assert "They do not agree" in tell_five_ways(Scene(trace, 0, 0, 0), results)
 
 
 def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
     layer = smollm2.trace(SENTENCE).layers[0]
-    assert "turns its queries" in lab.why_not(layer)
+    assert "turns its queries" in five_ways.why_not(layer)
     with pytest.raises(ValueError, match="turns its queries"):
-        lab.run(layer, 0)
+        five_ways.run(layer, 0)
     plain = load("toy").trace(SENTENCE).layers[0]
-    assert lab.why_not(plain) == ""
-    assert "another" in lab.why_not(replace(plain, kind="cross"))
-    assert "scales" in lab.why_not(replace(plain, scale=1.0))
-    assert "share" in lab.why_not(replace(plain, keys=plain.keys[:1], values=plain.values[:1]))
-    assert "not known" in lab.why_not(replace(plain, inputs=None))
+    assert five_ways.why_not(plain) == ""
+    assert "another" in five_ways.why_not(replace(plain, kind="cross"))
+    assert "scales" in five_ways.why_not(replace(plain, scale=1.0))
+    assert "share" in five_ways.why_not(replace(plain, keys=plain.keys[:1], values=plain.values[:1]))
+    assert "not known" in five_ways.why_not(replace(plain, inputs=None))
 
 
 def test_the_page_says_how_well_they_agree(trace):
-    results = lab.run(trace.layers[0], 1)
-    told = tell_lab(Scene(trace, 0, 1, 2), results)
+    results = five_ways.run(trace.layers[0], 1)
+    told = tell_five_ways(Scene(trace, 0, 1, 2), results)
     assert trace.info.name in told
     assert "$" not in told
-    table = lab_table(results)
+    table = ways_table(results)
     assert len(table["written as"]) == len(set(table["written as"])) == 5
     assert all(float(cell) > 0 for cell in table["milliseconds"])
 
@@ -116,24 +116,24 @@ def test_a_whole_layer_is_compared_with_what_the_model_itself_added_and_not_with
     # The model's own output of its output projection is altered; its heads and W_O, and all that we compute, are not.
     added = layer.added.copy()
     added[1, 3] += 0.01
-    by_hand, *whole = lab.run(replace(layer, added=added), 0)
+    by_hand, *whole = five_ways.run(replace(layer, added=added), 0)
     assert by_hand.difference.absolute < 1e-5
     assert [result.difference.absolute for result in whole] == pytest.approx([0.01] * 4, rel=1e-2)
-    told = tell_lab(Scene(trace, 0, 0, 2), [by_hand, *whole])
+    told = tell_five_ways(Scene(trace, 0, 0, 2), [by_hand, *whole])
     assert "They do not agree" in told
     assert "1.0e-02" in told
 
 
 def test_where_the_models_own_is_not_known_the_page_says_what_they_are_compared_with(trace):
-    results = lab.run(replace(trace.layers[0], added=None), 0)
+    results = five_ways.run(replace(trace.layers[0], added=None), 0)
     assert [result.is_models_own for result in results] == [True, *[False] * 4]
-    told = tell_lab(Scene(trace, 0, 0, 2), results)
+    told = tell_five_ways(Scene(trace, 0, 0, 2), results)
     assert "They agree" in told
     assert "is not known" in told
-    assert "is not known" not in tell_lab(Scene(trace, 0, 0, 2), lab.run(trace.layers[0], 0))
+    assert "is not known" not in tell_five_ways(Scene(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
 
 
 def test_nothing_says_when_they_were_run_since_a_page_may_show_what_was_kept(trace):
-    told = tell_lab(Scene(trace, 0, 0, 2), lab.run(trace.layers[0], 0))
+    told = tell_five_ways(Scene(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
     assert "just now" not in told
     assert "measured once" in told

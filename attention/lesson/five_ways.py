@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention.figures.format import scientific
-from attention.lab import Result
+from attention.five_ways import Result
 from attention.lesson.proof import TOLERANCE
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 
-__all__ = ["lab_table", "shape_table", "tell_lab"]
+__all__ = ["shape_table", "tell_five_ways", "ways_table"]
 
 
-def lab_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
+def ways_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
     """Return for each way what it gives, how long it is, how far from the model's own, and how long it takes."""
     return {
         "written as": [result.way.name for result in results],
@@ -32,25 +32,25 @@ def shape_table(result: Result) -> dict[str, list[str]]:
     return {"variable": list(result.shapes), "shape": shapes}
 
 
-def tell_lab(scene: Scene, results: Sequence[Result]) -> str:
+def tell_five_ways(scene: Scene, results: Sequence[Result]) -> str:
     """Return as HTML how well the five agree, on which text and with which weights."""
     differences = [result.difference for result in results]
     told = lesson(
-        "lab",
+        "five-ways",
         model=word(scene.info.name),
         layer=scene.layer + 1,
         head=scene.head + 1,
         count=len(scene.tokens),
     )
     told += lesson(
-        "lab-agree" if all(each.relative <= TOLERANCE for each in differences) else "lab-disagree",
+        "five-ways-agree" if all(each.relative <= TOLERANCE for each in differences) else "five-ways-disagree",
         model=word(scene.info.name),
         largest=f"<b>{scientific(float(np.max([each.absolute for each in differences])))}</b>",
     )
     if not all(result.is_models_own for result in results):
-        told += lesson("lab-not-kept", model=word(scene.info.name))
+        told += lesson("five-ways-not-kept", model=word(scene.info.name))
     return told + lesson(
-        "lab-times",
+        "five-ways-times",
         fastest=word(min(results[1:], key=lambda result: result.seconds).way.name),
         slowest=word(max(results[1:], key=lambda result: result.seconds).way.name),
     )

@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from attention.lab import WAYS, Result, why_not
-from attention.lesson.lab import lab_table, shape_table, tell_lab
+from attention.five_ways import WAYS, Result, why_not
+from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
 from attention.lesson.scene import Scene
-from attention.ui import step_view, text
-from attention.ui.cache import Address, lab_of
+from attention.ui import markup, step_view
+from attention.ui.cache import Address, five_ways_of
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
 
@@ -26,18 +26,18 @@ def show(pane: Pane) -> None:
     reason = why_not(scene.attention)
     if reason:
         others = "encoder or decoder, or another model" if scene.is_cross else "another model"
-        text.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose {others}.")
+        markup.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose {others}.")
         return
     with st.spinner("Running all five …"):
-        results = lab_of(address, scene)
-    text.prose(tell_lab(scene, results))
-    st.dataframe(lab_table(results), hide_index=True, key="lab_table")
+        results = five_ways_of(address, scene)
+    markup.prose(tell_five_ways(scene, results))
+    st.dataframe(ways_table(results), hide_index=True, key="lab_table")
     csv_button("lab", partial(_table, address), address)
     _one(results)
 
 
 def _table(address: Address, scene: Scene) -> Table:
-    return lab_table(lab_of(address, scene))
+    return ways_table(five_ways_of(address, scene))
 
 
 def _one(results: list[Result]) -> None:
