@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-__all__ = ["GREYS", "SIDE", "parse", "shades", "write"]
+__all__ = ["GREYS", "SIDE", "is_picture", "parse", "shades", "write"]
 
 SIDE = 8
 # The 17 grey levels, from 0 to 16.
@@ -28,6 +28,11 @@ def parse(text: str) -> Float[Array, "8 8"]:
         raise ValueError(f"A pixel is one of {GREYS[0]}–9 and a–{GREYS[-1]}, from black to white; {unknown!r} is none.")
     levels = [GREYS.index(character) for character in text]
     return np.array(levels, np.float32).reshape(SIDE, SIDE)
+
+
+def is_picture(text: str) -> bool:
+    """Tell whether a text is a picture."""
+    return len(text) == SIDE * SIDE and all(character in GREYS for character in text)
 
 
 def shades(text: str) -> Float[Array, "8 8"]:

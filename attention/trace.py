@@ -17,6 +17,7 @@ from numpy import ndarray as Array
 
 from attention import steps
 from attention.positions import Rotary, apply_rotary
+from attention.reading import TEXT, Reading
 from attention.steps import HeadSteps
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "Norm",
     "Part",
     "Projections",
-    "Reads",
     "Rotary",
     "Token",
     "Trace",
@@ -45,9 +45,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 # What a layer makes with its own matrices: three before attention, and one after it.
 Made = Literal["queries", "keys", "values", "added"]
-
-# What a model is given: any text, French of the words that it knows, or a picture written as text.
-Reads = Literal["text", "french", "picture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ class ModelInfo:
     is_decoder: bool = False
     # An encoder–decoder has layers of both kinds; ``n_layers`` are those of its encoder.
     n_decoder_layers: int = 0
-    reads: Reads = "text"
+    reading: Reading = TEXT
     # What its name does not say, in whole sentences.
     note: str = ""
     # What tells it from another model that had this id before: the state of its files. A model that comes with the
@@ -86,6 +83,11 @@ class ModelInfo:
     def parts(self) -> tuple[Part, ...]:
         """The uses of attention that its trace is made of; empty if there is one only."""
         return PARTS if self.n_decoder_layers else ()
+
+    @property
+    def reads(self) -> str:
+        """The name of what it reads."""
+        return self.reading.name
 
     @property
     def group_size(self) -> int:

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar, get_args
 
-from attention import corpus, masks
-from attention.examples import EXAMPLES
+from attention import corpus
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look, Sorting
 from attention.masks import MaskName
 from attention.models.bundled import INFOS
+from attention.reading import TEXT, Reading
 from attention.segments import BLOCK_NAMES, SENTENCES, Block
 from attention.text import clean, shorten
 from attention.trace import PARTS, ModelInfo, Part, Token
@@ -41,7 +41,7 @@ __all__ = [
 
 T = TypeVar("T", bound=str)
 
-DEFAULT_TEXT = EXAMPLES["text"][0]
+DEFAULT_TEXT = TEXT.first
 
 # So many pinned tokens have room in a link.
 MAX_PINS = 64
@@ -50,7 +50,7 @@ MAX_PINS = 64
 _OWNERS = {"versus": "Compare", "grammar": "Syntax check"}
 
 # What each model that comes with the project reads if nobody has chosen anything: a link need not say it.
-_FIRST_TEXTS = {info.model_id: EXAMPLES[info.reads][0] for info in INFOS}
+_FIRST_TEXTS = {info.model_id: info.reading.first for info in INFOS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +150,12 @@ class View:
 
         A layer and a head go where the model, or the ``other`` one beside it, has none such.
         """
-        is_text = info.reads == "text"
         return replace(
             self,
             mask=self.mask if self.mask in masks_of(info) else "none",
             part=self.part if self.part in _parts_of(info) else "encoder",
-            pair=self.pair if is_text else "",
-            beside=self.beside and is_text,
+            pair=self.pair if info.reading.takes_pair else "",
+            beside=self.beside and info.reading.takes_sentences,
             pane=self.pane.fitting(info),
             other=self.other if other is None else self.other.fitting(other),
         )
@@ -253,7 +252,7 @@ class View:
         reader, default = _Reader(query), cls()
         model = reader.model(models, default.model)
         info = models[model]
-        sentences = query.get("text", EXAMPLES[info.reads][0]), query.get("pair", ""), query.get("versus")
+        sentences = query.get("text", info.reading.first), query.get("pair", ""), query.get("versus")
         reader.notices += text_notices(*sentences)
         view = cls(
             model=model,
@@ -288,8 +287,8 @@ def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
 
 
 def masks_of(info: ModelInfo) -> tuple[MaskName, ...]:
-    """Return the masks that a model can be run with: pictures have one size, and no padding."""
-    return tuple(name for name in masks.MASK_NAMES if name != "padding" or info.reads != "picture")
+    """Return the masks that a model can be run with."""
+    return info.reading.masks
 
 
 def _parts_of(info: ModelInfo) -> tuple[Part, ...]:
@@ -320,12 +319,12 @@ def _kept(cleaned: str, before: str) -> str:
     return shorten(before + cleaned)[0][len(before) :]
 
 
-def default_word(tokens: tuple[Token, ...]) -> int:
-    """Return the position of the word in the middle of the (first) sentence, where there is most to see."""
+def default_word(tokens: tuple[Token, ...], reading: Reading = TEXT) -> int:
+    """Return the position of the word that is in focus first, of those of the (first) sentence."""
     starts = [token for token in tokens if token.word is not None and not token.segment and _starts_word(token, tokens)]
     # A text of nothing but punctuation marks has one of them in focus.
     words = [token for token in starts if not is_punctuation(token)] or starts
-    return words[(len(words) - 1) // 2].position if words else 0
+    return reading.first_focus([token.position for token in words])
 
 
 def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int:

@@ -1,6 +1,6 @@
 """Step by step: the nine steps of attention on the typed sentence."""
 
-from attention.ui import frame, next_token, outcome, picture, savings, state, step_view
+from attention.ui import fields, frame, next_token, outcome, savings, state, step_view
 
 view = frame.begin("Step by step")
 above, steps = frame.places("above", "steps_line")
@@ -14,7 +14,7 @@ with above:
 step_view.show(view, panes)
 step_view.head_grids(view, panes)
 outcome.alignment(panes)
-picture.show([(pane.scene, pane.address) for pane in panes])
+fields.show_over([(pane.scene, pane.address) for pane in panes])
 savings.show(view, panes)
 next_token.show(view, panes)
 frame.finish(panes)

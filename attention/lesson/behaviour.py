@@ -11,6 +11,7 @@ from numpy import ndarray as Array
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.patterns import SPECIAL_MEASURES, CrossSummary, HeadSummary
+from attention.reading import TEXT, Reading
 from attention.segments import SENTENCES
 
 __all__ = ["describe", "head_table", "in_short", "share_table", "special_measures", "tell_behaviours"]
@@ -36,8 +37,8 @@ _CROSS_MEASURES = {
 }
 
 
-def describe(summary: HeadSummary | CrossSummary, *, is_picture: bool = False) -> str:
-    """Return as HTML what one head does on this text or picture, with the rules behind its labels."""
+def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> str:
+    """Return as HTML what one head does on what was read, with the rules behind its labels."""
     if isinstance(summary, CrossSummary):
         return lesson(
             "head-cross",
@@ -48,9 +49,8 @@ def describe(summary: HeadSummary | CrossSummary, *, is_picture: bool = False) -
             special=fact(summary.special),
         )
     pattern = summary.pattern
-    ending = "-picture" if is_picture else ""
     text = lesson(
-        f"head{ending}",
+        reading.lesson("head"),
         layer=summary.layer + 1,
         head=summary.head + 1,
         pattern=word(pattern.label),
@@ -62,7 +62,7 @@ def describe(summary: HeadSummary | CrossSummary, *, is_picture: bool = False) -
         next=fact(summary.next),
     )
     shown = tell_behaviours(summary)
-    return text + shown + lesson(f"head-caveat{ending}" if shown else f"head-no-behaviour{ending}")
+    return text + shown + lesson(reading.lesson("head-caveat" if shown else "head-no-behaviour"))
 
 
 def tell_behaviours(summary: HeadSummary) -> str:

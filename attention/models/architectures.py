@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
+from attention.reading import PICTURE, TEXT, Reading
 from attention.trace import ModelInfo
 
 __all__ = [
@@ -99,7 +100,12 @@ class Architecture:
     sizes: _Sizes = _Sizes()
     takes_pairs: bool = False
     takes_segments: bool = False
-    reads_pictures: bool = False
+    reading: Reading = TEXT
+
+    @property
+    def reads_pictures(self) -> bool:
+        """Tell whether the model is given pixels instead of numbers of tokens."""
+        return self.reading is PICTURE
 
     @property
     def is_decoder(self) -> bool:
@@ -246,7 +252,7 @@ ARCHITECTURES = {
             decoder_inner=("d_ff",),
         ),
     ),
-    "vit": Architecture("Vision Transformer (ViT)", _VIT, reads_pictures=True),
+    "vit": Architecture("Vision Transformer (ViT)", _VIT, reading=PICTURE),
 }
 
 
@@ -307,7 +313,7 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         summary=f"{architecture.name}: {layers} layers of {n_heads} heads.",
         is_decoder=architecture.is_decoder,
         n_decoder_layers=n_decoder_layers,
-        reads="picture" if architecture.reads_pictures else "text",
+        reading=architecture.reading,
     )
     check_beside(folder)
     shapes = shapes_of(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attention.models import weights
 from attention.models.base import ModelInfo
 from attention.models.toy import TOY_INFO
+from attention.reading import FRENCH, PICTURE
 
 __all__ = ["INFOS", "SOURCES"]
 
@@ -69,7 +70,7 @@ TRANSLATOR_INFO = ModelInfo(
     default_layer=1,
     default_head=2,
     n_decoder_layers=2,
-    reads="french",
+    reading=FRENCH,
 )
 
 DIGITS_INFO = ModelInfo(
@@ -89,7 +90,7 @@ DIGITS_INFO = ModelInfo(
     # In layer 2, head 3, [CLS] gives most of its weight to the one patch by which many digits are told apart.
     default_layer=1,
     default_head=2,
-    reads="picture",
+    reading=PICTURE,
 )
 
 INFOS = (TOY_INFO, MINILM_INFO, SMOLLM2_INFO, TRANSLATOR_INFO, DIGITS_INFO)

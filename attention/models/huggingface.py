@@ -114,7 +114,7 @@ class HuggingFaceModel:
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
         """Run the model once on the text and record it; see ``Model.trace``."""
         pair = None if pair is None else clean(pair) or None
-        if pair is not None and self._info.reads == "french":
+        if pair is not None and self._target is not None and not self._info.reading.takes_pair:
             raise ValueError(f"{self._info.name} writes its translation itself.")
         source = self._read(text, None if self._target is not None else pair, masks.n_padding(mask))
         with recording() as calls:
@@ -140,7 +140,7 @@ class HuggingFaceModel:
             raise ValueError(f"{self._info.name} takes one text, not two.")
         if self._text is None:
             return self._read_picture(text, n_padding)
-        if self._info.reads == "french":
+        if self._info.reading.is_closed:
             self._check_words(text)
         encoding, cut = self._text.encode(text, pair, self._info.max_tokens - n_padding)
         if all(word is None for word in encoding.word_ids):

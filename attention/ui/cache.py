@@ -291,7 +291,7 @@ def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
 
 def answer_of(run: RunKey, trace: Trace) -> Answer | None:
     """Return what the trace of a run was taken for, from the cache if it is there; None if nobody can say."""
-    if trace.info.reads != "picture":
+    if not trace.info.reading.has_classes:
         return None
     try:
         return _caches().answers.get(run, lambda: ShelvedModel(shelf(), trace.info).answer(trace), turns())

@@ -70,12 +70,11 @@ def _shortly(example: str) -> str:
 
 def open_panes(view: View) -> list[Pane]:
     """Run the model on both sentences, or both models on the one."""
-    if not view.text:
-        markup.invitation()
-        return []
     info = get_info(view.model)
-    if info.reads != "text":
+    if not info.reading.takes_sentences:
         markup.not_for(info, "sets two English sentences side by side")
+        return []
+    if not frame.has_input(view):
         return []
     # A pair would be read as one text, and a cell of a step has no place here.
     alone = replace(view, step="tokens", pair="", part="encoder")

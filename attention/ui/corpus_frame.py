@@ -48,7 +48,7 @@ def model_choice(view: View) -> ModelInfo:
 
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, or is for something else, say why and what mends it."""
-    if info.reads != "text":
+    if not info.reading.takes_sentences:
         markup.not_for(info, "works on English sentences of its own")
         return None
     if info.parts:

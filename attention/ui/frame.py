@@ -10,14 +10,13 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.examples import EXAMPLES
 from attention.lesson.details import open_cell
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
 from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.trace import PARTS, Part, Reads, Trace
-from attention.ui import choices, focus, markup, model_choice, picture, state
+from attention.trace import PARTS, Part, Trace
+from attention.ui import choices, fields, focus, markup, model_choice, state
 from attention.ui.cache import Address, ModelFailedError, Recorded, settle
 from attention.ui.masthead import masthead, notices
 from attention.view import View, default_word, masks_of, other_model, same_word, word_at
@@ -48,7 +47,6 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
 
 _PAIRS = read_pairs("pairs.txt")
 _MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
-_PLACEHOLDERS: dict[Reads, str] = {"text": "Type a sentence", "french": "Type a French sentence"}
 # A decoder hides what comes later by itself, so that "none" would be untrue of it. A link has the masks' own names.
 _DECODER_MASKS: dict[MaskName, str] = {
     "none": "causal (its own)",
@@ -96,7 +94,7 @@ def begin(
     """
     view = masthead(title, opening)
     with state.group("sentence"):
-        _sentence(view)
+        fields.draw(view)
         _second_field(view, second_field)
     notices()
     return view
@@ -105,7 +103,7 @@ def begin(
 def _second_field(view: View, own: Callable[[View], None] | None) -> None:
     """Draw the field of a second text, where the model takes one."""
     info = get_info(view.model)
-    if info.reads != "text":
+    if not info.reading.takes_pair:
         return
     if own not in (None, pair_field):
         own(view)
@@ -122,13 +120,11 @@ def alone(view: View) -> View:
 
 def has_input(view: View) -> bool:
     """Tell whether there is anything to read; if there is nothing, invite to it."""
-    if get_info(view.model).reads == "picture" and view.text in ("", picture.BLANK):
-        markup.notice("The field is empty: draw a digit in it, or choose one beside it.")
-        return False
-    if not view.text:
-        markup.invitation()
-        return False
-    return True
+    reading = get_info(view.model).reading
+    is_empty = reading.is_empty(view.text)
+    if is_empty:
+        markup.notice(reading.invitation)
+    return not is_empty
 
 
 def open_panes(view: View) -> list[Pane]:
@@ -137,8 +133,7 @@ def open_panes(view: View) -> list[Pane]:
         return []
     info = get_info(view.model)
     main = open_pane(view, info, is_other=False)
-    # What the toy would make of French or of a picture says nothing.
-    if not view.beside or info.reads != "text":
+    if not view.beside:
         return [main]
     models = {info.model_id: info for info in list_models()}
     other = open_pane(view, models[other_model(view.model, models)], is_other=True, main=main.scene)
@@ -154,7 +149,7 @@ def controls(
         model_choice.choose(view)
         if with_parts and info.parts:
             _part_choice(view)
-        if with_beside and info.reads == "text":
+        if with_beside and info.reading.takes_sentences:
             choices.switch("Side by side", key="beside", value=view.beside, take=_take_beside)
         mask_help = _DECODER_MASK_HELP if info.is_decoder else _MASK_HELP
         names = _DECODER_MASKS if info.is_decoder else {name: name for name in MASK_NAMES}
@@ -172,7 +167,7 @@ def controls(
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
-            if not view.beside or pane.info.reads != "text":
+            if not view.beside:
                 place_choice(pane)
 
 
@@ -208,29 +203,6 @@ def finish(panes: list[Pane]) -> None:
     if proofs:
         markup.proof_line(proofs)
     settle()
-
-
-def _sentence(view: View) -> None:
-    reads = get_info(view.model).reads
-    if reads == "picture":
-        picture.field(view)
-        return
-    choices.field(
-        "Sentence",
-        key="text",
-        value=view.text,
-        take=partial(_take_text, reads),
-        placeholder=_PLACEHOLDERS[reads],
-        label_visibility="collapsed",
-    )
-    choices.pills(
-        "Examples",
-        EXAMPLES[reads],
-        key="example",
-        value=view.text if view.text in EXAMPLES[reads] else None,
-        take=partial(_take_text, reads),
-        label_visibility="collapsed",
-    )
 
 
 def pair_field(view: View) -> None:
@@ -271,7 +243,7 @@ def _word_choice(pane: Pane) -> None:
     if scene is None:
         return
     choices.select(
-        "Patch" if scene.info.reads == "picture" else "Word",
+        scene.info.reading.unit.capitalize(),
         range(len(scene.tokens)),
         format_func=[f"{position} {label}" for position, label in enumerate(scene.labels)].__getitem__,
         key="word",
@@ -334,18 +306,11 @@ def _word(view: View, trace: Trace) -> int:
     if view.spot is not None:
         return word_at(view.spot, tokens)
     if view.word is None:
-        # Of a picture, the answer is read off the first token.
-        return 0 if trace.info.reads == "picture" else default_word(tokens)
+        return default_word(tokens, trace.info.reading)
     if view.word < len(tokens):
         return view.word
     markup.notice(f"The link points to word {view.word}, and this sentence has {len(tokens)} tokens, counted from 0.")
     return default_word(tokens)
-
-
-def _take_text(reads: Reads, sentence: str) -> None:
-    # What was typed for a model that reads something else is not for the one that has come since.
-    if get_info(state.current().model).reads == reads:
-        state.set_text(sentence)
 
 
 def _take_pair(info: ModelInfo, pair: str) -> None:

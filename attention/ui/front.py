@@ -41,13 +41,12 @@ def show() -> None:
     view = frame.begin("See attention")
     st.title("See attention happen", anchor=False)
     info = get_info(view.model)
-    is_text = info.reads == "text"
-    markup.prose(lesson("front") if is_text else lesson("front-other", model=word(info.name)))
+    markup.prose(lesson(info.reading.lesson("front"), model=word(info.name)))
     if not frame.has_input(view):
         return
     panes = []
     known = [each for each in list_models() if each.model_id in _WAYS]
-    shown = [each for each in known if each.reads == info.reads][:MAX_SHOWN]
+    shown = [each for each in known if each.reading.is_same(info.reading)][:MAX_SHOWN]
     for each, column in zip(shown, st.columns(MAX_SHOWN, gap="large"), strict=False):
         with column:
             st.subheader(each.name, anchor=False)

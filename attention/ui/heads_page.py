@@ -106,7 +106,7 @@ def show(view: View, pane: Pane) -> None:
     with st.spinner("Looking at all heads …", show_time=True):
         surveyed = survey_of(address, scene.trace, view.look)
         all_heads = _all_heads(view, scene, surveyed)
-    markup.prose(lesson("all-heads-picture" if scene.info.reads == "picture" else "all-heads"))
+    markup.prose(lesson(scene.info.reading.lesson("all-heads")))
     if pane.pair:
         markup.prose(tell_pair(scene, pane.pair))
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
@@ -143,7 +143,7 @@ def _lines(view: View, scene: Scene) -> HeadView:
 def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: Head) -> None:
     """Draw what one head does, and its weights as lines and as a heatmap."""
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
-    markup.prose(describe(surveyed.summary(current), is_picture=scene.info.reads == "picture"))
+    markup.prose(describe(surveyed.summary(current), scene.info.reading))
     _shares(surveyed, current)
     if not scene.is_cross:
         with st.expander("The rules behind the labels"):

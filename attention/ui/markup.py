@@ -10,10 +10,9 @@ import streamlit as st
 
 from attention.figures import colours
 from attention.lesson.proof import Proof, tell_proof
-from attention.trace import ModelInfo, Reads
+from attention.trace import ModelInfo
 
 __all__ = [
-    "invitation",
     "news",
     "notice",
     "on_paper",
@@ -153,12 +152,9 @@ def news(sentence: str) -> None:
     st.html(f'<div class="prose news" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
 
 
-_READS: dict[Reads, str] = {"french": "French of its own few hundred words", "picture": "pictures"}
-
-
 def not_for(info: ModelInfo, purpose: str) -> None:
     """Say that a page is not for a model that reads something else."""
-    notice(f"{info.name} reads {_READS[info.reads]}, and this page {purpose}: choose another model above.")
+    notice(f"{info.name} reads {info.reading.what}, and this page {purpose}: choose another model above.")
 
 
 def on_paper(choice: str) -> None:
@@ -169,11 +165,6 @@ def on_paper(choice: str) -> None:
 def plain(label: str) -> str:
     """Return a label in which nothing is interpreted as Markdown."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
-
-
-def invitation() -> None:
-    """Invite a person who has typed nothing to type."""
-    notice("Type a sentence above, or choose one of the examples: attention needs at least one word.")
 
 
 def unavailable(reason: str, remedy: str) -> None:

@@ -35,7 +35,7 @@ def show(view: View, pane: Pane) -> None:
         step_view.unavailable(pane)
         return
     key = _key(view, scene)
-    markup.prose(lesson("neuron-picture" if scene.info.reads == "picture" else "neuron"))
+    markup.prose(lesson(scene.info.reading.lesson("neuron")))
     _picture(neuron(scene, key), key="neuron", on_choose=_choose)
     markup.prose(sum_in_writing(scene, key))
     left, right = st.columns(2, gap="large")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,20 +9,18 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from attention import pixels
-from attention.examples import DIGITS
 from attention.figures.heads import HeadThumb
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
 from attention.models import get_info
+from attention.reading import Reading
 from attention.ui import components, markup, state
 from attention.ui.cache import Address
 from attention.ui.components import _css, _is_index, _read
 from attention.ui.downloads import Table, csv_button
 from attention.view import View
 
-__all__ = ["BLANK", "field", "show"]
-
-BLANK = "0" * pixels.SIDE**2
+__all__ = ["field", "over"]
 
 _DRAWING = component("attention_drawing", css=_css("drawing"), js=_read("base.js", "colours.js", "drawing.js"))
 _OVERLAY = component("attention_overlay", css=_css("overlay"), js=_read("base.js", "colours.js", "overlay.js"))
@@ -33,42 +30,28 @@ _LABEL = (
 )
 
 
-def field(view: View) -> None:
+def field(view: View, reading: Reading) -> None:
     """Draw the field to draw in, and digits to choose from."""
-    shown = view.text if is_picture(view.text) else BLANK
+    shown = view.text if reading.recognises(view.text) else reading.blank
+    take = partial(_set_drawn, reading)
     left, right = st.columns((1, 2), gap="medium", vertical_alignment="bottom")
     with left:
-        components.mount(_DRAWING, "drawing", {"label": _LABEL, "picture": shown}, draw=_set_drawn)
+        components.mount(_DRAWING, "drawing", {"label": _LABEL, "picture": shown}, draw=take)
     with right:
-        thumbs = [_thumb(code, digit) for code, digit in DIGITS.items()]
-        chosen = list(DIGITS).index(view.text) if view.text in DIGITS else -1
-        components.head_grid(thumbs, chosen, key="digits", on_choose=_set_digit, label="Digits to choose from")
+        thumbs = list(map(_thumb, reading.examples, reading.example_names))
+        chosen = reading.examples.index(view.text) if view.text in reading.examples else -1
+        choose = partial(_set_example, reading)
+        components.head_grid(thumbs, chosen, key="digits", on_choose=choose, label="Digits to choose from")
 
 
 def _thumb(code: str, digit: str) -> HeadThumb:
     return HeadThumb(digit, pixels.shades(code), is_picture=True)
 
 
-def is_picture(written: str) -> bool:
-    """Tell whether a text is a picture."""
-    try:
-        pixels.parse(written)
-    except ValueError:
-        return False
-    return True
-
-
-def show(scenes: Sequence[tuple[Scene | None, Address | None]]) -> None:
-    """Draw the weights of the layer's heads over the picture that was read; each scene comes with its address."""
-    for scene, address in scenes:
-        if scene is None or address is None or scene.info.reads != "picture":
-            continue
-        st.header("Laid over the picture", anchor=False)
-        markup.prose(tell_overlay(scene), is_aside=True)
-        _overlay(scene, address)
-
-
-def _overlay(scene: Scene, address: Address) -> None:
+def over(scene: Scene, address: Address) -> None:
+    """Draw the weights of the layer's heads over the picture that was read."""
+    st.header("Laid over the picture", anchor=False)
+    markup.prose(tell_overlay(scene), is_aside=True)
     data = overlay(scene)
     positions = [token.position for token in scene.tokens if not token.is_special]
     components.mount(
@@ -82,17 +65,17 @@ def _table(scene: Scene) -> Table:
     return overlay_table(overlay(scene))
 
 
-def _set_drawn(drawn: object) -> None:
+def _set_drawn(reading: Reading, drawn: object) -> None:
     # A stroke may come when a model that reads words has been chosen already.
-    reads = get_info(state.current().model).reads
-    if isinstance(drawn, str) and is_picture(drawn) and reads == "picture":
+    is_meant = get_info(state.current().model).reading.is_same(reading)
+    if isinstance(drawn, str) and reading.recognises(drawn) and is_meant:
         # Another picture has the same patches, so the one in focus stays.
         word = state.current().word
         state.change(lambda view: replace(view.with_text(drawn), word=word))
 
 
-def _set_digit(index: int) -> None:
-    _set_drawn(list(DIGITS)[index])
+def _set_example(reading: Reading, index: int) -> None:
+    _set_drawn(reading, reading.examples[index])
 
 
 def _ask(positions: list[int], index: object) -> None:

@@ -18,11 +18,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention import pixels
-from attention.examples import EXAMPLES
 from attention.models import ModelInfo, hub, list_models
 from attention.models.hub import HubError
-from attention.trace import Reads
+from attention.reading import Reading, recognised
 from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
@@ -70,7 +68,7 @@ class _Seen:
     # What each page has of its own, as it was when that page was last seen.
     kept: View = field(default_factory=View)
     # What was last read of each kind.
-    read: dict[Reads, View] = field(default_factory=dict)
+    read: dict[str, View] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -327,30 +325,24 @@ def seen_with(model: str) -> View:
         return view
     info = models[model]
     seen = view.with_model(model, focus.spot_in(view))
-    if info.reads != _reads(view, models):
-        last = _session().seen.read.get(info.reads, View(text=EXAMPLES[info.reads][0]))
+    if not info.reading.is_same(_reading(view, models)):
+        last = _session().seen.read.get(info.reading.name, View(text=info.reading.first))
         seen = replace(seen.with_text(last.text).with_pair(last.pair), spot=focus.spot_in(last))
     return seen.fitting(info)
 
 
 def _remember(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
     """Keep what is read, for when a model that reads such a thing is chosen once more."""
-    seen.read = {**seen.read, _reads(seen.view, models): seen.view}
+    seen.read = {**seen.read, _reading(seen.view, models).name: seen.view}
 
 
 def _models() -> dict[str, ModelInfo]:
     return {info.model_id: info for info in list_models()}
 
 
-def _reads(view: View, models: Mapping[str, ModelInfo]) -> Reads:
+def _reading(view: View, models: Mapping[str, ModelInfo]) -> Reading:
     """Return what the model of a view reads; of one that somebody has removed, what its text looks like."""
-    if view.model in models:
-        return models[view.model].reads
-    try:
-        pixels.parse(view.text)
-    except ValueError:
-        return "text"
-    return "picture"
+    return models[view.model].reading if view.model in models else recognised(view.text)
 
 
 def set_pair(pair: str, text: str | None = None) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.examples import DIGITS, EXAMPLES
 from attention.pixels import GREYS, SIDE
+from attention.reading import DIGITS, PICTURE
 from tests.browser.line import Line
 from tests.browser.looks import NARROW, expect_to_fit
 
@@ -59,7 +59,7 @@ def clear(tab):
 
 def expect_answer(tab, model):
     """The page says what the model itself says of the picture in the link; return that picture."""
-    picture = tab.query().get("text", EXAMPLES["picture"][0])
+    picture = tab.query().get("text", PICTURE.first)
     answer = model.answer(model.trace(picture))
     best = answer.labels[int(answer.logits.argmax())]
     exponentials = np.exp(answer.logits - answer.logits.max())
@@ -77,7 +77,7 @@ def wait_for_picture(tab, told):
 
 def test_what_is_drawn_with_the_pointer_is_read(shared_tab, model):
     tab = shared_tab.go(model=MODEL)
-    assert expect_answer(tab, model) == EXAMPLES["picture"][0]
+    assert expect_answer(tab, model) == PICTURE.first
     clear(tab)
     tab.expect_query(model=MODEL, text=BLANK)
     drawn = []

@@ -7,6 +7,7 @@ import pytest
 from attention import corpus
 from attention.masks import MASK_NAMES
 from attention.models import list_models
+from attention.reading import PICTURE
 from attention.trace import PARTS
 
 MODELS = {info.model_id: info for info in list_models()}
@@ -41,9 +42,9 @@ def links(info):
 def taken(info, mask, pair, part):
     """What of a link a model takes, and what is said of the rest, as its sentences begin."""
     said = []
-    if mask == "padding" and info.reads == "picture":
+    if mask == "padding" and info.reading is PICTURE:
         mask, said = "none", [*said, "The link says mask=padding"]
-    if pair and info.reads != "text":
+    if pair and not info.reading.takes_pair:
         pair, said = "", [*said, "The link has a second sentence"]
     if part != "encoder" and not info.parts:
         part, said = "encoder", [*said, "The link says part=cross"]

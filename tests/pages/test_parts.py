@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from attention.examples import DIGITS, EXAMPLES
+from attention import reading
 from attention.lesson.course import STEP_KEYS
 from attention.models import load
+from attention.reading import DIGITS, PICTURE
 from attention.trace import PARTS
 
 MODEL, VIT = "translator-fr-en", "vit-digits"
@@ -185,10 +186,10 @@ def test_each_kind_of_model_gets_back_what_was_last_read_of_its_kind(open_page):
     typed = {"minilm-l6": "A dog barks", MODEL: "dort", VIT: list(DIGITS)[4]}
     shown = open_page(model="minilm-l6", text=typed["minilm-l6"])
     shown.choose("model", MODEL)
-    assert shown.view.text == EXAMPLES["french"][0]
+    assert shown.view.text == reading.FRENCH.first
     shown.choose("text", typed[MODEL])
     shown.choose("model", VIT)
-    assert shown.view.text == EXAMPLES["picture"][0]
+    assert shown.view.text == PICTURE.first
     shown.choose("model", "toy")
     assert shown.view.text == typed["minilm-l6"]
     shown.choose("model", MODEL)
@@ -236,7 +237,7 @@ def test_every_step_shows_the_patches_of_a_picture(open_page, digits, step):
 def test_a_link_to_the_digits_alone_shows_the_first_of_them(open_page):
     shown = open_page(model=VIT)
     assert_is_well(shown)
-    assert shown.view.text == EXAMPLES["picture"][0]
+    assert shown.view.text == PICTURE.first
 
 
 @pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab"])

@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from attention.examples import EXAMPLES
 from attention.lesson.course import STEP_KEYS, STEPS
 from attention.masks import MASK_NAMES
 from attention.models import get_info, list_models, load
+from attention.reading import PICTURE
 from attention.view import other_model
 
 MODELS = [info.model_id for info in list_models()]
@@ -35,17 +35,17 @@ def combinations():
 def test_every_step_runs_with_every_model_and_mask_and_is_proved(steps_of, model, mask, beside):
     seen = []
     models = {info.model_id: info for info in list_models()}
-    reads = models[model].reads
+    reading = models[model].reading
     # French and pictures have no toy beside them, and pictures no padding, which is said.
-    shown_models = [model, other_model(model, models)] if beside == "1" and reads == "text" else [model]
-    is_taken = mask != "padding" or reads != "picture"
-    wanted = [proof_line(each, EXAMPLES[reads][0], mask if is_taken else "none") for each in shown_models]
+    shown_models = [model, other_model(model, models)] if beside == "1" and reading.takes_sentences else [model]
+    is_taken = mask != "padding" or reading is not PICTURE
+    wanted = [proof_line(each, reading.first, mask if is_taken else "none") for each in shown_models]
     for shown in steps_of(model=model, mask=mask, beside=beside):
         assert shown.exceptions == []
         assert ["mask=padding" in notice for notice in shown.notices] == ([] if is_taken or seen else [True])
         assert shown.proofs == wanted
         assert re.search(r"\b(sat|cat|l'|r\dc\d)|\[CLS\]", shown.text)
-        named = "Cut the picture into patches" if reads == "picture" and not seen else STEPS[len(seen)].heading
+        named = "Cut the picture into patches" if reading is PICTURE and not seen else STEPS[len(seen)].heading
         headers = [header.value for header in shown.app.header if header.value != "Laid over the picture"]
         assert headers == [f"{len(seen) + 1}. {named}" for _ in shown_models]
         seen.append(shown.view.step)

@@ -4,12 +4,12 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from attention.examples import EXAMPLES
 from attention.models import list_models, load
+from attention.reading import FRENCH, PICTURE, TEXT
 from tests.pages.conftest import STEP_PAGE
 
 MODELS = {info.model_id: info for info in list_models()}
-OWN = {"text": "Two small birds sing loudly", "french": "le petit chat noir dort", "picture": EXAMPLES["picture"][4]}
+OWN = {"text": "Two small birds sing loudly", "french": "le petit chat noir dort", "picture": PICTURE.examples[4]}
 FILES = {
     "What this is": "app.py",
     "Step by step": STEP_PAGE,
@@ -45,7 +45,7 @@ def follow(shown, label, file=None):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word(open_page, model):
-    text = OWN[MODELS[model].reads]
+    text = OWN[MODELS[model].reading.name]
     for label, file in FILES.items():
         if label == "Many sentences" and model == "smollm2-135m":
             continue
@@ -60,7 +60,7 @@ def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word
 @pytest.mark.parametrize("model", ["translator-fr-en", "vit-digits"])
 def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_to_it(open_page, model):
     info = MODELS[model]
-    text = OWN[info.reads]
+    text = OWN[info.reading.name]
     shown = open_page("app.py", model=model, text=text, word="2")
     assert (shown.exceptions, shown.notices) == ([], [])
     tokens = [token.text for token in load(model).trace(text).tokens]
@@ -77,7 +77,7 @@ def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_t
 def test_english_is_there_again_after_a_link_to_a_model_that_reads_french(open_page):
     shown = open_page("app.py", text=OWN["text"], model="toy", word="2")
     follow(shown, "See which words a translator looks at ▸", STEP_PAGE)
-    assert (shown.view.model, shown.view.text) == ("translator-fr-en", EXAMPLES["french"][0])
+    assert (shown.view.model, shown.view.text) == ("translator-fr-en", FRENCH.first)
     shown.choose("text", OWN["french"])
     follow(shown, "What this is")
     assert shown.widget("text").value == OWN["french"]
@@ -191,7 +191,7 @@ def test_the_pair_of_examples_takes_nobodys_sentence_and_word_away(open_page):
     follow(shown, "Compare")
     assert shown.view.text.startswith("The animal")
     follow(shown, "Step by step")
-    assert (shown.view.model, shown.view.text, shown.view.word) == ("toy", EXAMPLES["text"][0], 5)
+    assert (shown.view.model, shown.view.text, shown.view.word) == ("toy", TEXT.first, 5)
     # Once it has been worked with, it is the sentence.
     follow(shown, "Compare").choose("main_head", 3)
     assert follow(shown, "Step by step").view.text.startswith("The animal")

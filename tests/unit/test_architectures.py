@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, normalizers, processors
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from attention import masks, pixels
+from attention import masks, pixels, reading
 from attention.models.architectures import ARCHITECTURES, info_from_config
 from attention.models.huggingface import HuggingFaceModel
 from attention.text import clean
@@ -64,7 +64,7 @@ def ids_of(trace):
 def run_eager(model, trace, mask=None):
     """Run the reference on the tokens of a trace; its mask is one of transformers' own kinds, or additive."""
     inputs = {"attention_mask": mask, "output_attentions": True, "output_hidden_states": True}
-    if trace.info.reads == "picture":
+    if trace.info.reading is reading.PICTURE:
         # By hand: 0 to 16 become -1 to 1.
         levels = torch.from_numpy(pixels.parse(trace.text)) / 8 - 1
         return model(pixel_values=levels[None, None], **inputs)
@@ -513,7 +513,7 @@ def test_what_is_said_of_a_model_is_true(model_of, folder_of, kind):
         assert (layer.keys.shape[0], layer.queries.shape[2]) == (info.n_key_value_heads, info.d_head)
         assert layer.inputs.shape[1] == info.d_model
     assert info.n_decoder_layers == (0 if trace.decoder is None else len(trace.decoder.layers))
-    assert info.reads == ("picture" if kind == "vit" else "text")
+    assert info.reading is (reading.PICTURE if kind == "vit" else reading.TEXT)
     assert info.is_decoder == (kind in ("gpt2", "llama"))
     config = json.loads((folder_of(kind) / "config.json").read_text())
     whole = getattr(transformers, config["architectures"][0]).from_pretrained(folder_of(kind), local_files_only=True)

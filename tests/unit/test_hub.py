@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from attention.examples import EXAMPLES
 from attention.models import ModelUnavailableError, bundled, get_info, hub, hub_line, list_models, load, local, store
 from attention.models.hub_line import (
     LEAST_BYTES,
@@ -92,7 +91,7 @@ def test_a_fetched_model_is_one_of_the_catalogue_and_gives_what_its_folder_gives
     info = get_info(model_id)
     assert (info.model_id, info.name, info.licence) == (model_id, kind, "apache-2.0")
     assert COMMIT[:12] in info.source
-    text = EXAMPLES[info.reads][0]
+    text = info.reading.first
     trace = load(model_id).trace(text)
     wanted = HuggingFaceModel(info, tiny[kind]).trace(text)
     for layer, expected in zip(trace.layers, wanted.layers, strict=True):

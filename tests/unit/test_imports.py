@@ -17,7 +17,8 @@ MAY_IMPORT = {
     "attention/positions.py": set(),
     "attention/pixels.py": set(),
     "attention/text.py": set(),
-    "attention/trace.py": {"attention.positions", "attention.steps"},
+    "attention/reading.py": {"attention.masks", "attention.pixels"},
+    "attention/trace.py": {"attention.positions", "attention.reading", "attention.steps"},
 }
 MUST_NOT_IMPORT = {
     "attention/patterns.py": {"attention.models", "attention.figures", "attention.ui"},

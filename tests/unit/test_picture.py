@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from attention import pixels
-from attention.examples import DIGITS, EXAMPLES
 from attention.lesson.behaviour import describe
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.prose import lesson
@@ -16,6 +15,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, survey
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
+from attention.reading import DIGITS, PICTURE
 from tests.tiny_models import make
 
 
@@ -23,7 +23,7 @@ from tests.tiny_models import make
 def trace(tmp_path_factory):
     folder = make("vit", tmp_path_factory.mktemp("vit"))
     info = info_from_config("vit", folder, name="ViT", licence="none", source="random")
-    return HuggingFaceModel(info, folder).trace(EXAMPLES["picture"][3])
+    return HuggingFaceModel(info, folder).trace(PICTURE.examples[3])
 
 
 def numbers(packed):
@@ -53,7 +53,7 @@ def test_every_head_is_laid_over_its_patches(trace, word):
 
 def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
     for summary in survey(trace, Look()).summaries:
-        told = describe(summary, is_picture=True)
+        told = describe(summary, PICTURE)
         assert not re.search(r"\b(this text|another text|sentence|one word|same word)\b", told)
         assert f"{summary.entropy:.2f}" in told
         assert "this text" in describe(summary)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.examples import EXAMPLES
 from attention.lesson.proof import TOLERANCE, Proof, prove, tell_proof
 from attention.models import load
+from attention.reading import PICTURE
 from attention.trace import Difference
 from tests.tiny_models import KINDS
 
@@ -28,7 +28,7 @@ def trace_of(minilm, smollm2):
 
     def trace(model_id):
         model = models.get(model_id) or models.setdefault(model_id, load(model_id))
-        return model.trace(EXAMPLES[model.info.reads][0])
+        return model.trace(model.info.reading.first)
 
     return trace
 
@@ -60,7 +60,7 @@ def test_every_link_of_every_bundled_model_is_known_and_holds(trace_of, model_id
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_link_holds_in_every_architecture(model_of, kind):
     model = model_of(kind)
-    text = EXAMPLES["picture"][0] if model.info.reads == "picture" else "The cat sat on the mat."
+    text = PICTURE.first if model.info.reading is PICTURE else "The cat sat on the mat."
     for trace in (model.trace(text), model.trace(text, mask="causal")):
         proof = prove(trace)
         assert all(link.found is not None for link in proof.links)

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from attention import pixels
-from attention.examples import DIGITS, EXAMPLES
 from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
 from attention.lesson.proof import prove
 from attention.lesson.scene import Scene
@@ -17,6 +16,7 @@ from attention.models.base import Answer
 from attention.models.cards import digits_card, translator_card
 from attention.models.weights import DIGITS as DIGITS_SOURCE
 from attention.models.weights import TRANSLATOR, locate
+from attention.reading import DIGITS, PICTURE
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def reader():
 def test_the_catalogue_says_what_the_files_say(source):
     info = get_info(source.model_id)
     found = info_from_config(source.model_id, locate(source), name=info.name, licence=info.licence, source=info.source)
-    told = ("architecture", "summary", "default_layer", "default_head", "reads")
+    told = ("architecture", "summary", "default_layer", "default_head", "reading")
     assert replace(info, **{name: getattr(found, name) for name in told}) == found
 
 
@@ -78,7 +78,7 @@ def test_the_page_begins_at_the_head_that_is_right_most_often(translator):
     assert f"{100 * best:.1f}" in told
 
 
-@pytest.mark.parametrize("picture", EXAMPLES["picture"])
+@pytest.mark.parametrize("picture", PICTURE.examples)
 def test_it_answers_as_transformers_own_classifier_does(reader, picture):
     from transformers import ViTForImageClassification
 

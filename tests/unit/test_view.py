@@ -8,13 +8,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from attention import corpus
-from attention.examples import EXAMPLES
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look
 from attention.masks import MASK_NAMES
 from attention.models import list_models, load
+from attention.reading import FRENCH, PICTURE, TEXT
 from attention.segments import BLOCK_NAMES
 from attention.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
 from attention.trace import Token
@@ -80,17 +80,17 @@ def ascending(numbers, min_size=0):
 def views(draw):
     """Any view that the page can come to."""
     model = draw(st.sampled_from(sorted(MODELS)))
-    reads = MODELS[model].reads
+    reading = MODELS[model].reading
     word = draw(maybe(st.integers(0, max(info.max_tokens for info in MODELS.values()) - 1)))
     view = View(
         model=model,
         part=draw(st.sampled_from(MODELS[model].parts or ("encoder",))),
         step=draw(st.sampled_from(STEP_KEYS)),
-        mask=draw(st.sampled_from(MASKS[reads])),
+        mask=draw(st.sampled_from(MASKS[reading.name])),
         word=word,
         spot=draw(maybe(st.builds(Spot, st.integers(0, 1), st.integers(0, 99_999)))) if word is None else None,
         pane=draw(panes(MODELS[model])),
-        beside=reads == "text" and draw(st.booleans()),
+        beside=reading is TEXT and draw(st.booleans()),
         other=draw(panes(MODELS[other_model(model, MODELS)])),
         sort=draw(st.sampled_from(SORT_NAMES)),
         look=Look(draw(st.booleans()), draw(st.sampled_from(HIDE_NAMES)), draw(st.booleans())),
@@ -103,8 +103,8 @@ def views(draw):
         ),
     )
     # Sometimes what any of the models begins with.
-    text = draw(anything | st.sampled_from([texts[0] for texts in EXAMPLES.values()]))
-    sentences = {"text": clean(text), "pair": clean(draw(anything)) if reads == "text" else ""}
+    text = draw(anything | st.sampled_from([each.first for each in (TEXT, FRENCH, PICTURE)]))
+    sentences = {"text": clean(text), "pair": clean(draw(anything)) if reading is TEXT else ""}
     versus = draw(maybe(anything))
     return replace(view, **sentences, versus=None if versus is None else clean(versus))
 
@@ -134,12 +134,12 @@ def test_different_views_have_different_links(one, other):
 
 
 @pytest.mark.parametrize("model", [info.model_id for info in list_models()])
-@pytest.mark.parametrize("first", [texts[0] for texts in EXAMPLES.values()])
+@pytest.mark.parametrize("first", [each.first for each in (TEXT, FRENCH, PICTURE)])
 def test_a_link_leaves_out_what_its_own_model_begins_with_and_no_other_text(model, first):
     """What BERT begins with is no default of a model that reads French."""
     query = View(text=first, model=model).to_query()
-    assert query.get("text", EXAMPLES[MODELS[model].reads][0]) == first
-    assert ("text" in query) == (first != EXAMPLES[MODELS[model].reads][0])
+    assert query.get("text", MODELS[model].reading.first) == first
+    assert ("text" in query) == (first != MODELS[model].reading.first)
     assert read(query) == (View(text=first, model=model), [])
 
 
@@ -158,7 +158,7 @@ OLD_LINKS = {
     "text=le+chat+noir+dort&model=translator-fr-en&part=cross&step=softmax": View(
         text="le chat noir dort", model="translator-fr-en", part="cross", step="softmax"
     ),
-    "model=translator-fr-en": View(text=EXAMPLES["french"][0], model="translator-fr-en"),
+    "model=translator-fr-en": View(text=FRENCH.first, model="translator-fr-en"),
     "text=One+two&versus=One+three&cell=compare-1-0&step=scores": View(
         text="One two", versus="One three", step="scores", pane=Pane(cell=Cell("compare", 1, 0))
     ),
@@ -453,9 +453,9 @@ def test_whatever_model_is_chosen_the_view_is_one_that_it_takes(view, model):
     assert read(found.to_query()) == (found, [])
     assert found.fitting(MODELS[model]) == found
     # What the model takes stays.
-    if view.mask in MASKS[MODELS[model].reads]:
+    if view.mask in MASKS[MODELS[model].reading.name]:
         assert found.mask == view.mask
-    if MODELS[model].reads == "text":
+    if MODELS[model].reading is TEXT:
         assert (found.pair, found.beside) == (view.pair, view.beside)
 
 
@@ -469,7 +469,7 @@ def test_whatever_model_is_chosen_the_view_is_one_that_it_takes(view, model):
 )
 def test_a_link_that_asks_a_model_for_what_it_does_not_take_is_told(query, words):
     view, (notice,) = read({"model": "vit-digits", **query})
-    assert view == View(text=EXAMPLES["picture"][0], model="vit-digits")
+    assert view == View(text=PICTURE.first, model="vit-digits")
     assert words in notice
 
 

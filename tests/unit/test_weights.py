@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from attention.examples import EXAMPLES
 from attention.models import ModelUnavailableError, get_info, list_models, load, weights
 from attention.models.files import BESIDE
 
@@ -76,7 +75,7 @@ def read_when_loaded(folder, source):
 
     sys.addaudithook(note)
     model = load(source.model_id)
-    model.trace(EXAMPLES[model.info.reads][0])
+    model.trace(model.info.reading.first)
     is_on[0] = False
     return opened
 

@@ -1,0 +1,152 @@
+"""What a model reads: text, French of a closed vocabulary, or a picture; all that depends on it, in one object each.
+
+No other module asks which of them it has before it. What differs between them is said here, and a model of another
+kind needs one more object.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attention import pixels
+from attention.masks import MASK_NAMES, MaskName
+
+__all__ = ["DIGITS", "FRENCH", "PICTURE", "TEXT", "Reading", "recognised"]
+
+_ASSETS = Path(__file__).parents[1] / "assets"
+_TYPE = "Type a sentence above, or choose one of the examples: attention needs at least one word."
+
+
+def _lines(name: str) -> tuple[str, ...]:
+    return tuple((_ASSETS / name).read_text("utf-8").splitlines())
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _middle(words: Sequence[int]) -> int:
+    """Return the word in the middle, where there is most to see; without any, the first token."""
+    return words[(len(words) - 1) // 2] if words else 0
+
+
+def _whole(_: Sequence[int]) -> int:
+    """Return the first token, which stands for the whole."""
+    return 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One kind of thing that a model is given, written as a text; each kind is one object, equal to itself alone.
+
+    ``what`` and ``noun`` stand in sentences: "… reads *pictures*", "the *picture* is cut into tokens". ``unit`` is
+    what one token is called. ``field`` names the part of the page in which it is chosen, which ``attention.ui.fields``
+    draws. The first of the ``examples`` is read where nobody has chosen anything; ``example_names`` say what they are
+    where they do not say so themselves.
+    """
+
+    name: str
+    what: str
+    noun: str
+    examples: tuple[str, ...]
+    placeholder: str = ""
+    field: str = "sentence"
+    example_names: tuple[str, ...] = ()
+    unit: str = "word"
+    # What is as good as nothing, and what is said where there is nothing to read.
+    blank: str = ""
+    invitation: str = _TYPE
+    # The masks that a model can be run with.
+    masks: tuple[MaskName, ...] = MASK_NAMES
+    # Which token is in focus first, of the positions at which words begin.
+    first_focus: Callable[[Sequence[int]], int] = _middle
+    # A second text may be given with the first: another sentence, or what a decoder is to read.
+    takes_pair: bool = False
+    # Any English sentence can be read: then there are pages with sentences of their own, and other models beside it.
+    takes_sentences: bool = False
+    # No word can be read that the model has not been trained on.
+    is_closed: bool = False
+    # A model may say of it what it is, as one of several classes.
+    has_classes: bool = False
+    # Whether a text can be nothing but this.
+    recognises: Callable[[str], bool] = _never
+    # The lessons that are told in another way of it, and the names of those that are told instead.
+    variants: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def first(self) -> str:
+        """What is read where nobody has chosen anything."""
+        return self.examples[0]
+
+    def is_same(self, other: Reading) -> bool:
+        """Tell whether what is written for the one can be read as the other."""
+        return self is other
+
+    def is_empty(self, text: str) -> bool:
+        """Tell whether there is nothing to read in a text."""
+        return text in ("", self.blank)
+
+    def lesson(self, name: str) -> str:
+        """Return the name of the lesson that says of this what ``name`` says of a text.
+
+        >>> PICTURE.lesson("all-heads"), TEXT.lesson("all-heads")
+        ('all-heads-picture', 'all-heads')
+        """
+        return self.variants.get(name, name)
+
+
+TEXT = Reading(
+    name="text",
+    what="any text",
+    noun="text",
+    examples=_lines("examples.txt"),
+    placeholder="Type a sentence",
+    takes_pair=True,
+    takes_sentences=True,
+)
+
+FRENCH = Reading(
+    name="french",
+    what="French of its own few hundred words",
+    noun="text",
+    examples=_lines("examples-french.txt"),
+    placeholder="Type a French sentence",
+    is_closed=True,
+    variants={"front": "front-other"},
+)
+
+# Pictures of digits that no model was trained on, each with what its writer meant.
+DIGITS: Mapping[str, str] = {picture: digit for digit, picture in map(str.split, _lines("digits.txt"))}
+
+PICTURE = Reading(
+    name="picture",
+    what="pictures",
+    noun="picture",
+    examples=tuple(DIGITS),
+    example_names=tuple(DIGITS.values()),
+    field="drawing",
+    unit="patch",
+    blank="0" * pixels.SIDE**2,
+    invitation="The field is empty: draw a digit in it, or choose one beside it.",
+    # Pictures have one size, and no padding.
+    masks=("none", "causal"),
+    # The answer is read off the first token.
+    first_focus=_whole,
+    has_classes=True,
+    recognises=pixels.is_picture,
+    variants={
+        "front": "front-other",
+        "all-heads": "all-heads-picture",
+        "head": "head-picture",
+        "head-caveat": "head-caveat-picture",
+        "head-no-behaviour": "head-no-behaviour-picture",
+        "neuron": "neuron-picture",
+    },
+)
+
+
+def recognised(text: str) -> Reading:
+    """Return what a text is that was written for a model which is no longer here."""
+    return PICTURE if PICTURE.recognises(text) else TEXT
