@@ -13,7 +13,7 @@ const USES_ARROWS = [
   "[role=radio], [role=radiogroup], [role=tab], [role=tablist], [role=toolbar], [role=dialog]",
   "[role=option], [role=listbox], [role=menu], [role=menubar], [role=menuitem], [role=tree]",
   "[role=grid], [role=treegrid], [role=application]",
-  "[data-testid=stDataFrame], .js-plotly-plot",
+  "[data-testid=stDataFrame]",
 ].join();
 
 // How long a step that was asked for is shown while the server has not answered.

@@ -9,7 +9,16 @@ from attention.figures import colours
 __all__ = ["css", "read"]
 
 _FOLDER = Path(__file__).resolve().parents[2] / "assets" / "components"
-_LETTERS = f":host {{ --query: {colours.QUERY}; --key: {colours.KEY}; --value: {colours.VALUE}; }}"
+_COLOURS = {
+    "query": colours.QUERY,
+    "key": colours.KEY,
+    "value": colours.VALUE,
+    "weight": colours.WEIGHT,
+    "positive": colours.POSITIVE,
+    "negative": colours.NEGATIVE,
+    "inactive": colours.INACTIVE,
+}
+_LETTERS = f":host {{ {' '.join(f'--{name}: {colour};' for name, colour in _COLOURS.items())} }}"
 
 
 def read(*names: str) -> str:

@@ -19,17 +19,19 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from attention.figures import assets
+from attention.figures.chart import Chart
 from attention.figures.heads import HeadThumb
 from attention.figures.matrix import Cell, Matrix
 from attention.segments import groups
 from attention.trace import Token
 from attention.ui import state
 
-__all__ = ["Button", "buttons", "head_grid", "matrix", "mount", "stepper", "token_strip"]
+__all__ = ["Button", "buttons", "chart", "head_grid", "matrix", "mount", "stepper", "token_strip"]
 
 _css, _read = assets.css, assets.read
 
 _MATRIX = component("attention_matrix", css=_css("matrix"), js=_read("base.js", "colours.js", "matrix.js"))
+_CHART = component("attention_chart", css=_css("chart"), js=_read("base.js", "colours.js", "chart.js"))
 _HEADS = component("attention_heads", css=_css("head_grid"), js=_read("base.js", "colours.js", "head_grid.js"))
 _STEPPER = component("attention_stepper", css=_css("stepper"), js=_read("base.js", "stepper.js"))
 _BUTTONS = component("attention_buttons", css=_css("buttons"), js=_read("base.js", "buttons.js"))
@@ -47,6 +49,11 @@ def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None =
 
     payload = {**data.payload(), "selectable": on_select is not None}
     mount(_MATRIX, key, payload, select=select)
+
+
+def chart(data: Chart, *, key: str) -> None:
+    """Draw a chart; nothing in it is chosen."""
+    mount(_CHART, key, data.payload())
 
 
 def head_grid(

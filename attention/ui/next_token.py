@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.figures.bars import candidates_figure
+from attention.figures.chart import candidates_chart
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
 from attention.lesson.scene import Scene
@@ -66,12 +66,8 @@ def _add(additions: Sequence[str | None], sentence: str, index: int) -> None:
 
 def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:
     labels = [candidate.label for candidate in candidates]
-    st.plotly_chart(
-        candidates_figure(labels, [candidate.probability for candidate in candidates]),
-        key=f"{pane.name}_next_bars",
-        config={"displayModeBar": False},
-        alt=f"The {len(labels)} likeliest next tokens and their probabilities; the buttons have the same numbers.",
-    )
+    probabilities = [candidate.probability for candidate in candidates]
+    components.chart(candidates_chart(labels, probabilities), key=f"{pane.name}_next_bars")
 
 
 def _lens(found: Forecast, pane_name: str, address: Address) -> None:

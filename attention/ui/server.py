@@ -114,7 +114,7 @@ def content_policy(inline_scripts: Iterable[str], framed_by: str = "") -> str:
     """Return what a page may load and who may frame it, as the header Content-Security-Policy has it.
 
     Everything comes from this server. Streamlit needs no more than these exceptions: the scripts of the pictures
-    are blobs that its own script makes, styles are written into the page, and plotly and tables draw their
+    are blobs that its own script makes, styles are written into the page, and tables draw their
     icons from data and blobs. ``inline_scripts`` are those of Streamlit's index.html, which are known by their hash.
 
     Raises:

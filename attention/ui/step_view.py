@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.figures.bars import parts_figure, spread_figure
+from attention.figures.chart import parts_chart, spread_chart
 from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS, STEPS, Step, step_of
 from attention.lesson.details import Detail, detail
@@ -128,13 +128,9 @@ def _opened_cell(step: Step, pane: Pane) -> None:
     if explained is not None:
         _detail(explained, pane.name, address)
     if step.key == "scale":
-        st.plotly_chart(
-            spread_figure(scene.steps.scores, scene.steps.scaled_scores),
-            key=f"{pane.name}_spread",
-            config={"displayModeBar": False},
-            alt="How often which score occurs, before and after scaling"
-            + (": afterwards they are closer to 0." if scene.attention.scale < 1 else "."),
-        )
+        is_closer = scene.attention.scale < 1
+        data = spread_chart(scene.steps.scores, scene.steps.scaled_scores, is_closer=is_closer)
+        components.chart(data, key=f"{pane.name}_spread")
 
 
 def _picture(view: View, pane: Pane) -> None:
@@ -172,12 +168,8 @@ def _detail(explained: Detail, name: str, address: Address) -> None:
     with st.container(border=True, key=f"{name}_detail"):
         markup.prose(explained.title + explained.note, is_detail=True)
         if len(explained.parts):
-            st.plotly_chart(
-                parts_figure(explained.labels, explained.parts, explained.axis, explained.are_weights),
-                key=f"{name}_parts",
-                config={"displayModeBar": False},
-                alt=f"Bars: {explained.axis}. The table below has the same numbers.",
-            )
+            data = parts_chart(explained.labels, explained.parts, explained.axis, are_weights=explained.are_weights)
+            components.chart(data, key=f"{name}_parts")
         # Made only once it is open: a table is much to make, and much for a browser to fetch.
         with st.expander("These parts as a table", key=f"{name}_parts_open", on_change="rerun") as place:
             if place.open:

@@ -11,7 +11,7 @@ import streamlit as st
 from attention import corpus
 from attention.corpus import MAX_BYTES, MAX_LINES, Sentences, read_sentences
 from attention.figures.atlas import Head
-from attention.figures.layers import layers_figure
+from attention.figures.chart import layers_chart
 from attention.lesson.many_sentences import (
     ALIGNMENTS,
     Alignment,
@@ -151,12 +151,8 @@ def _layers(result: StudyResult, current: Head) -> None:
         for measure, column in zip(measures[start : start + 3], st.columns(3, gap="large"), strict=False):
             values = result.measure(measure.name)
             with column:
-                st.plotly_chart(
-                    layers_figure(values, measure.title, measure.unit, current, measure.is_share),
-                    key=f"layers_{measure.name}",
-                    config={"displayModeBar": False},
-                    alt=f"{measure.title}, of every head, layer by layer; the table below has the same numbers.",
-                )
+                data = layers_chart(values, measure.title, measure.unit, current, is_share=measure.is_share)
+                components.chart(data, key=f"layers_{measure.name}")
 
 
 def _table(result: StudyResult, job: str) -> None:

@@ -1,17 +1,17 @@
-"""Charts show the user's words as they were typed: plotly's own markup and entities are never made of them."""
+"""Charts show the user's words as they were typed, and say of each bar what it is, by mouse and by keyboard."""
+
+import re
 
 import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.course import STEP_KEYS
 
-# Quotes, which are no markup; two tags and an entity, which plotly would take for some; and a formula.
+# What other charts would take for markup, an entity and a formula.
 TYPED = '"Tom" & <b>Jerry</b> &amp; $x$'
 MODELS = ["toy", "minilm-l6", "smollm2-135m"]
 # The steps whose opened cell has a bar for each token.
 BY_TOKEN = ("mask", "softmax", "sum")
-PAGES = ["step_by_step", "all_heads", "neuron_view", "compare", "many_sentences", "syntax_check", "code_lab"]
-ENTITIES = ("&quot;", "&amp;", "&lt;", "&gt;", "&#")
 
 
 @pytest.fixture(scope="module")
@@ -20,22 +20,19 @@ def tab(new_shared_tab):
     return new_shared_tab()
 
 
-def texts_of(tab):
-    """Every text that stands on a chart of the page, once all of them are drawn."""
-    charts = tab.page.locator(".stPlotlyChart:visible")
-    for index in range(charts.count()):
-        expect(charts.nth(index).locator(".main-svg").first).to_be_visible()
-    return charts.locator("text").all_text_contents()
+def chart_of(tab, key="main_parts"):
+    return tab.page.locator(f".st-key-{key} .chart")
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("step", STEP_KEYS)
 def test_every_chart_of_a_step_names_tokens_as_they_are(tab, models, model, step):
     tab.go(model=model, text=TYPED, step=step)
-    if step != "tokens":
-        expect(tab.page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
-    shown = texts_of(tab)
-    assert not [text for text in shown for entity in ENTITIES if entity in text]
+    if step == "tokens":
+        expect(chart_of(tab)).to_have_count(0)
+        return
+    expect(chart_of(tab).locator("svg")).to_be_visible()
+    shown = tab.page.locator(".chart svg text").all_text_contents()
     tokens = [f"{token.position} {token.text}" for token in models[model].trace(TYPED).tokens]
     assert (set(tokens) <= set(shown)) == (step in BY_TOKEN)
     if model == "smollm2-135m" and step == "heads":
@@ -45,21 +42,48 @@ def test_every_chart_of_a_step_names_tokens_as_they_are(tab, models, model, step
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_bar_that_is_pointed_at_says_its_token_as_it_is(tab, models, model):
+def test_every_bar_is_as_long_as_its_weight_and_says_it(tab, models, model):
     tab.go(model=model, text=TYPED, step="softmax", word="5")
     trace = models[model].trace(TYPED)
     info = models[model].info
     weights = trace.layers[info.default_layer].head(info.default_head).weights[5]
-    chart = tab.page.locator(".st-key-main_parts .js-plotly-plot")
-    expect(chart.locator(".bars .point")).to_have_count(len(trace.tokens))
-    for place in (0, 1, 4, 5):
-        if weights[place] < 0.02:  # a bar that is too low to be pointed at
-            continue
-        chart.locator(".bars .point path").nth(place).hover(force=True)
-        expect(chart.locator(".hoverlayer")).to_contain_text(f"{place} {trace.tokens[place].text}: ")
+    chart = chart_of(tab)
+    bars = chart.locator(".mark")
+    expect(bars).to_have_count(len(trace.tokens))
+    lengths = [float(bar.get_attribute("height")) for bar in bars.all()]
+    for length, weight in zip(lengths, weights, strict=True):
+        assert length == pytest.approx(max(lengths) * weight / weights.max(), abs=0.01)
+    chart.evaluate("chart => chart.scrollIntoView({ block: 'center' })")
+    box = chart.locator("svg").bounding_box()
+    for place, token in enumerate(trace.tokens):
+        # However low a bar is, what is above it counts.
+        bar = bars.nth(place).bounding_box()
+        tab.page.mouse.move(bar["x"] + bar["width"] / 2, box["y"] + 20)
+        said = f"{place} {token.text}: {weights[place]:.4f}"
+        expect(chart.locator(".readout")).to_have_text(said)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_no_chart_of_any_page_shows_an_entity(tab, page):
-    tab.go(page, text=TYPED, versus=f"{TYPED} too")
-    assert not [text for text in texts_of(tab) for entity in ENTITIES if entity in text]
+def test_the_arrow_keys_lead_from_bar_to_bar_and_not_to_another_step(tab):
+    tab.go(model="toy", text="A dog sleeps", step="softmax")
+    chart = chart_of(tab)
+    chart.locator(".picture").focus()
+    for key, said in (
+        ("ArrowRight", "0 a: "),
+        ("ArrowRight", "1 dog: "),
+        ("End", "2 sleeps: "),
+        ("ArrowLeft", "1 dog: "),
+    ):
+        tab.page.keyboard.press(key)
+        expect(chart.locator(".readout")).to_contain_text(said)
+    tab.expect_query(model="toy", text="A dog sleeps", step="softmax")
+
+
+def test_before_and_after_scaling_are_told_together(tab):
+    tab.go(model="minilm-l6", text="A dog sleeps", step="scale")
+    chart = chart_of(tab, "main_spread")
+    chart.locator(".picture").focus()
+    tab.page.keyboard.press("Home")
+    pattern = re.compile(r"^scores about −?\d+\.\d\d: before \d+, after \d+$")
+    expect(chart.locator(".readout")).to_have_text(pattern)
+    expect(chart.locator(".legend span")).to_have_text(["before", "after"])
+    assert chart.locator(".mark").count() == 60

@@ -62,6 +62,9 @@ class Shown:
         # Not the button that copies the link, which every page has.
         return [element.key for element in self.app.get("bidi_component") if element.key != "share"]
 
+    def charts(self):
+        return [key for key in self.components() if "series" in self.component(key)]
+
     def choose(self, key, value):
         """Change the widget with this key, as a person does."""
         self.widget(key).set_value(value)

@@ -1,7 +1,5 @@
 """The page Many sentences, run without a browser."""
 
-import json
-
 import pytest
 
 from attention import corpus
@@ -27,11 +25,11 @@ def test_all_heads_are_averaged_over_the_bundled_sentences(open_page, model, n_h
     assert "500 of 500 sentences, the bundled ones" in captions(shown)
     groups = shown.component("study_atlas")["groups"]
     assert sum(len(group["heads"]) for group in groups) == n_heads
-    charts = shown.app.get("plotly_chart")
+    charts = [shown.component(key) for key in shown.components() if key.startswith("layers_")]
     assert len(charts) == n_charts
     for chart in charts:
-        _, points = json.loads(chart.proto.spec)["data"]
-        assert points["name"] == "a head"
+        _, points = chart["series"]
+        assert (points["name"], len(points["labels"])) == ("a head", n_heads)
     assert len(shown.app.dataframe[0].value) == n_heads
     (proof,) = shown.proofs
     assert proof.startswith("✓ rows sum to 1")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.figures.bars import candidates_figure
+from attention.figures.chart import candidates_chart
 from attention.lesson.course import step_of
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import forecast, lens_table, tell_lens, tell_next
@@ -156,8 +156,8 @@ def test_the_final_norm_is_named_as_it_is(model_of):
 
 
 def test_bars_have_a_name_and_a_length_for_each_candidate():
-    figure = candidates_figure(["␣a", "<b>"], [0.75, 0.25])
-    (bars,) = figure.data
-    assert list(bars.x) == [0.75, 0.25]
-    assert list(figure.layout.yaxis.ticktext) == ["␣a", "&lt;b>"]
-    assert figure.layout.yaxis.autorange == "reversed"
+    chart = candidates_chart(["␣a", "<b>"], [0.75, 0.25])
+    (bars,) = chart.series
+    assert list(bars.values) == [0.75, 0.25]
+    assert chart.names == ("␣a", "<b>")
+    assert chart.limits == (0, 1)

@@ -1,18 +1,16 @@
 """Pictures as data: they hold the numbers that they were given, and write them as a person reads them."""
 
 import base64
-import html
-import re
+import json
 
 import numpy as np
-import plotly.io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from attention.figures import colours
-from attention.figures.bars import MAX_NAME, MAX_NAMED, parts_figure, spread_figure
+from attention.figures.chart import MAX_NAMED, Series, parts_chart, spread_chart
 from attention.figures.format import number, scientific
 from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
 from attention.figures.matrix import MAX_LABELLED, Matrix
@@ -186,75 +184,60 @@ def test_a_small_picture_arrives_as_it_was_sent():
     assert payload["description"] == "does nothing"
 
 
-# -------------------------------------------------------------------------------------------- bars
+# ------------------------------------------------------------------------------------------ charts
+
+
+def numbers(written):
+    return np.frombuffer(base64.b64decode(written), "<f4")
+
+
+def named(series):
+    """The labels of a series, as the browser puts them together."""
+    payload = series.payload()
+    return [payload["prefix"] + label for label in payload["labels"]]
 
 
 def test_one_bar_for_each_part_in_the_colour_of_its_sign():
     parts = np.array([1.5, -0.25, 0.0], np.float32)
-    (bars,) = parts_figure(["a", "b", "c"], parts, "parts").data
-    assert list(bars.y) == [1.5, -0.25, 0.0]
-    assert list(bars.marker.color) == [colours.POSITIVE, colours.NEGATIVE, colours.POSITIVE]
-    assert list(bars.customdata) == ["a", "b", "c"]
+    (bars,) = parts_chart(["a", "b", "c"], parts, "parts").series
+    assert list(numbers(bars.payload()["values"])) == [1.5, -0.25, 0.0]
+    assert bars.payload()["ink"] == "signed"
+    assert named(bars) == ["a", "b", "c"]
 
 
 def test_weights_have_their_own_colour():
-    (bars,) = parts_figure(["a", "b"], np.array([0.25, 0.75]), "weights", are_weights=True).data
-    assert set(bars.marker.color) == {colours.WEIGHT}
+    (bars,) = parts_chart(["a", "b"], np.array([0.25, 0.75]), "weights", are_weights=True).series
+    assert bars.ink == "weight"
 
 
-# What plotly.js makes of a text (svg_text_utils.js): tags split it, and these entities are read.
-TAG = re.compile("<[^<>]*>")
-ENTITY = re.compile("&(#[0-9]+|#x[0-9a-fA-F]+|[a-z]+);")
-ENTITIES = {"mu": "μ", "amp": "&", "lt": "<", "gt": ">", "nbsp": "\xa0", "times": "×", "plusmn": "±", "deg": "°"}
+@given(st.lists(anything, min_size=1, max_size=8))
+def test_names_of_bars_arrive_as_they_are_however_they_begin(labels):
+    (bars,) = parts_chart(labels, np.ones(len(labels)), "parts").series
+    assert named(bars) == labels
 
 
-def as_plotly_shows(written):
-    """The text that plotly shows; there must be no tag in it."""
-    assert not TAG.search(written)
-    return ENTITY.sub(
-        lambda found: html.unescape(found[0]) if found[1][0] == "#" else ENTITIES.get(found[1], found[0]), written
-    )
-
-
-@given(st.lists(anything | st.text("&<>;\"'#ampltquogb/ 38x"), min_size=1, max_size=MAX_NAMED))
-def test_names_of_bars_are_shown_as_they_are_and_never_interpreted(labels):
-    figure = parts_figure(labels, np.ones(len(labels)), "parts")
-    assert [as_plotly_shows(written) for written in figure.data[0].customdata] == labels
-    for label, written in zip(labels, figure.layout.xaxis.ticktext, strict=True):
-        shown = as_plotly_shows(written)
-        assert shown == (label if len(label) <= MAX_NAME else f"{label[: MAX_NAME - 1]}…")
-
-
-def test_bars_that_are_too_many_for_names_have_them_on_hover_only():
+def test_what_many_names_begin_with_is_sent_once():
     count = MAX_NAMED + 1
-    figure = parts_figure([f"dimension {i}" for i in range(count)], np.ones(count), "parts")
-    assert figure.layout.xaxis.ticktext is None
-    assert len(figure.data[0].customdata) == count
+    chart = parts_chart([f"dimension {i}" for i in range(count)], np.ones(count), "parts")
+    assert chart.names is None
+    assert len(json.dumps(chart.series[0].payload()["labels"])) < 7 * count
+    assert named(chart.series[0])[-1] == f"dimension {count - 1}"
 
 
-@pytest.mark.parametrize(
-    "figure",
-    [
-        parts_figure(["a", "b"], np.array([1, -1]), "parts"),
-        parts_figure([str(i) for i in range(40)], np.arange(40), "many parts"),
-        spread_figure(np.arange(9.0).reshape(3, 3), np.arange(9.0).reshape(3, 3) / 2),
-    ],
-)
-def test_plotly_knows_every_property_of_the_figures(figure):
-    """They are made without plotly's own checks, which take longer than all the rest of a step."""
-    made = plotly.io.from_json(figure.to_json(), skip_invalid=False)
-    assert made.layout.height == figure.layout.height
+def test_a_series_refuses_what_is_not_one_for_each_label():
+    with pytest.raises(ValueError, match=r"shape \(2,\), got \(2,\), \(3,\)"):
+        Series("", "weight", np.zeros(2), np.zeros(3), ("a", "b"))
 
 
-def bins(figure):
-    return {bars.name: (np.asarray(bars.x), np.asarray(bars.y)) for bars in figure.data}
+def bins(chart):
+    return {bars.name: (bars.places, bars.values) for bars in chart.series}
 
 
 @given(arrays.arrays(np.float32, (4, 4), elements=st.floats(-100, 100, width=32)), st.floats(0.05, 1))
 def test_every_score_is_counted_in_the_bin_where_it_lies(before, scale):
     after = before * np.float32(scale)
     for name, scores in (("before", before), ("after", after)):
-        centres, counts = bins(spread_figure(before, after))[name]
+        centres, counts = bins(spread_chart(before, after, is_closer=True))[name]
         assert counts.sum() == scores.size
         half = np.diff(centres).max() / 2
         for centre, count in zip(centres, counts, strict=True):
@@ -264,14 +247,14 @@ def test_every_score_is_counted_in_the_bin_where_it_lies(before, scale):
 
 def test_scores_that_are_all_large_lie_lower_after_scaling():
     before = np.linspace(30, 50, 36).reshape(6, 6)
-    found = bins(spread_figure(before, before / np.sqrt(8)))
+    found = bins(spread_chart(before, before / np.sqrt(8), is_closer=True))
     highest = {name: centres[counts > 0].max() for name, (centres, counts) in found.items()}
     assert highest["before"] == pytest.approx(50, abs=1)
     assert highest["after"] == pytest.approx(50 / np.sqrt(8), abs=1)
 
 
 def test_scores_that_are_all_the_same_are_drawn():
-    found = bins(spread_figure(np.zeros((2, 2)), np.zeros((2, 2))))
+    found = bins(spread_chart(np.zeros((2, 2)), np.zeros((2, 2)), is_closer=False))
     assert [counts.sum() for _, counts in found.values()] == [4, 4]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attention import corpus
-from attention.figures.layers import layers_figure
+from attention.figures.chart import layers_chart
 from attention.lesson import many_sentences, syntax_check
 from attention.models import load
 from attention.patterns import ALL_RELATIONS
@@ -84,21 +84,19 @@ def test_the_number_of_sentences_behind_a_cell_is_told(model, result):
 
 def test_the_pictures_of_the_layers_have_every_head_and_the_mean_of_each_layer(result):
     values = result.measure("entropy")
-    figure = layers_figure(values, "Entropy", "nats", HEAD, is_share=False)
-    means, points = figure.data
-    np.testing.assert_allclose(means.y, values.mean(axis=1), atol=1e-6)
-    assert list(means.x) == [1, 2, 3, 4, 5, 6]
-    for (layer, head), y, x in zip(points.customdata, points.y, points.x, strict=True):
+    chart = layers_chart(values, "Entropy", "nats", HEAD, is_share=False)
+    means, points = chart.series
+    np.testing.assert_allclose(means.values, values.mean(axis=1), atol=1e-6)
+    assert list(means.places) == [1, 2, 3, 4, 5, 6]
+    for label, y, x in zip(points.labels, points.values, points.places, strict=True):
+        layer, head = map(int, re.findall(r"\d+", label))
         assert y == pytest.approx(values[layer - 1, head - 1])
         assert round(float(x)) == layer
-    (large,) = np.flatnonzero(np.array(points.marker["symbol"]) == "diamond")
-    assert tuple(points.customdata[large] - 1) == HEAD
+    assert points.labels[points.current] == f"layer {HEAD[0] + 1}, head {HEAD[1] + 1}"
 
 
 def test_shares_are_drawn_on_one_scale_and_special_tokens_only_where_there_are_any(result):
-    figure = layers_figure(result.measure("separator"), "", "share", HEAD, is_share=True)
-    assert figure.layout.yaxis.range[0] <= 0
-    assert figure.layout.yaxis.range[1] >= 1
+    assert layers_chart(result.measure("separator"), "", "share", HEAD, is_share=True).limits == (0, 1)
     assert len(many_sentences.layer_measures(result)) == 5
     toy = load("toy")
     run = Run(toy, TEXTS, Study(toy.info))

@@ -1,0 +1,322 @@
+// A chart: bars side by side, bars under one another, or points over numbered places, and what each of them says.
+
+/**
+ * @typedef {object} Series what attention.figures.chart.Series.payload() gives
+ * @property {string} name
+ * @property {"signed" | "weight" | "inactive"} ink
+ * @property {string} places little-endian float32 in base64
+ * @property {string} values the same
+ * @property {string} prefix what all labels begin with
+ * @property {string[]} labels
+ * @property {boolean} isLine
+ * @property {number | null} current the one that stands out
+ *
+ * @typedef {object} ChartData what attention.figures.chart.Chart.payload() gives
+ * @property {"columns" | "rows" | "points"} kind
+ * @property {string} title
+ * @property {string} alt
+ * @property {Series[]} series
+ * @property {string[] | null} names at the places 0, 1, …; without them the places are numbers
+ * @property {string} placeAxis
+ * @property {string} valueAxis
+ * @property {[number, number] | null} limits of the values
+ * @property {number} decimals
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+const HEIGHTS = { columns: 150, points: 200 }; // of the marks, without names and numbers
+const ROW = 26;
+const MAX_NAME = 12; // letters of a name at a bar; the whole one is in the readout
+const SIZE = 12; // of letters
+const POINT = 3.5;
+const MAX_BAR = 56; // a bar is at most so thick
+const REACH = 24; // so near to a point one points at it
+const MINUS = "\u2212";
+
+const stateOf = remembering(build);
+
+/** @param {Mount} mount */
+export default function (mount) {
+  const state = stateOf(mount.parentElement);
+  if (state.given !== mount.data) take(state, mount.data);
+  state.observer.observe(state.root);
+  draw(state);
+  // Names measured before the page's own font is there are measured again.
+  if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
+  return whenGone(state, () => state.observer.disconnect());
+}
+
+function build(parent) {
+  const root = make("div", "root chart");
+  const [title, legend, picture, readout] = ["title", "legend", "picture", "readout"].map((name) => make("div", name));
+  picture.tabIndex = 0;
+  picture.setAttribute("role", "application");
+  readout.setAttribute("role", "status");
+  root.append(title, legend, picture, readout);
+  parent.append(root);
+  const state = { root, title, legend, picture, readout, at: null };
+  state.observer = new ResizeObserver(() => {
+    if (root.clientWidth !== state.drawnWidth) draw(state);
+  });
+  picture.onpointermove = (event) => pointAt(state, markUnder(state, event));
+  picture.onpointerleave = picture.onblur = () => pointAt(state, null);
+  picture.onkeydown = (event) => press(state, event);
+  return state;
+}
+
+function take(state, data) {
+  state.given = data;
+  state.series = data.series.map((each) => ({
+    ...each,
+    places: decodeNumbers(each.places),
+    values: decodeNumbers(each.values),
+  }));
+  // The marks in the order in which the arrow keys lead to them.
+  state.marks = state.series
+    .flatMap((each) => Array.from(each.values, (value, index) => ({ series: each, index, value, place: each.places[index] })))
+    .sort((one, other) => one.place - other.place);
+  state.at = null;
+}
+
+function draw(state) {
+  const { root, given: data, picture, title, legend } = state;
+  const width = root.clientWidth;
+  state.drawnWidth = width;
+  if (!width) return; // in a closed tab: the observer calls when it opens
+  state.font = getComputedStyle(root).fontFamily;
+  state.layout = layOut(state, width);
+  title.textContent = data.title;
+  const named = state.series.filter((each) => state.series.length > 1 && each.name);
+  legend.replaceChildren(...named.map((each) => make("span", `ink ${each.ink}`, each.name)));
+  const { width: wide, height } = state.layout;
+  const drawing = svg("svg", { width: wide, height, viewBox: `0 0 ${wide} ${height}`, "aria-hidden": "true" });
+  state.pointer = svg("g", { class: "pointer" });
+  drawing.append(axes(state), ...state.series.map((each) => drawSeries(state, each)), state.pointer);
+  picture.replaceChildren(drawing);
+  const what = data.kind === "points" ? "point to point" : "bar to bar";
+  setAttribute(picture, "aria-label", `${data.alt} Arrow keys move from ${what}.`);
+  pointAt(state, state.at);
+}
+
+// ---- Layout --------------------------------------------------------------------------------------
+
+/** Where places and values lie, in CSS pixels. */
+function layOut(state, width) {
+  const { given: data } = state;
+  const isRows = data.kind === "rows";
+  const [low, high] = extent(state);
+  const values = ticksOf(low, high, isRows ? 5 : 4);
+  const places = placesOf(state);
+  const names = placeTicks(data, places, width);
+  const widths = (ticks) => Math.max(0, ...ticks.map(({ text }) => textWidth(state, text)));
+  const beside = 8 + (isRows ? widths(names) : widths(values.map((value) => ({ text: written(value, values) }))));
+  const room = width - beside - (isRows ? 12 : 6); // half of the last number lies beyond
+  const length = isRows ? ROW * places.count : HEIGHTS[data.kind];
+  const slot = isRows ? ROW : room / places.count;
+  const isSlanted = !isRows && data.names !== null && widths(names) > slot - 4;
+  const below = (isSlanted ? widths(names) * 0.64 : 0) + SIZE + 12 + (data.placeAxis ? SIZE + 4 : 0);
+  const top = 8;
+  const alongPlaces = (place) =>
+    isRows ? top + (place - places.low) * (length / places.span) : beside + (place - places.low) * (room / places.span);
+  const alongValues = (value) =>
+    isRows ? beside + ((value - low) / (high - low)) * room : top + (1 - (value - low) / (high - low)) * length;
+  const size = { width, height: top + length + below, beside, room, top, length };
+  return { ...size, isRows, isSlanted, values, names, slot, unit: places.unit, alongPlaces, alongValues };
+}
+
+/** The ends of the axis of the values: from 0, and a little beyond the largest. */
+function extent({ given: data, series }) {
+  if (data.limits) return data.limits;
+  const all = series.flatMap((each) => Array.from(each.values)).filter(Number.isFinite);
+  const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
+  if (low === high) return [0, 1];
+  const rest = 0.06 * (high - low);
+  return [low < 0 ? low - rest : 0, high > 0 ? high + rest : 0];
+}
+
+/** The places there are, as a range with half a step on each side. */
+function placesOf({ given: data, marks }) {
+  const all = marks.map(({ place }) => place);
+  if (data.kind === "points") {
+    const count = Math.round(Math.max(...all));
+    return { low: 0.5, span: count, count, unit: 1 };
+  }
+  const distinct = [...new Set(all)];
+  const unit = distinct.length > 1 ? (distinct.at(-1) - distinct[0]) / (distinct.length - 1) : 1;
+  const low = (distinct[0] ?? 0) - unit / 2;
+  return { low, span: unit * Math.max(distinct.length, 1), count: Math.max(distinct.length, 1), unit };
+}
+
+/** What is written at the places: names, or numbers at even distances. */
+function placeTicks(data, places, width) {
+  if (data.names) return data.names.map((name, place) => ({ place, text: shortened(name) }));
+  const ticks =
+    data.kind === "points"
+      ? everyNth(places.count, Math.ceil((24 * places.count) / width))
+      : ticksOf(places.low, places.low + places.span, Math.max(2, Math.floor(width / 60)));
+  return ticks.map((place) => ({ place, text: written(place, ticks) }));
+}
+
+/** The numbers n, 2n, 3n, … up to a last one. */
+const everyNth = (last, n) => Array.from({ length: Math.floor(last / n) }, (_, index) => n * (index + 1));
+
+/** Round numbers between two ends, about so many. */
+function ticksOf(low, high, about) {
+  const rough = (high - low) / about;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+}
+
+/** A tick with as many decimals as its neighbours need. */
+function written(value, ticks) {
+  const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : 1;
+  const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
+  return fixed(value, decimals);
+}
+
+/** A number with a true minus sign; zero has none. */
+function fixed(value, decimals) {
+  const text = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(text) !== 0 ? MINUS + text : text;
+}
+
+function shortened(name) {
+  const letters = Array.from(visible(name));
+  return letters.length <= MAX_NAME ? letters.join("") : `${letters.slice(0, MAX_NAME - 1).join("")}…`;
+}
+
+function textWidth({ font }, text) {
+  const context = pen();
+  context.font = `${SIZE}px ${font}`;
+  return context.measureText(text).width;
+}
+
+// ---- Drawing -------------------------------------------------------------------------------------
+
+function svg(tag, attributes, text) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function axes(state) {
+  const { layout, given: data } = state;
+  const { isRows, isSlanted, beside, room, top, length, values, names, alongPlaces, alongValues } = layout;
+  const group = svg("g", { class: "axes", "font-size": SIZE });
+  for (const value of values) {
+    const at = alongValues(value);
+    const line = isRows ? { x1: at, x2: at, y1: top, y2: top + length } : { x1: beside, x2: beside + room, y1: at, y2: at };
+    group.append(svg("line", { ...line, class: value === 0 ? "zero" : "grid" }));
+    const place = isRows
+      ? { x: at, y: top + length + SIZE + 4, "text-anchor": "middle" }
+      : { x: beside - 6, y: at + 4, "text-anchor": "end" };
+    group.append(svg("text", place, written(value, values)));
+  }
+  for (const { place, text } of names) group.append(nameAt(layout, alongPlaces(place), text, isSlanted));
+  const corner = { x: beside + room, y: layout.height - 2, "text-anchor": "end", class: "axis" };
+  if (data.placeAxis) group.append(svg("text", corner, data.placeAxis));
+  if (data.valueAxis) group.append(svg("text", { x: beside + 4, y: top + 2, class: "axis" }, data.valueAxis));
+  return group;
+}
+
+function nameAt({ isRows, beside, top, length }, at, text, isSlanted) {
+  if (isRows) return svg("text", { x: beside - 6, y: at + 4, "text-anchor": "end", class: "name" }, text);
+  const y = top + length + SIZE + 4;
+  const place = isSlanted
+    ? { transform: `translate(${at + 4} ${y - 4}) rotate(-40)`, "text-anchor": "end" }
+    : { x: at, y, "text-anchor": "middle" };
+  return svg("text", { ...place, class: "name" }, text);
+}
+
+function drawSeries(state, each) {
+  const isOver = state.given.kind !== "points" && each !== state.series[0];
+  const group = svg("g", { class: `marks ${state.given.kind}${isOver ? " over" : ""}` });
+  if (each.isLine) group.append(lineThrough(state, each));
+  each.values.forEach((value, index) => group.append(markOf(state, each, index, value)));
+  return group;
+}
+
+function lineThrough({ layout }, each) {
+  const points = Array.from(each.values, (value, index) => [layout.alongPlaces(each.places[index]), layout.alongValues(value)]);
+  return svg("polyline", { points: points.map((point) => point.join()).join(" "), class: `line ${each.ink}` });
+}
+
+function markOf({ layout, given: data }, each, index, value) {
+  const ink = each.ink === "signed" ? (value < 0 ? "negative" : "positive") : each.ink;
+  const [place, end] = [layout.alongPlaces(each.places[index]), layout.alongValues(value)];
+  if (data.kind === "points") {
+    const isCurrent = each.current === index;
+    const shape = { cx: place, cy: end, r: isCurrent ? 2 * POINT : POINT };
+    return svg("circle", { ...shape, class: `mark ink ${ink}${isCurrent ? " current" : ""}` });
+  }
+  const zero = layout.alongValues(0);
+  const thick = Math.min(MAX_BAR, Math.max(1, layout.slot * 0.85));
+  const [from, to] = [Math.min(zero, end), Math.max(zero, end)];
+  const box = layout.isRows
+    ? { x: from, width: to - from, y: place - thick / 2, height: thick }
+    : { x: place - thick / 2, width: thick, y: from, height: to - from };
+  return svg("rect", { ...box, class: `mark ink ${ink}` });
+}
+
+// ---- What is pointed at --------------------------------------------------------------------------
+
+/** The index of the mark that is pointed at; of bars, everything above and below counts, however low they are. */
+function markUnder(state, event) {
+  const { layout, marks, given: data } = state;
+  const box = state.picture.firstChild.getBoundingClientRect();
+  const scale = layout.width / box.width;
+  const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  const distance = ({ place, value }) => {
+    const along = layout.alongPlaces(place) - (layout.isRows ? y : x);
+    return data.kind === "points" ? Math.hypot(along, layout.alongValues(value) - y) : Math.abs(along);
+  };
+  const nearest = marks.reduce((best, mark, index) => (distance(mark) < distance(marks[best]) ? index : best), 0);
+  const reach = data.kind === "points" ? REACH : layout.slot / 2 + 1;
+  return marks.length && distance(marks[nearest]) <= reach ? nearest : null;
+}
+
+function pointAt(state, at) {
+  const { layout, marks, given: data, pointer, readout } = state;
+  state.at = at;
+  if (!pointer) return;
+  pointer.replaceChildren();
+  readout.textContent = at === null ? "\u00a0" : told(state, marks[at]);
+  if (at === null) return;
+  const { place, value } = marks[at];
+  if (data.kind === "points") {
+    pointer.append(svg("circle", { cx: layout.alongPlaces(place), cy: layout.alongValues(value), r: 3 * POINT }));
+    return;
+  }
+  const start = layout.alongPlaces(place) - layout.slot / 2;
+  const box = layout.isRows
+    ? { x: layout.beside, width: layout.room, y: start, height: layout.slot }
+    : { x: start, width: layout.slot, y: layout.top, height: layout.length };
+  pointer.append(svg("rect", { ...box, rx: 3 }));
+}
+
+/** What a mark says, and what the others at its place say: before and after, for one. */
+function told({ series, given: data }, { series: own, index, place }) {
+  const write = (value) => fixed(value, data.decimals);
+  const label = own.prefix + own.labels[index];
+  if (data.kind === "points" || series.length === 1) return `${visible(label)}: ${write(own.values[index])}`;
+  const parts = series.map((each) => `${each.name} ${write(each.values[each.places.indexOf(place)])}`);
+  return `${visible(label)}: ${parts.join(", ")}`;
+}
+
+function press(state, event) {
+  const last = state.marks.length - 1;
+  const step = state.series.length > 1 && state.given.kind !== "points" ? state.series.length : 1;
+  const from = state.at ?? -step;
+  const places = {
+    ArrowLeft: from - step, ArrowUp: from - step, ArrowRight: from + step, ArrowDown: from + step, Home: 0, End: last,
+  };
+  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
+  // The same arrows mean the step before and the next elsewhere on the page.
+  event.preventDefault();
+  event.stopPropagation();
+  pointAt(state, Math.min(last, Math.max(0, places[event.key])));
+}
