@@ -1,14 +1,16 @@
-"""The scripts and style sheets of the components, as text: for the page and for a file that stands alone."""
+"""The scripts and style sheets in ``assets``, as text: for the page and for a file that stands alone."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from attention.figures import colours
 
-__all__ = ["css", "read"]
+__all__ = ["COMPONENTS", "css", "module", "page_css", "read"]
 
-_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "components"
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_FOLDER = _ASSETS / "components"
 _COLOURS = {
     "query": colours.QUERY,
     "key": colours.KEY,
@@ -18,7 +20,23 @@ _COLOURS = {
     "negative": colours.NEGATIVE,
     "inactive": colours.INACTIVE,
 }
-_LETTERS = f":host {{ {' '.join(f'--{name}: {colour};' for name, colour in _COLOURS.items())} }}"
+_VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
+_LETTERS = f":host {{ {_VARIABLES} }}"
+# Every component, and whether its script needs the colours of numbers.
+COMPONENTS = {
+    "atlas": True,
+    "buttons": False,
+    "chart": True,
+    "drawing": True,
+    "head_grid": True,
+    "head_view": True,
+    "matrix": True,
+    "neuron": True,
+    "overlay": True,
+    "share": False,
+    "stepper": False,
+    "tokens": False,
+}
 
 
 def read(*names: str) -> str:
@@ -29,3 +47,25 @@ def read(*names: str) -> str:
 def css(name: str) -> str:
     """Return the style sheet of a component, the shared one and the colours of the letters first."""
     return f"{_LETTERS}\n{read('base.css', f'{name}.css')}"
+
+
+def module(name: str) -> str:
+    """Return a component as one JavaScript module: ``default`` draws it, ``styles`` is its constructed style sheet."""
+    script = read("base.js", *(["colours.js"] if COMPONENTS[name] else []), f"{name}.js")
+    return f"{script}\nexport const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
+
+
+def page_css() -> str:
+    """Return the style sheet of the page around the components, the colours of the letters first."""
+    # On a dark page, the letters of a formula are mixed with its light text, as words are.
+    dark = "\n".join(
+        f"[class*=st-key-formula] .katex [style*='{_as_in_styles(colour)}'] "
+        f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
+        for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
+    )
+    return f":root {{ {_VARIABLES} }}\n{dark}\n{(_ASSETS / 'page.css').read_text('utf-8')}"
+
+
+def _as_in_styles(colour: str) -> str:
+    """Write #0072B2 as browsers have it in an element's style: rgb(0, 114, 178)."""
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"

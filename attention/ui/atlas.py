@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from streamlit.components.v2 import component
-
 from attention.figures.atlas import Atlas
-from attention.ui.components import _css, _is_index, _read, mount
+from attention.ui.components import _is_index, mount
+from attention.ui.files import component
 
 __all__ = ["atlas"]
 
-_ATLAS = component("attention_atlas", css=_css("atlas"), js=_read("base.js", "colours.js", "atlas.js"))
+_ATLAS = component("atlas")
 
 
 def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None]) -> None:

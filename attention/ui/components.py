@@ -16,26 +16,23 @@ from itertools import pairwise
 from typing import Any, TypeGuard
 
 import streamlit as st
-from streamlit.components.v2 import component
 
-from attention.figures import assets
 from attention.figures.chart import Chart
 from attention.figures.heads import HeadThumb
 from attention.figures.matrix import Cell, Matrix
 from attention.segments import groups
 from attention.trace import Token
 from attention.ui import state
+from attention.ui.files import component
 
 __all__ = ["Button", "buttons", "chart", "head_grid", "matrix", "mount", "stepper", "token_strip"]
 
-_css, _read = assets.css, assets.read
-
-_MATRIX = component("attention_matrix", css=_css("matrix"), js=_read("base.js", "colours.js", "matrix.js"))
-_CHART = component("attention_chart", css=_css("chart"), js=_read("base.js", "colours.js", "chart.js"))
-_HEADS = component("attention_heads", css=_css("head_grid"), js=_read("base.js", "colours.js", "head_grid.js"))
-_STEPPER = component("attention_stepper", css=_css("stepper"), js=_read("base.js", "stepper.js"))
-_BUTTONS = component("attention_buttons", css=_css("buttons"), js=_read("base.js", "buttons.js"))
-_TOKENS = component("attention_tokens", css=_css("tokens"), js=_read("base.js", "tokens.js"))
+_MATRIX = component("matrix")
+_CHART = component("chart")
+_HEADS = component("head_grid")
+_STEPPER = component("stepper")
+_BUTTONS = component("buttons")
+_TOKENS = component("tokens")
 
 
 def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None = None) -> None:

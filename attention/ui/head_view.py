@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from streamlit.components.v2 import component
-
 from attention.figures.head_view import THRESHOLDS, HeadView, Side
-from attention.ui.components import _css, _is_index, _read, mount
+from attention.ui.components import _is_index, mount
+from attention.ui.files import component
 
 __all__ = ["head_view"]
 
-_HEAD_VIEW = component("attention_head_view", css=_css("head_view"), js=_read("base.js", "colours.js", "head_view.js"))
+_HEAD_VIEW = component("head_view")
 
 
 def head_view(

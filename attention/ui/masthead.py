@@ -37,7 +37,6 @@ def masthead(title: str, opening: Callable[[View], View] | None = None) -> View:
     ``opening`` chooses what a link leaves open.
     """
     st.set_page_config(page_title=f"{title} · attention step by step", page_icon="🔎", layout="wide")
-    markup.styles()
     view = state.open_page(title, opening)
     taken, kept = state.taken_along(), state.kept()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masthead"):

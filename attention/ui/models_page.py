@@ -24,26 +24,10 @@ _SAID = "said_of_models"
 IDLE_SECONDS = 60.0
 REFRESH_SECONDS = 0.5
 
-_STYLES = """<style>
-.st-key-catalogue { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
-.st-key-catalogue > * { width: 100% !important; }
-[class*=st-key-card_] { height: 100%; }
-.model h3 { font-size: 1.125rem; margin: 0 0 0.15rem; padding: 0; overflow-wrap: anywhere; }
-.model .place { font-size: 0.875rem; margin: 0 0 0.5rem; }
-.model .here { color: color-mix(in oklab, #009E73 55%, currentColor); font-weight: 600; }
-.model dl { display: grid; grid-template-columns: 6.75rem minmax(0, 1fr); gap: 0.15rem 0.75rem;
-  margin: 0 !important; padding: 0 !important; font-size: 0.9375rem; line-height: 1.4; }
-.model dt { opacity: 0.8; margin: 0 !important; padding: 0 !important; }
-.model dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; }
-.model summary { font-family: monospace; cursor: pointer; }
-.model code { color: inherit; background: none; padding: 0; }
-</style>"""
-
 
 def show() -> None:
     """Draw the page: all models, those on their way, and how to get more."""
     masthead("Models")
-    st.html(_STYLES)
     notices()
     st.title("Models", anchor=False)
     markup.prose(lesson("models"))

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
-from streamlit.components.v2 import component
 
 from attention.figures.matrix import Cell
 from attention.figures.neuron import Neuron
@@ -15,14 +14,15 @@ from attention.lesson.neuron import NEURON, best_key, key_picture, neuron, pair_
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
 from attention.ui import components, markup, state, step_view
-from attention.ui.components import _css, _is_index, _read
+from attention.ui.components import _is_index
 from attention.ui.downloads import csv_button
+from attention.ui.files import component
 from attention.ui.frame import Pane
 from attention.view import View
 
 __all__ = ["show"]
 
-_NEURON = component("attention_neuron", css=_css("neuron"), js=_read("base.js", "colours.js", "neuron.js"))
+_NEURON = component("neuron")
 
 # The matrices of the steps whose columns are keys: a cell of theirs names a pair of tokens too.
 _PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
-from streamlit.components.v2 import component
 
 from attention import pixels
 from attention.figures.heads import HeadThumb
@@ -16,14 +15,15 @@ from attention.models import get_info
 from attention.reading import Reading
 from attention.ui import components, markup, state
 from attention.ui.cache import Address
-from attention.ui.components import _css, _is_index, _read
+from attention.ui.components import _is_index
 from attention.ui.downloads import Table, csv_button
+from attention.ui.files import component
 from attention.view import View
 
 __all__ = ["field", "over"]
 
-_DRAWING = component("attention_drawing", css=_css("drawing"), js=_read("base.js", "colours.js", "drawing.js"))
-_OVERLAY = component("attention_overlay", css=_css("overlay"), js=_read("base.js", "colours.js", "overlay.js"))
+_DRAWING = component("drawing")
+_OVERLAY = component("overlay")
 _LABEL = (
     "Draw a digit: a field of 8 by 8 pixels. With the keyboard, arrows move from pixel to pixel, "
     "and the space bar changes one."

@@ -12,7 +12,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,6 +22,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attention.ui import files
 
 __all__ = [
     "FRAME_VARIABLE",
@@ -56,10 +58,12 @@ _LOGGER = logging.getLogger(__name__)
 def middleware(script: str) -> list[Middleware]:
     """Return what every request passes through before Streamlit gets it; ``script`` is the main page's file."""
     pages = frozenset(path.stem for path in Path(script).with_name("pages").glob("*.py"))
+    kept = files.kept_files()
     return [
         Middleware(_WithHeaders, policy=content_policy(_inline_scripts(), os.environ.get(FRAME_VARIABLE, ""))),
         Middleware(_KnownOriginsOnly),
-        Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
+        Middleware(_Ways, pages=pages, kept=kept, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
+        Middleware(files.DocumentLinks, links=files.document_links(kept)),
     ]
 
 
@@ -239,11 +243,14 @@ def page_below(path: str, pages: Iterable[str]) -> str | None:
 
 
 class _Ways:
-    """Leads from below a page to the page, whose scripts are not there, and keeps the server's numbers to itself."""
+    """Gives the files that browsers keep, leads from below a page to the page, and hides the server's numbers."""
 
-    def __init__(self, app: ASGIApp, pages: frozenset[str], *, has_metrics: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, pages: frozenset[str], kept: Mapping[str, files.KeptFile], *, has_metrics: bool
+    ) -> None:
         self.app = app
         self.pages = pages
+        self.kept = kept
         self.has_metrics = has_metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -254,6 +261,8 @@ class _Ways:
         path = scope["path"].removeprefix(f"/{_base_path()}".rstrip("/"))
         if path == "/_stcore/metrics" and not self.has_metrics:
             return PlainTextResponse("Not Found", status_code=404)
+        if path.startswith(f"/{files.FOLDER}/"):
+            return files.answer(self.kept, path.removeprefix(f"/{files.FOLDER}/"), Headers(scope=scope))
         way = page_below(path, self.pages) if scope["method"] in ("GET", "HEAD") else None
         if way is None:
             return None

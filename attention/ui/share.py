@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from streamlit.components.v2 import component
-
-from attention.figures import assets
+from attention.ui.files import component
 
 __all__ = ["copy_link"]
 
-_SHARE = component("attention_share", css=assets.css("share"), js=assets.read("base.js", "share.js"))
+_SHARE = component("share")
 
 
 def copy_link() -> None:

@@ -39,10 +39,11 @@ def serve(
     environment: Mapping[str, str] | None = None,
     port: int | None = None,
     command: Sequence[str] = LOCAL,
+    base: str = "",
 ) -> Iterator[AppServer]:
     """Start the app, on a free port unless one is given, wait until it is healthy, and stop it at the end.
 
-    PORT in the command stands for the port.
+    PORT in the command stands for the port; ``base`` is what the command makes the base of all paths.
 
     Raises:
         RuntimeError: it ended or was not healthy in time; the message has what it printed.
@@ -56,7 +57,7 @@ def serve(
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    server = AppServer(f"http://127.0.0.1:{port}", process, log)
+    server = AppServer(f"http://127.0.0.1:{port}{base}", process, log)
     try:
         _wait_until_healthy(server)
         yield server

@@ -1,0 +1,75 @@
+"""The files that a browser keeps: fetched once, from wherever the app is, and enough to draw a page."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import LOCAL, serve
+
+LINK = "step_by_step?model=toy&step=scores"
+# What came of the files of ours in this tab, and how many bytes of each had to travel.
+TRAVELLED = """() => Object.fromEntries(performance.getEntriesByType('resource')
+  .filter(({ name }) => name.includes('/_attention/'))
+  .map(({ name, transferSize }) => [name.split('/').at(-1).split('.')[0], transferSize]))"""
+
+
+@pytest.fixture
+def context(browser):
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    yield context
+    context.close()
+
+
+def open_scores(page, url):
+    page.goto(f"{url}/{LINK}")
+    expect(page.locator(".matrix [role=application]")).to_be_visible()
+    expect(page.get_by_role("note", name="Proof")).to_contain_text("✓")
+
+
+def expect_styled(page):
+    """The page's own style sheet counts, over Streamlit's, and a component's."""
+    expect(page.locator(".st-key-step")).to_have_css("display", "grid")
+    expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1760px")
+    expect(page.locator(".stepper")).to_have_css("display", "grid")
+
+
+def test_a_browser_fetches_them_once(server, context):
+    page = context.new_page()
+    open_scores(page, server.url)
+    expect_styled(page)
+    first = page.evaluate(TRAVELLED)
+    assert {"page", "matrix", "stepper", "share"} <= set(first)
+    assert all(first.values())
+    again = context.new_page()
+    open_scores(again, server.url)
+    expect_styled(again)
+    assert again.evaluate(TRAVELLED) == dict.fromkeys(first, 0)
+
+
+def test_they_are_found_under_a_base_path_on_every_page(context, tmp_path):
+    command = (*LOCAL, "--server.baseUrlPath=school/eight")
+    with serve(tmp_path / "log", command=command, base="/school/eight") as server:
+        page = context.new_page()
+        open_scores(page, server.url)
+        expect_styled(page)
+        page.get_by_role("link", name="What this is").click()
+        expect(page.locator(".matrix [role=application]").first).to_be_visible()
+        page.get_by_role("link", name="All heads").click()
+        for picture in (".atlas", ".head-view"):
+            expect(page.locator(picture)).to_be_visible()
+        assert {"atlas", "head_view", "matrix", "page"} <= set(page.evaluate(TRAVELLED))
+
+
+def test_a_module_that_is_lost_on_its_way_is_asked_for_again(server, context):
+    page = context.new_page()
+    lost = []
+
+    def lose(route):
+        lost.append(route.request.url)
+        route.abort()
+
+    # With the second address, and only with that one, it comes.
+    page.route("**/_attention/tokens.*.js", lose)
+    page.goto(f"{server.url}/step_by_step?model=toy&step=tokens")
+    expect(page.get_by_role("note", name="Proof")).to_contain_text("✓")
+    expect(page.locator(".tokens button")).to_have_count(6)
+    assert len(lost) == 1
