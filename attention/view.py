@@ -16,7 +16,7 @@ from attention.figures.matrix import Cell
 from attention.lesson.course import STEP_KEYS
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look, Sorting
 from attention.masks import MaskName
-from attention.models.bundled import INFOS
+from attention.models import bundled
 from attention.reading import TEXT, Reading
 from attention.segments import BLOCK_NAMES, SENTENCES, Block
 from attention.text import clean, shorten
@@ -49,8 +49,7 @@ MAX_PINS = 64
 # The parts of a view that one page alone has, and which page that is: no other page's link says them.
 _OWNERS = {"versus": "Compare", "grammar": "Syntax check"}
 
-# What each model that comes with the project reads if nobody has chosen anything: a link need not say it.
-_FIRST_TEXTS = {info.model_id: info.reading.first for info in INFOS}
+DEFAULT_MODEL = bundled.default().model_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ class View:
     text: str = DEFAULT_TEXT
     pair: str = ""
     versus: str | None = None
-    model: str = "minilm-l6"
+    model: str = DEFAULT_MODEL
     part: Part = "encoder"
     step: str = STEP_KEYS[0]
     mask: MaskName = "none"
@@ -208,7 +207,7 @@ class View:
     def to_query(self) -> dict[str, str]:
         """Return the parameters of the link; what is as by default is left out."""
         default = View()
-        query = {} if self.text == _FIRST_TEXTS.get(self.model, DEFAULT_TEXT) else {"text": self.text}
+        query = {} if self.text == _first_text(self.model) else {"text": self.text}
         query |= {
             name: getattr(self, name)
             for name in ("pair", "model", "part", "step", "mask", "sort", "block")
@@ -281,9 +280,14 @@ class View:
 
 
 def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
-    """Return the model that stands beside this one: the toy, or beside the toy the first real one."""
-    real = next(model_id for model_id in models if model_id != "toy")
-    return real if model == "toy" else "toy"
+    """Return the model that stands beside this one: the first of the catalogue, or the second beside the first."""
+    return next(model_id for model_id in models if model_id != model)
+
+
+def _first_text(model: str) -> str:
+    """Return what a model reads if nobody has chosen anything, which a link to one of the project need not say."""
+    entry = bundled.find(model)
+    return DEFAULT_TEXT if entry is None else entry.info.reading.first
 
 
 def masks_of(info: ModelInfo) -> tuple[MaskName, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from attention.models import bundled, local, weights
+from attention.models import bundled, local
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.local import Found
 from attention.models.store import OnProgress
-from attention.models.toy import TOY_INFO
 
 __all__ = [
     "Found",
@@ -21,17 +20,15 @@ __all__ = [
     "revision_of",
 ]
 
-_CATALOGUE = {info.model_id: info for info in bundled.INFOS}
-
 
 def list_models() -> list[ModelInfo]:
     """Return what is known of every model that is here, without loading any: the bundled ones first."""
-    return [*_CATALOGUE.values(), *(found.info for found in find_others() if found.info is not None)]
+    return [*bundled.infos(), *(found.info for found in find_others() if found.info is not None)]
 
 
 def find_others() -> list[Found]:
     """Return the models that are no part of the project: fetched from the hub, or in folders that the owner names."""
-    return local.find(_CATALOGUE.values())
+    return local.find(bundled.infos())
 
 
 def get_info(model_id: str) -> ModelInfo:
@@ -45,17 +42,16 @@ def get_info(model_id: str) -> ModelInfo:
 
 def revision_of(model_id: str) -> str | None:
     """Return the revision of the model that has this id now; None if there is none."""
-    if model_id in _CATALOGUE:
-        return _CATALOGUE[model_id].revision
+    entry = bundled.find(model_id)
+    if entry is not None:
+        return entry.info.revision
     return next((each.info.revision for each in find_others() if each.model_id == model_id and each.info), None)
 
 
 def has_to_be_converted(model_id: str) -> bool:
     """Tell whether loading a model begins with a conversion, which takes half a minute, once."""
-    # Here, and not above: the module is a command as well, and Python warns of one that is imported before it runs.
-    from attention.models import convert
-
-    return model_id == weights.SMOLLM2.model_id and not convert.is_converted(weights.SMOLLM2)
+    entry = bundled.find(model_id)
+    return entry is not None and entry.has_to_be_converted
 
 
 def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
@@ -67,21 +63,10 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
         ModelUnavailableError: there is no such model; or its weights are missing, are not the published ones, or
             cannot be converted.
     """
-    if model_id not in _CATALOGUE:
-        found = {each.model_id: each for each in find_others()}
-        if model_id not in found:
-            raise ModelUnavailableError(f"{model_id} is not here: the page Models has those that are.", "")
-        return local.load(found[model_id])
-    info = _CATALOGUE[model_id]
-    if info is TOY_INFO:
-        from attention.models.toy import ToyModel
-
-        return ToyModel()
-
-    source = bundled.SOURCES[model_id]
-    from attention.models import convert
-
-    folder = convert.unpacked(source, on_progress) if source is weights.SMOLLM2 else weights.locate(source)
-    from attention.models.huggingface import HuggingFaceModel
-
-    return HuggingFaceModel(info, folder)
+    entry = bundled.find(model_id)
+    if entry is not None:
+        return entry.load(on_progress)
+    found = {each.model_id: each for each in find_others()}
+    if model_id not in found:
+        raise ModelUnavailableError(f"{model_id} is not here: the page Models has those that are.", "")
+    return local.load(found[model_id])

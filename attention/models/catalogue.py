@@ -53,7 +53,8 @@ def catalogue() -> list[Entry]:
 
 
 def _own(info: ModelInfo) -> Entry:
-    source = bundled.SOURCES.get(info.model_id)
+    entry = bundled.find(info.model_id)
+    source = None if entry is None else entry.weights
     if source is None:
         return _described(info, "", "built in")
     place: Availability = "on disk" if source.package else "built in"

@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from attention.models import bundled
 from attention.models.base import ModelUnavailableError
 from attention.models.files import in_one_line, read_json
 from attention.models.store import (
@@ -30,7 +31,7 @@ from attention.models.store import (
     put_in_place,
     sha256,
 )
-from attention.models.weights import SMOLLM2, WeightsSource, locate
+from attention.models.weights import WeightsSource, locate
 
 __all__ = ["is_converted", "main", "unpacked"]
 
@@ -151,12 +152,13 @@ def _explained(target: Path) -> Iterator[None]:
 
 def main() -> int:
     """Convert what has to be converted, and say where it is; or why it cannot be, and what mends that."""
+    packed = [each.weights for each in bundled.MODELS if each.weights is not None and each.weights.is_packed]
     try:
-        folder = unpacked(SMOLLM2)
+        folders = [unpacked(source) for source in packed]
     except ModelUnavailableError as reason:
         sys.stderr.write(f"{reason}\n{reason.remedy}\n")
         return 1
-    sys.stdout.write(f"{folder}\n")
+    sys.stdout.writelines(f"{folder}\n" for folder in folders)
     return 0
 
 

@@ -21,7 +21,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from attention.models.bundled import INFOS
+from attention.models import bundled
 from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, parse_json, read_json, shown
 from attention.models.hub_line import HubError, Line
 from attention.models.store import OnProgress, Progress, are_whole, cache_dir, new_folder, put_in_place, sha256
@@ -285,7 +285,7 @@ def _is_commit(revision: str) -> bool:
 
 
 def _is_our_own(model_id: str) -> bool:
-    return model_id.casefold() in {info.model_id.casefold() for info in INFOS}
+    return model_id.casefold() in {info.model_id.casefold() for info in bundled.infos()}
 
 
 # --------------------------------------------------------------------------------------- to fetch it

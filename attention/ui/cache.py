@@ -29,6 +29,7 @@ from attention.models import (
     Model,
     ModelInfo,
     ModelUnavailableError,
+    bundled,
     get_info,
     has_to_be_converted,
     load,
@@ -39,7 +40,6 @@ from attention.models.base import Answer
 from attention.models.downloads import Downloads
 from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
-from attention.models.toy import TOY_INFO
 from attention.trace import LayerTrace, Part, Trace
 from attention.ui.kept import Kept
 from attention.ui.memory import give_back_arrays
@@ -180,7 +180,7 @@ def shelf() -> Shelf:
     return Shelf(
         _load,
         max_models(),
-        uncounted=frozenset({TOY_INFO.model_id}),
+        uncounted=frozenset(each.model_id for each in bundled.MODELS if each.weights is None),
         on_put_out=_caches().traces.drop,
         revision_of=revision_of,
     )

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from attention.lesson.pictures import matrices
 from attention.lesson.prose import lesson, word
 from attention.lesson.telling import tell_weights
-from attention.models import ModelInfo, get_info, list_models
+from attention.models import bundled, get_info
+from attention.models.bundled import Bundled
 from attention.ui import components, frame, markup, state, step_view
 from attention.ui.frame import Pane
 from attention.view import Pane as Place
@@ -24,16 +24,7 @@ __all__ = ["show"]
 
 # So many models are shown at once: those that are there soonest.
 MAX_SHOWN = 2
-_NUMBERS = {3: "Three", 4: "Four"}
-
-# What leads to each of the models that is not shown, and what of it is opened.
-_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
-    "toy": ("Read the toy's every weight", {"step": "tokens"}),
-    "minilm-l6": ("See which words BERT looks at", {"step": "softmax"}),
-    "smollm2-135m": ("See what SmolLM2 says comes next", {"step": "heads"}),
-    "translator-fr-en": ("See which words a translator looks at", {"step": "softmax", "part": "cross"}),
-    "vit-digits": ("Draw a digit, and see which patches are looked at", {"step": "tokens"}),
-}
+_NUMBERS = ("", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
 def show() -> None:
@@ -45,8 +36,7 @@ def show() -> None:
     if not frame.has_input(view):
         return
     panes = []
-    known = [each for each in list_models() if each.model_id in _WAYS]
-    shown = [each for each in known if each.reading.is_same(info.reading)][:MAX_SHOWN]
+    shown = [each for each in bundled.infos() if each.reading.is_same(info.reading)][:MAX_SHOWN]
     for each, column in zip(shown, st.columns(MAX_SHOWN, gap="large"), strict=False):
         with column:
             st.subheader(each.name, anchor=False)
@@ -55,23 +45,25 @@ def show() -> None:
             pane = frame.open_pane(at_softmax, each)
             panes.append(pane)
             _first_picture(at_softmax, pane)
-    _ways_to([each for each in known if each not in shown])
+    _ways_to([each for each in bundled.MODELS if each.info not in shown])
     frame.finish(panes)
 
 
-def _ways_to(models: Sequence[ModelInfo]) -> None:
+def _ways_to(models: Sequence[Bundled]) -> None:
     """Lead to the other models that come with the project."""
-    st.header(f"{_NUMBERS[len(models)]} more models", anchor=False)
-    for info, column in zip(models, st.columns(len(models), gap="large"), strict=True):
-        label, opened = _WAYS[info.model_id]
+    if not models:
+        return
+    st.header(f"{_NUMBERS[len(models)]} more model{'' if len(models) == 1 else 's'}", anchor=False)
+    for entry, column in zip(models, st.columns(len(models), gap="large"), strict=True):
+        info, invitation = entry.info, entry.invitation
         start = replace(state.seen_with(info.model_id), pane=Place(), beside=False)
         # Of the text that a decoder writes, no word has been in focus yet.
-        start = replace(start.with_part(opened.get("part", start.part)), **opened)
+        start = replace(start.with_part(invitation.part), step=invitation.step)
         with column:
             st.subheader(info.name, anchor=False)
-            markup.prose(lesson(f"front-{info.model_id}", summary=info.summary))
+            markup.prose(lesson(invitation.lesson, summary=info.summary))
             with st.container(key=f"way_in_{info.model_id}"):
-                st.page_link("pages/step_by_step.py", label=f"{label} ▸", query_params=start.to_query())
+                st.page_link("pages/step_by_step.py", label=f"{invitation.label} ▸", query_params=start.to_query())
 
 
 def _first_picture(view: View, pane: Pane) -> None:

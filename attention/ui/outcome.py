@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
-from attention.models.cards import digits_card, translator_card
-from attention.models.weights import DIGITS, TRANSLATOR
+from attention.models.cards import card_of
 from attention.ui import markup
 from attention.ui.cache import answer_of
 from attention.ui.frame import Pane
@@ -26,13 +25,14 @@ def show(view: View, panes: Sequence[Pane]) -> None:
             markup.prose(tell_written(pane.whole, is_given=bool(view.pair)))
         answer = answer_of(pane.address.run, pane.whole)
         if answer is not None:
-            card = digits_card() if pane.info.model_id == DIGITS.model_id else None
-            markup.prose(tell_answer(answer, pane.info.name, card))
+            markup.prose(tell_answer(answer, pane.info.name, card_of(pane.info.model_id).digits))
 
 
 def alignment(panes: Sequence[Pane]) -> None:
-    """Say of the translator's cross-attention how often a head finds the right word."""
+    """Say of a translator's cross-attention how often a head finds the right word."""
     for pane in panes:
-        if pane.scene is not None and pane.scene.is_cross and pane.info.model_id == TRANSLATOR.model_id:
-            st.subheader("Which word does a row find?", anchor=False)
-            markup.prose(tell_alignment(pane.scene, translator_card()))
+        card = card_of(pane.info.model_id).translator
+        if pane.scene is None or pane.address is None or card is None or card.part != pane.address.part:
+            continue
+        st.subheader("Which word does a row find?", anchor=False)
+        markup.prose(tell_alignment(pane.scene, card))

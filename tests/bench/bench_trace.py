@@ -11,7 +11,7 @@ import torch
 
 from attention.lesson.proof import prove
 from attention.models import convert, load
-from attention.models.weights import SMOLLM2
+from attention.models.bundled import SMOLLM2
 from tests.bench.report import ms, undisturbed
 
 MAX_RATIO = 1.4
@@ -58,7 +58,7 @@ def plain_decoder(decoder):
     """The decoder's weights in the same memory, the final norm in its place again, under transformers' own SDPA."""
     from transformers import AutoConfig, AutoModel
 
-    config = AutoConfig.from_pretrained(convert.unpacked(SMOLLM2), local_files_only=True)
+    config = AutoConfig.from_pretrained(convert.unpacked(SMOLLM2.weights), local_files_only=True)
     twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
     parameters = {**decoder._stack.module.state_dict(), "norm.weight": decoder._final_norm.weight}
     twin.load_state_dict(parameters, assign=True)

@@ -12,7 +12,8 @@ import pytest
 
 import attention  # noqa: F401 - before NumPy, which it tells how many threads to use, as it does in the app
 from attention.models import load
-from attention.models.weights import MINILM, locate
+from attention.models.bundled import MINILM
+from attention.models.weights import locate
 from tests.bench.report import Report
 from tests.browser.server import AppServer, serve
 
@@ -90,7 +91,7 @@ def plain(model):
     """The same weights, in the same memory, under transformers' own SDPA attention."""
     from transformers import AutoConfig, AutoModel
 
-    config = AutoConfig.from_pretrained(locate(MINILM), local_files_only=True)
+    config = AutoConfig.from_pretrained(locate(MINILM.weights), local_files_only=True)
     twin = AutoModel.from_config(config, attn_implementation="sdpa").eval()
     twin.load_state_dict(model._stack.module.state_dict(), assign=True)
     return twin

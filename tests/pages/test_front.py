@@ -16,7 +16,7 @@ SECRET = "xylophone quarantine"
 def test_the_front_door_shows_both_models_on_the_first_sentence(open_page):
     shown = open_page("app.py")
     assert shown.exceptions == []
-    assert [heading.value for heading in shown.app.subheader] == [info.name for info in bundled.INFOS]
+    assert [heading.value for heading in shown.app.subheader] == [info.name for info in bundled.infos()]
     for model_id in ("toy", "minilm-l6"):
         info = MODELS[model_id]
         trace = load(model_id).trace("The cat sat on the mat")
@@ -86,7 +86,7 @@ def test_without_weights_the_toy_works_and_berts_place_says_what_to_do(open_page
 
 def test_weights_that_are_not_the_published_ones_are_refused_and_named(open_page, own_weights):
     own_weights.mkdir()
-    (own_weights / weights.MINILM.file).write_bytes(b"not a model")
+    (own_weights / bundled.MINILM.weights.file).write_bytes(b"not a model")
     shown = open_page(step="scores")
     assert shown.exceptions == []
     reason = reason_for(own_weights)
@@ -98,10 +98,10 @@ def test_weights_that_are_not_the_published_ones_are_refused_and_named(open_page
 
 def test_a_folder_with_the_weights_alone_is_a_model_that_is_not_there(open_page, monkeypatch, own_weights):
     monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE)
-    published = weights.locate(weights.MINILM)
+    published = weights.locate(bundled.MINILM.weights)
     monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(own_weights.parent))
     own_weights.mkdir()
-    shutil.copy(published / weights.MINILM.file, own_weights)
+    shutil.copy(published / bundled.MINILM.weights.file, own_weights)
     shown = open_page(step="scores")
     assert shown.exceptions == []
     reason = reason_for(own_weights)

@@ -16,7 +16,7 @@ from tests.small_hub import serve_hub
 PAGE = "pages/models.py"
 PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check", "many_sentences", "code_lab")
 TINY = "tiny/bert"
-BUNDLED = [info.name for info in bundled.INFOS]
+BUNDLED = [info.name for info in bundled.infos()]
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_it_lists_the_bundled_models_with_their_sizes_and_checksums(open_page):
     assert card(shown, "BERT")["Layers × heads"] == "6 × 12"
     assert card(shown, "Translator")["Layers × heads"] == "(2 + 2) × 4"
     assert card(shown, "SmolLM2")["Layers × heads"] == "30 × 9 (3 key/value heads)"
-    assert weights.MINILM.sha256 in card(shown, "BERT")["SHA-256"]
+    assert bundled.MINILM.weights.sha256 in card(shown, "BERT")["SHA-256"]
     assert "SHA-256" not in card(shown, "Toy")
 
 
@@ -266,7 +266,7 @@ def test_a_folder_that_cannot_be_shown_says_why(open_page, of_the_owner, folders
     told = " ".join(shown.notices)
     for sentence in ("mamba", "No such file", "no weights in the safetensors format", "There is no folder"):
         assert sentence in told
-    assert list_models() == list(bundled.INFOS)
+    assert list_models() == list(bundled.infos())
 
 
 def test_one_broken_folder_breaks_no_page(open_page, of_the_owner, folders, tmp_path):

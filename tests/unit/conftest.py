@@ -39,9 +39,9 @@ def smollm2(_one_torch_thread):
 
 @pytest.fixture(scope="session")
 def smollm2_folder(smollm2):
-    from attention.models import convert, weights
+    from attention.models import bundled, convert
 
-    return convert.unpacked(weights.SMOLLM2)
+    return convert.unpacked(bundled.SMOLLM2.weights)
 
 
 @pytest.fixture(scope="session")
@@ -57,9 +57,9 @@ def eager_smollm2(smollm2_folder):
 
 @pytest.fixture(scope="session")
 def minilm_folder():
-    from attention.models import weights
+    from attention.models import bundled, weights
 
-    return weights.locate(weights.MINILM)
+    return weights.locate(bundled.MINILM.weights)
 
 
 @pytest.fixture(scope="session")

@@ -156,9 +156,9 @@ def broken(folder_of, tmp_path, monkeypatch):
 def found():
     """The owner's model; every other one is there all the same."""
     models = list_models()
-    assert models[: len(bundled.INFOS)] == list(bundled.INFOS)
+    assert models[: len(bundled.MODELS)] == list(bundled.infos())
     (other,) = find_others()
-    assert models[len(bundled.INFOS) :] == ([] if other.info is None else [other.info])
+    assert models[len(bundled.MODELS) :] == ([] if other.info is None else [other.info])
     return other
 
 
@@ -171,7 +171,7 @@ def hold_problem(other):
     assert str(caught.value) == other.problem
     entries = {entry.model_id: entry for entry in catalogue()}
     assert len(entries) == len(catalogue())
-    assert [entries[info.model_id].info for info in bundled.INFOS] == list(bundled.INFOS)
+    assert [entries[info.model_id].info for info in bundled.infos()] == list(bundled.infos())
     entry = entries[other.model_id]
     assert (entry.place, entry.problem) == ("cannot be shown", other.problem)
     return other.problem
@@ -530,7 +530,7 @@ def test_a_hub_folder_that_is_none_has_no_models(tmp_path, monkeypatch):
     (tmp_path / "hub").write_text("")
     monkeypatch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path / "hub"))
     monkeypatch.delenv(local.MODEL_DIRS_VARIABLE, raising=False)
-    assert list_models() == list(bundled.INFOS)
+    assert list_models() == list(bundled.infos())
 
 
 def test_half_of_the_weights_are_counted_once(broken, tmp_path):

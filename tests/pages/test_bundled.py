@@ -1,0 +1,149 @@
+"""A model that comes with the project is one entry; one that reads another kind of thing needs one object more."""
+
+from dataclasses import replace
+
+import pytest
+import streamlit as st
+
+from attention.models import bundled, list_models
+from attention.models.architectures import info_from_config
+from attention.models.bundled import Bundled, Invitation
+from attention.models.store import sha256
+from attention.models.weights import WeightsSource
+from attention.reading import Reading
+from attention.ui.cache import shelf
+from tests.tiny_models import make
+
+MODEL = "tiny-bert"
+PAGES = {
+    "pages/step_by_step.py": {"step": "softmax"},
+    "pages/all_heads.py": {},
+    "pages/neuron_view.py": {},
+    "pages/compare.py": {"versus": "A small dog ran"},
+    "pages/code_lab.py": {},
+}
+POEM = Reading(
+    name="poem",
+    what="lines of poems",
+    noun="poem",
+    examples=("the cat sat", "the birds sang on the tree"),
+    placeholder="Type a line",
+    unit="syllable",
+    invitation="There is no line yet: type one.",
+    masks=("none", "causal"),
+    first_focus=lambda words: words[-1],
+    blank="…",
+    variants={"front": "front-other"},
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make("bert", tmp_path_factory.mktemp("tiny") / MODEL)
+
+
+@pytest.fixture
+def add(folder, monkeypatch):
+    """Add one entry to the catalogue, and nothing else anywhere."""
+
+    def add_(**changes):
+        info = info_from_config(MODEL, folder, name="Tiny", licence="none", source="a test")
+        info = replace(info, default_layer=1, default_head=1, note="It has learnt nothing.", **changes)
+        weights = WeightsSource(
+            model_id=MODEL,
+            package="",
+            folder=str(folder),
+            file="model.safetensors",
+            sha256=sha256(folder / "model.safetensors"),
+            companions={path.name: sha256(path) for path in folder.glob("*.json")},
+        )
+        entry = Bundled(info, Invitation("See what a model of random numbers looks at", step="scores"), weights)
+        monkeypatch.setattr(bundled, "MODELS", (*bundled.MODELS, entry))
+        return entry
+
+    st.cache_resource.clear()
+    yield add_
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_model_that_is_added_opens_on_every_page(open_page, add, page):
+    entry = add()
+    shown = open_page(page, model=MODEL, text="The cat sat on the mat", **PAGES[page])
+    assert shown.exceptions == []
+    assert shown.notices == []
+    assert shown.view.model == MODEL
+    assert all(line.startswith("✓ ") and "Tiny" in line for line in shown.proofs)
+    assert MODEL in shelf().in_memory()
+    assert entry.info in list_models()
+
+
+def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
+    entry = add()
+    front = open_page("app.py", text="Two birds")
+    assert front.exceptions == []
+    assert [heading.value for heading in front.app.subheader] == [info.name for info in bundled.infos()]
+    (way,) = [link.proto for link in front.app.get("page_link") if link.proto.label.startswith(entry.invitation.label)]
+    assert way.query_string == f"text=Two+birds&model={MODEL}&step=scores"
+    assert entry.info.summary in front.text
+    (header,) = [each.value for each in front.app.header if "more model" in each.value]
+    assert header == "Four more models"
+    cards = open_page("pages/models.py")
+    assert any("Tiny" in body and entry.weights.sha256 in body and entry.info.note in body for body in cards.html)
+
+
+def test_beside_a_model_that_is_added_stands_the_first_of_the_catalogue(open_page, add):
+    add()
+    shown = open_page(model=MODEL, beside="1", step="scores")
+    assert shown.exceptions == []
+    assert [heading.value for heading in shown.app.subheader][:2] == ["Tiny", bundled.MODELS[0].info.name]
+    assert len(shown.proofs) == 2
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_kind_of_reading_that_is_added_needs_no_other_change(open_page, add, page):
+    add(reading=POEM)
+    shown = open_page(page, model=MODEL, mask="padding", beside="1", pair="The birds sang", **PAGES[page])
+    assert shown.exceptions == []
+    # It reads its own first example, and takes neither padding nor another model beside it nor a second sentence.
+    assert (shown.view.text, shown.view.mask, shown.view.beside, shown.view.pair) == (POEM.first, "none", False, "")
+    assert shown.widget("text").proto.placeholder == POEM.placeholder
+    assert shown.widget("example").options == list(POEM.examples)
+    assert not [each for each in shown.app.toggle if each.label == "Side by side"]
+    assert shown.widget("mask").options == ["none", "causal"]
+    if page == "pages/compare.py":
+        assert any(f"Tiny reads {POEM.what}, and this page" in notice for notice in shown.notices)
+        return
+    assert len(shown.proofs) == 1
+    if page != "pages/code_lab.py":
+        assert shown.widget("word").label == "Syllable"
+        assert shown.widget("word").value == 3
+
+
+def test_what_was_read_of_a_kind_is_kept_and_comes_back(open_page, add):
+    add(reading=POEM)
+    shown = open_page(text="Two birds").choose("model", MODEL)
+    assert shown.view.text == POEM.first
+    shown.choose("text", "the old tree")
+    assert shown.choose("model", "toy").view.text == "Two birds"
+    assert shown.choose("model", MODEL).view.text == "the old tree"
+    assert shown.choose("text", "…").notices == [POEM.invitation]
+
+
+@pytest.mark.parametrize("page", ["pages/many_sentences.py", "pages/syntax_check.py"])
+def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page, add, page):
+    add(reading=POEM)
+    shown = open_page(page, model=MODEL)
+    assert shown.exceptions == []
+    (notice,) = shown.notices
+    assert notice.startswith(f"Tiny reads {POEM.what}, and this page works on English sentences of its own")
+
+
+def test_the_front_door_of_a_kind_shows_who_reads_it_and_leads_to_the_others(open_page, add):
+    add(reading=POEM)
+    shown = open_page("app.py", model=MODEL)
+    assert shown.exceptions == []
+    assert shown.app.subheader[0].value == "Tiny"
+    assert len(shown.proofs) == 1
+    (header,) = [each.value for each in shown.app.header if "more model" in each.value]
+    assert header == "Five more models"

@@ -1,0 +1,96 @@
+"""The catalogue of the models that come with the project: one entry each, and nobody else knows one by its id."""
+
+import ast
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attention.lesson.course import STEP_KEYS
+from attention.lesson.prose import LESSONS
+from attention.models import bundled, get_info, list_models, load, weights
+from attention.models.architectures import info_from_config
+from attention.models.toy import TOY_INFO
+from attention.view import View, other_model
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [
+    path.relative_to(ROOT)
+    for path in sorted([*ROOT.glob("*.py"), *ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py")])
+]
+IDS = [each.model_id for each in bundled.MODELS]
+
+
+def ids_in(source):
+    """The ids of bundled models that a source has among its constants, documentation left out."""
+    tree = ast.parse(source)
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in told]
+    return [node.value for node in constants if node.value in IDS]
+
+
+def test_the_search_finds_an_id():
+    assert ids_in('"""toy"""\nmodel = "toy" if x == "vit-digits" else "the toy"') == ["toy", "vit-digits"]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_no_other_part_knows_a_model_by_its_id(path):
+    # What trains the two names the folders that it writes.
+    if not any(path.is_relative_to(part) for part in ("attention/models", "attention/training")):
+        assert ids_in((ROOT / path).read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("entry", bundled.MODELS, ids=IDS)
+def test_an_entry_is_of_one_piece(entry):
+    assert bundled.find(entry.model_id) is entry
+    assert get_info(entry.model_id) is entry.info
+    # A model is made here, or is read from files.
+    assert (entry.make is None) != (entry.weights is None)
+    assert entry.weights is None or entry.weights.model_id == entry.model_id
+    assert entry.invitation.step in STEP_KEYS
+    assert entry.invitation.part in (*entry.info.parts, "encoder")
+    assert (LESSONS / f"{entry.invitation.lesson}.md").is_file()
+    assert entry.info.default_layer < max(entry.info.n_layers, entry.info.n_decoder_layers)
+    assert entry.info.default_head < entry.info.n_heads
+    assert not entry.info.revision
+
+
+def test_each_model_has_one_entry_and_one_of_them_is_the_default():
+    assert len(set(IDS)) == len(IDS)
+    assert len({info.name for info in bundled.infos()}) == len(IDS)
+    assert [each.is_default for each in bundled.MODELS].count(True) == 1
+    assert list_models()[: len(IDS)] == list(bundled.infos())
+    assert bundled.find("nope") is None
+    assert View().model == bundled.default().model_id
+
+
+def test_beside_each_stands_the_first_and_beside_the_first_the_second():
+    models = {info.model_id: info for info in bundled.infos()}
+    assert [other_model(model, models) for model in IDS] == [IDS[1], *[IDS[0]] * (len(IDS) - 1)]
+
+
+@pytest.mark.parametrize("entry", [each for each in bundled.MODELS if each.weights], ids=lambda each: each.model_id)
+def test_the_sizes_of_an_entry_are_those_of_its_configuration(entry, request):
+    """And the number of parameters that of its files."""
+    source, info = entry.weights, entry.info
+    folder = request.getfixturevalue("smollm2_folder") if source.is_packed else weights.locate(source)
+    found = info_from_config(entry.model_id, folder, name=info.name, licence=info.licence, source=info.source)
+    told = ("architecture", "summary", "note", "default_layer", "default_head", "reading")
+    assert replace(info, **{name: getattr(found, name) for name in told}) == found
+
+
+def test_the_toy_is_made_and_not_read():
+    assert load(bundled.TOY.model_id).info is TOY_INFO is bundled.TOY.info
+
+
+def test_the_whole_catalogue_is_told_without_torch():
+    script = (
+        "import sys\n"
+        "from attention.models.catalogue import catalogue\n"
+        "assert len(catalogue()) >= 5\n"
+        "print(*[name for name in ('torch', 'transformers', 'streamlit') if name in sys.modules])\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == ""
