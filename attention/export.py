@@ -11,8 +11,6 @@ import base64
 import hashlib
 import html
 import io
-import json
-import re
 import struct
 import unicodedata
 import zipfile
@@ -26,127 +24,38 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.figures import assets, colours
+from attention.blocks import Figure, Picture
+from attention.figures import colours
 from attention.figures.atlas import Atlas
 from attention.figures.format import number
 from attention.figures.head_view import HeadView
 from attention.figures.matrix import MAX_LABELLED, Matrix, Palette
+from attention.page_file import page, plain
 from attention.trace import LayerTrace, Trace
 
 __all__ = ["atlas_html", "explanation", "head_view_html", "matrix_html", "matrix_svg", "trace_npz"]
 
 # ---------------------------------------------------------------------------- HTML that stands alone
 
-# The theme of the page, as components read it; a test holds it against the app's own.
-_LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
-_DARK = {"background": "#0f1318", "secondary-background": "#1a2027", "text": "#e6e9ef", "border": "#36404b"}
-
-_PAGE_STYLE = """
-body {
-  max-width: 64rem;
-  margin: 0 auto;
-  padding: 1.5rem 1rem 3rem;
-  background: var(--st-background-color);
-  color: var(--st-text-color);
-  font: 1rem/1.5 system-ui, sans-serif;
-  overflow-wrap: anywhere;
-}
-h1 { margin: 0 0 0.5rem; font-size: 1.5rem; line-height: 1.25; }
-p { margin: 0 0 1.25rem; max-width: 45rem; white-space: pre-line; }
-"""
-
-# What Streamlit does for a component: a place of its own, its data, and a new call in a new theme.
-# Nobody is there to be told what a person chooses.
-_SHIM = """
-const style = document.createElement("style");
-const given = JSON.parse(document.getElementById("given").textContent);
-const parentElement = document.getElementById("picture").attachShadow({ mode: "open" });
-style.textContent = given.style;
-parentElement.append(style);
-const show = () => component({
-  ...{ data: given.data, parentElement },
-  ...{ setStateValue: () => {}, setTriggerValue: () => {} },
-});
-show();
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-"""
-
 
 def atlas_html(data: Atlas, title: str, caption: str = "") -> str:
     """Return the picture of all heads as an HTML file that needs nothing else."""
-    return _stand_alone("atlas", data.payload(), title, caption)
+    return _alone(data, title, caption)
 
 
 def head_view_html(data: HeadView, title: str, caption: str = "") -> str:
     """Return the head view as an HTML file that needs nothing else."""
-    return _stand_alone("head_view", data.payload(), title, caption)
+    return _alone(data, title, caption)
 
 
 def matrix_html(data: Matrix, title: str, caption: str = "") -> str:
     """Return the matrix as an HTML file that needs nothing else."""
-    return _stand_alone("matrix", {**data.payload(), "selectable": False}, title, caption)
+    return _alone(data, title, caption)
 
 
-def _stand_alone(component: str, data: Mapping[str, Any], title: str, caption: str) -> str:
-    script = f'(() => {{\n"use strict";\n{_component_script(component)}\n{_SHIM}}})();'
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    # Only this very script may run, whatever a token says, and nothing may be fetched.
-    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
-    given = _json({"data": data, "style": assets.css(component)})
-    heading = _plain(title)
-    words = f"<h1>{heading}</h1>" + (f"\n<p>{_plain(caption)}</p>" if caption else "")
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>{heading}</title>
-<style>
-:root {{ {_variables(_LIGHT)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}
-{_PAGE_STYLE.strip()}
-</style>
-</head>
-<body>
-<main>
-{words}
-<div id="picture"></div>
-<noscript>This picture is drawn by a script, and scripts are switched off.</noscript>
-</main>
-<script type="application/json" id="given">{given}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
+def _alone(figure: Figure, title: str, caption: str) -> str:
+    return page(title, caption, (Picture("picture", figure),))
 
-
-def _component_script(name: str) -> str:
-    """Return a component's script, in which what it exports has the name ``component``."""
-    code = assets.read("base.js", "colours.js", f"{name}.js")
-    code = code.replace("export default function (mount) {", "function component(mount) {", 1)
-    return f"const component = (() => {{\n{code}\nreturn component;\n}})();"
-
-
-def _json(value: object) -> str:
-    """Write JSON that can stand inside a script element: no ``<`` can end it or begin a comment in it."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII, so no U+2028 either
-    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
-
-
-def _variables(theme: Mapping[str, str]) -> str:
-    return " ".join(f"--st-{name}-color: {colour};" for name, colour in theme.items())
-
-
-def _plain(text: str) -> str:
-    """Write text for HTML and XML; halves of letters, and what neither may hold, become �."""
-    return html.escape(_UNWRITABLE.sub("\ufffd", text))
-
-
-# What XML 1.0 does not allow; HTML does not like it either.
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # --------------------------------------------------------------------------------------------- SVG
 
@@ -207,8 +116,8 @@ class _Svg:
         data = self.data
         size = {"width": _round(self.width), "height": _round(self.height)}
         parts = [
-            _element("title", {}, _plain(data.title)),
-            _element("desc", {}, _plain(data.alt)),
+            _element("title", {}, plain(data.title)),
+            _element("desc", {}, plain(data.alt)),
             _HATCHING.format(id=self.hatch_id),
             _element("rect", {**size, "fill": "#ffffff"}),
             *self._words(),
@@ -345,11 +254,11 @@ def _round(value: float) -> str:
 
 def _text(text: str, attributes: Mapping[str, object], *inside: str) -> str:
     """Write text, whose direction of writing stays inside it."""
-    return _element("text", {**attributes, "style": "unicode-bidi:isolate"}, _plain(text), *inside)
+    return _element("text", {**attributes, "style": "unicode-bidi:isolate"}, plain(text), *inside)
 
 
 def _label(shown: str, whole: str, attributes: Mapping[str, object]) -> str:
-    title = [] if shown == whole else [_element("title", {}, _plain(whole))]
+    title = [] if shown == whole else [_element("title", {}, plain(whole))]
     return _text(shown, {**attributes, "font-size": _LABEL}, *title)
 
 
@@ -522,7 +431,7 @@ def explanation(file_name: str, sentence: str) -> str | bytes:
 
 
 def _page(sentence: str) -> str:
-    words = _plain(sentence)
+    words = plain(sentence)
     head = f'<head><meta charset="utf-8"><title>{words}</title></head>'
     return f'<!doctype html>\n<html lang="en">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
 

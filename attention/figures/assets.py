@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attention.figures import colours
 
-__all__ = ["COMPONENTS", "css", "module", "page_css", "read"]
+__all__ = ["COMPONENTS", "VARIABLES", "css", "module", "page_css", "script"]
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _FOLDER = _ASSETS / "components"
@@ -20,8 +20,8 @@ _COLOURS = {
     "negative": colours.NEGATIVE,
     "inactive": colours.INACTIVE,
 }
-_VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
-_LETTERS = f":host {{ {_VARIABLES} }}"
+VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
+_LETTERS = f":host {{ {VARIABLES} }}"
 # Every component, and whether its script needs the colours of numbers.
 COMPONENTS = {
     "atlas": True,
@@ -39,20 +39,24 @@ COMPONENTS = {
 }
 
 
-def read(*names: str) -> str:
+def _read(*names: str) -> str:
     """Return these files of ``assets/components`` as one text, in this order."""
     return "\n".join((_FOLDER / name).read_text("utf-8") for name in names)
 
 
 def css(name: str) -> str:
     """Return the style sheet of a component, the shared one and the colours of the letters first."""
-    return f"{_LETTERS}\n{read('base.css', f'{name}.css')}"
+    return f"{_LETTERS}\n{_read('base.css', f'{name}.css')}"
+
+
+def script(name: str) -> str:
+    """Return the script of a component, after what it shares with others."""
+    return _read("base.js", *(["colours.js"] if COMPONENTS[name] else []), f"{name}.js")
 
 
 def module(name: str) -> str:
     """Return a component as one JavaScript module: ``default`` draws it, ``styles`` is its constructed style sheet."""
-    script = read("base.js", *(["colours.js"] if COMPONENTS[name] else []), f"{name}.js")
-    return f"{script}\nexport const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
+    return f"{script(name)}\nexport const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
 
 
 def page_css() -> str:
@@ -63,7 +67,7 @@ def page_css() -> str:
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )
-    return f":root {{ {_VARIABLES} }}\n{dark}\n{(_ASSETS / 'page.css').read_text('utf-8')}"
+    return f":root {{ {VARIABLES} }}\n{dark}\n{(_ASSETS / 'page.css').read_text('utf-8')}"
 
 
 def _as_in_styles(colour: str) -> str:

@@ -7,13 +7,14 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.heads import shrink
+from attention.figures.touch import Parts, is_index
 
 __all__ = ["Atlas", "Group", "Head", "Tiles", "by_layer"]
 
@@ -88,6 +89,23 @@ def by_layer(tiles: Tiles) -> tuple[Group, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class TouchHead:
+    """A head of a layer, where each has so many."""
+
+    n_heads: tuple[int, ...]
+    acts: tuple[str, ...] = ("choose",)
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the layer and the head that were pressed, counted from 1."""
+        if act not in self.acts or not isinstance(value, dict):
+            return None
+        layer, head = value.get("layer"), value.get("head")
+        if not (is_index(layer, len(self.n_heads)) and is_index(head, self.n_heads[layer])):
+            return None
+        return {"layer": str(layer + 1), "head": str(head + 1)}
+
+
+@dataclass(frozen=True, slots=True)
 class Atlas:
     """All heads to draw: their pictures, their order, what each one does, and the current one.
 
@@ -95,6 +113,8 @@ class Atlas:
     hover and to a screen reader; its badge, a few characters such as ``0.42``, stands under its picture
     where there is room, and ``badge_name`` says what it measures.
     """
+
+    component: ClassVar[str] = "atlas"
 
     tiles: Tiles
     groups: Sequence[Group]
@@ -120,6 +140,11 @@ class Atlas:
         """Tell whether each group is one layer, whose heads stand under each other's: rows and columns then."""
         rows = [(heads, len({layer for layer, _ in heads})) for _, heads in self.groups]
         return all(n_layers == 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows)
+
+    @property
+    def touch(self) -> TouchHead:
+        """A head: its layer and its number."""
+        return TouchHead(self.tiles.n_heads)
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; the pictures travel as zlib's bytes in base64."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -83,6 +83,8 @@ class Chart:
     ends of the axis of the values, from 0 to the largest number if None.
     """
 
+    component: ClassVar[str] = "chart"
+
     kind: Kind
     title: str
     alt: str
@@ -92,6 +94,11 @@ class Chart:
     value_axis: str = ""
     limits: tuple[float, float] | None = None
     decimals: int = 4
+
+    @property
+    def touch(self) -> None:
+        """Nothing: a chart is read."""
+        return None
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""

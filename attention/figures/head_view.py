@@ -6,11 +6,13 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt16
 from numpy import ndarray as Array
+
+from attention.figures.touch import Parts, indices, is_index
 
 __all__ = [
     "HEAD_COLOURS",
@@ -67,6 +69,37 @@ class HeadLines:
 
 
 @dataclass(frozen=True, slots=True)
+class TouchLines:
+    """Tokens to pin, heads to switch, and a threshold to set; drawn tokens begin at ``starts`` of the whole text."""
+
+    sizes: dict[Side, int]
+    starts: dict[Side, int]
+    n_heads: int
+    acts: tuple[str, ...] = ("pin", "heads", "threshold")
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the pins, the heads that are on, counted from 1, or the smallest weight that has a line."""
+        if act == "pin":
+            return self._pins(value)
+        if act == "heads":
+            heads = indices(value, self.n_heads)
+            return None if heads is None else {"on": "-".join(str(head + 1) for head in heads)}
+        if act == "threshold" and is_index(value, len(THRESHOLDS)):
+            return {"least": f"{THRESHOLDS[value]:g}"}
+        return None
+
+    def _pins(self, value: object) -> Parts | None:
+        if not isinstance(value, dict):
+            return None
+        for side, size in self.sizes.items():
+            positions = indices(value.get("positions"), size)
+            if value.get("side") == side and positions is not None:
+                written = [str(position + self.starts[side]) for position in positions]
+                return {"pins": "-".join((side, *written)) if written else None}
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class HeadView:
     """Up to 12 heads to draw as lines from those who ask (rows, left) to those who are asked (columns, right).
 
@@ -76,6 +109,8 @@ class HeadView:
     that gets a line at first, of :data:`THRESHOLDS`; ``pinned`` are the tokens that are kept in view, or
     None to leave them to whoever looks at it. ``hidden`` is what the mask hides in every one of the heads.
     """
+
+    component: ClassVar[str] = "head_view"
 
     title: str
     row_labels: tuple[str, ...]
@@ -112,6 +147,12 @@ class HeadView:
                 raise ValueError(f"colour must be between 0 and {MAX_HEADS - 1}, got {head.colour}")
             if not ((head.weights >= -SLACK) & (head.weights <= 1 + SLACK)).all():
                 raise ValueError(f"weights must be between 0 and 1, those of {head.label!r} are not")
+
+    @property
+    def touch(self) -> TouchLines:
+        """Pins, heads and the threshold."""
+        sizes: dict[Side, int] = {"query": len(self.row_labels), "key": len(self.column_labels)}
+        return TouchLines(sizes, {"query": self.row_start, "key": self.column_start}, len(self.heads))
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; weights travel as :func:`quantise` makes them, in base64."""

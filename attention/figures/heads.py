@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.format import packed
+from attention.figures.touch import TouchOne
 
-__all__ = ["HeadThumb"]
+__all__ = ["HeadGrid", "HeadThumb"]
 
 # A small picture is about so many pixels wide: more numbers than that could not be seen, only sent.
 MAX_SIDE = 128
@@ -43,6 +44,26 @@ class HeadThumb:
             "rows": small.shape[0],
             "columns": small.shape[1],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class HeadGrid:
+    """Heads to choose from, small, and the index of the one that is chosen."""
+
+    component: ClassVar[str] = "head_grid"
+
+    heads: tuple[HeadThumb, ...]
+    current: int
+    label: str = "Heads of this layer"
+
+    @property
+    def touch(self) -> TouchOne:
+        """A head, counted from 1."""
+        return TouchOne("head", len(self.heads), first=1)
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw them."""
+        return {"label": self.label, "heads": [head.payload() for head in self.heads], "current": self.current}
 
 
 def shrink(weights: Float[Array, "Q K"], side: int = MAX_SIDE) -> Float[Array, "q k"]:

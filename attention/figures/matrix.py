@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.figures.format import MINUS, number, packed
+from attention.figures.touch import Parts, is_index
 
 __all__ = ["Cell", "Matrix", "Palette", "Role"]
 
@@ -32,6 +33,24 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class TouchCell:
+    """A cell of the matrix of this name."""
+
+    name: str
+    shape: tuple[int, ...]
+    acts: tuple[str, ...] = ("select",)
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the cell that was pressed and its row, if it is a cell of this matrix and not of one before it."""
+        if act not in self.acts or not isinstance(value, dict) or value.get("matrix") != self.name:
+            return None
+        row, column = value.get("row"), value.get("column")
+        if not (is_index(row, self.shape[0]) and is_index(column, self.shape[1])):
+            return None
+        return {"cell": f"{self.name}-{row}-{column}", "row": str(row)}
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks.
 
@@ -41,6 +60,8 @@ class Matrix:
     What the mask hides is drawn hatched. Before softmax that is a score of ``-inf``; after it, it is a weight of
     exactly 0, and ``hidden`` says which ones these are: a weight that is merely small is a number like any other.
     """
+
+    component: ClassVar[str] = "matrix"
 
     name: str
     title: str
@@ -64,6 +85,7 @@ class Matrix:
     column_groups: tuple[tuple[str, int], ...] = ()
     blank: str = "not a number"
     hidden: Bool[Array, "R C"] | None = None
+    is_selectable: bool = False
 
     def __post_init__(self) -> None:
         """Refuse labels, or marks of what is hidden, that do not match the numbers.
@@ -110,6 +132,11 @@ class Matrix:
         finite = np.abs(self.values[np.isfinite(self.values)])
         return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
 
+    @property
+    def touch(self) -> TouchCell:
+        """A cell: its place, and its row."""
+        return TouchCell(self.name, self.values.shape if self.is_selectable else (0, 0))
+
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
         return {
@@ -138,4 +165,5 @@ class Matrix:
             "showNumbers": max(self.values.shape) <= MAX_LABELLED,
             "blank": self.blank,
             "alt": self.alt,
+            "selectable": self.is_selectable,
         }

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.format import packed
+from attention.figures.touch import Parts, is_index
 
-__all__ = ["Neuron"]
+__all__ = ["NEURON", "Neuron"]
+
+
+# The name of a cell that stands for a query and a key.
+NEURON = "neuron"
+
+
+@dataclass(frozen=True, slots=True)
+class TouchPair:
+    """A query and a key of so many each."""
+
+    n_queries: int
+    n_keys: int
+    acts: tuple[str, ...] = ("choose",)
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the pair that was pressed, as a cell, and its query."""
+        if act not in self.acts or not isinstance(value, dict):
+            return None
+        query, key = value.get("query"), value.get("key")
+        if not (is_index(query, self.n_queries) and is_index(key, self.n_keys)):
+            return None
+        return {"cell": f"{NEURON}-{query}-{key}", "word": str(query)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +47,8 @@ class Neuron:
     the positions at which a new group of tokens begins. ``labels`` are the keys'; ``query_labels`` those that ask,
     if they are other tokens.
     """
+
+    component: ClassVar[str] = "neuron"
 
     title: str
     alt: str
@@ -53,6 +78,12 @@ class Neuron:
         for name, shape in wanted.items():
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} must have shape {shape}, got {getattr(self, name).shape}")
+
+    @property
+    def touch(self) -> TouchPair:
+        """A query and a key."""
+        n_keys = len(self.labels)
+        return TouchPair(n_keys if self.query_labels is None else len(self.query_labels), n_keys)
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""

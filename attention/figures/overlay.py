@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.format import packed
+from attention.figures.touch import Parts, is_index
 
 __all__ = ["HeadOverlay", "Overlay"]
 
@@ -24,11 +25,30 @@ class HeadOverlay:
 
 
 @dataclass(frozen=True, slots=True)
+class TouchPatch:
+    """A patch, known by its position among the tokens, or a head."""
+
+    positions: tuple[int, ...]
+    n_heads: int
+    acts: tuple[str, ...] = ("ask", "choose")
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the patch that asks, or the head that was pressed."""
+        if act == "ask" and is_index(value, len(self.positions)):
+            return {"word": str(self.positions[value])}
+        if act == "choose" and is_index(value, self.n_heads):
+            return {"head": str(value + 1)}
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class Overlay:
     """A square picture, the grey of each pixel from 0 to 1, and the weights of heads over its square patches.
 
     ``asking`` names the token in focus, and ``focus`` is its patch, counted from 0, if it is one.
     """
+
+    component: ClassVar[str] = "overlay"
 
     label: str
     asking: str
@@ -36,6 +56,8 @@ class Overlay:
     patches: tuple[str, ...]
     heads: tuple[HeadOverlay, ...]
     current: int
+    # The patches' positions among the tokens.
+    positions: tuple[int, ...]
     focus: int | None = None
 
     def __post_init__(self) -> None:
@@ -54,6 +76,11 @@ class Overlay:
     def across(self) -> int:
         """How many patches stand side by side."""
         return round(len(self.patches) ** 0.5)
+
+    @property
+    def touch(self) -> TouchPatch:
+        """A patch that asks, or a head."""
+        return TouchPatch(self.positions, len(self.heads))
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""

@@ -31,6 +31,7 @@ def overlay(scene: Scene) -> Overlay:
         patches=tuple(scene.labels[position] for position in patches),
         heads=tuple(heads),
         current=scene.head,
+        positions=tuple(patches),
         focus=patches.index(scene.word) if scene.word in patches else None,
     )
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from attention import export, steps
+from attention import export, page_file, steps
 from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
 from attention.figures.atlas import Atlas, Tiles, by_layer
 from attention.figures.head_view import HeadLines, HeadView
@@ -129,14 +129,14 @@ def test_any_text_stays_text_on_a_page(labels, title, caption):
     assert page.texts["script"] == plain.texts["script"]
     given_json = page.texts["script application/json"]
     assert not re.search("[<>&\u2028\u2029]", given_json)
-    assert json.loads(given_json)["data"]["rows"] == labels
+    assert json.loads(given_json)["pictures"][0]["data"]["rows"] == labels
     shown = re.sub("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", title)
     assert page.texts["h1"] == shown
 
 
 def test_the_script_of_a_component_cannot_end_its_element():
     for name in ("head_view", "matrix", "atlas"):
-        code = export._component_script(name)
+        code = page_file._component(name)
         assert "</script" not in code.lower()
         assert "<!--" not in code
         assert "export " not in re.sub(r"//.*", "", code)
@@ -145,7 +145,7 @@ def test_the_script_of_a_component_cannot_end_its_element():
 
 def test_the_page_looks_like_the_app():
     theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
-    for name, ours in (("light", export._LIGHT), ("dark", export._DARK)):
+    for name, ours in zip(("light", "dark"), page_file.theme(), strict=True):
         keys = ("background", "secondaryBackground", "text", "border")
         assert list(ours.values()) == [theme[name][f"{key}Color"] for key in keys]
 
@@ -153,7 +153,9 @@ def test_the_page_looks_like_the_app():
 def test_the_data_on_the_page_are_those_of_the_app():
     data = heads("a", "b", pinned=("query", (1,)))
     page = Page(head_view_html(data, "Heads"))
-    assert json.loads(page.texts["script application/json"])["data"] == json.loads(json.dumps(data.payload()))
+    assert json.loads(page.texts["script application/json"])["pictures"][0]["data"] == json.loads(
+        json.dumps(data.payload())
+    )
     assert "p" not in page.texts
 
 
@@ -216,7 +218,7 @@ def test_a_weight_that_the_mask_hides_is_hatched_in_every_file(side):
         image = next(svg.iter(f"{SVG}image")).get("href").removeprefix("data:image/png;base64,")
         alphas = np.array(Image.open(io.BytesIO(base64.b64decode(image))))[..., 3]
         assert np.array_equal(alphas == 0, hidden)
-    given = json.loads(Page(matrix_html(picture, "A")).texts["script application/json"])["data"]
+    given = json.loads(Page(matrix_html(picture, "A")).texts["script application/json"])["pictures"][0]["data"]
     numbers = np.frombuffer(base64.b64decode(given["values"]), "<f4").reshape(side, side)
     assert np.array_equal(np.isneginf(numbers), hidden)
     assert given["masked"] == "0"

@@ -1,0 +1,21 @@
+// What Streamlit does for a component: a place of its own, its data, and a new call in a new theme.
+// Nobody is there to be told what is pressed, so what would lead to another view does nothing.
+const given = JSON.parse(document.getElementById("given").textContent);
+const isPaper = matchMedia("print");
+const isDark = matchMedia("(prefers-color-scheme: dark)");
+
+function place(element) {
+  const { component, data, isStill } = given.pictures[Number(element.dataset.picture)];
+  const parentElement = element.attachShadow({ mode: "open" });
+  const style = document.createElement("style");
+  style.textContent = given.styles[component];
+  parentElement.append(style);
+  const stop = (event) => event.stopPropagation();
+  if (isStill) parentElement.addEventListener("click", stop, { capture: true });
+  const show = () => components[component]({ data, parentElement, setStateValue: () => {}, setTriggerValue: () => {} });
+  show();
+  isDark.addEventListener("change", show);
+  isPaper.addEventListener("change", show);
+}
+
+document.querySelectorAll("[data-picture]").forEach(place);

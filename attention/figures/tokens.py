@@ -1,0 +1,70 @@
+"""The tokens of a text as the plain data of the token strip: one chip for each, the pieces of a word together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from attention.figures.touch import TouchOne
+from attention.segments import groups
+from attention.trace import Token
+
+__all__ = ["TokenStrip"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStrip:
+    """Tokens to choose from, and the position of the one in focus.
+
+    A title says what a token is, to those who point at it and to those who cannot see it. What it is, follows from the
+    token itself if there are no titles.
+    """
+
+    component: ClassVar[str] = "tokens"
+
+    tokens: tuple[Token, ...]
+    focus: int | None
+    label: str = "Tokens"
+    titles: tuple[str, ...] | None = None
+    is_selectable: bool = True
+
+    @property
+    def touch(self) -> TouchOne:
+        """A token: its position."""
+        return TouchOne("word", len(self.tokens) if self.is_selectable else 0)
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it."""
+        titles = [_title(token) for token in self.tokens] if self.titles is None else self.titles
+        sentences = {start: name for name, start in groups(self.tokens)}
+        chips = [
+            {
+                "text": token.text,
+                "position": token.position,
+                # A patch of a picture is in no vocabulary, nor is a word that the toy makes something of by its ending.
+                "id": None if token.token_id < 0 else token.token_id,
+                "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
+                "group": group,
+                "title": title,
+                "sentence": sentences.get(token.position),
+            }
+            for token, group, title in zip(self.tokens, _words(self.tokens), titles, strict=True)
+        ]
+        return {"label": self.label, "chips": chips, "focus": self.focus, "selectable": self.is_selectable}
+
+
+def _title(token: Token) -> str:
+    kind = "padding, " if token.is_padding else "special token, " if token.is_special else ""
+    number = f", id {token.token_id}" if token.token_id >= 0 else ""
+    return f"{token.text}: {kind}position {token.position}{number}"
+
+
+def _words(tokens: Sequence[Token]) -> list[int]:
+    """Number the words: pieces of one word, side by side in one segment, get the same number."""
+    numbers = [0] if tokens else []
+    for before, token in pairwise(tokens):
+        is_same = token.word is not None and (token.word, token.segment) == (before.word, before.segment)
+        numbers.append(numbers[-1] + (not is_same))
+    return numbers

@@ -1,0 +1,277 @@
+"""A page as a file that needs no server: the blocks that the app draws, written as HTML.
+
+It opens from a disk and asks no network for anything (its own policy forbids it). What can be pointed at, pinned and
+reached by keyboard in the app can be here; what would lead to another view does nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+
+from attention.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Columns,
+    Download,
+    Figure,
+    Fold,
+    Formula,
+    Heading,
+    Notice,
+    Panels,
+    Picture,
+    Prose,
+    Proven,
+    Row,
+    Section,
+    Setting,
+    Shapes,
+    Table,
+    Way,
+)
+from attention.figures import assets
+
+__all__ = ["page", "plain", "theme"]
+
+_FOLDER = Path(__file__).resolve().parents[1] / "assets" / "file"
+
+# The theme of the page, as components read it; a test holds it against the app's own.
+_LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
+_DARK = {"background": "#0f1318", "secondary-background": "#1a2027", "text": "#e6e9ef", "border": "#36404b"}
+
+# Buttons that lead to other views alone: their numbers stand beside them.
+_PRESSED = ("buttons",)
+# What XML 1.0 does not allow; HTML does not like it either.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# A hint where a line may break, which MathML has no word for.
+_BREAK = r"\allowbreak"
+
+
+def page(title: str, caption: str, blocks: Blocks) -> str:
+    """Return blocks as an HTML file that needs nothing else."""
+    return _Page(title, caption).written(blocks)
+
+
+def theme() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the colours of the light page and of the dark one, by what they are for."""
+    return _LIGHT, _DARK
+
+
+def plain(text: str) -> str:
+    """Write text for HTML and XML; halves of letters, and what neither may hold, become �."""
+    return html.escape(_UNWRITABLE.sub("\ufffd", text))
+
+
+class _Page:
+    """One file while it is written: the figures that are met on the way are collected for its script."""
+
+    def __init__(self, title: str, caption: str) -> None:
+        self.title, self.caption = title, caption
+        self.pictures: list[dict[str, Any]] = []
+        self.writers: dict[type, Callable[[Any], str]] = {
+            Heading: self._heading,
+            Formula: self._formula,
+            Prose: self._prose,
+            Notice: self._notice,
+            Shapes: self._shapes,
+            Code: self._code,
+            Picture: self._picture,
+            Table: self._table,
+            Setting: self._setting,
+            Panels: self._panels,
+            Fold: self._fold,
+            Row: self._row,
+            Section: self._section,
+            Proven: self._proven,
+            # A file leads nowhere, and has nothing to take away but itself.
+            Download: self._nothing,
+            Way: self._nothing,
+        }
+
+    def written(self, blocks: Blocks) -> str:
+        body = self._all(blocks)
+        used = sorted({picture["component"] for picture in self.pictures})
+        script = f'(() => {{\n"use strict";\n{_components(used)}\n{(_FOLDER / "page.js").read_text("utf-8")}}})();'
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+        # Only this very script may run, whatever a token says, and nothing may be fetched.
+        policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
+        given = _json({"pictures": self.pictures, "styles": {name: assets.css(name) for name in used}})
+        heading = plain(self.title)
+        words = f"<h1>{heading}</h1>" + (f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else "")
+        return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{heading}</title>
+<style>
+:root {{ {_variables(_LIGHT)} {assets.VARIABLES} }}
+@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}
+{(_FOLDER / "page.css").read_text("utf-8").strip()}
+</style>
+</head>
+<body>
+<main>
+{words}
+{body}
+<noscript>The pictures are drawn by a script, and scripts are switched off.</noscript>
+</main>
+<script type="application/json" id="given">{given}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+    def _all(self, blocks: Blocks) -> str:
+        return "\n".join(filter(None, map(self._one, blocks)))
+
+    def _one(self, block: Block) -> str:
+        return self.writers[type(block)](block)
+
+    def _heading(self, block: Heading) -> str:
+        return f"<h{block.level}>{plain(block.text)}</h{block.level}>"
+
+    def _formula(self, block: Formula) -> str:
+        return f'<div class="formula">{convert(block.latex.replace(_BREAK, ""), display="block")}</div>'
+
+    def _prose(self, block: Prose) -> str:
+        return f'<div class="prose {block.kind}">{block.html}</div>'
+
+    def _notice(self, block: Notice) -> str:
+        kind = "notice quiet" if block.is_quiet else "notice"
+        return f'<p class="{kind}"><bdi>{plain(block.sentence)}</bdi></p>'
+
+    def _shapes(self, block: Shapes) -> str:
+        return f'<p class="shapes">{plain(block.line)}</p>'
+
+    def _code(self, block: Code) -> str:
+        return f"<pre><code>{plain(block.source)}</code></pre>"
+
+    def _picture(self, block: Picture) -> str:
+        if block.figure.component in _PRESSED:
+            return ""
+        self.pictures.append(
+            {
+                "component": block.figure.component,
+                "data": _still(block.figure),
+                "isStill": bool(block.sets),
+            }
+        )
+        return f'<div class="picture" data-picture="{len(self.pictures) - 1}"></div>'
+
+    def _table(self, block: Table) -> str:
+        columns = block.make() if block.is_shown else {}
+        n_rows = max(map(len, columns.values()), default=0)
+        if not n_rows or (block.limit is not None and max(n_rows, len(columns)) > block.limit):
+            return ""
+        return f'<div class="scrolls">{_rows(columns)}</div>'
+
+    def _setting(self, block: Setting) -> str:
+        if not block.options:
+            return f'<p class="setting">{plain(block.label)}</p>' if block.value else ""
+        shown = next((option.label for option in block.options if option.value == block.value), block.value)
+        return f'<p class="setting">{plain(block.label)}: {plain(shown)}</p>'
+
+    def _panels(self, block: Panels) -> str:
+        parts = [
+            f"<h3>{plain(option.label)}</h3>\n{self._all(block.contents[option.value])}"
+            for option in block.options
+            if option.value in block.contents
+        ]
+        return "\n".join(parts)
+
+    def _fold(self, block: Fold) -> str:
+        if not block.blocks:
+            return ""
+        is_open = " open" if block.is_open else ""
+        return f"<details{is_open}><summary>{plain(block.title)}</summary>\n{self._all(block.blocks)}\n</details>"
+
+    def _row(self, block: Row) -> str:
+        widths = block.widths or (1,) * len(block.columns)
+        columns = [
+            f'<div style="--part: {width}">{self._all(column)}</div>'
+            for width, column in zip(widths, block.columns, strict=True)
+        ]
+        return f'<div class="row">{"".join(columns)}</div>'
+
+    def _section(self, block: Section) -> str:
+        kind = ' class="framed"' if block.is_framed else ""
+        return f"<section{kind}>\n{self._all(block.blocks)}\n</section>"
+
+    def _proven(self, block: Proven) -> str:
+        lines = "".join(
+            f"<details><summary>{'✓' if line.holds else '✗'} {plain(line.sentence)}</summary>"
+            f'<div class="scrolls">{_cells(line.rows)}</div><div class="prose detail">{line.html}</div></details>'
+            for line in block.lines
+        )
+        return f'<div class="proven">{lines}</div>'
+
+    def _nothing(self, _: Block) -> str:
+        return ""
+
+
+def _still(figure: Figure) -> dict[str, Any]:
+    """Return a figure's data, of which nothing can be selected."""
+    data = figure.payload()
+    return {**data, "selectable": False} if "selectable" in data else data
+
+
+def _rows(columns: Columns) -> str:
+    height = max(map(len, columns.values()))
+    return _cells(
+        (
+            tuple(columns),
+            *(
+                tuple(
+                    str(column[row]) if row < len(column) and column[row] is not None else ""
+                    for column in columns.values()
+                )
+                for row in range(height)
+            ),
+        )
+    )
+
+
+def _cells(rows: tuple[tuple[str, ...], ...]) -> str:
+    """Write rows as a table; the first has the titles."""
+    titles, *others = rows
+    head = "".join(f"<th>{plain(title)}</th>" for title in titles)
+    body = "".join(f"<tr>{''.join(f'<td>{plain(cell)}</td>' for cell in row)}</tr>" for row in others)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _components(names: list[str]) -> str:
+    """Return the scripts of these components, by name in the object ``components``."""
+    written = ",\n".join(f"{name}: {_component(name)}" for name in names)
+    return f"const components = {{\n{written}\n}};"
+
+
+def _component(name: str) -> str:
+    """Return a component's script as a function, in which what it exports has the name ``component``."""
+    code = assets.script(name).replace(
+        "export default function (", "function component(", 1
+    )
+    return f"(() => {{\n{code}\nreturn component;\n}})()"
+
+
+def _json(value: object) -> str:
+    """Write JSON that can stand inside a script element: no ``<`` can end it or begin a comment in it."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII, so no U+2028 either
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def _variables(colours: Mapping[str, str]) -> str:
+    return " ".join(f"--st-{name}-color: {colour};" for name, colour in colours.items())
