@@ -13,7 +13,7 @@ from typing import Self, TypeVar, get_args
 from attention import corpus
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
-from attention.lesson.course import STEP_KEYS
+from attention.lesson import steps
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look, Sorting
 from attention.masks import MaskName
 from attention.models import bundled
@@ -108,7 +108,7 @@ class View:
     versus: str | None = None
     model: str = DEFAULT_MODEL
     part: Part = "encoder"
-    step: str = STEP_KEYS[0]
+    step: str = steps.STEPS[0].key
     mask: MaskName = "none"
     word: int | None = None
     spot: Spot | None = None
@@ -256,7 +256,7 @@ class View:
         view = cls(
             model=model,
             part=reader.choice("part", _parts_of(info), default.part),
-            step=reader.choice("step", STEP_KEYS, default.step),
+            step=reader.choice("step", steps.keys(), default.step),
             mask=reader.choice("mask", masks_of(info), default.mask),
             word=reader.count("word", 0, max(info.max_tokens for info in models.values()) - 1),
             spot=reader.spot(),

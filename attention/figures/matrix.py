@@ -99,6 +99,11 @@ class Matrix:
         if self.hidden is not None and self.hidden.shape != wanted:
             raise ValueError(f"hidden must have shape {wanted} to match the labels, got {self.hidden.shape}")
 
+    def has(self, cell: Cell) -> bool:
+        """Tell whether a cell is one of this matrix."""
+        n_rows, n_columns = self.values.shape
+        return cell.matrix == self.name and cell.row < n_rows and cell.column < n_columns
+
     @property
     def drawn(self) -> Float[Array, "R C"]:
         """Return the numbers as they are drawn: ``-inf`` is masked."""

@@ -8,11 +8,13 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+import numpy as np
 from markdown_it import MarkdownIt
+from numpy import ndarray as Array
 
 from attention.figures.format import number, scientific
 
-__all__ = ["SMALLEST_TOLD", "exact", "fact", "lesson", "listed", "small", "typed", "word"]
+__all__ = ["SMALLEST_TOLD", "exact", "fact", "length", "lesson", "listed", "small", "typed", "word"]
 
 LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
 
@@ -50,6 +52,11 @@ def fact(value: float) -> str:
 def exact(value: float, decimals: int = 4) -> str:
     """Return a number with more digits, for sums that a reader may check."""
     return f"<b>{number(value, decimals)}</b>"
+
+
+def length(vector: Array) -> str:
+    """Return how long a vector is."""
+    return fact(float(np.linalg.norm(vector)))
 
 
 def small(value: float) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.lesson.details import open_cell
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
+from attention.lesson.steps import step_of
 from attention.masks import MASK_NAMES, MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Part, Trace
@@ -273,7 +273,7 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
         word = _word(view, trace)
     place = view.other if is_other else view.pane
     scene = Scene(trace, *model_choice.place_within(place, trace.info), word, place.cell)
-    opened = open_cell(view.step, scene)
+    opened = step_of(view.step).opened(scene)
     if place.cell is not None and opened.cell != place.cell:
         markup.notice("The link points to a cell that this matrix does not have: another one is explained.")
     _tell_cuts(recorded.trace)

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.lesson.pictures import matrices
 from attention.lesson.prose import lesson, word
-from attention.lesson.telling import tell_weights
+from attention.lesson.steps import softmax
 from attention.models import bundled, get_info
 from attention.models.bundled import Bundled
 from attention.ui import components, frame, markup, state, step_view
@@ -71,8 +70,8 @@ def _first_picture(view: View, pane: Pane) -> None:
         step_view.unavailable(pane)
         return
     place = f"layer {pane.scene.layer + 1}, head {pane.scene.head + 1}"
-    components.matrix(matrices("softmax", pane.scene)[0], key=f"front_{pane.info.model_id}")
-    markup.prose(tell_weights(pane.scene))
+    components.matrix(softmax.STEP.matrices(pane.scene)[0], key=f"front_{pane.info.model_id}")
+    markup.prose(softmax.tell_weights(pane.scene))
     start = replace(view, step="tokens").to_query()
     with st.container(key=f"way_in_{pane.info.model_id}"):
         st.page_link(

@@ -8,9 +8,9 @@ from functools import partial
 import streamlit as st
 
 from attention.figures.chart import candidates_chart
-from attention.lesson.course import STEP_KEYS
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
 from attention.lesson.scene import Scene
+from attention.lesson.steps import step_of
 from attention.ui import components, markup, state
 from attention.ui.cache import Address, forecast_of
 from attention.ui.downloads import GoneError, Table, csv_button
@@ -21,8 +21,8 @@ __all__ = ["show"]
 
 
 def show(view: View, panes: Sequence[Pane]) -> None:
-    """Draw what comes next after the last step, for each pane whose model is a decoder."""
-    if view.step != STEP_KEYS[-1]:
+    """Draw what comes next, at the step that it belongs to, for each pane whose model is a decoder."""
+    if "next token" not in step_of(view.step).extras:
         return
     for pane in panes:
         if pane.scene is None or pane.address is None or not pane.info.is_decoder:

@@ -17,6 +17,7 @@ from attention.lesson.savings import (
     tell_shared,
 )
 from attention.lesson.scene import Scene
+from attention.lesson.steps import step_of
 from attention.lesson.tables import matrix_table
 from attention.ui import components, markup
 from attention.ui.cache import Address
@@ -32,7 +33,7 @@ _TITLE = "What grouped queries save"
 def show(view: View, panes: Sequence[Pane]) -> None:
     """Draw, at the step that makes queries, keys and values, what it would mean if heads shared the latter two."""
     pane = next(pane for pane in panes if not pane.is_other) if panes else None
-    if view.step != "qkv" or pane is None or pane.scene is None or pane.address is None:
+    if "savings" not in step_of(view.step).extras or pane is None or pane.scene is None or pane.address is None:
         return
     scene = pane.scene
     shares = scene.info.group_size > 1

@@ -8,17 +8,16 @@ from functools import partial
 
 import streamlit as st
 
-from attention.figures.chart import parts_chart, spread_chart
+from attention.figures.chart import parts_chart
 from attention.figures.matrix import Cell
-from attention.lesson.course import STEP_KEYS, STEPS, Step, step_of
-from attention.lesson.details import Detail, detail
-from attention.lesson.guessed import tell_mostly_guessed
+from attention.lesson import steps
+from attention.lesson.detail import Detail
+from attention.lesson.excerpt import Excerpt
 from attention.lesson.heads import head_thumbs
-from attention.lesson.pictures import matrices
 from attention.lesson.scene import Scene
-from attention.lesson.tables import matrix_table, shapes, token_table
-from attention.lesson.telling import formula, heading, tell
-from attention.snippets import Library, snippet
+from attention.lesson.steps import step_of
+from attention.lesson.steps.base import Step, Strip
+from attention.snippets import Library
 from attention.ui import components, frame, markup, state
 from attention.ui.cache import Address
 from attention.ui.downloads import Table, csv_button
@@ -35,15 +34,15 @@ MAX_IN_A_ROW = 3
 
 
 def steps_line(view: View) -> None:
-    """Draw where one is among the nine steps, and the way back and on (arrow keys do the same)."""
-    components.stepper([(step.key, step.name) for step in STEPS], view.step, key="stepper", on_choose=_go)
+    """Draw where one is among the steps, and the way back and on (arrow keys do the same)."""
+    components.stepper([(step.key, step.name) for step in steps.STEPS], view.step, key="stepper", on_choose=_go)
 
 
 def show(view: View, panes: list[Pane]) -> None:
     """Draw the step for every pane; two models stand side by side at the same step."""
     step = step_of(view.step)
     if len(panes) == 1:
-        _show_one(view, step, panes[0])
+        _show_one(step, panes[0])
         return
     for pane, column in zip(panes, st.columns(2, gap="large"), strict=False):
         with column:
@@ -51,13 +50,13 @@ def show(view: View, panes: list[Pane]) -> None:
             with st.container(horizontal=True):
                 frame.place_choice(pane)
             _heading(step, pane)
-            _picture(view, pane)
+            _picture(step, pane)
             _words(step, pane)
             _opened_cell(step, pane)
             _panel(step, pane)
 
 
-def _show_one(view: View, step: Step, pane: Pane) -> None:
+def _show_one(step: Step, pane: Pane) -> None:
     """Words and the opened cell on the left, picture and code on the right; all in one column where it is narrow."""
     with st.container(key="step"):
         left, right = st.container(key="step_left"), st.container(key="step_right")
@@ -66,7 +65,7 @@ def _show_one(view: View, step: Step, pane: Pane) -> None:
         _words(step, pane)
     # Before the opened cell, whose bars and table take a new server a while.
     with right, st.container(key="step_picture"):
-        _picture(view, pane)
+        _picture(step, pane)
     with left, st.container(key="step_detail"):
         _opened_cell(step, pane)
     with right, st.container(key="step_panel"):
@@ -74,8 +73,8 @@ def _show_one(view: View, step: Step, pane: Pane) -> None:
 
 
 def head_grids(view: View, panes: list[Pane]) -> None:
-    """Draw the weights of all heads of the layer, small, from the step on at which heads differ."""
-    if STEP_KEYS.index(view.step) < STEP_KEYS.index("qkv"):
+    """Draw the weights of all heads of the layer, small, at the steps that differ from head to head."""
+    if not step_of(view.step).has_head_grid:
         return
     for pane in panes:
         if pane.scene is not None:
@@ -100,61 +99,51 @@ def unavailable(pane: Pane) -> None:
 
 
 def _heading(step: Step, pane: Pane) -> None:
-    number = STEP_KEYS.index(step.key) + 1
-    named = step.heading if pane.scene is None else heading(step, pane.scene)
     # Two panes have the same heading, whose text would be the id of both.
-    st.header(f"{number}. {named}", anchor=f"beside-{step.key}" if pane.is_other else False)
+    st.header(
+        f"{steps.number_of(step)}. {step.heading(pane.scene)}", anchor=f"beside-{step.key}" if pane.is_other else False
+    )
     with st.container(key=f"formula_{pane.name}"):
-        st.latex(step.formula if pane.scene is None else formula(step, pane.scene))
+        st.latex(step.formula(pane.scene))
 
 
 def _words(step: Step, pane: Pane) -> None:
     scene = pane.scene
     if scene is None:
         return
-    markup.prose(tell(step.key, scene))
-    # At the first step the words are named; at the others it matters only where it is most of them.
-    mostly_guessed = "" if step.key == STEP_KEYS[0] else tell_mostly_guessed(scene)
-    if mostly_guessed:
-        markup.prose(mostly_guessed, is_aside=True)
+    markup.prose(step.words(scene))
+    aside = step.aside(scene)
+    if aside:
+        markup.prose(aside, is_aside=True)
 
 
 def _opened_cell(step: Step, pane: Pane) -> None:
-    """Draw how the opened cell came about, and at the scaling step how far the scores are spread."""
+    """Draw how the opened cell came about, and the charts that a step has besides."""
     scene, address = pane.scene, pane.address
     if scene is None or address is None:
         return
-    explained = detail(scene)
+    explained = step.detail(scene)
     if explained is not None:
-        _detail(explained, pane.name, address)
-    if step.key == "scale":
-        is_closer = scene.attention.scale < 1
-        data = spread_chart(scene.steps.scores, scene.steps.scaled_scores, is_closer=is_closer)
-        components.chart(data, key=f"{pane.name}_spread")
+        _detail(step, explained, pane.name, address)
+    for name, chart in step.charts(scene).items():
+        components.chart(chart, key=f"{pane.name}_{name}")
 
 
-def _picture(view: View, pane: Pane) -> None:
+def _picture(step: Step, pane: Pane) -> None:
     scene = pane.scene
     if scene is None:
         unavailable(pane)
         return
-    if view.step == STEP_KEYS[0]:
-        if scene.is_cross:
-            st.caption("What is written asks")
-        components.token_strip(
-            scene.tokens, scene.word, key=f"{pane.name}_tokens", on_choose=partial(_focus, pane.is_other)
-        )
-        if scene.is_cross:
-            st.caption("What was read is asked")
-            components.token_strip(scene.key_tokens, None, key=f"{pane.name}_read", label="Tokens that were read")
+    for strip in step.strips(scene):
+        _strip(strip, pane)
+    pictures = step.matrices(scene)
+    if not pictures:
         return
-    pictures = matrices(view.step, scene)
-    is_row = view.step in ("qkv", "scale", "sum")
     n_columns = min(len(pictures), MAX_IN_A_ROW)
     places = [
         place
         for _ in range(0, len(pictures), n_columns)
-        for place in (st.columns(n_columns) if is_row else [st.container() for _ in range(n_columns)])
+        for place in (st.columns(n_columns) if step.is_side_by_side else [st.container() for _ in range(n_columns)])
     ]
     for picture, place in zip(pictures, places, strict=False):
         with place:
@@ -164,7 +153,15 @@ def _picture(view: View, pane: Pane) -> None:
             components.matrix(picture, key=f"{pane.name}_{picture.name}", on_select=on_select)
 
 
-def _detail(explained: Detail, name: str, address: Address) -> None:
+def _strip(strip: Strip, pane: Pane) -> None:
+    if strip.caption:
+        st.caption(strip.caption)
+    take = None if strip.focus is None else partial(_focus, pane.is_other)
+    key = f"{pane.name}_{strip.name}"
+    components.token_strip(strip.tokens, strip.focus, key=key, on_choose=take, label=strip.label)
+
+
+def _detail(step: Step, explained: Detail, name: str, address: Address) -> None:
     with st.container(border=True, key=f"{name}_detail"):
         markup.prose(explained.title + explained.note, is_detail=True)
         if len(explained.parts):
@@ -173,11 +170,11 @@ def _detail(explained: Detail, name: str, address: Address) -> None:
         # Made only once it is open: a table is much to make, and much for a browser to fetch.
         with st.expander("These parts as a table", key=f"{name}_parts_open", on_change="rerun") as place:
             if place.open:
-                _table(explained.table(), f"{name}_parts", "parts", _parts, address)
+                _table(explained.table(), f"{name}_parts", "parts", partial(_parts, step.key), address)
 
 
-def _parts(scene: Scene) -> Table:
-    explained = detail(scene)
+def _parts(step: str, scene: Scene) -> Table:
+    explained = step_of(step).detail(scene)
     # The address is of a scene with an opened cell.
     assert explained is not None
     return explained.table()
@@ -198,36 +195,18 @@ def _panel(step: Step, pane: Pane) -> None:
             label_visibility="collapsed",
         )
         if chosen == "Shapes":
-            markup.shapes_line(shapes(step.key, scene))
+            markup.shapes_line(step.shapes(scene))
         elif chosen == "Table":
-            pictures = matrices(step.key, scene)
-            tables = [(picture.name, matrix_table(picture)) for picture in pictures]
-            for name, columns in tables or _token_tables(scene):
-                _table(columns, f"{pane.name}_{name}", name, partial(_columns, step.key, name), address)
+            for name, make in step.tables(scene).items():
+                _table(make(), f"{pane.name}_{name}", name, partial(_columns, step.key, name), address)
         else:
             library: Library = "numpy" if chosen == "NumPy" else "pytorch"
-            row, column = _printed_cell(step, scene)
-            st.code(snippet(step.key, library, scene.trace, scene.layer, scene.head, row, column))
+            st.code(step.code(Excerpt(library, scene, *step.printed_cell(scene))))
 
 
 def _columns(step: str, name: str, scene: Scene) -> Table:
     """Return one table of a step, by its name."""
-    for picture in matrices(step, scene):
-        if picture.name == name:
-            return matrix_table(picture)
-    return dict(_token_tables(scene))[name]
-
-
-def _token_tables(scene: Scene) -> list[tuple[str, dict[str, list[str]]]]:
-    tables = [("tokens", token_table(scene.tokens))]
-    return [*tables, ("read", token_table(scene.key_tokens))] if scene.is_cross else tables
-
-
-def _printed_cell(step: Step, scene: Scene) -> tuple[int, int | None]:
-    """Return the row whose numbers the code prints, and the opened cell's column where both name tokens."""
-    if scene.cell is not None and step.key in ("scores", "scale", "mask", "softmax"):
-        return scene.cell.row, scene.cell.column
-    return scene.word, None
+    return step_of(step).tables(scene)[name]()
 
 
 def _table(

@@ -1,0 +1,111 @@
+"""What of a scene's numbers stands in the code of a step, and which of them the code prints.
+
+No number is made up. Where an array is too large to paste, the code takes a part of it and says so:
+the row that is printed, the first columns of a matrix, or the first keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.lesson.scene import Scene
+from attention.snippets import LIBRARIES, MAX_BYTES, N_SHOWN, Library, Values, array_code, fill, numbers, shapes
+
+__all__ = ["Excerpt", "are_close"]
+
+MAX_LABEL = 24  # characters of a token in a comment
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A scene as code has it: in which library, and the token in whose row the numbers stand that are printed.
+
+    ``column`` is that of the cell to print, where a step makes a matrix of scores or weights; None is the highest.
+    """
+
+    library: Library
+    scene: Scene
+    row: int
+    column: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what there is not.
+
+        Raises:
+            ValueError: there is no such library.
+            IndexError: there is no such layer or token.
+        """
+        if self.library not in LIBRARIES:
+            raise ValueError(f"library must be one of {', '.join(LIBRARIES)}, got {self.library!r}")
+        sizes = (("layer", self.scene.layer, len(self.scene.trace.layers)), ("token", self.row, len(self.scene.tokens)))
+        for name, index, size in sizes:
+            if not 0 <= index < size:
+                raise IndexError(f"{name} must be between 0 and {size - 1}, got {index}")
+
+    @property
+    def place(self) -> str:
+        """Layer and head as the page names them, counted from 1."""
+        return f"layer {self.scene.layer + 1}, head {self.scene.head + 1}"
+
+    def fill(self, template: str, values: Values) -> str:
+        """Return a template with these values in it, and the layer and the head unless they say another place."""
+        return fill(template, self.library, {"place": self.place, **values})
+
+    def recorded(self, title: str, **arrays: Array | None) -> str:
+        """Give the arrays themselves where the code that makes them cannot be shown."""
+        known = {name: array for name, array in arrays.items() if array is not None}
+        rows = self.rows(*known.values())
+        values = self.write(**{name: known[name][rows] if name in known else None for name in "XQKV"})
+        if not known:
+            nothing: Values = dict.fromkeys(("row", "n_shown", "answer", "result", "cut"))
+            title = "The vectors that enter this layer were not recorded."
+            return self.fill("recorded", {**values, **nothing, "title": title})
+        name, array = next(iter(known.items()))
+        return self.fill("recorded", {"title": title, "result": name, **values, **self.vector(array, rows)})
+
+    def rows(self, *arrays: Array | None) -> slice:
+        """Return all rows, or only the one that is printed if one of the arrays is too large to paste."""
+        is_large = any(array is not None and array.nbytes > MAX_BYTES for array in arrays)
+        return slice(self.row, self.row + 1) if is_large else slice(None)
+
+    def label(self, position: int, *, is_key: bool = False) -> str:
+        """Name a token, safely inside a comment."""
+        text = (self.scene.key_tokens if is_key else self.scene.tokens)[position].text
+        return repr(text if len(text) <= MAX_LABEL else f"{text[:MAX_LABEL]}…")
+
+    def write(self, **arrays: Array | None) -> Values:
+        """Write each array as code, and its shape under the name ``…_shape``; None stays None."""
+        code = {name: None if array is None else array_code(array, self.library) for name, array in arrays.items()}
+        return {**code, **shapes(**arrays)}
+
+    def write_bias(self, bias: Float[Array, " C"] | None) -> str:
+        """Write a bias as code, or 0 where there is none."""
+        return "0  # there is none" if bias is None else array_code(bias, self.library)
+
+    def cell(self, matrix: Float[Array, "Q K"], rows: slice) -> Values:
+        """Choose the cell to print: the chosen one, or the highest of its row."""
+        column = self.column
+        if column is None or column >= matrix.shape[1]:
+            column = int(matrix[self.row].argmax())
+        answer = f"{matrix[self.row, column]:.2f}, {self.label(self.row)} · {self.label(column, is_key=True)}"
+        return {**self._printed(rows), "column": str(column), "answer": answer}
+
+    def vector(self, matrix: Float[Array, "T C"], rows: slice) -> Values:
+        """Choose the numbers to print: the first of the row's."""
+        answer = f"{numbers(matrix[self.row])}, the first of {self.label(self.row)}"
+        return {**self._printed(rows), "n_shown": str(N_SHOWN), "answer": answer}
+
+    def _printed(self, rows: slice) -> Values:
+        """Return where the row to print is among these rows, and say so if it is alone."""
+        if rows == slice(None):
+            return {"row": str(self.row), "cut": None}
+        return {"row": "0", "cut": f"Here only the row of {self.label(self.row)}: all rows are too many to paste."}
+
+
+def are_close(ours: Array, wanted: Array) -> bool:
+    """Tell whether what the code makes is what was recorded, to four decimals."""
+    return ours.shape == wanted.shape and bool(np.allclose(ours, wanted, rtol=1e-4, atol=1e-4))

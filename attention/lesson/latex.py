@@ -1,0 +1,59 @@
+"""The formula of attention in LaTeX: the part that a step is about in its colour, the rest in grey."""
+
+from __future__ import annotations
+
+from attention.figures import colours
+from attention.lesson.scene import Scene
+
+__all__ = ["K_T", "K", "Q", "V", "attention", "coloured", "divisor", "product"]
+
+
+def coloured(colour: str, latex: str) -> str:
+    """Return a part of a formula in a colour."""
+    return rf"\textcolor{{{colour}}}{{{latex}}}"
+
+
+def _grey(latex: str) -> str:
+    return coloured(colours.INACTIVE, latex)
+
+
+Q, K, V = coloured(colours.QUERY, "Q"), coloured(colours.KEY, "K"), coloured(colours.VALUE, "V")
+K_T = coloured(colours.KEY, r"K^{\top}")
+
+
+def attention(
+    scene: Scene | None,
+    *,
+    scores: str | None = None,
+    scale: str | None = None,
+    mask: str | None = None,
+    softmax: str | None = None,
+    value: str | None = None,
+) -> str:
+    """Return the formula of attention with the parts that are given as they are, and the others in grey.
+
+    A position bias is written where the model has one, and the scaling as the model does it; a model that
+    leaves its scores as they are has none, unless it is given.
+    """
+    divided = divisor(scene)
+    inside = (
+        scores or _grey(product(scene, r"QK^{\top}")),
+        scale or (divided and _grey(f"/ {divided}")),
+        mask or _grey("+ M"),
+    )
+    opened, closed = (r"\big(", r"\big)") if softmax else (_grey(r"\big("), _grey(r"\big)"))
+    function = softmax or _grey(r"\mathrm{softmax}")
+    weighed = r" \, ".join(filter(None, inside))
+    return rf"{function}{opened} {weighed} {closed} \, {value or _grey('V')}"
+
+
+def product(scene: Scene | None, latex: str) -> str:
+    """Return the product of queries and keys with the position bias B added, where the model has one."""
+    has_bias = scene is not None and scene.attention.bias is not None
+    return f"({latex} + B)" if has_bias else latex
+
+
+def divisor(scene: Scene | None) -> str:
+    """Return what the scores are divided by: √d_k, or a number of the model's own; empty if by nothing."""
+    root = r"\sqrt{d_k}"
+    return root if scene is None else scene.divisor(root)

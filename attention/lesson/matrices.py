@@ -1,0 +1,81 @@
+"""The two kinds of matrices that steps show: of queries and keys, and of vectors, one for each token."""
+
+from __future__ import annotations
+
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.figures.matrix import Matrix, Palette, Role
+from attention.lesson.scene import Scene, numbered
+from attention.segments import groups
+
+__all__ = ["pairs", "vectors"]
+
+_ASKS, _ASKED = "queries (who asks)", "keys (who is asked)"
+
+
+def pairs(
+    scene: Scene,
+    name: str,
+    title: str,
+    values: Float[Array, "Q K"],
+    limit: float | None = None,
+    palette: Palette = "signed",
+    hidden: Bool[Array, "Q K"] | None = None,
+) -> Matrix:
+    """Return numbers of a head as a matrix with a row for each query and a column for each key."""
+    return Matrix(
+        name=name,
+        title=title,
+        values=values,
+        row_labels=scene.labels,
+        column_labels=scene.key_labels,
+        row_axis=_ASKS,
+        column_axis=_ASKED,
+        palette=palette,
+        alt=f"{title}: {len(scene.labels)} queries by {len(scene.key_labels)} keys, "
+        f"layer {scene.layer + 1}, head {scene.head + 1}.",
+        row_role="query",
+        column_role="key",
+        limit=limit,
+        focus_row=scene.word,
+        selected=scene.selected(name),
+        row_groups=groups(scene.tokens),
+        column_groups=groups(scene.key_tokens),
+        hidden=hidden if hidden is not None and hidden.any() else None,
+    )
+
+
+def vectors(
+    scene: Scene,
+    name: str,
+    title: str,
+    values: Float[Array, "T C"],
+    columns: tuple[str, ...] | None = None,
+    role: Role = "plain",
+    block_width: int | None = None,
+    column_axis: str = "dimensions",
+    *,
+    of_keys: bool = False,
+) -> Matrix:
+    """Return vectors as a matrix with a row for each token; ``of_keys``: for each token that is looked at."""
+    names = numbered(values.shape[1]) if columns is None else columns
+    is_other = of_keys and scene.is_cross
+    tokens, labels = (scene.key_tokens, scene.key_labels) if is_other else (scene.tokens, scene.labels)
+    return Matrix(
+        name=name,
+        title=title,
+        values=values,
+        row_labels=labels,
+        column_labels=names,
+        row_axis="tokens",
+        column_axis=column_axis,
+        palette="signed",
+        alt=f"{title}: one vector of {values.shape[1]} numbers for each of {values.shape[0]} tokens.",
+        row_role=role,
+        title_role=role,
+        focus_row=None if is_other else scene.word,
+        selected=scene.selected(name),
+        block_width=block_width,
+        row_groups=groups(tokens),
+    )

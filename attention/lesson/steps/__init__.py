@@ -1,0 +1,42 @@
+"""The steps of attention, in order; a further one is a module of its own and a name in this list."""
+
+from __future__ import annotations
+
+from attention.lesson.steps import embed, heads, mask, qkv, scale, scores, softmax, tokens, weighted_sum
+from attention.lesson.steps.base import Step
+
+__all__ = ["STEPS", "keys", "number_of", "step_of"]
+
+STEPS: tuple[Step, ...] = (
+    tokens.STEP,
+    embed.STEP,
+    qkv.STEP,
+    scores.STEP,
+    scale.STEP,
+    mask.STEP,
+    softmax.STEP,
+    weighted_sum.STEP,
+    heads.STEP,
+)
+
+
+def keys() -> tuple[str, ...]:
+    """Return the names of the steps in links, in order."""
+    return tuple(step.key for step in STEPS)
+
+
+def step_of(key: str) -> Step:
+    """Return the step with this key.
+
+    Raises:
+        ValueError: there is no such step.
+    """
+    for step in STEPS:
+        if step.key == key:
+            return step
+    raise ValueError(f"step must be one of {', '.join(keys())}, got {key!r}")
+
+
+def number_of(step: Step) -> int:
+    """Return which step this is, counted from 1."""
+    return keys().index(step.key) + 1

@@ -1,0 +1,141 @@
+"""What a step consists of: a name, a formula, words, pictures that explain their cells, code and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from attention.figures.chart import Chart
+from attention.figures.matrix import Cell, Matrix
+from attention.lesson.detail import Detail
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.guessed import tell_mostly_guessed
+from attention.lesson.scene import Scene
+from attention.lesson.tables import Columns, matrix_table, token_table
+from attention.trace import Token
+
+__all__ = ["Exhibit", "Extra", "Step", "Strip", "no_words"]
+
+# What stands under a step and works only on a page: what grouped queries save, and what comes next.
+Extra = Literal["savings", "next token"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A matrix that a step shows, and what explains one of its cells."""
+
+    matrix: Matrix
+    explain: Callable[[Scene, Cell], Detail]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Tokens in a row; where one of them is in focus, another one can be chosen."""
+
+    name: str
+    tokens: tuple[Token, ...]
+    focus: int | None = None
+    label: str = "Tokens"
+    caption: str = ""
+
+
+def _nothing(_scene: Scene) -> tuple[()]:
+    return ()
+
+
+def no_words(_scene: Scene) -> str:
+    """Return no words."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of attention. What it says and shows follows from a scene alone, and is made when it is asked for.
+
+    Attributes:
+        key: its name in links.
+        name: its short name, where all steps are listed.
+        title: its heading, unless ``own_title`` knows a truer one for a scene.
+        formula: LaTeX; with no scene, that of attention in general.
+        words: what happens here, in this scene's own words and numbers (HTML).
+        shapes: what it takes in and gives out, in one line.
+        code: the same in NumPy or PyTorch, with the numbers of the page, so that it runs if pasted.
+        strips: rows of tokens to show, before any matrix.
+        exhibits: matrices to show, in the order in which they are worked out.
+        charts: what is drawn under the opened cell, by name.
+        aside: what matters less than the words, and is written smaller (HTML).
+        main: the name of the matrix that the step is about, where that is not the first one.
+        is_of_pairs: its matrices have a query for each row and a key for each column.
+        is_side_by_side: its matrices stand beside one another.
+        has_head_grid: the weights of all heads of the layer belong under it.
+        extras: what else stands under it on a page.
+    """
+
+    key: str
+    name: str
+    title: str
+    formula: Callable[[Scene | None], str]
+    words: Callable[[Scene], str]
+    shapes: Callable[[Scene], str]
+    code: Callable[[Excerpt], str]
+    own_title: Callable[[Scene], str | None] = lambda _: None
+    strips: Callable[[Scene], tuple[Strip, ...]] = _nothing
+    exhibits: Callable[[Scene], tuple[Exhibit, ...]] = _nothing
+    charts: Callable[[Scene], dict[str, Chart]] = lambda _: {}
+    aside: Callable[[Scene], str] = tell_mostly_guessed
+    main: str = ""
+    is_of_pairs: bool = False
+    is_side_by_side: bool = False
+    has_head_grid: bool = True
+    extras: frozenset[Extra] = frozenset()
+
+    def heading(self, scene: Scene | None) -> str:
+        """Return the heading, with no scene that of the step in general."""
+        return self.title if scene is None else self.own_title(scene) or self.title
+
+    def matrices(self, scene: Scene) -> tuple[Matrix, ...]:
+        """Return the matrices alone, without what explains their cells."""
+        return tuple(exhibit.matrix for exhibit in self.exhibits(scene))
+
+    def tables(self, scene: Scene) -> dict[str, Callable[[], Columns]]:
+        """Return the tables behind the pictures by name, each made only when called: a large one takes a while."""
+        tables: dict[str, Callable[[], Columns]] = {}
+        tables |= {strip.name: partial(token_table, strip.tokens) for strip in self.strips(scene)}
+        tables |= {matrix.name: partial(matrix_table, matrix) for matrix in self.matrices(scene)}
+        # Where nothing that the step shows was recorded, there are still the tokens.
+        return tables or {"tokens": partial(token_table, scene.tokens)}
+
+    def opened(self, scene: Scene) -> Scene:
+        """Return the scene with its clicked cell or, where none of this step was clicked, the one most worth a look."""
+        matrices = self.matrices(scene)
+        if not matrices:
+            return scene.with_cell(None)
+        if scene.cell is not None and any(matrix.has(scene.cell) for matrix in matrices):
+            return scene
+        main = next((matrix for matrix in matrices if matrix.name == self.main), matrices[0])
+        return scene.with_cell(self._most_telling(scene, main))
+
+    def detail(self, scene: Scene) -> Detail | None:
+        """Explain the scene's cell; None if no matrix of this step has it."""
+        cell = scene.cell
+        if cell is None:
+            return None
+        found = (exhibit for exhibit in self.exhibits(scene) if exhibit.matrix.has(cell))
+        return next((exhibit.explain(scene, cell) for exhibit in found), None)
+
+    def printed_cell(self, scene: Scene) -> tuple[int, int | None]:
+        """Return the row whose numbers the code prints, and the opened cell's column where both name tokens."""
+        if scene.cell is not None and self.is_of_pairs:
+            return scene.cell.row, scene.cell.column
+        return scene.word, None
+
+    def _most_telling(self, scene: Scene, matrix: Matrix) -> Cell:
+        """Return in the row of the word in focus where it looks most or, if that is no row of keys, what is largest."""
+        if self.is_of_pairs:
+            return Cell(matrix.name, scene.word, int(scene.steps.masked_scores[scene.word].argmax()))
+        row = len(matrix.row_labels) - 1 if matrix.has_total_row else scene.word
+        return Cell(matrix.name, row, int(np.abs(matrix.values[row]).argmax()))

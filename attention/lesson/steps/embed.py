@@ -1,0 +1,350 @@
+"""Each token becomes a vector: what enters the layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.figures.matrix import Cell
+from attention.lesson.detail import WHOLE_VECTOR, Detail
+from attention.lesson.excerpt import Excerpt, are_close
+from attention.lesson.matrices import vectors
+from attention.lesson.prose import exact, fact, length, lesson, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Exhibit, Step
+from attention.snippets import numbers, shapes
+
+__all__ = ["STEP"]
+
+
+def _formula(scene: Scene | None) -> str:
+    if scene is None:
+        return f"X = {_embedding('word')} + {_embedding('position')}"
+    if scene.is_cross:
+        return r"X = \text{decoder} \quad Z = \text{encoder's output}"
+    norm, deeper = scene.attention.norm, rf"\text{{output of layer {scene.layer}}}"
+    if norm is not None:
+        return rf"X = \mathrm{{{norm.name}}}({deeper if scene.layer else _parts(scene)})"
+    if scene.layer:
+        return f"X = {deeper}"
+    return rf"X = \mathrm{{LayerNorm}}({_parts(scene)})" if _has_norm(scene) else _formula(None)
+
+
+def _embedding(name: str) -> str:
+    return rf"E_{{\text{{{name}}}}}"
+
+
+def _parts(scene: Scene) -> str:
+    """Return in LaTeX what is added up before the first layer."""
+    parts = scene.trace.embeddings
+    names = ["patch" if scene.info.reads == "picture" else "word"]
+    if parts is not None:
+        known = {"position": parts.positions, "segment": parts.segments}
+        names += [name for name, part in known.items() if part is not None]
+    return " + ".join(map(_embedding, names))
+
+
+def _has_norm(scene: Scene) -> bool:
+    """Tell whether the parts do not simply add up to what enters the layer."""
+    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    if inputs is None or parts is None or parts.positions is None:
+        return False
+    return not np.allclose(parts.words + parts.positions, inputs, atol=1e-5)
+
+
+def _words(scene: Scene) -> str:
+    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    if inputs is None:
+        return ""
+    if scene.is_cross:
+        return lesson(
+            "embed-cross",
+            width=inputs.shape[1],
+            count=len(scene.tokens),
+            layer=scene.layer + 1,
+            keys=len(scene.key_tokens),
+            focus=word(scene.names[scene.word]),
+            length=length(inputs[scene.word]),
+        )
+    if scene.attention.norm is not None:
+        return _tell_stream(scene, inputs)
+    if scene.layer or parts is None or parts.positions is None:
+        cosines = _cosines(inputs, scene.word)
+        nearest = int(cosines.argmax())
+        return lesson(
+            "embed-deeper",
+            layer=scene.layer + 1,
+            before=scene.layer,
+            times="once" if scene.layer == 1 else f"{scene.layer} times",
+            width=inputs.shape[1],
+            focus=word(scene.names[scene.word]),
+            length=length(inputs[scene.word]),
+            nearest=word(scene.names[nearest]),
+            cosine=fact(float(cosines[nearest])),
+        )
+    text = lesson(
+        "embed-first",
+        width=inputs.shape[1],
+        focus=word(scene.names[scene.word]),
+        position=scene.word,
+        word_length=length(parts.words[scene.word]),
+        position_length=length(parts.positions[scene.word]),
+        length=length(inputs[scene.word]),
+    )
+    if parts.segments is not None:
+        text += lesson("embed-segment", length=length(parts.segments[scene.word]))
+    text += _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
+    return text + lesson("embed-norm") if _has_norm(scene) else text
+
+
+def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
+    """Say how the lengths of two parts make the length of their sum; nothing if one of them has no direction."""
+    both = float(np.linalg.norm(one) * np.linalg.norm(other))
+    if not both:
+        return ""
+    cosine = min(1.0, max(-1.0, float(one @ other) / both))
+    return lesson(
+        "embed-lengths",
+        cosine=fact(cosine),
+        angle=fact(math.degrees(math.acos(cosine))),
+        together=length(one + other),
+        focus=word(scene.names[scene.word]),
+    )
+
+
+def _tell_stream(scene: Scene, inputs: Array) -> str:
+    """Say what enters a layer of a model that norms before attention, and adds to what goes on beside it."""
+    assert scene.attention.norm is not None
+    assert scene.stream is not None
+    facts: dict[str, str | int] = {
+        "width": inputs.shape[1],
+        "focus": word(scene.names[scene.word]),
+        "stream_length": length(scene.stream[scene.word]),
+        "length": length(inputs[scene.word]),
+        "norm": scene.attention.norm.name,
+    }
+    if not scene.layer:
+        return _tell_first_stream(scene, facts)
+    cosines = _cosines(inputs, scene.word)
+    nearest = int(cosines.argmax())
+    return lesson(
+        "embed-stream",
+        layer=scene.layer + 1,
+        before=scene.layer,
+        nearest=word(scene.names[nearest]),
+        cosine=fact(float(cosines[nearest])),
+        **facts,
+    )
+
+
+def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
+    """Say what enters layer 1, and how the model is told where a token stands."""
+    parts = scene.trace.embeddings
+    if parts is None or parts.positions is None:
+        return lesson("embed-bias" if scene.attention.bias is not None else "embed-rotary", **facts)
+    text = lesson(
+        "embed-picture" if scene.info.reads == "picture" else "embed-normed",
+        position=scene.word,
+        word_length=length(parts.words[scene.word]),
+        position_length=length(parts.positions[scene.word]),
+        **facts,
+    )
+    return text + _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
+
+
+def _cosines(of: Array, row: int) -> Array:
+    """Return the cosine of one row with every other; its own counts as the lowest."""
+    lengths = np.linalg.norm(of, axis=1)
+    products = lengths * lengths[row]
+    cosines = (of @ of[row]) / np.where(products == 0, 1, products)
+    if len(cosines) > 1:
+        cosines[row] = -np.inf
+    return cosines
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    exhibits = []
+    norm = scene.attention.norm
+    if inputs is not None:
+        title = f"X: what enters layer {scene.layer + 1}" + (f", after {norm.name}" if norm is not None else "")
+        exhibits.append(_exhibit(scene, "inputs", title, inputs, _explain_input))
+    if scene.is_cross and scene.attention.sources is not None:
+        title = "Z: the encoder's output"
+        exhibits.append(_exhibit(scene, "sources", title, scene.attention.sources, _explain_source, of_keys=True))
+    if norm is not None and scene.layer and scene.stream is not None:
+        title = f"Before {norm.name}: what layer {scene.layer} left"
+        exhibits.append(_exhibit(scene, "stream", title, scene.stream, _explain_stream))
+    # The parts are added before the first layer; what enters a deeper one is not made of them alone.
+    where = "" if scene.layer == 0 else ", added before layer 1"
+    if parts is not None and scene.layer == 0:
+        title = "Patch part" if scene.info.reads == "picture" else "Word part"
+        exhibits.append(_exhibit(scene, "words", title, parts.words, _explain_part))
+    if parts is not None and parts.positions is not None:
+        exhibits.append(_exhibit(scene, "positions", f"Position part{where}", parts.positions, _explain_part))
+    return tuple(exhibits)
+
+
+def _exhibit(
+    scene: Scene,
+    name: str,
+    title: str,
+    values: Array,
+    explain: Callable[[Scene, Cell], Detail],
+    *,
+    of_keys: bool = False,
+) -> Exhibit:
+    return Exhibit(vectors(scene, name, title, values, scene.dimensions, of_keys=of_keys), explain)
+
+
+def _explain_input(scene: Scene, cell: Cell) -> Detail:
+    name, parts = word(scene.names[cell.row]), scene.trace.embeddings
+    dimension = word(scene.dimension_names[cell.column])
+    if scene.attention.norm is not None and not scene.is_cross:
+        return _explain_normed_input(scene, cell)
+    if parts is None or scene.layer > 0 or scene.is_cross:
+        value = scene.attention.inputs[cell.row]  # type: ignore[index]
+        title = lesson("detail-input", word=name, dimension=dimension, value=fact(float(value[cell.column])))
+        which = "cross" if scene.is_cross else "deeper"
+        note = lesson(f"detail-input-{which}", layer=scene.layer + 1, before=scene.layer)
+        return Detail(title, note, scene.dimension_names, value, WHOLE_VECTOR)
+    addends = {"word": parts.words, "position": parts.positions, "segment": parts.segments}
+    known = {label: array[cell.row, cell.column] for label, array in addends.items() if array is not None}
+    value = float(scene.attention.inputs[cell.row, cell.column])  # type: ignore[index]
+    title = lesson("detail-input", word=name, dimension=dimension, value=fact(value))
+    total = float(sum(known.values()))
+    is_plain_sum = abs(total - value) < 1e-5
+    note = lesson("detail-input-sum" if is_plain_sum else "detail-input-norm", sum=exact(total), value=exact(value))
+    return Detail(title, note, tuple(known), np.array(list(known.values())), "the parts that are added")
+
+
+def _explain_normed_input(scene: Scene, cell: Cell) -> Detail:
+    """Explain a number that a norm made: what it was, divided by the size of its row, times a weight."""
+    norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
+    assert norm is not None
+    assert inputs is not None
+    assert stream is not None
+    row, value = stream[cell.row], float(inputs[cell.row, cell.column])
+    dimension = word(scene.dimension_names[cell.column])
+    title = lesson("detail-input", word=word(scene.names[cell.row]), dimension=dimension, value=fact(value))
+    mean = float(row.mean()) if norm.centred else 0.0
+    note = lesson(
+        "detail-input-layernorm" if norm.centred else "detail-input-rms",
+        stream=exact(float(row[cell.column])),
+        mean=exact(mean),
+        size=exact(float(np.sqrt(np.square(row - mean).mean() + norm.epsilon))),
+        gain=exact(float(norm.gain[cell.column])),
+        bias=exact(0.0 if norm.bias is None else float(norm.bias[cell.column])),
+        value=exact(value),
+    )
+    return Detail(title, note, scene.dimension_names, inputs[cell.row], WHOLE_VECTOR)
+
+
+def _explain_stream(scene: Scene, cell: Cell) -> Detail:
+    assert scene.attention.norm is not None
+    assert scene.stream is not None
+    row = scene.stream[cell.row]
+    title = lesson(
+        "detail-stream",
+        norm=scene.attention.norm.name,
+        word=word(scene.names[cell.row]),
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(row[cell.column])),
+    )
+    return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
+
+
+def _explain_source(scene: Scene, cell: Cell) -> Detail:
+    """Explain a number of what cross-attention makes keys and values of."""
+    assert scene.attention.sources is not None
+    row = scene.attention.sources[cell.row]
+    title = lesson(
+        "detail-source",
+        word=word(scene.key_names[cell.row]),
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(row[cell.column])),
+    )
+    return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
+
+
+def _explain_part(scene: Scene, cell: Cell) -> Detail:
+    parts = scene.trace.embeddings
+    values = parts.words if cell.matrix == "words" else parts.positions  # type: ignore[union-attr]
+    row = values[cell.row]  # type: ignore[index]
+    title = lesson(
+        f"detail-{cell.matrix}",
+        word=word(scene.names[cell.row]),
+        position=cell.row,
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(row[cell.column])),
+    )
+    return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
+
+
+def _code(excerpt: Excerpt) -> str:
+    scene = excerpt.scene
+    parts, inputs = scene.trace.embeddings, scene.attention.inputs
+    if scene.layer and inputs is not None:
+        norm = scene.attention.norm
+        after = "" if norm is None else f", after {norm.name}"
+        title = f"What enters layer {scene.layer + 1} is what came out of layer {scene.layer}{after}."
+        return excerpt.recorded(title, X=inputs)
+    if parts is None:
+        return excerpt.recorded("Embeddings, as the model had them: their parts are not known.", X=inputs)
+
+    rows = excerpt.rows(parts.words)
+    E, ids = _as_lookup(parts.words[rows])
+    S, segment_ids = (None, None) if parts.segments is None else _as_lookup(parts.segments[rows])
+    X = sum((part for part in (parts.positions, parts.segments) if part is not None), start=parts.words)
+    return excerpt.fill(
+        "embed",
+        {
+            **excerpt.write(E=E, P=None if parts.positions is None else parts.positions[rows], S=S),
+            **shapes(X=X[rows], ids=ids, S_rows=None if S is None else X[rows]),
+            "ids": repr(ids.tolist()),
+            "segment_ids": None if segment_ids is None else repr(segment_ids.tolist()),
+            "after": _what_follows(excerpt, X),
+            **excerpt.vector(X, rows),
+        },
+    )
+
+
+def _what_follows(excerpt: Excerpt, X: Array) -> str | None:
+    """Say what the model does to the sum before its first layer, if it does anything."""
+    scene = excerpt.scene
+    inputs, parts = scene.attention.inputs, scene.trace.embeddings
+    if inputs is None or are_close(X, inputs):
+        return None
+    norm = scene.attention.norm or (None if parts is None else parts.norm)
+    name = "a further step" if norm is None else norm.name
+    made = f"{numbers(inputs[excerpt.row])} for {excerpt.label(excerpt.row)}"
+    return f"Then {name} makes the input of layer 1 of it: {made}."
+
+
+def _as_lookup(rows: Array) -> tuple[Array, Array]:
+    """Undo a look-up: return the different rows, in order of appearance, and which of them each row is."""
+    known: dict[bytes, int] = {}
+    ids = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
+    firsts = [int(np.argmax(ids == number)) for number in range(len(known))]
+    return rows[firsts], ids
+
+
+def _shapes(scene: Scene) -> str:
+    T = len(scene.tokens)
+    return f"{T} tokens → X ({T}×{scene.info.d_model})"
+
+
+STEP = Step(
+    key="embed",
+    name="Embed",
+    title="Give every token a vector",
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    code=_code,
+    shapes=_shapes,
+    has_head_grid=False,
+)

@@ -1,0 +1,164 @@
+"""The heads are put side by side and multiplied by W_O: what the layer adds to each token's vector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.figures.format import number
+from attention.figures.matrix import Cell
+from attention.lesson.detail import Detail, tell_largest
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.matrices import vectors
+from attention.lesson.prose import fact, length, lesson, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Exhibit, Step
+from attention.snippets import Values, columns_to_paste, cut_note, shapes
+from attention.steps import output_projection
+
+__all__ = ["STEP"]
+
+
+def _formula(scene: Scene | None) -> str:
+    is_plain = scene is not None and scene.attention.projections is not None and not scene.has_bias("O")
+    bias = "" if is_plain else " + b_O"
+    return rf"\Delta E = \mathrm{{Concat}}(\mathrm{{head}}_1, \dots, \mathrm{{head}}_H) \, W_O{bias}"
+
+
+def _words(scene: Scene) -> str:
+    layer, row = scene.attention, scene.word
+    if layer.projections is None:
+        return ""
+    outputs, bias = scene.all_outputs[:, row], layer.projections.b_O
+    by_head = layer.projections.W_O.reshape(*outputs.shape, -1)
+    lengths = np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
+    largest = int(lengths.argmax())
+    facts: dict[str, str | int] = {
+        "focus": word(scene.names[scene.word]),
+        "change": length(scene.change[row]),
+        "largest": largest + 1,
+        "largest_length": fact(float(lengths[largest])),
+    }
+    text = _tell_joining(scene)
+    if scene.stream is None:
+        text += lesson("heads-no-inputs", **facts)
+    else:
+        text += lesson("heads", length=length(scene.stream[row]), **facts)
+    total = float(lengths.sum()) + (0.0 if bias is None else float(np.linalg.norm(bias)))
+    if number(total) == number(float(np.linalg.norm(scene.change[row]))):
+        return text
+    parts = "heads' parts" if bias is None else "heads' parts and of the bias"
+    return text + lesson("heads-lengths", parts=parts, total=fact(total))
+
+
+def _tell_joining(scene: Scene) -> str:
+    """Say which matrices each head has of its own, and how their outputs are joined."""
+    matrix = "W<sub>O</sub>" + (", with a bias b<sub>O</sub>" if scene.has_bias("O") else "")
+    info = scene.info
+    if info.group_size == 1:
+        return lesson("heads-own", n_heads=info.n_heads, matrix=matrix)
+    return lesson(
+        "heads-shared", n_heads=info.n_heads, n_groups=info.n_key_value_heads, size=info.group_size, matrix=matrix
+    )
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    width = scene.steps.values.shape[-1]
+    names = tuple(f"{head + 1}:{i}" for head in range(scene.info.n_heads) for i in range(width))
+    concat = vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head:dimension")
+    if scene.attention.projections is None:
+        return (Exhibit(concat, _explain_joined),)
+    bias = " + b_O" if scene.has_bias("O") else ""
+    change = vectors(scene, "change", f"ΔE = joined·W_O{bias}", scene.change, scene.dimensions)
+    return Exhibit(concat, _explain_joined), Exhibit(change, _explain_change)
+
+
+def _explain_change(scene: Scene, cell: Cell) -> Detail:
+    projections = scene.attention.projections
+    assert projections is not None
+    outputs = scene.all_outputs[:, cell.row]
+    weight = projections.W_O[:, cell.column].reshape(outputs.shape)
+    parts = (outputs * weight).sum(axis=1)
+    labels = tuple(f"head {head + 1}" for head in range(len(parts)))
+    if projections.b_O is not None:
+        parts = np.append(parts, projections.b_O[cell.column])
+        labels += ("bias",)
+    title = lesson(
+        "detail-change",
+        word=word(scene.names[cell.row]),
+        dimension=word(scene.dimension_names[cell.column]),
+        value=fact(float(parts.sum())),
+    )
+    note = lesson("detail-change-bias" if labels[-1] == "bias" else "detail-change-note", count=len(outputs))
+    return Detail(title, note + tell_largest(parts, labels), labels, parts, "what each head adds")
+
+
+def _explain_joined(scene: Scene, cell: Cell) -> Detail:
+    head, dimension = divmod(cell.column, scene.steps.values.shape[-1])
+    output = scene.all_outputs[head, cell.row]
+    title = lesson(
+        "detail-joined",
+        word=word(scene.names[cell.row]),
+        head=head + 1,
+        dimension=dimension,
+        value=fact(float(output[dimension])),
+    )
+    labels = tuple(f"dimension {i}" for i in range(output.size))
+    return Detail(title, "", labels, output, f"the output of head {head + 1}")
+
+
+def _code(excerpt: Excerpt) -> str:
+    scene = excerpt.scene
+    layer, parts = scene.attention, scene.attention.projections
+    joined = layer.joined()
+    n_heads = layer.queries.shape[0]
+    rows = excerpt.rows(joined)
+    head_outputs = joined[rows].reshape(-1, n_heads, joined.shape[1] // n_heads).swapaxes(0, 1)
+    values: Values = {"place": f"layer {scene.layer + 1}", **shapes(joined=joined[rows])}
+    if parts is None:
+        note = "Here the code stops at the joined heads: the W_O of this model is not known."
+        unknown = excerpt.write(head_outputs=head_outputs, W_O=None, b_O=None, delta=None)
+        return excerpt.fill(
+            "heads",
+            {
+                **values,
+                **unknown,
+                "result": "joined",
+                "cut_columns": note,
+                **excerpt.vector(joined, rows),
+            },
+        )
+
+    columns = columns_to_paste(parts.W_O)
+    delta = output_projection(joined, parts.W_O, parts.b_O)[:, columns]
+    return excerpt.fill(
+        "heads",
+        {
+            **values,
+            **excerpt.write(head_outputs=head_outputs, W_O=parts.W_O[:, columns]),
+            **shapes(delta=delta[rows]),
+            "b_O": excerpt.write_bias(None if parts.b_O is None else parts.b_O[columns]),
+            "result": "delta",
+            "cut_columns": cut_note(columns, parts.W_O.shape[1], "columns of W_O"),
+            **excerpt.vector(delta, rows),
+        },
+    )
+
+
+def _shapes(scene: Scene) -> str:
+    T, M, H, Dv = len(scene.tokens), scene.info.d_model, scene.info.n_heads, scene.steps.values.shape[-1]
+    b_O = f" + b_O ({M})" if scene.has_bias("O") else ""
+    return f"{H} heads × ({T}×{Dv}) → joined ({T}×{H * Dv}) · W_O ({H * Dv}×{M}){b_O} → ΔE ({T}×{M})"
+
+
+STEP = Step(
+    key="heads",
+    name="Heads",
+    title="Join the heads",
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    code=_code,
+    shapes=_shapes,
+    main="change",
+    extras=frozenset({"next token"}),
+)

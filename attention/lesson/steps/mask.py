@@ -1,0 +1,137 @@
+"""What a query may not see gets a score of −∞."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.figures.matrix import Cell
+from attention.lesson import latex
+from attention.lesson.detail import Detail, indexed
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.steps.scale import scaled_name
+from attention.snippets import Library, Values, array_code, shapes
+
+__all__ = ["STEP"]
+
+
+def _formula(scene: Scene | None) -> str:
+    return latex.attention(scene, mask="+ M")
+
+
+def _words(scene: Scene) -> str:
+    hidden = np.isneginf(scene.steps.mask)
+    visible = ~hidden[scene.word]
+    name = _mask_lesson(scene, bool(hidden.any()))
+    return lesson(
+        name,
+        focus=word(scene.names[scene.word]),
+        visible=int(visible.sum()),
+        total=visible.size,
+        hidden=int(hidden.sum()),
+        padding=", ".join(dict.fromkeys(word(token.text) for token in scene.key_tokens if token.is_padding)),
+    )
+
+
+def _mask_lesson(scene: Scene, hides: bool) -> str:
+    if len(scene.key_tokens) == 1 and not hides:
+        return "mask-lone"
+    has_padding = any(token.is_padding for token in scene.key_tokens)
+    if scene.info.is_decoder or scene.trace.is_written:
+        without = "mask-decoder" if scene.info.is_decoder else "mask-written"
+        return "mask-decoder-padding" if has_padding else without
+    if scene.is_cross and not hides:
+        return "mask-cross"
+    if not hides:
+        return "mask-none" if scene.attention.mask is None else "mask-nothing"
+    if has_padding:
+        return "mask-padding"
+    return "mask-causal" if scene.attention.kind == "masked self" else "mask-painted"
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    title = f"{scaled_name(scene)} + M"
+    return (Exhibit(pairs(scene, "masked", title, scene.steps.masked_scores), _explain),)
+
+
+def _explain(scene: Scene, cell: Cell) -> Detail:
+    scaled = float(scene.steps.scaled_scores[cell.row, cell.column])
+    added = float(scene.steps.mask[cell.row, cell.column])
+    names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
+    title = lesson(
+        "detail-masked",
+        **names,
+        scaled=fact(scaled),
+        mask=fact(added),
+        value=fact(float(scene.steps.masked_scores[cell.row, cell.column])),
+    )
+    visible = np.isfinite(scene.steps.masked_scores[cell.row])
+    note = lesson(f"detail-masked-{_reason(scene, cell)}", **names, visible=int(visible.sum()), total=visible.size)
+    row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
+    labels, axis = indexed(scene.key_labels), "what is left of this row"
+    # A bar of −∞ cannot be drawn; a table can say it.
+    columns = {"part": list(labels), axis: [repr(float(score)) for score in scene.steps.masked_scores[cell.row]]}
+    return Detail(title, note, labels, row, axis, columns)
+
+
+def _reason(scene: Scene, cell: Cell) -> str:
+    """Return why the mask hides a cell, or that it does not."""
+    if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
+        return "visible" if len(scene.key_tokens) > 1 else "lone"
+    if scene.key_tokens[cell.column].is_padding:
+        return "padding"
+    is_later = scene.attention.kind == "masked self" and cell.column > cell.row
+    return "later" if is_later else "painted"
+
+
+def _code(excerpt: Excerpt) -> str:
+    steps = excerpt.scene.steps
+    rows = excerpt.rows(steps.scores)
+    mask = steps.mask[rows]
+    return excerpt.fill(
+        "mask",
+        {
+            **excerpt.write(scaled_scores=steps.scaled_scores[rows]),
+            **shapes(scores=mask),
+            **_mask_values(mask, excerpt.library),
+            **excerpt.cell(steps.masked_scores, rows),
+        },
+    )
+
+
+def _mask_values(mask: Array, library: Library) -> Values:
+    """Choose the line that makes the mask: by its rule where it has one, else by its numbers."""
+    values: Values = dict.fromkeys(("zeros_shape", "first_hidden", "n_hidden", "causal_shape", "mask"))
+    n_keys = mask.shape[1]
+    n_hidden = int(np.isneginf(mask[0]).sum())
+    first_hidden = n_keys - n_hidden
+    if np.array_equal(mask, np.zeros_like(mask)):
+        return values | {"zeros_shape": repr(mask.shape)}
+    if np.array_equal(mask, np.broadcast_to(np.where(np.arange(n_keys) < first_hidden, 0, -np.inf), mask.shape)):
+        hidden: Values = {"first_hidden": str(first_hidden), "n_hidden": str(n_hidden)}
+        return values | {"zeros_shape": repr(mask.shape)} | hidden
+    if np.array_equal(mask, np.triu(np.full(mask.shape, -np.inf), k=1)):
+        return values | {"causal_shape": repr(mask.shape)}
+    return values | {"mask": array_code(mask, library)}
+
+
+def _shapes(scene: Scene) -> str:
+    size = f"{len(scene.tokens)}×{len(scene.key_tokens)}"
+    return f"S ({size}) + M ({size}) → S ({size})"
+
+
+STEP = Step(
+    key="mask",
+    name="Mask",
+    title="Hide what may not be seen",
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    code=_code,
+    shapes=_shapes,
+    is_of_pairs=True,
+)

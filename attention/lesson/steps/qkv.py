@@ -1,0 +1,347 @@
+"""Three vectors are made of each token: what it asks, what it offers, and what it hands over."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.figures import colours
+from attention.figures.matrix import Cell
+from attention.lesson import latex
+from attention.lesson.detail import Detail, tell_largest
+from attention.lesson.excerpt import Excerpt, are_close
+from attention.lesson.matrices import vectors
+from attention.lesson.prose import exact, fact, length, lesson, listed, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Exhibit, Step
+from attention.snippets import MAX_BYTES, MAX_COLUMNS, columns_to_paste, cut_note, shapes
+from attention.steps import project
+from attention.trace import Projections, Rotary
+
+__all__ = ["STEP"]
+
+_COLOURS = {"Q": colours.QUERY, "K": colours.KEY, "V": colours.VALUE}
+
+_Linear = tuple[Array, Array | None]  # a weight and its bias
+
+
+def _formula(scene: Scene | None) -> str:
+    source = "Z" if scene is not None and scene.is_cross else "X"
+    # Positions turn queries and keys; the lesson says what "turn" is. No cross-attention does it.
+    is_turned = source == "X" and scene is not None and scene.attention.rotary is not None
+    opened, closed = (r"\mathrm{turn}(", ")") if is_turned else ("", "")
+    of_q, of_k, of_v = (
+        f"{made_of}{_weight(scene, symbol)}" for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
+    )
+    # Each equation is a group of its own, and a narrow line breaks between them.
+    return r" \quad\allowbreak ".join(
+        (
+            f"{{{latex.Q} = {opened}{of_q}{closed}}}",
+            f"{{{latex.K} = {opened}{of_k}{closed}}}",
+            f"{{{latex.V} = {of_v}}}",
+        )
+    )
+
+
+def _weight(scene: Scene | None, symbol: str) -> str:
+    """Return in LaTeX the weight of a projection, with its bias where it has one."""
+    weight, bias = (latex.coloured(_COLOURS[symbol], f"{letter}_{symbol}") for letter in "Wb")
+    return f"{weight} + {bias}" if scene is not None and scene.has_bias(symbol) else weight
+
+
+def _words(scene: Scene) -> str:
+    steps = scene.steps
+    if scene.is_cross:
+        crossed = lesson(
+            "qkv-cross",
+            head=scene.head + 1,
+            width=scene.info.d_model,
+            d_head=scene.d_head,
+            focus=word(scene.names[scene.word]),
+            query=length(steps.queries[scene.word]),
+            keys=len(scene.key_tokens),
+        )
+        return crossed + _tell_biases(scene)
+    text = lesson(
+        "qkv",
+        head=scene.head + 1,
+        width=scene.info.d_model,
+        d_head=scene.d_head,
+        focus=word(scene.names[scene.word]),
+        query=length(steps.queries[scene.word]),
+        key=length(steps.keys[scene.word]),
+        value=length(steps.values[scene.word]),
+    )
+    return text + _tell_biases(scene) + _tell_rotary(scene) + _tell_groups(scene)
+
+
+def _tell_biases(scene: Scene) -> str:
+    """Say which of the projections add a bias, where some do."""
+    names = [f"b<sub>{symbol}</sub>" for symbol in "QKV" if scene.has_bias(symbol)]
+    return lesson("qkv-bias", biases=listed(names)) if names else ""
+
+
+def _tell_rotary(scene: Scene) -> str:
+    """Say how queries and keys are turned by their positions, where they are."""
+    turns = scene.attention.rotary
+    if turns is None:
+        return ""
+    # The angles themselves, from the second row on: at position 1 each is θ.
+    thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(scene.d_head // 2)
+    angles = np.degrees(scene.word * thetas.astype(np.float64))
+    return lesson(
+        "rotary",
+        half=scene.d_head // 2,
+        focus=word(scene.names[scene.word]),
+        position=scene.word,
+        fastest=fact(float(angles[0])),
+        slowest=exact(float(angles[-1])),
+    )
+
+
+def _tell_groups(scene: Scene) -> str:
+    """Say which heads share keys and values, where they do."""
+    size, info = scene.info.group_size, scene.info
+    if size == 1:
+        return ""
+    return lesson(
+        "groups",
+        n_heads=info.n_heads,
+        n_groups=info.n_key_value_heads,
+        first=scene.group * size + 1,
+        last=(scene.group + 1) * size,
+        group=scene.group + 1,
+    )
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    steps, is_turned = scene.steps, scene.attention.rotary is not None
+    opened, closed = ("turn(", ")") if is_turned else ("", "")
+    source = "Z" if scene.is_cross else "X"
+    of_q, of_k, of_v = (
+        f"{made_of}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
+        for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
+    )
+    queries = vectors(scene, "queries", f"Q = {opened}{of_q}{closed}", steps.queries, role="query")
+    keys = vectors(scene, "keys", f"K = {opened}{of_k}{closed}", steps.keys, role="key", of_keys=True)
+    values = vectors(scene, "values", f"V = {of_v}", steps.values, role="value", of_keys=True)
+    made = Exhibit(queries, _explain), Exhibit(keys, _explain), Exhibit(values, _explain)
+    return (*made, *_before_turning(scene, of_q, of_k)) if is_turned else made
+
+
+def _before_turning(scene: Scene, of_q: str, of_k: str) -> tuple[Exhibit, ...]:
+    """Return queries and keys as they were before their positions turned them."""
+    projected_queries, projected_keys = scene.projected
+    queries = vectors(scene, "projected_queries", f"{of_q}, before turning", projected_queries, role="query")
+    keys = vectors(scene, "projected_keys", f"{of_k}, before turning", projected_keys, role="key", of_keys=True)
+    return Exhibit(queries, _explain_projected), Exhibit(keys, _explain_projected)
+
+
+def _explain(scene: Scene, cell: Cell) -> Detail:
+    layer, symbol = scene.attention, cell.matrix[0]
+    made = getattr(scene.steps, cell.matrix)
+    name = word((scene.names if symbol == "q" else scene.key_names)[cell.row])
+    title = lesson(
+        f"detail-{cell.matrix}", word=name, dimension=cell.column, value=fact(float(made[cell.row, cell.column]))
+    )
+    if layer.inputs is None or layer.projections is None:
+        return Detail(title, lesson("detail-no-weights"), (), np.zeros(0), "")
+    if layer.rotary is not None and symbol != "v":
+        return _explain_turned(scene, cell, title, layer.rotary)
+    return _products(scene, cell, title, symbol)
+
+
+def _explain_projected(scene: Scene, cell: Cell) -> Detail:
+    symbol = cell.matrix.removeprefix("projected_")[0]
+    projected = scene.projected["qk".index(symbol)]
+    title = lesson(
+        "detail-projected",
+        symbol=f'<b class="{symbol}">{symbol}</b>',
+        word=word((scene.names if symbol == "q" else scene.key_names)[cell.row]),
+        dimension=cell.column,
+        value=fact(float(projected[cell.row, cell.column])),
+    )
+    return _products(scene, cell, title, symbol)
+
+
+def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
+    """Explain a number of a query or key by the two numbers that were turned together."""
+    vector, half = scene.projected["qk".index(cell.matrix[0])][cell.row], scene.d_head // 2
+    pair = cell.column % half
+    cosine, sine = float(turns.cosines[cell.row, pair]), float(turns.sines[cell.row, pair])
+    x, y = float(vector[pair]), float(vector[pair + half])
+    is_first = cell.column < half
+    own, other = (x * cosine, -y * sine) if is_first else (y * cosine, x * sine)
+    note = lesson(
+        "detail-turned-note",
+        first=pair,
+        second=pair + half,
+        position=cell.row,
+        angle=exact(math.degrees(math.atan2(sine, cosine)), 2),
+        x=exact(x),
+        y=exact(y),
+        own=exact(own),
+        sign="−" if other < 0 else "+",
+        other=exact(abs(other)),
+        value=exact(own + other),
+    )
+    labels = (f"{cell.column} × cos", f"{(cell.column + half) % (2 * half)} × sin")
+    return Detail(title, note, labels, np.array([own, other]), "the two parts of the turned number")
+
+
+def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
+    """Explain a number by the products of the token's vector and a column of weights."""
+    layer = scene.attention
+    inputs = layer.inputs if symbol == "q" else layer.sources
+    assert inputs is not None
+    assert layer.projections is not None
+    # Query heads share key/value heads in groups; the queries have all heads.
+    width = scene.steps.values.shape[-1] if symbol == "v" else scene.d_head
+    column = (scene.head if symbol == "q" else scene.group) * width + cell.column
+    weight = getattr(layer.projections, f"W_{symbol.upper()}")[:, column]
+    bias = getattr(layer.projections, f"b_{symbol.upper()}")
+    products = inputs[cell.row] * weight
+    total = float(products.sum())
+    if bias is None:
+        note = lesson("detail-projection-plain", count=products.size, sum=exact(total))
+    else:
+        offset = float(bias[column])
+        note = lesson(
+            "detail-projection-note",
+            count=products.size,
+            sum=exact(total),
+            bias=exact(offset),
+            total=exact(total + offset),
+        )
+    note += tell_largest(products, scene.dimension_names)
+    source = "z" if scene.is_cross and symbol != "q" else "x"
+    return Detail(title, note, scene.dimension_names, products, f"{source} × W_{symbol.upper()}, product by product")
+
+
+def _code(excerpt: Excerpt) -> str:
+    scene = excerpt.scene
+    X, Z, steps = scene.attention.inputs, scene.attention.sources, scene.steps
+    if X is None or Z is None or scene.attention.projections is None:
+        title = f"Queries, keys and values, {excerpt.place}, as the model had them: how it made them was not recorded."
+        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
+    parts = _head_projections(scene, scene.attention.projections)
+    if scene.attention.rotary is not None:
+        return _turned_code(excerpt, X, parts, scene.attention.rotary)
+    if not _is_explained(scene, (X, Z, Z), parts):
+        title = f"Queries, keys and values, {excerpt.place}, as the model had them: it does more than X @ W + b here."
+        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
+
+    rows = excerpt.rows(X)
+    (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
+    columns = columns_to_paste(W_Q)
+    # The three matrices of a large model are too much text; the first shows how it is done.
+    has_all = W_Q.nbytes + W_K.nbytes + W_V.nbytes + (Z.nbytes if Z is not X else 0) <= MAX_BYTES
+    source = "X" if Z is X else "Z"
+    return excerpt.fill(
+        "qkv",
+        {
+            **excerpt.write(Z=Z if has_all and Z is not X else None),
+            "source": source,
+            "source_shape": repr((X[rows] if Z is X else Z).shape),
+            **excerpt.write(X=X[rows], W_Q=W_Q[:, columns], W_K=W_K if has_all else None, W_V=W_V if has_all else None),
+            **shapes(
+                Q=steps.queries[rows, columns],
+                K=steps.keys[rows] if Z is X else steps.keys,
+                V=steps.values[rows] if Z is X else steps.values,
+            ),
+            "b_Q": excerpt.write_bias(None if b_Q is None else b_Q[columns]),
+            "b_K": excerpt.write_bias(b_K) if has_all else None,
+            "b_V": excerpt.write_bias(b_V) if has_all else None,
+            "also": None if has_all else _also(source, (b_K, b_V)),
+            "cut_columns": cut_note(columns, W_Q.shape[1], "columns of W_Q"),
+            **excerpt.vector(steps.queries[:, columns], rows),
+        },
+    )
+
+
+def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
+    """Say how keys and values are made, where their matrices are too much text."""
+    how = "with weights of their own" if source == "X" else "of the encoder's output Z"
+    of_k, of_v = (
+        f"{symbol} = {source} @ W_{symbol}" + ("" if bias is None else f" + b_{symbol}")
+        for symbol, bias in zip("KV", biases, strict=True)
+    )
+    return f"In the same way, {how}: {of_k}, {of_v}"
+
+
+def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
+    """Give the code of queries that are turned by their positions: of each pair of columns both, or none."""
+    (W_Q, b_Q), (_, b_K), (_, b_V) = parts
+    half = W_Q.shape[1] // 2
+    n_pairs = half if W_Q.nbytes <= MAX_BYTES else MAX_COLUMNS // 2
+    columns = np.r_[:n_pairs, half : half + n_pairs]
+    rows = excerpt.rows(X)
+    note = f"Here only the first {n_pairs} of the {half} pairs of columns of W_Q: all are too many to paste."
+    return excerpt.fill(
+        "turned",
+        {
+            **excerpt.write(
+                X=X[rows],
+                W_Q=W_Q[:, columns],
+                turns=np.stack([turns.cosines[rows, :n_pairs], turns.sines[rows, :n_pairs]]),
+                b_Q=None if b_Q is None else b_Q[columns],
+            ),
+            "plus_b_Q": "" if b_Q is None else " + b_Q",
+            "and_b_K": "" if b_K is None else " and b_K",
+            "plus_b_V": "" if b_V is None else " + b_V",
+            **shapes(Q=excerpt.scene.steps.queries[rows][:, columns]),
+            "half": str(half),
+            "n_pairs": str(n_pairs),
+            "cut_columns": None if n_pairs == half else note,
+            **excerpt.vector(excerpt.scene.steps.queries[:, columns], rows),
+        },
+    )
+
+
+def _head_projections(scene: Scene, parts: Projections) -> tuple[_Linear, _Linear, _Linear]:
+    """Return this head's columns of W_Q, W_K and W_V, with their biases."""
+    layer, steps = scene.attention, scene.steps
+    group = scene.head // (layer.queries.shape[0] // layer.keys.shape[0])
+    return (
+        _columns_of_head(parts.W_Q, parts.b_Q, scene.head, steps.queries.shape[1]),
+        _columns_of_head(parts.W_K, parts.b_K, group, steps.keys.shape[1]),
+        _columns_of_head(parts.W_V, parts.b_V, group, steps.values.shape[1]),
+    )
+
+
+def _columns_of_head(W: Array, b: Array | None, head: int, width: int) -> _Linear:
+    columns = slice(head * width, (head + 1) * width)
+    return W[:, columns], None if b is None else b[columns]
+
+
+def _is_explained(scene: Scene, inputs: tuple[Array, Array, Array], parts: tuple[_Linear, _Linear, _Linear]) -> bool:
+    """Tell whether X W + b gives the recorded Q, K and V; some models also turn them by their position."""
+    recorded = (scene.steps.queries, scene.steps.keys, scene.steps.values)
+    return all(
+        are_close(project(source, *linear), wanted)
+        for source, linear, wanted in zip(inputs, parts, recorded, strict=True)
+    )
+
+
+def _shapes(scene: Scene) -> str:
+    T, K, M = len(scene.tokens), len(scene.key_tokens), scene.info.d_model
+    D, Dv = scene.d_head, scene.steps.values.shape[-1]
+    b_Q = f" + b_Q ({D})" if scene.has_bias("Q") else ""
+    source = f", of Z ({K}×{M})" if scene.is_cross else ""
+    return f"X ({T}×{M}) · W_Q ({M}×{D}){b_Q} → Q ({T}×{D}), and K ({K}×{D}), V ({K}×{Dv}) alike{source}"
+
+
+STEP = Step(
+    key="qkv",
+    name="Q · K · V",
+    title="Ask, offer, carry",
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    code=_code,
+    shapes=_shapes,
+    is_side_by_side=True,
+    extras=frozenset({"savings"}),
+)

@@ -1,0 +1,149 @@
+"""The scores are divided by √d_k, so that softmax does not go to extremes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.figures.chart import Chart, spread_chart
+from attention.figures.format import number
+from attention.figures.matrix import Cell
+from attention.lesson import latex
+from attention.lesson.detail import Detail
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.steps.scores import explain_score
+from attention.steps import softmax
+
+__all__ = ["STEP", "scaled_name"]
+
+
+def _own_title(scene: Scene) -> str | None:
+    if scene.attention.scale < 1:
+        return None
+    return "Leave the scores as they are" if scene.attention.scale == 1 else "Make the scores larger"
+
+
+def _formula(scene: Scene | None) -> str:
+    return latex.attention(scene, scale=f"/ {latex.divisor(scene) or 1}")
+
+
+def _words(scene: Scene) -> str:
+    name = _scale_lesson(scene)
+    divisor = f"<b>{scene.divisor(number(scene.d_head**0.5))}</b>"
+    text = lesson(name, divisor=divisor, d_head=scene.d_head) + _tell_spread(scene, name)
+    return text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
+
+
+def _tell_spread(scene: Scene, name: str) -> str:
+    """Say how the spread of the scores changes; one score alone has none."""
+    steps = scene.steps
+    if steps.scores.size < 2:
+        return ""
+    return lesson(
+        name.replace("scale", "scale-spread"),
+        before=fact(float(steps.scores.std())),
+        after=fact(float(steps.scaled_scores.std())),
+    )
+
+
+def _scale_lesson(scene: Scene) -> str:
+    """Return which lesson says what this model divides its scores by."""
+    if scene.attention.has_usual_scale:
+        return "scale"
+    return "scale-none" if scene.attention.scale == 1 else "scale-own"
+
+
+def _tell_unscaled(scene: Scene) -> str:
+    """Say what the softmax of the row would be without scaling; the mask holds in either case."""
+    steps, row = scene.steps, scene.word
+    focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
+    best = int(steps.masked_scores[row].argmax())
+    if n_visible == len(scene.key_tokens) == 1:
+        return lesson("scale-lone", focus=focus)
+    if n_visible < 2:
+        return lesson("scale-one" if n_visible else "scale-nothing", focus=focus, best=word(scene.key_names[best]))
+    hidden = len(scene.key_tokens) - n_visible
+    return lesson(
+        "scale-softmax-masked" if hidden else "scale-softmax",
+        focus=focus,
+        best=word(scene.key_names[best]),
+        hidden=hidden,
+        visible=n_visible,
+        weight_unscaled=fact(float(softmax(steps.scores[row] + steps.mask[row])[best])),
+        weight_scaled=fact(float(steps.weights[row, best])),
+    )
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    before, after = scene.steps.scores, scene.steps.scaled_scores
+    # One colour scale for both, so that the eye sees the spread shrink.
+    limit = float(np.abs(before).max()) or 1.0
+    return (
+        Exhibit(pairs(scene, "scores", "Before: S", before, limit), explain_score),
+        Exhibit(pairs(scene, "scaled", f"After: {scaled_name(scene)}", after, limit), _explain),
+    )
+
+
+def scaled_name(scene: Scene) -> str:
+    """Name the scaled scores: some models leave them as they are, or divide them by a number of their own."""
+    divisor = scene.divisor("√dₖ")
+    return f"S / {divisor}" if divisor else "S"
+
+
+def _explain(scene: Scene, cell: Cell) -> Detail:
+    before = float(scene.steps.scores[cell.row, cell.column])
+    after = float(scene.steps.scaled_scores[cell.row, cell.column])
+    title = lesson(
+        "detail-scaled",
+        query=word(scene.names[cell.row]),
+        key=word(scene.key_names[cell.column]),
+        before=fact(before),
+        divisor=exact(1 / scene.attention.scale),
+        value=fact(after),
+    )
+    return Detail(title, "", ("before", "after"), np.array([before, after]), "score")
+
+
+def _charts(scene: Scene) -> dict[str, Chart]:
+    is_closer = scene.attention.scale < 1
+    return {"spread": spread_chart(scene.steps.scores, scene.steps.scaled_scores, is_closer=is_closer)}
+
+
+def _code(excerpt: Excerpt) -> str:
+    steps, layer, d_k = excerpt.scene.steps, excerpt.scene.attention, excerpt.scene.d_head
+    rows, scale = excerpt.rows(steps.scores), layer.scale
+    is_usual = layer.has_usual_scale
+    return excerpt.fill(
+        "scale",
+        {
+            **excerpt.write(scores=steps.scores[rows]),
+            "d_k": str(d_k) if is_usual else None,
+            "scale": f"1 / d_k**0.5  # 1 / √{d_k} = {scale:.4f}" if is_usual else f"{scale!r}  # this model's own",
+            **excerpt.cell(steps.scaled_scores, rows),
+        },
+    )
+
+
+def _shapes(scene: Scene) -> str:
+    scores, divisor = f"S ({len(scene.tokens)}×{len(scene.key_tokens)})", scene.divisor(f"√{scene.d_head}")
+    return f"{scores}{f' / {divisor}' if divisor else ''} → {scores}"
+
+
+STEP = Step(
+    key="scale",
+    name="Scale",
+    title="Make the scores smaller",
+    own_title=_own_title,
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    charts=_charts,
+    code=_code,
+    shapes=_shapes,
+    main="scaled",
+    is_of_pairs=True,
+    is_side_by_side=True,
+)

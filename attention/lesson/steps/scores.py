@@ -1,0 +1,117 @@
+"""Every query meets every key: one score for each pair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.figures.matrix import Cell
+from attention.lesson import latex
+from attention.lesson.detail import Detail, tell_largest
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Exhibit, Step
+from attention.snippets import cut_note, leading, shapes
+
+__all__ = ["STEP", "explain_score"]
+
+
+def _formula(scene: Scene | None) -> str:
+    return latex.attention(scene, scores=latex.product(scene, latex.Q + latex.K_T))
+
+
+def _words(scene: Scene) -> str:
+    row = scene.steps.scores[scene.word]
+    best, worst = int(row.argmax()), int(row.argmin())
+    text = lesson(
+        "scores",
+        focus=word(scene.names[scene.word]),
+        best=word(scene.key_names[best]),
+        best_score=fact(float(row[best])),
+        worst=word(scene.key_names[worst]),
+        worst_score=fact(float(row[worst])),
+    )
+    if scene.attention.bias is not None:
+        text += lesson(
+            "scores-bias",
+            focus=word(scene.names[scene.word]),
+            best=word(scene.key_names[best]),
+            bias=fact(float(scene.attention.bias[scene.head, scene.word, best])),
+        )
+    return text + _tell_hidden_best(scene, best)
+
+
+def _tell_hidden_best(scene: Scene, best: int) -> str:
+    """Say that the key with the highest score will be hidden, and which is the highest of those that stay."""
+    seen = scene.visible[scene.word]
+    if seen[best] or not seen.any():
+        return ""
+    left = int(scene.steps.masked_scores[scene.word].argmax())
+    return lesson(
+        "scores-hidden",
+        best=word(scene.key_names[best]),
+        left=word(scene.key_names[left]),
+        score=fact(float(scene.steps.scores[scene.word, left])),
+    )
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    bias = "" if scene.attention.bias is None else " + B"
+    return (Exhibit(pairs(scene, "scores", f"S = Q·Kᵀ{bias}", scene.steps.scores), explain_score),)
+
+
+def explain_score(scene: Scene, cell: Cell) -> Detail:
+    """Explain a score by the products of query and key, and the position bias where there is one."""
+    query, key = scene.steps.queries[cell.row], scene.steps.keys[cell.column]
+    products = query * key
+    labels = tuple(f"dimension {i}" for i in range(products.size))
+    bias = scene.attention.bias
+    title = lesson(
+        "detail-scores" if bias is None else "detail-scores-biased",
+        query=word(scene.names[cell.row]),
+        key=word(scene.key_names[cell.column]),
+        value=fact(float(scene.steps.scores[cell.row, cell.column])),
+    )
+    axis, largest = "q × k, dimension by dimension", tell_largest(products, labels)
+    if bias is None:
+        return Detail(title, lesson("detail-scores-note", count=products.size) + largest, labels, products, axis)
+    added = bias[scene.head, cell.row, cell.column]
+    note = lesson("detail-scores-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added)))
+    parts = np.append(products, added)
+    return Detail(title, note + largest, (*labels, "position bias"), parts, f"{axis}, and the bias")
+
+
+def _code(excerpt: Excerpt) -> str:
+    scene, steps = excerpt.scene, excerpt.scene.steps
+    keys = leading(steps.keys.shape[0], steps.keys[0].nbytes)
+    K, scores = steps.keys[keys], steps.scores[:, keys]
+    rows = excerpt.rows(steps.queries, steps.scores)
+    bias = scene.attention.bias
+    return excerpt.fill(
+        "scores",
+        {
+            **excerpt.write(Q=steps.queries[rows], K=K, B=None if bias is None else bias[scene.head, rows, keys]),
+            **shapes(K_T=K.T, scores=scores[rows]),
+            "cut_keys": cut_note(keys, steps.keys.shape[0], "keys"),
+            **excerpt.cell(scores, rows),
+        },
+    )
+
+
+def _shapes(scene: Scene) -> str:
+    T, K, D = len(scene.tokens), len(scene.key_tokens), scene.d_head
+    return f"Q ({T}×{D}) · Kᵀ ({D}×{K}) → S ({T}×{K})"
+
+
+STEP = Step(
+    key="scores",
+    name="Scores",
+    title="Compare every query with every key",
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    code=_code,
+    shapes=_shapes,
+    is_of_pairs=True,
+)

@@ -1,0 +1,210 @@
+"""Each row of scores becomes weights that add up to 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.figures import colours
+from attention.figures.format import number
+from attention.figures.matrix import Cell
+from attention.lesson import latex
+from attention.lesson.detail import Detail, indexed
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import SMALLEST_TOLD, exact, fact, lesson, listed, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.steps.scale import scaled_name
+from attention.lesson.tables import MASKED
+from attention.snippets import shapes
+from attention.trace import Token
+from attention.words import is_punctuation
+
+__all__ = ["STEP", "tell_weights"]
+
+# A first token that takes more than this share of a head's weight is told to be a sink.
+MOST = 0.5
+# So many tokens with the same weight are named.
+MAX_TIED = 5
+
+
+def _formula(scene: Scene | None) -> str:
+    return latex.attention(scene, softmax=latex.coloured(colours.WEIGHT, r"\mathrm{softmax}"))
+
+
+def _words(scene: Scene) -> str:
+    which = "softmax" if scene.visible.all() else "softmax-masked"
+    return lesson(which) + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
+
+
+def _tell_next(scene: Scene) -> str:
+    """Say of cross-attention which word a row is about: not its own, but the one that is written after it."""
+    if not scene.is_cross:
+        return ""
+    following = scene.names[scene.word + 1 : scene.word + 2]
+    told = f"<strong>{word(following[0])}</strong>" if following else "the end"
+    return lesson("cross-next", focus=word(scene.names[scene.word]), next=told)
+
+
+def _tell_sink(scene: Scene) -> str:
+    """Return what is known of tokens that take much weight and say little, where the word in focus gives most to one.
+
+    What was measured of such tokens was measured on texts.
+    """
+    if scene.info.reads == "picture":
+        return ""
+    row = scene.steps.weights[scene.word]
+    best, is_free = int(row.argmax()), scene.visible[scene.word].sum() > 1
+    hides_later = scene.info.is_decoder or scene.trace.is_written
+    is_first = hides_later and best == 0 and scene.word > 0
+    if is_first and _share(scene, 0) > MOST:
+        return _sink("weights-first", scene, best)
+    if scene.key_tokens[best].is_special:
+        return _sink("weights-sink", scene, best)
+    return _sink("weights-first-row", scene, best) if is_first and is_free and row[best] > MOST else ""
+
+
+def _sink(name: str, scene: Scene, best: int) -> str:
+    """Return what a lesson says of a token that takes much weight, and where most of the rest goes."""
+    row = scene.steps.weights[scene.word]
+    itself = None if scene.is_cross else scene.word
+    words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (itself, best)]
+    text = lesson(
+        name,
+        special=word(scene.key_names[best]),
+        share=fact(_share(scene, best)),
+        own=fact(float(row[best])),
+        rows="all rows" if (scene.visible.sum(axis=1) > 1).all() else "the rows that may look at more than one token",
+        focus=word(scene.names[scene.word]),
+    )
+    second = max(words, key=row.__getitem__, default=best)
+    if second == best or row[second] < SMALLEST_TOLD or not _is_word(scene.focus):
+        return text
+    return text + lesson(
+        "weights-words",
+        focus=word(scene.names[scene.word]),
+        best_word=word(scene.key_names[second]),
+        best_word_weight=fact(float(row[second])),
+    )
+
+
+def _is_word(token: Token) -> bool:
+    """Tell whether a token is a word or a piece of one: no special token, and no punctuation."""
+    return not token.is_special and not is_punctuation(token)
+
+
+def _share(scene: Scene, key: int) -> float:
+    """Return the mean weight of a key over the rows that have a choice: one that sees one token gives it all."""
+    free = scene.visible.sum(axis=1) > 1
+    return float(scene.steps.weights[free, key].mean()) if free.any() else 0.0
+
+
+def tell_weights(scene: Scene) -> str:
+    """Return in a sentence where the word in focus looks."""
+    row = scene.steps.weights[scene.word]
+    order = np.argsort(-row, kind="stable")
+    facts = {
+        "focus": word(scene.names[scene.word]),
+        "best": word(scene.key_names[order[0]]),
+        "best_weight": fact(float(row[order[0]])),
+    }
+    visible = int(scene.visible[scene.word].sum())
+    if visible < 2:
+        return lesson("weights-one" if visible else "weights-none", **facts)
+    facts["sum"] = fact(float(row.sum()))
+    second = float(row[order[1]])
+    if second < SMALLEST_TOLD:
+        rest = float(row[order[1:]].sum())
+        return lesson(
+            "weights-alone",
+            smallest=str(SMALLEST_TOLD),
+            rest=fact(rest) if rest >= SMALLEST_TOLD else f"less than {SMALLEST_TOLD}",
+            **facts,
+        )
+    alike = [key for key in order if number(float(row[key])) == number(float(row[order[0]]))]
+    if len(alike) > 1:
+        return lesson("weights-tied", tied=_tied([scene.key_names[key] for key in alike]), **facts)
+    return lesson("weights", second=word(scene.key_names[order[1]]), second_weight=fact(second), **facts)
+
+
+def _tied(names: list[str]) -> str:
+    """Name the tokens that get as much as each other, so many of them as a sentence can hold."""
+    named = [f"<b>{word(name)}</b>" for name in names[:MAX_TIED]]
+    more = len(names) - MAX_TIED
+    return listed([*named, f"{more} more"]) if more > 0 else listed(named)
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    title = f"A = softmax({scaled_name(scene)} + M)"
+    weights = pairs(scene, "weights", title, scene.steps.weights, palette="weights", hidden=~scene.visible)
+    return (Exhibit(weights, _explain),)
+
+
+def _explain(scene: Scene, cell: Cell) -> Detail:
+    scores, weights = scene.steps.masked_scores[cell.row], scene.steps.weights[cell.row]
+    highest = float(scores.max())
+    names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
+    value = float(weights[cell.column])
+    title = lesson("detail-weights", **names, value=fact(value), percent=f"{100 * value:.0f}")
+    if np.isneginf(highest):
+        note = lesson("detail-weights-masked", **names)
+        return Detail(title, note, indexed(scene.key_labels), weights, "the weights of this row", are_weights=True)
+    shifted, visible = scores - highest, scene.visible[cell.row]
+    exponentials = np.exp(shifted)
+    if visible[cell.column]:
+        note = lesson(
+            "detail-weights-note",
+            **names,
+            exponential=exact(float(exponentials[cell.column])),
+            total=exact(float(exponentials.sum())),
+            highest=fact(highest),
+            value=exact(value),
+        )
+    else:
+        title = lesson("detail-weights-hidden", **names)
+        note = lesson("detail-hidden-note", visible=int(visible.sum()), total=visible.size)
+    labels = indexed(scene.key_labels)
+    columns = {
+        "key": list(labels),
+        "score": [number(float(s)) for s in scores],
+        "− maximum": [number(float(s)) for s in shifted],
+        "exp": [number(float(e), 4) if seen else "0" for e, seen in zip(exponentials, visible, strict=True)],
+        "weight": [number(float(w), 4) if seen else MASKED for w, seen in zip(weights, visible, strict=True)],
+    }
+    return Detail(title, note, labels, weights, "the weights of this row", columns, are_weights=True)
+
+
+def _code(excerpt: Excerpt) -> str:
+    steps = excerpt.scene.steps
+    rows = excerpt.rows(steps.scores)
+    scores = steps.masked_scores[rows]
+    is_guarded = bool(np.isneginf(scores).all(axis=-1).any())
+    return excerpt.fill(
+        "softmax",
+        {
+            **excerpt.write(masked_scores=scores),
+            **shapes(scores=scores, column=scores[:, :1]),
+            "zeros": ", 0 where a key is masked," if np.isneginf(scores).any() else "",
+            "all_masked": "a row of nothing but -inf gives weights of 0, not nan" if is_guarded else None,
+            **excerpt.cell(steps.weights, rows),
+        },
+    )
+
+
+def _shapes(scene: Scene) -> str:
+    size = f"{len(scene.tokens)}×{len(scene.key_tokens)}"
+    all_see = scene.visible.any(axis=1).all()
+    return f"S ({size}) → A ({size}), each row{'' if all_see else ' that sees anything'} adding up to 1"
+
+
+STEP = Step(
+    key="softmax",
+    name="Softmax",
+    title="Turn scores into weights",
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    code=_code,
+    shapes=_shapes,
+    is_of_pairs=True,
+)

@@ -1,0 +1,196 @@
+"""The first step: the sentence, or the picture, is cut into tokens."""
+
+from __future__ import annotations
+
+import html
+from itertools import groupby
+
+import numpy as np
+
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.guessed import tell_guessed
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Step, Strip, no_words
+from attention.snippets import shapes
+from attention.trace import Token
+from attention.words import CONTINUES, SPACE
+
+__all__ = ["STEP"]
+
+# Special tokens that have a sentence of their own, in this order.
+_SPECIAL_LESSONS = {
+    "[CLS]": "tokens-cls",
+    "[SEP]": "tokens-sep",
+    "[MASK]": "tokens-mask-token",
+}
+
+
+def _own_title(scene: Scene) -> str | None:
+    return "Cut the picture into patches" if scene.info.reads == "picture" else None
+
+
+def _formula(scene: Scene | None) -> str:
+    if scene is not None and scene.info.reads == "picture":
+        return r"\text{picture} \to t_1, t_2, \dots, t_n"
+    if scene is not None and scene.is_cross:
+        return r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}"
+    return r"\text{sentence} \to t_1, t_2, \dots, t_n"
+
+
+def _shapes(scene: Scene) -> str:
+    read = "picture" if scene.info.reads == "picture" else "text"
+    others = f", which look at {len(scene.key_tokens)}" if scene.is_cross else ""
+    return f"{read} → {len(scene.tokens)} tokens{others}"
+
+
+def _strips(scene: Scene) -> tuple[Strip, ...]:
+    if not scene.is_cross:
+        return (Strip("tokens", scene.tokens, scene.word),)
+    return (
+        Strip("tokens", scene.tokens, scene.word, caption="What is written asks"),
+        Strip("read", scene.key_tokens, label="Tokens that were read", caption="What was read is asked"),
+    )
+
+
+def _code(excerpt: Excerpt) -> str:
+    tokens = excerpt.scene.tokens
+    ids = np.array([token.token_id for token in tokens])
+    focus = tokens[excerpt.row]
+    pieces = [token.text for token in tokens if token.word == focus.word]
+    return excerpt.fill(
+        "tokens",
+        {
+            "tokens": repr([token.text for token in tokens]),
+            "words": repr([token.word for token in tokens]),
+            "ids": repr(ids.tolist()),
+            "vocabulary": "each token's number in the vocabulary" + ("; -1: it has none" if ids.min() < 0 else ""),
+            "row": str(excerpt.row),
+            "answer": f"{focus.text!r} {focus.token_id} {None if focus.word is None else pieces}",
+            **shapes(ids=ids),
+        },
+    )
+
+
+def _words(scene: Scene) -> str:
+    if scene.info.reads == "picture":
+        return lesson(
+            "tokens-picture",
+            model=word(scene.info.name),
+            patches=sum(not token.is_special for token in scene.tokens),
+            focus=word(scene.names[scene.word]),
+            position=scene.word,
+        )
+    if scene.is_cross:
+        return lesson(
+            "tokens-cross",
+            count=len(scene.tokens),
+            keys=sum(not token.is_padding for token in scene.key_tokens),
+            focus=word(scene.names[scene.word]),
+            position=scene.word,
+        )
+    text = _tell_count(scene)
+    pieces = _pieces(scene)
+    if len(pieces) > 1:
+        typed = "".join(piece.typed for piece in pieces)
+        listed = " + ".join(f"<b>{word(piece.text)}</b>" for piece in pieces)
+        is_marked = any(piece.text.startswith(CONTINUES) for piece in pieces)
+        text += lesson("tokens-pieces" if is_marked else "tokens-pieces-plain", word=word(typed), pieces=listed)
+    if any(SPACE in token.text and SPACE not in token.typed for token in scene.tokens):
+        text += lesson("tokens-space")
+    parts = [token.text for token in scene.tokens if "\\x" in token.text and "\\x" not in token.typed]
+    if parts:
+        text += lesson("tokens-bytes", token=word(parts[0]))
+    specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
+    # One that was typed is special too, but the model did not add it.
+    added = dict.fromkeys(token.text for token in scene.tokens if token.is_special and token.word is None)
+    if added:
+        text += lesson("tokens-special", specials=", ".join(map(word, added)))
+    text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
+    text += _tell_padding(scene)
+    if scene.trace.is_written:
+        text += lesson("tokens-decoder", first=word(scene.labels[0]))
+    unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
+    if unknown:
+        text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
+    return text + tell_guessed(scene) + _note(scene)
+
+
+def _tell_count(scene: Scene) -> str:
+    """Say how many tokens there are: padding is not counted, nor what a decoder begins to write with."""
+    names, is_written = scene.names, scene.trace.is_written
+    count = sum(not token.is_padding for token in scene.tokens) - is_written
+    facts: dict[str, str | int] = {
+        "model": word(scene.info.name),
+        "count": count,
+        "tokens": "token" if count == 1 else "tokens",
+        "focus": word(names[scene.word]),
+        "position": scene.word,
+    }
+    if is_written:
+        return lesson("tokens-written", first=word(names[0]), **facts)
+    if not scene.info.feature_names:
+        return lesson("tokens", **facts)
+    return lesson("tokens-features", features=_features(scene), source=_source(scene.focus), **facts)
+
+
+def _source(token: Token) -> str:
+    """Return from where a model with a lexicon knows what it says of a token."""
+    if token.is_special:
+        return "It is no word."
+    if token.is_guessed:
+        return "Its lexicon does not have this word, so it guesses that from how the word ends."
+    if token.token_id >= 0:
+        return "It reads that in its lexicon."
+    if not any(map(str.isalpha, token.typed)):
+        return "It tells that by what kind of sign this is."
+    return (
+        "Its lexicon does not have this form, but has the word without its ending or without what an apostrophe "
+        "joins to it, and it takes that from there."
+    )
+
+
+def _tell_padding(scene: Scene) -> str:
+    """Say how many tokens of padding were added, where some were."""
+    padding = [token.text for token in scene.tokens if token.is_padding]
+    if not padding:
+        return ""
+    times = "once" if len(padding) == 1 else f"{len(padding)} times"
+    return lesson("tokens-pad", pad=word(padding[0]), times=times)
+
+
+def _note(scene: Scene) -> str:
+    """Say what the model's name does not."""
+    note = scene.info.note
+    return lesson("tokens-note", model=word(scene.info.name), note=html.escape(note)) if note else ""
+
+
+def _features(scene: Scene) -> str:
+    """Return what the model says of the word in focus, where its dimensions have names."""
+    parts = scene.trace.embeddings
+    if parts is None:
+        return ""
+    strengths = zip(scene.info.feature_names, parts.words[scene.word], strict=False)
+    return ", ".join(f"{word(name)} {fact(float(value))}" for name, value in strengths if value) or "none"
+
+
+def _pieces(scene: Scene) -> list[Token]:
+    """Return the pieces of the word in focus or, if it is whole, of the first word that was cut."""
+    groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
+    in_focus = [group for group in groups if scene.focus in group and len(group) > 1]
+    return next(iter(in_focus or [group for group in groups if len(group) > 1]), [])
+
+
+STEP = Step(
+    key="tokens",
+    name="Tokens",
+    title="Cut the sentence into tokens",
+    own_title=_own_title,
+    formula=_formula,
+    words=_words,
+    aside=no_words,
+    strips=_strips,
+    code=_code,
+    shapes=_shapes,
+    has_head_grid=False,
+)

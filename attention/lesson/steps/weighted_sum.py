@@ -1,0 +1,124 @@
+"""The values are added up, each times its weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.figures.matrix import Cell, Matrix
+from attention.lesson import latex
+from attention.lesson.detail import Detail, indexed, tell_largest
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.matrices import vectors
+from attention.lesson.prose import exact, fact, lesson, word
+from attention.lesson.scene import Scene, numbered
+from attention.lesson.steps.base import Exhibit, Step
+from attention.snippets import columns_to_paste, cut_note, shapes
+
+__all__ = ["STEP"]
+
+
+def _formula(scene: Scene | None) -> str:
+    return latex.attention(scene, value=latex.V)
+
+
+def _words(scene: Scene) -> str:
+    weights = scene.steps.weights[scene.word]
+    lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
+    best, largest = int(weights.argmax()), int(lengths.argmax())
+    return lesson(
+        "sum" if best == largest else "sum-other",
+        focus=word(scene.names[scene.word]),
+        share=f"<b>{100 * float(weights[best]):.0f}</b>",
+        best=word(scene.key_names[best]),
+        largest=word(scene.key_names[largest]),
+        largest_length=fact(float(lengths[largest])),
+    )
+
+
+def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
+    steps, row = scene.steps, scene.word
+    products = steps.weights[row][:, None] * steps.values
+    total = steps.head_outputs[row]
+    visible = scene.visible[row]
+    rows = tuple(
+        f"{f'{weight:.2f}' if is_visible else '0'} × {label}"
+        for weight, is_visible, label in zip(steps.weights[row], visible, scene.key_labels, strict=True)
+    )
+    contributions = Matrix(
+        name="contributions",
+        title=f"Weight × value, for {scene.focus.text}",
+        values=np.vstack([products, total]),
+        row_labels=(*rows, "Σ output"),
+        column_labels=numbered(total.size),
+        row_axis="weight × value of each token, and their sum",
+        column_axis="dimensions of the head",
+        palette="signed",
+        alt=f"Weighted value vectors that add up to the output of {scene.focus.text}.",
+        row_role="value",
+        title_role="value",
+        selected=scene.selected("contributions"),
+        has_total_row=True,
+        hidden=None if visible.all() else np.repeat(np.append(~visible, False)[:, None], total.size, axis=1),
+    )
+    outputs = vectors(scene, "outputs", "O = A·V", steps.head_outputs, role="value")
+    return Exhibit(contributions, _explain), Exhibit(outputs, _explain)
+
+
+def _explain(scene: Scene, cell: Cell) -> Detail:
+    query = scene.word if cell.matrix == "contributions" else cell.row
+    weights, values = scene.steps.weights[query], scene.steps.values
+    if cell.matrix == "contributions" and cell.row < len(weights):
+        weight, value = float(weights[cell.row]), float(values[cell.row, cell.column])
+        title = lesson(
+            "detail-contribution",
+            query=word(scene.names[query]),
+            key=word(scene.key_names[cell.row]),
+            weight=exact(weight),
+            value=exact(value),
+            dimension=cell.column,
+            product=exact(weight * value),
+        )
+    else:
+        title = lesson(
+            "detail-outputs",
+            query=word(scene.names[query]),
+            dimension=cell.column,
+            value=fact(float(scene.steps.head_outputs[query, cell.column])),
+        )
+    products = weights * values[:, cell.column]
+    labels = indexed(scene.key_labels)
+    note = lesson("detail-outputs-note", count=products.size) + tell_largest(products, labels)
+    return Detail(title, note, labels, products, "weight × value, token by token")
+
+
+def _code(excerpt: Excerpt) -> str:
+    steps = excerpt.scene.steps
+    columns = columns_to_paste(steps.values)
+    rows = excerpt.rows(steps.weights)
+    return excerpt.fill(
+        "sum",
+        {
+            **excerpt.write(weights=steps.weights[rows], V=steps.values[:, columns]),
+            **shapes(output=steps.head_outputs[rows, columns]),
+            "cut_columns": cut_note(columns, steps.values.shape[1], "columns of V"),
+            **excerpt.vector(steps.head_outputs[:, columns], rows),
+        },
+    )
+
+
+def _shapes(scene: Scene) -> str:
+    T, K, Dv = len(scene.tokens), len(scene.key_tokens), scene.steps.values.shape[-1]
+    return f"A ({T}×{K}) · V ({K}×{Dv}) → O ({T}×{Dv})"
+
+
+STEP = Step(
+    key="sum",
+    name="Weighted sum",
+    title="Add up the values",
+    formula=_formula,
+    words=_words,
+    exhibits=_exhibits,
+    code=_code,
+    shapes=_shapes,
+    is_side_by_side=True,
+)
