@@ -10,7 +10,7 @@ import numpy as np
 import psutil
 import pytest
 
-from attention.lesson.course import STEP_KEYS
+from attention.lesson.steps import keys
 from attention.masks import MASK_NAMES
 from tests.bench.client import STEP_PAGE, Visitor
 from tests.bench.report import mib, undisturbed
@@ -87,7 +87,7 @@ async def _interaction(visitor: Visitor, chance: random.Random) -> None:
         await visitor.follow(
             text=chance.choice(SENTENCES),
             model=info.model_id,
-            step=chance.choice(STEP_KEYS),
+            step=chance.choice(keys()),
             mask=chance.choice(MASK_NAMES),
             layer=str(chance.randint(1, info.n_layers)),
             head=str(chance.randint(1, info.n_heads)),

@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import psutil
 
-from attention.lesson.course import STEPS
+from attention.lesson.steps import STEPS
 from tests.bench.client import STEP_PAGE, Visitor
 from tests.bench.report import kib, ms, p95, undisturbed
 from tests.bench.walk import MODELS, Walk

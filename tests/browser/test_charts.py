@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.course import STEP_KEYS
+from attention.lesson.steps import keys
 
 # What other charts would take for markup, an entity and a formula.
 TYPED = '"Tom" & <b>Jerry</b> &amp; $x$'
@@ -25,7 +25,7 @@ def chart_of(tab, key="main_parts"):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_chart_of_a_step_names_tokens_as_they_are(tab, models, model, step):
     tab.go(model=model, text=TYPED, step=step)
     if step == "tokens":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.course import STEPS
+from attention.lesson.steps import STEPS
 
 SENTENCE = "The cat sat on the mat"
 FOCUSED = """() => {
@@ -144,7 +144,7 @@ def test_buttons_lead_through_all_nine_steps_and_back(opened):
     expect(back).to_be_disabled()
     for number, step in enumerate(STEPS[1:], start=2):
         tab.next()
-        expect(tab.heading).to_have_text(f"{number}. {step.heading}")
+        expect(tab.heading).to_have_text(f"{number}. {step.heading(None)}")
         expect(tab.current_step).to_have_text(f"{number} {step.name}")
     expect(tab.page.get_by_role("button", name="Last step")).to_be_disabled()
     back.click()

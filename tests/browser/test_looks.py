@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.course import STEPS
+from attention.lesson.steps import STEPS
 from tests.browser.looks import NARROW, check, expect_to_fit
 
 TRANSLATOR = {"model": "translator-fr-en", "text": "le chat noir dort", "part": "cross"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.course import STEP_KEYS
+from attention.lesson.steps import keys
 from attention.steps import output_projection
 from tests.browser.tab import Picture, is_rounded, parse
 
@@ -63,7 +63,7 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
         "heads": {"change": output_projection(layer.joined(), layer.projections.W_O, layer.projections.b_O)},
     }
     proof = f"recomputed vs. {models[model].info.name}'s own output: largest difference {trace.check():.1e}"
-    for step in STEP_KEYS:
+    for step in keys():
         if step == "tokens":
             expect(tab.chips.locator(".text")).to_have_text(texts)
         else:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from attention.lesson.course import STEPS
+from attention.lesson.steps import STEPS
 from tests.browser.test_looks import PLACES
 
 # Every element of the page, those inside of the pictures too.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attention import reading
-from attention.lesson.course import STEP_KEYS
+from attention.lesson.steps import keys
 from attention.models import load
 from attention.reading import DIGITS, PICTURE
 from attention.trace import PARTS
@@ -49,7 +49,7 @@ def assert_is_well(shown):
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_step_shows_those_who_look_and_those_who_are_looked_at(open_page, trace, part, step):
     shown = open_page(model=MODEL, text=FRENCH, part=part, step=step, layer="1", head="2")
     assert_is_well(shown)
@@ -162,7 +162,7 @@ def test_where_nothing_is_written_a_sentence_says_so(open_page, page, part):
 
 
 @pytest.mark.parametrize("part", ["decoder", "cross"])
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_a_single_token_that_looks_is_no_trouble_at_any_step(open_page, part, step):
     assert_is_well(open_page(model=MODEL, text="dort", part=part, step=step))
 
@@ -215,7 +215,7 @@ def test_a_part_that_a_model_does_not_have_is_answered_with_a_notice(open_page):
     assert shown.component("main_weights")["rows"][0] == "[CLS]"
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_step_shows_the_patches_of_a_picture(open_page, digits, step):
     picture = list(DIGITS)[3]
     shown = open_page(model=VIT, text=picture, step=step, layer="3", head="1")

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from attention.lesson.course import STEP_KEYS, STEPS
+from attention.lesson.steps import STEPS, keys
 from attention.masks import MASK_NAMES
 from attention.models import get_info, list_models, load
 from attention.reading import PICTURE
@@ -45,11 +45,11 @@ def test_every_step_runs_with_every_model_and_mask_and_is_proved(steps_of, model
         assert ["mask=padding" in notice for notice in shown.notices] == ([] if is_taken or seen else [True])
         assert shown.proofs == wanted
         assert re.search(r"\b(sat|cat|l'|r\dc\d)|\[CLS\]", shown.text)
-        named = "Cut the picture into patches" if reading is PICTURE and not seen else STEPS[len(seen)].heading
+        named = "Cut the picture into patches" if reading is PICTURE and not seen else STEPS[len(seen)].heading(None)
         headers = [header.value for header in shown.app.header if header.value != "Laid over the picture"]
         assert headers == [f"{len(seen) + 1}. {named}" for _ in shown_models]
         seen.append(shown.view.step)
-    assert tuple(seen) == STEP_KEYS
+    assert tuple(seen) == keys()
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -65,7 +65,7 @@ def test_every_layer_and_head_runs(open_page, model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_the_code_under_the_picture_runs_and_prints_what_it_says(open_page, step, model):
     shown = open_page(model=model, step=step).choose("main_panel", "NumPy")
     (code,) = shown.app.code
@@ -80,7 +80,7 @@ def test_the_code_under_the_picture_runs_and_prints_what_it_says(open_page, step
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
     shown = open_page(model=model, step=step).choose("main_panel", "Table")
     assert shown.exceptions == []
@@ -94,7 +94,7 @@ def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_picture_is_described_in_words(open_page, step, model):
     shown = open_page(model=model, step=step)
     assert "main_parts" in shown.charts() or step == "tokens"
@@ -247,7 +247,7 @@ NASTY = {
 @pytest.mark.parametrize("name", NASTY)
 def test_whatever_is_typed_every_step_runs_and_nothing_is_interpreted(steps_of, name):
     for shown in steps_of(text=NASTY[name], beside="1", mask="padding"):
-        if shown.view.step == STEP_KEYS[0]:
+        if shown.view.step == keys()[0]:
             shown.choose("main_panel", "Table").choose("other_panel", "NumPy")
         assert shown.exceptions == []
         assert len(shown.proofs) == 2

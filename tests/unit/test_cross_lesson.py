@@ -11,18 +11,15 @@ import pytest
 from attention import masks, steps
 from attention.figures.matrix import Cell
 from attention.lesson.behaviour import describe, head_table, in_short
-from attention.lesson.course import STEP_KEYS, step_of
-from attention.lesson.details import detail
+from attention.lesson.excerpt import Excerpt
 from attention.lesson.heads import head_thumbs
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
-from attention.lesson.pictures import matrices
 from attention.lesson.proof import prove
 from attention.lesson.scene import Scene
+from attention.lesson.steps import keys, step_of
 from attention.lesson.survey import Look, head_matrix, layer_lines, order, survey
-from attention.lesson.tables import matrix_table, shapes, token_table
-from attention.lesson.telling import formula, tell
+from attention.lesson.tables import matrix_table, token_table
 from attention.models import get_info
-from attention.snippets import snippet
 from attention.trace import LayerTrace, Projections, Token, Trace
 
 WRITTEN = ("<s>", "the", "black", "cat", "sleeps")
@@ -96,34 +93,34 @@ def test_the_record_is_proved(trace):
 
 def test_matrices_name_their_rows_by_what_is_written_and_their_columns_by_what_is_read(scene):
     for step in ("scores", "scale", "mask", "softmax"):
-        for picture in matrices(step, scene):
+        for picture in step_of(step).matrices(scene):
             assert (picture.row_labels, picture.column_labels) == (WRITTEN, READ)
-    queries, keys, values = matrices("qkv", scene)
+    queries, keys, values = step_of("qkv").matrices(scene)
     assert (queries.row_labels, keys.row_labels, values.row_labels) == (WRITTEN, READ, READ)
     # A source cannot be the word in focus, which asks.
     assert (queries.focus_row, keys.focus_row) == (3, None)
-    assert [picture.name for picture in matrices("embed", scene)] == ["inputs", "sources"]
-    contributions, _ = matrices("sum", scene)
+    assert [picture.name for picture in step_of("embed").matrices(scene)] == ["inputs", "sources"]
+    contributions, _ = step_of("sum").matrices(scene)
     assert [label.split(" × ")[-1] for label in contributions.row_labels] == [*READ, "Σ output"]
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_step_tells_explains_and_lists_cross_attention(scene, step):
-    told = tell(step, scene)
+    told = step_of(step).words(scene)
     assert "cat" in told
     assert "$" not in told
-    assert formula(step_of(step), scene)
-    for picture in matrices(step, scene):
+    assert step_of(step).formula(scene)
+    for picture in step_of(step).matrices(scene):
         table = matrix_table(picture)
         assert len(table[""]) == len(picture.row_labels)
         for place in ((0, 0), (size - 1 for size in picture.values.shape)):
-            assert detail(scene.with_cell(Cell(picture.name, *place))).title
+            assert step_of(step).detail(scene.with_cell(Cell(picture.name, *place))).title
 
 
 def test_the_parts_of_a_key_add_up_to_it(scene):
-    _, keys, _ = matrices("qkv", scene)
+    _, keys, _ = step_of("qkv").matrices(scene)
     for row, column in ((0, 0), (3, 2), (6, 3)):
-        explained = detail(scene.with_cell(Cell("keys", row, column)))
+        explained = step_of("qkv").detail(scene.with_cell(Cell("keys", row, column)))
         bias = scene.attention.projections.b_K[2 * D_HEAD + column]
         assert explained.parts.sum() + bias == pytest.approx(keys.values[row, column], abs=1e-5)
         assert READ[row] in explained.title
@@ -131,20 +128,20 @@ def test_the_parts_of_a_key_add_up_to_it(scene):
 
 def test_what_is_said_of_the_best_key_is_the_largest_weight(scene):
     weights = scene.steps.weights[3]
-    assert READ[int(weights.argmax())] in tell("softmax", scene)
+    assert READ[int(weights.argmax())] in step_of("softmax").words(scene)
     assert best_key(scene) == int(weights.argmax())
 
 
 def test_shapes_have_both_numbers_of_tokens(scene):
-    assert shapes("scores", scene) == "Q (5×4) · Kᵀ (4×7) → S (5×7)"
-    assert shapes("qkv", scene).endswith("K (7×4), V (7×4) alike, of Z (7×12)")
+    assert step_of("scores").shapes(scene) == "Q (5×4) · Kᵀ (4×7) → S (5×7)"
+    assert step_of("qkv").shapes(scene).endswith("K (7×4), V (7×4) alike, of Z (7×12)")
     assert token_table(scene.key_tokens)["token"] == list(READ)
 
 
 @pytest.mark.parametrize("library", ["numpy", "pytorch"])
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_the_code_runs_and_prints_what_it_says(trace, step, library):
-    code = snippet(step, library, trace, 0, 1, 2)
+    code = step_of(step).code(Excerpt(library, Scene(trace, 0, 1, 2), 2))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})

@@ -7,7 +7,7 @@ import pytest
 
 from attention.lesson.guessed import tell_guessed, tell_mostly_guessed
 from attention.lesson.scene import Scene
-from attention.lesson.telling import tell
+from attention.lesson.steps import step_of
 from attention.models import load
 from attention.models.toy import TOY_INFO
 
@@ -73,8 +73,8 @@ def test_what_was_typed_is_never_interpreted():
 def test_a_model_that_reads_no_lexicon_says_nothing_of_it_but_what_its_name_does_not(minilm):
     scene = Scene(minilm.trace("Кошка сидит"), 0, 0, 1)
     assert tell_guessed(scene) == tell_mostly_guessed(scene) == ""
-    words = html.unescape(re.sub("<[^>]+>", "", tell("tokens", scene)))
+    words = html.unescape(re.sub("<[^>]+>", "", step_of("tokens").words(scene)))
     # Once, where one meets it.
     assert words.count("all-MiniLM-L6-v2") == 1
     assert "distilled" in words
-    assert "MiniLM" not in re.sub("<[^>]+>", "", tell("softmax", scene))
+    assert "MiniLM" not in re.sub("<[^>]+>", "", step_of("softmax").words(scene))

@@ -15,22 +15,22 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from attention import snippets, steps
+from attention import steps
 from attention.figures.matrix import Cell
-from attention.lesson.course import STEP_KEYS, STEPS, step_of
-from attention.lesson.details import detail, has_cell, open_cell
+from attention.lesson.excerpt import Excerpt
 from attention.lesson.heads import head_thumbs
 from attention.lesson.neuron import neuron, sum_in_writing, value_picture
-from attention.lesson.pictures import matrices
 from attention.lesson.proof import TOLERANCE, prove
 from attention.lesson.prose import LESSONS, exact, fact, lesson, word
 from attention.lesson.savings import shared, shared_pictures
 from attention.lesson.scene import Scene
+from attention.lesson.steps import STEPS, keys, number_of, step_of
+from attention.lesson.steps.softmax import tell_weights
 from attention.lesson.survey import Look, head_matrix
-from attention.lesson.tables import matrix_table, shapes, to_csv, token_table
-from attention.lesson.telling import formula, heading, tell, tell_weights
+from attention.lesson.tables import matrix_table, to_csv, token_table
 from attention.masks import MASK_NAMES
 from attention.models import load
+from attention.snippets import LIBRARIES
 from attention.text import clean
 from attention.trace import PARTS, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
 
@@ -164,29 +164,29 @@ def scene(request, scene_of):
 
 def test_there_are_nine_steps_each_with_a_key_a_name_a_heading_a_formula_and_code():
     assert len(STEPS) == 9
-    for part in ("key", "name", "heading", "formula"):
-        values = [getattr(step, part) for step in STEPS]
+    for values in zip(*((step.key, step.name, step.heading(None), step.formula(None)) for step in STEPS), strict=True):
         assert len(set(values)) == 9
         assert all(values)
-    assert STEP_KEYS == snippets.STEPS
-    assert [step_of(key) for key in STEP_KEYS] == list(STEPS)
+    assert keys() == ("tokens", "embed", "qkv", "scores", "scale", "mask", "softmax", "sum", "heads")
+    assert [step_of(key) for key in keys()] == list(STEPS)
+    assert [number_of(step) for step in STEPS] == list(range(1, 10))
 
 
 def test_a_step_that_there_is_not_raises():
-    with pytest.raises(ValueError, match="not in tuple"):
+    with pytest.raises(ValueError, match=r"step must be one of tokens, .*, heads, got 'nothing'"):
         step_of("nothing")
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
 def test_formulas_open_and_close_what_they_open(step):
-    for latex in (step.formula,):
+    for latex in (step.formula(None),):
         assert latex.count("{") == latex.count("}")
         assert latex.count("(") == latex.count(")")
         assert "$" not in latex
 
 
 def test_from_scores_to_sum_one_formula_lights_up_part_by_part():
-    formulas = {step.key: step.formula for step in STEPS[3:8]}
+    formulas = {step.key: step.formula(None) for step in STEPS[3:8]}
     grey = re.compile(r"\\textcolor\{#868e99\}")
     plain = {key: re.sub(r"\\textcolor\{#\w+\}|[{}]", "", latex) for key, latex in formulas.items()}
     assert len(set(plain.values())) == 1
@@ -196,11 +196,11 @@ def test_from_scores_to_sum_one_formula_lights_up_part_by_part():
 
 def test_the_formula_of_the_vectors_is_what_the_model_does(scene_of):
     embed = step_of("embed")
-    assert "LayerNorm" not in formula(embed, scene_of("toy"))
-    assert "LayerNorm" in formula(embed, scene_of("minilm-l6"))
-    assert "segment" in formula(embed, scene_of("minilm-l6"))
-    assert "output of layer 2" in formula(embed, scene_of("minilm-l6", layer=2))
-    assert formula(step_of("scores"), scene_of("minilm-l6", layer=2)) == step_of("scores").formula
+    assert "LayerNorm" not in embed.formula(scene_of("toy"))
+    assert "LayerNorm" in embed.formula(scene_of("minilm-l6"))
+    assert "segment" in embed.formula(scene_of("minilm-l6"))
+    assert "output of layer 2" in embed.formula(scene_of("minilm-l6", layer=2))
+    assert step_of("scores").formula(scene_of("minilm-l6", layer=2)) == step_of("scores").formula(None)
 
 
 # --------------------------------------------------------------------------- no text without facts
@@ -208,18 +208,18 @@ def test_the_formula_of_the_vectors_is_what_the_model_does(scene_of):
 USED_TAGS = {"p", "strong", "em", "code", "b", "bdi", "sub", "sup"}
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_no_place_for_a_fact_stays_empty_and_no_mark_of_markdown_stays(scene, step):
-    told = tell(step, scene)
+    told = step_of(step).words(scene)
     assert "$" not in shown(told)
     assert "*" not in shown(told)
     assert "nan" not in shown(told)
     assert {tag for tag, _ in read(told).tags} <= USED_TAGS
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_step_speaks_of_the_word_in_focus_by_its_name(scene, step):
-    assert re.search(rf"(?<!\w){re.escape(scene.focus.text)}(?!\w)", shown(tell(step, scene)))
+    assert re.search(rf"(?<!\w){re.escape(scene.focus.text)}(?!\w)", shown(step_of(step).words(scene)))
 
 
 def test_every_lesson_text_is_told_somewhere():
@@ -241,7 +241,7 @@ def test_a_place_without_a_fact_raises():
 
 def test_tokens_are_counted_and_the_word_in_focus_has_its_place(scene_of):
     scene = scene_of("minilm-l6", at=3)
-    told = tell("tokens", scene)
+    told = step_of("tokens").words(scene)
     assert facts_in(told, "tokens") == {
         "model": "BERT",
         "count": 8,
@@ -255,7 +255,7 @@ def test_tokens_are_counted_and_the_word_in_focus_has_its_place(scene_of):
 
 def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
     scene = scene_of("toy", at=1)
-    facts = facts_in(tell("tokens", scene), "tokens-features")
+    facts = facts_in(step_of("tokens").words(scene), "tokens-features")
     said = dict(re.findall(r"([a-z ]+?) (\d\.\d\d)(?:, |$)", facts.pop("features")))
     assert facts.pop("source") == "It reads that in its lexicon."
     assert facts == {"model": "Toy", "count": 6, "tokens": "tokens", "focus": "cat", "position": 1}
@@ -275,25 +275,25 @@ def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
 def test_the_toy_says_from_where_it_knows_what_it_says_of_this_very_word(scene_of, typed, source):
     scene = scene_of("toy", f"My {typed} sleeps", at=1)
     assert scene.focus.typed == typed
-    assert source in facts_in(tell("tokens", scene), "tokens-features")["source"]
+    assert source in facts_in(step_of("tokens").words(scene), "tokens-features")["source"]
 
 
 def test_a_word_that_was_cut_is_told_with_its_pieces(scene_of):
     scene = scene_of("minilm-l6", "Unbelievable zyzzyvas", at=2)
-    facts = facts_in(tell("tokens", scene), "tokens-pieces")
+    facts = facts_in(step_of("tokens").words(scene), "tokens-pieces")
     pieces = [token.text for token in scene.tokens if token.typed in "zyzzyvas" and token.typed]
     assert facts == {"word": "zyzzyvas", "pieces": " + ".join(pieces)}
     assert len(pieces) > 1
 
 
 def test_a_token_that_was_typed_is_not_said_to_be_the_models_own(scene_of):
-    told = tell("tokens", scene_of("minilm-l6", "the [MASK] sat"))
+    told = step_of("tokens").words(scene_of("minilm-l6", "the [MASK] sat"))
     assert facts_in(told, "tokens-special") == {"specials": "[CLS], [SEP]"}
     assert pattern_of("tokens-mask-token").search(shown(told))
 
 
 def test_padding_is_told(scene_of):
-    told = tell("tokens", scene_of("minilm-l6", mask="padding"))
+    told = step_of("tokens").words(scene_of("minilm-l6", mask="padding"))
     assert facts_in(told, "tokens-special")["specials"] == "[CLS], [SEP], [PAD]"
     assert facts_in(told, "tokens-pad") == {"pad": "[PAD]", "times": "3 times"}
 
@@ -305,12 +305,12 @@ def test_padding_is_no_part_of_the_sentence_and_what_is_written_is_no_sentence(s
     without, padded = (scene_of(model_id, text, mask=mask) for mask in ("none", "padding"))
     assert len(padded.tokens) > len(without.tokens)
     for scene in (without, padded):
-        assert facts_in(tell("tokens", scene), name)["count"] == len(without.tokens)
+        assert facts_in(step_of("tokens").words(scene), name)["count"] == len(without.tokens)
     if model_id == "translator-fr-en":
         cross = scene_of(model_id, text, mask="padding", part="cross", at=1)
-        assert facts_in(tell("tokens", cross), "tokens-cross")["keys"] == len(without.tokens)
+        assert facts_in(step_of("tokens").words(cross), "tokens-cross")["keys"] == len(without.tokens)
         written = scene_of(model_id, text, part="decoder", at=1)
-        told = tell("tokens", written)
+        told = step_of("tokens").words(written)
         assert facts_in(told, "tokens-written")["count"] == len(written.tokens[1:])
         assert facts_in(told, "tokens-written")["first"] == written.tokens[0].text
         assert "sentence" not in shown(told)
@@ -318,22 +318,22 @@ def test_padding_is_no_part_of_the_sentence_and_what_is_written_is_no_sentence(s
 
 def test_one_token_is_said_to_be_one_and_no_mask_is_named_that_there_is_not(scene_of):
     scene = scene_of("toy", "Hello", at=0)
-    told = shown(tell("scale", scene))
-    assert facts_in(tell("scale", scene), "scale-lone") == {"focus": "hello"}
+    told = shown(step_of("scale").words(scene))
+    assert facts_in(step_of("scale").words(scene), "scale-lone") == {"focus": "hello"}
     assert "mask" not in told
     assert "spread" not in told
-    assert "1 tokens" not in shown(tell("tokens", scene))
+    assert "1 tokens" not in shown(step_of("tokens").words(scene))
 
 
 def test_what_bert_does_not_know_is_told_as_it_was_typed(scene_of):
-    told = tell("tokens", scene_of("minilm-l6", "the 🦖 sat"))
+    told = step_of("tokens").words(scene_of("minilm-l6", "the 🦖 sat"))
     assert facts_in(told, "tokens-unk") == {"typed": "🦖"}
 
 
 def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
     for model_id in ("toy", "minilm-l6"):
         scene = scene_of(model_id, at=3)
-        told, parts = tell("embed", scene), scene.trace.embeddings
+        told, parts = step_of("embed").words(scene), scene.trace.embeddings
         assert facts_in(told, "embed-first") == {
             "width": scene.info.d_model,
             "focus": scene.tokens[3].text,
@@ -362,7 +362,7 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
     unit = inputs / np.linalg.norm(inputs, axis=1, keepdims=True)
     cosines = {token.text: float(unit[3] @ unit[token.position]) for token in scene.tokens if token.position != 3}
     nearest = max(cosines, key=cosines.get)
-    assert facts_in(tell("embed", scene), "embed-deeper") == {
+    assert facts_in(step_of("embed").words(scene), "embed-deeper") == {
         "layer": 5,
         "before": 4,
         "times": "4 times",
@@ -376,7 +376,7 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
 
 def test_query_key_and_value_have_the_lengths_that_are_told(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
-    assert facts_in(tell("qkv", scene), "qkv") == {
+    assert facts_in(step_of("qkv").words(scene), "qkv") == {
         "head": scene.head + 1,
         "width": scene.info.d_model,
         "d_head": head.queries.shape[1],
@@ -390,7 +390,7 @@ def test_query_key_and_value_have_the_lengths_that_are_told(scene):
 def test_the_best_and_the_worst_score_are_those_of_the_row(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
     row = head.queries[at].astype(float) @ head.keys.T.astype(float)
-    facts = facts_in(tell("scores", scene), "scores")
+    facts = facts_in(step_of("scores").words(scene), "scores")
     assert facts == {
         "focus": scene.focus.text,
         "best": facts["best"],
@@ -406,7 +406,7 @@ def test_the_spread_before_and_after_scaling_is_that_of_the_scores(scene):
     head = scene.trace.layers[scene.layer].head(scene.head)
     d_head = head.queries.shape[1]
     scores = head.queries.astype(float) @ head.keys.T.astype(float)
-    assert facts_in(tell("scale", scene), "scale", "scale-spread") == {
+    assert facts_in(step_of("scale").words(scene), "scale", "scale-spread") == {
         "d_head": d_head,
         "divisor": rounded(np.sqrt(d_head)),
         "before": rounded(scores.std()),
@@ -442,7 +442,7 @@ def test_the_weight_without_scaling_is_torchs_softmax_of_what_the_row_may_see(sc
     for row in range(rows):
         scene = replace(whole, word=row)
         n_hidden = int(hidden[row].sum())
-        told = tell("scale", scene)
+        told = step_of("scale").words(scene)
         if columns - n_hidden == 1:
             assert facts_in(told, "scale-one") == {"focus": scene.names[row], "best": scene.key_names[0]}
             continue
@@ -461,7 +461,7 @@ def test_a_word_that_sees_nothing_has_no_weight_that_scaling_could_change():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
     blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
-    assert facts_in(tell("scale", blind), "scale-nothing") == {"focus": "sat"}
+    assert facts_in(step_of("scale").words(blind), "scale-nothing") == {"focus": "sat"}
 
 
 @pytest.mark.parametrize("model_id", ["smollm2-135m", "translator-fr-en"])
@@ -473,7 +473,7 @@ def test_a_highest_score_that_will_be_hidden_is_said_to_be(scene_of, model_id):
         for row in range(len(whole.tokens)):
             scene = replace(whole, word=row)
             scores = scene.steps.queries[row].astype(float) @ scene.steps.keys.T.astype(float)
-            told = tell("scores", scene)
+            told = step_of("scores").words(scene)
             is_told = pattern_of("scores-hidden").search(shown(told)) is not None
             assert is_told == (scores.argmax() > row)
             n_told += is_told
@@ -490,7 +490,7 @@ def test_what_a_mask_hides_is_counted(scene_of, model_id):
     n = len(scene_of(model_id).tokens)
     shown_of = {"none": n, "causal": 3, "padding": n}
     for mask in MASK_NAMES:
-        told = facts_in(tell("mask", scene_of(model_id, mask=mask, at=2)), f"mask-{mask}")
+        told = facts_in(step_of("mask").words(scene_of(model_id, mask=mask, at=2)), f"mask-{mask}")
         total = n + 3 if mask == "padding" else n
         hidden = {"none": 0, "causal": n * (n - 1) // 2, "padding": 3 * total}[mask]
         assert told["total"] == total
@@ -503,7 +503,7 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
     text = "le chat noir dort"
     for mask in ("none", "causal"):
         scene = scene_of("translator-fr-en", text, mask=mask, at=1, part="decoder")
-        told = tell("mask", scene)
+        told = step_of("mask").words(scene)
         n = len(scene.tokens)
         wanted = {"focus": scene.names[1], "visible": 2, "total": n, "hidden": n * (n - 1) // 2}
         assert facts_in(told, "mask-written") == wanted
@@ -517,12 +517,12 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
     scene = Scene(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
-    assert facts_in(tell("mask", scene), "mask-nothing") == {"focus": "cat", "visible": 6, "total": 6}
+    assert facts_in(step_of("mask").words(scene), "mask-nothing") == {"focus": "cat", "visible": 6, "total": 6}
     for mask in ("none", "causal"):
-        alone = tell("mask", scene_of("toy", "cat", mask=mask))
+        alone = step_of("mask").words(scene_of("toy", "cat", mask=mask))
         assert facts_in(alone, "mask-lone") == {"focus": "cat"}
         cell = scene_of("toy", "cat", mask=mask, cell=Cell("masked", 0, 0))
-        assert facts_in(detail(cell).note, "detail-masked-lone") == {"query": "cat"}
+        assert facts_in(step_of("mask").detail(cell).note, "detail-masked-lone") == {"query": "cat"}
         assert "tokens" not in shown(alone)
 
 
@@ -530,8 +530,13 @@ def test_a_mask_made_by_hand_is_told_with_its_own_count():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2, [0, 1, 4]] = hidden[5, 3] = -np.inf
     scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
-    assert facts_in(tell("mask", scene), "mask-painted") == {"hidden": 4, "focus": "sat", "visible": 3, "total": 6}
-    explained = detail(replace(scene, cell=Cell("masked", 2, 4)))
+    assert facts_in(step_of("mask").words(scene), "mask-painted") == {
+        "hidden": 4,
+        "focus": "sat",
+        "visible": 3,
+        "total": 6,
+    }
+    explained = step_of("mask").detail(replace(scene, cell=Cell("masked", 2, 4)))
     assert facts_in(explained.note, "detail-masked-painted") == {"visible": 3, "total": 6}
 
 
@@ -539,7 +544,7 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
     row = head.weights[at]
     first, second = sorted(row, reverse=True)[:2]
-    assert tell_weights(scene) in tell("softmax", scene)
+    assert tell_weights(scene) in step_of("softmax").words(scene)
     if second < 0.005:
         facts = facts_in(tell_weights(scene), "weights-alone")
         rest = facts.pop("rest")
@@ -587,7 +592,7 @@ def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_s
     best = max(words, key=lambda place: weights[3, place])
     assert scene.labels == ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
     assert weights[3].argmax() == 0
-    assert facts_in(tell("softmax", scene), "weights-sink", "weights-words") == {
+    assert facts_in(step_of("softmax").words(scene), "weights-sink", "weights-words") == {
         "special": "[CLS]",
         "rows": "all rows",
         "share": rounded(weights[:, 0].mean()),
@@ -596,7 +601,7 @@ def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_s
         "best_word_weight": rounded(weights[3, best]),
     }
     # The toy adds no tokens.
-    assert "3.2" not in tell("softmax", scene_of("toy"))
+    assert "3.2" not in step_of("softmax").words(scene_of("toy"))
 
 
 def is_told(name, markup):
@@ -611,7 +616,7 @@ def test_the_first_token_of_a_decoder_is_told_to_be_a_sink_where_it_takes_most(s
         weights = scene.steps.weights.astype(float)
         # The first row has no choice: what it gives to itself says nothing.
         share, row = weights[1:, 0].mean(), weights[at]
-        told = tell("softmax", scene)
+        told = step_of("softmax").words(scene)
         assert is_told("weights-first", told) == (at > 0 and row.argmax() == 0 and share > 0.5)
         if not is_told("weights-first", told):
             continue
@@ -634,7 +639,7 @@ def test_what_no_decoder_does_by_itself_is_no_sink_of_its_first_token(scene_of):
     for model_id in ("toy", "minilm-l6"):
         for layer, head, at in np.ndindex(scene_of(model_id).info.n_layers, scene_of(model_id).info.n_heads, 6):
             scene = scene_of(model_id, mask="causal", layer=layer, head=head, at=at)
-            assert not is_told("weights-first", tell("softmax", scene))
+            assert not is_told("weights-first", step_of("softmax").words(scene))
 
 
 DOG = "My neighbour's old dog sleeps under the kitchen table"
@@ -646,7 +651,7 @@ def test_a_row_that_gives_the_first_token_most_is_told_so_where_its_head_does_no
     for layer, head, at in np.ndindex(30, 9, len(whole.tokens)):
         scene = Scene(whole.trace, layer, head, at)
         weights = scene.steps.weights.astype(float)
-        told, share = tell("softmax", scene), weights[1:, 0].mean()
+        told, share = step_of("softmax").words(scene), weights[1:, 0].mean()
         assert is_told("weights-first-row", told) == (at > 0 and weights[at, 0] > 0.5 >= share)
         if is_told("weights-first-row", told):
             n_told += 1
@@ -662,7 +667,7 @@ def test_no_punctuation_mark_is_called_a_word(scene_of, model_id):
     whole = scene_of(model_id, "Stop! Is it a cat? No, it is a dog.", at=0)
     for layer, head, at in np.ndindex(6, whole.info.n_heads, len(whole.tokens)):
         scene = Scene(whole.trace, layer, head, at)
-        told = tell("softmax", scene)
+        told = step_of("softmax").words(scene)
         if is_told("weights-words", told):
             n_told += 1
             best = facts_in(told, "weights-words")["best_word"]
@@ -687,15 +692,15 @@ def test_a_word_that_sees_one_word_or_none_is_told_so():
     hidden[2] = -np.inf
     blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
     assert facts_in(tell_weights(blind), "weights-none") == {"focus": "sat", "best_weight": 0}
-    for step in STEP_KEYS:
-        assert "nan" not in tell(step, blind)
+    for step in keys():
+        assert "nan" not in step_of(step).words(blind)
 
 
 def test_the_largest_contribution_is_the_longest_weighted_value(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
     lengths = [float(np.linalg.norm(w * v)) for w, v in zip(head.weights[at], head.values, strict=True)]
     best, largest = scene.names[head.weights[at].argmax()], scene.names[int(np.argmax(lengths))]
-    told = tell("sum", scene)
+    told = step_of("sum").words(scene)
     # Only another word is a surprise.
     assert ("But a value can be" in shown(told)) == (best != largest)
     assert facts_in(told, "sum" if best == largest else "sum-other") == {
@@ -716,7 +721,7 @@ def test_what_the_heads_change_is_the_output_of_the_layer(scene):
     ]
     joined = np.concatenate(list(layer.model_output[:, at]))
     bias = 0 if layer.projections.b_O is None else layer.projections.b_O
-    told, group = tell("heads", scene), scene.info.n_heads // scene.info.n_key_value_heads
+    told, group = step_of("heads").words(scene), scene.info.n_heads // scene.info.n_key_value_heads
     joining = facts_in(told, "heads-own" if group == 1 else "heads-shared")
     assert joining.pop("n_heads") == scene.info.n_heads
     has_bias = layer.projections.b_O is not None
@@ -758,12 +763,12 @@ def test_markup_in_a_sentence_is_shown_as_it_was_typed(scene_of, model_id, nasty
     scene = scene_of(model_id, text)
     for at in range(len(scene.tokens)):
         here = replace(scene, word=at)
-        for step in STEP_KEYS:
-            told = tell(step, here)
+        for step in keys():
+            told = step_of(step).words(here)
             assert {tag for tag, _ in read(told).tags} <= USED_TAGS
             assert word(here.names[here.word]) in told
-            for name in (picture.name for picture in matrices(step, here)):
-                explained = detail(replace(here, cell=Cell(name, 0, 0)))
+            for name in (picture.name for picture in step_of(step).matrices(here)):
+                explained = step_of(step).detail(replace(here, cell=Cell(name, 0, 0)))
                 assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
 
 
@@ -781,10 +786,10 @@ def test_any_sentence_is_told_whole(typed, mask, data):
     assume(any(character.isalnum() for character in text))
     trace = TOY.trace(text, mask=mask)
     scene = Scene(trace, 0, data.draw(st.integers(0, 2)), data.draw(st.integers(0, len(trace.tokens) - 1)))
-    for step in STEP_KEYS:
-        told = tell(step, scene)
+    for step in keys():
+        told = step_of(step).words(scene)
         assert {tag for tag, _ in read(told).tags} <= USED_TAGS
-        explained = detail(open_cell(step, scene))
+        explained = step_of(step).detail(step_of(step).opened(scene))
         if explained is not None:
             assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
 
@@ -794,14 +799,14 @@ def test_any_sentence_is_told_whole(typed, mask, data):
 
 def cells_of(step, scene):
     """Every cell that can be clicked at a step, and the number that stands in it."""
-    for picture in matrices(step, scene):
+    for picture in step_of(step).matrices(scene):
         for row, column in np.ndindex(picture.values.shape):
             yield Cell(picture.name, row, column), float(picture.values[row, column])
 
 
 def sampled_cells_of(step, scene):
     generator = np.random.default_rng(0)
-    for picture in matrices(step, scene):
+    for picture in step_of(step).matrices(scene):
         for flat in generator.choice(picture.values.size, 12, replace=False):
             row, column = np.unravel_index(flat, picture.values.shape)
             yield Cell(picture.name, int(row), int(column)), float(picture.values[row, column])
@@ -829,9 +834,9 @@ TITLES = {
 }
 
 
-def check_detail(scene, cell, value):
+def check_detail(step, scene, cell, value):
     """Everything that a detail says of a number must make that number."""
-    explained = detail(replace(scene, cell=cell))
+    explained = step_of(step).detail(replace(scene, cell=cell))
     said = explained.title + explained.note
     assert "$" not in shown(said)
     assert "nan" not in shown(said)
@@ -945,62 +950,64 @@ def check_detail(scene, cell, value):
 
 @pytest.mark.parametrize("mask", MASK_NAMES)
 @pytest.mark.parametrize("head", range(3))
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_cell_of_the_toy_is_explained_by_what_made_it(scene_of, step, head, mask):
     scene = scene_of("toy", mask=mask, head=head, at=2)
     for cell, value in cells_of(step, scene):
-        check_detail(scene, cell, value)
+        check_detail(step, scene, cell, value)
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_cells_of_bert_are_explained_by_what_made_them(scene, step):
     for cell, value in sampled_cells_of(step, scene):
-        check_detail(scene, cell, value)
+        check_detail(step, scene, cell, value)
 
 
 @pytest.mark.parametrize("kind", ["roberta", "gpt2", "bart", "t5", "vit"])
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_cells_of_other_architectures_are_explained_by_what_made_them(model_of, step, kind):
     text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
     for layer, at in ((0, 2), (1, 4)):
         scene = Scene(trace_of(model_of(kind), text, "none"), layer, 1, at)
         for cell, value in sampled_cells_of(step, scene):
-            check_detail(scene, cell, value)
+            check_detail(step, scene, cell, value)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_a_position_bias_is_said_to_be_in_the_scores(model_of, layer):
     scene = Scene(trace_of(model_of("t5"), TEXT, "none"), layer, 1, 2)
-    told = tell("scores", scene)
+    told = step_of("scores").words(scene)
     bias = scene.attention.bias[1, 2]
     best = int(scene.steps.scores[2].argmax())
     assert facts_in(told, "scores-bias")["bias"] == rounded(bias[best])
     score = float(scene.steps.queries[2] @ scene.steps.keys[best] + bias[best])
     assert facts_in(told, "scores")["best_score"] == rounded(score)
-    scaled = facts_in(tell("scale", scene), "scale-none", "scale-spread-none")
+    scaled = facts_in(step_of("scale").words(scene), "scale-none", "scale-spread-none")
     assert (scaled["after"], scaled["d_head"]) == (rounded(scene.steps.scores.std()), 12)
-    assert " + B" in formula(step_of("scores"), scene)
-    assert "sqrt" not in formula(step_of("softmax"), scene)
-    assert [picture.title for picture in matrices("scores", scene)] == ["S = Q·Kᵀ + B"]
-    assert [picture.title for picture in matrices("mask", scene)] == ["S + M"]
+    assert " + B" in step_of("scores").formula(scene)
+    assert "sqrt" not in step_of("softmax").formula(scene)
+    assert [picture.title for picture in step_of("scores").matrices(scene)] == ["S = Q·Kᵀ + B"]
+    assert [picture.title for picture in step_of("mask").matrices(scene)] == ["S + M"]
 
 
 def test_a_scale_of_the_models_own_is_told(model_of):
     trace = trace_of(model_of("gpt2"), TEXT, "none")
     halved = replace(trace.layers[1], scale=trace.layers[1].scale / 2)
-    told = facts_in(tell("scale", Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale-own", "scale-spread-own")
+    told = facts_in(
+        step_of("scale").words(Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale-own", "scale-spread-own"
+    )
     assert told["divisor"] == rounded(2 * np.sqrt(8))
 
 
 def said_of_scaling(scene):
     """Everything that is said or written of the scores' scale: formulas, titles, shapes, sentences, code."""
     steps_of_it = [step_of(key) for key in ("scores", "scale", "mask", "softmax", "sum")]
-    yield from (formula(step, scene) for step in steps_of_it)
-    yield from (picture.title + picture.alt for step in steps_of_it for picture in matrices(step.key, scene))
-    yield from (shapes(step.key, scene) for step in steps_of_it)
+    yield from (step.formula(scene) for step in steps_of_it)
+    yield from (picture.title + picture.alt for step in steps_of_it for picture in step_of(step.key).matrices(scene))
+    yield from (step_of(step.key).shapes(scene) for step in steps_of_it)
     yield sum_in_writing(scene, 1)
     yield neuron(scene, 1).divisor
-    yield from (snippets.snippet("scale", library, scene.trace, scene.layer, 1, 2) for library in ("numpy", "pytorch"))
+    yield from (step_of("scale").code(Excerpt(library, scene, 2)) for library in LIBRARIES)
 
 
 ROOT = re.compile(r"√|\\sqrt|d_k|dₖ")
@@ -1020,23 +1027,23 @@ def test_the_root_of_the_width_is_named_only_where_scores_are_divided_by_it(mode
     layer = replace(trace.layers[1], scale=factor * trace.layers[1].scale if divisor != "" else 1.0)
     scene = Scene(replace(trace, layers=(layer,)), 0, 1, 2)
     said = list(said_of_scaling(scene))
-    assert heading(step_of("scale"), scene) == heading_of_it
+    assert step_of("scale").heading(scene) == heading_of_it
     if divisor is None:
-        titles = [picture.title for key in ("scale", "mask") for picture in matrices(key, scene)]
+        titles = [picture.title for key in ("scale", "mask") for picture in step_of(key).matrices(scene)]
         assert titles == ["Before: S", "After: S / √dₖ", "S / √dₖ + M"]
-        assert r"/ \sqrt{d_k}" in formula(step_of("scale"), scene)
-        assert "(10×10) / √8 →" in shapes("scale", scene)
+        assert r"/ \sqrt{d_k}" in step_of("scale").formula(scene)
+        assert "(10×10) / √8 →" in step_of("scale").shapes(scene)
         return
     assert not [text for text in said if ROOT.search(text)]
-    titles = [picture.title for key in ("scale", "mask", "softmax") for picture in matrices(key, scene)]
+    titles = [picture.title for key in ("scale", "mask", "softmax") for picture in step_of(key).matrices(scene)]
     scaled = f"S / {divisor}" if divisor else "S"
     assert titles == ["Before: S", f"After: {scaled}", f"{scaled} + M", f"A = softmax({scaled} + M)"]
     assert neuron(scene, 1).divisor == (divisor or "1")
     if divisor:
-        assert f"/ {divisor}" in formula(step_of("scale"), scene)
-        assert f"(10×10) / {divisor} →" in shapes("scale", scene)
+        assert f"/ {divisor}" in step_of("scale").formula(scene)
+        assert f"(10×10) / {divisor} →" in step_of("scale").shapes(scene)
         assert float(divisor) == pytest.approx(1 / layer.scale, rel=1e-3)
-        assert facts_in(tell("scale", scene), "scale-own")["divisor"] == float(divisor)
+        assert facts_in(step_of("scale").words(scene), "scale-own")["divisor"] == float(divisor)
 
 
 @pytest.mark.parametrize(
@@ -1056,9 +1063,9 @@ def test_a_bias_is_written_where_the_model_has_one_and_only_there(model_of, scen
     scene = Scene(trace, 0, 1, 2)
     layer, parts = scene.attention, scene.attention.projections
     letters = {"Q": ("queries", layer.inputs), "K": ("keys", layer.sources), "V": ("values", layer.sources)}
-    latex = re.sub(r"\\textcolor\{#\w+\}|[{}]", "", formula(step_of("qkv"), scene))
-    titles = {picture.title for picture in matrices("qkv", scene)}
-    told = shown(tell("qkv", scene))
+    latex = re.sub(r"\\textcolor\{#\w+\}|[{}]", "", step_of("qkv").formula(scene))
+    titles = {picture.title for picture in step_of("qkv").matrices(scene)}
+    told = shown(step_of("qkv").words(scene))
     for letter, (name, vectors) in letters.items():
         recorded = getattr(layer, name)
         plain = steps.split_heads(vectors @ getattr(parts, f"W_{letter}"), len(recorded))
@@ -1068,12 +1075,12 @@ def test_a_bias_is_written_where_the_model_has_one_and_only_there(model_of, scen
         assert any(f"{source}·W_{letter} + b_{letter}" in title for title in titles) == has_bias
         assert any(f"{source}·W_{letter}" in title for title in titles)
         assert (f"b{letter}" in told) == has_bias
-    assert ("+ b_Q" in shapes("qkv", scene)) == ("+ b_Q" in latex)
+    assert ("+ b_Q" in step_of("qkv").shapes(scene)) == ("+ b_Q" in latex)
     joined = np.concatenate(list(layer.model_output), axis=1)
     has_bias = not np.allclose(joined @ parts.W_O, scene.change, atol=1e-4)
-    assert ("b_O" in formula(step_of("heads"), scene)) == has_bias
-    assert ("b_O" in shapes("heads", scene)) == has_bias
-    assert ("bO" in shown(tell("heads", scene))) == has_bias
+    assert ("b_O" in step_of("heads").formula(scene)) == has_bias
+    assert ("b_O" in step_of("heads").shapes(scene)) == has_bias
+    assert ("bO" in shown(step_of("heads").words(scene))) == has_bias
 
 
 @pytest.mark.parametrize(
@@ -1089,22 +1096,22 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
     trace = trace_of(model_of(kind), text, "none")
     first, second = Scene(trace, 0, 0, 2), Scene(trace, 1, 0, 2)
-    assert formula(step_of("embed"), first) == latex
+    assert step_of("embed").formula(first) == latex
     norm = trace.layers[0].norm.name
-    told = facts_in(tell("embed", first), name)
-    assert told["norm"] == facts_in(tell("embed", second), "embed-stream")["norm"] == norm
+    told = facts_in(step_of("embed").words(first), name)
+    assert told["norm"] == facts_in(step_of("embed").words(second), "embed-stream")["norm"] == norm
     assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
     assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
-    assert is_told("embed-lengths", tell("embed", first)) == (trace.embeddings.positions is not None)
+    assert is_told("embed-lengths", step_of("embed").words(first)) == (trace.embeddings.positions is not None)
     if name in ("embed-normed", "embed-picture"):
         assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
-    assert matrices("embed", second)[0].title == f"X: what enters layer 2, after {norm}"
+    assert step_of("embed").matrices(second)[0].title == f"X: what enters layer 2, after {norm}"
 
 
 def test_a_masked_cell_says_why_it_is_hidden(scene_of):
     for mask, reason in (("causal", "later"), ("padding", "padding")):
         scene = scene_of("minilm-l6", mask=mask, cell=Cell("masked", 1, 10 if mask == "padding" else 5))
-        explained = detail(scene)
+        explained = step_of("mask").detail(scene)
         visible = int(np.isfinite(scene.steps.masked_scores[1]).sum())
         facts = facts_in(explained.note, f"detail-masked-{reason}")
         assert (facts["visible"], facts["total"]) == (visible, len(scene.tokens))
@@ -1116,14 +1123,14 @@ def test_a_row_that_sees_nothing_is_explained_without_a_division_by_zero():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
     scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
-    explained = detail(replace(scene, cell=Cell("weights", 2, 1)))
+    explained = step_of("softmax").detail(replace(scene, cell=Cell("weights", 2, 1)))
     assert facts_in(explained.note, "detail-weights-masked") == {"query": "sat"}
     assert not explained.parts.any()
     assert prove(scene.trace).holds
 
 
 def test_the_softmax_table_shows_how_each_weight_comes_about(scene):
-    explained = detail(open_cell("softmax", scene))
+    explained = step_of("softmax").detail(step_of("softmax").opened(scene))
     hidden = np.isneginf(scene.steps.mask[scene.word])
     assert [" (masked)" in cell for cell in explained.table()["weight"]] == hidden.tolist()
     table = {name: [cell_number(value) for value in column] for name, column in explained.table().items()}
@@ -1139,15 +1146,15 @@ def test_the_softmax_table_shows_how_each_weight_comes_about(scene):
     assert sum(table["weight"]) == pytest.approx(1, abs=1e-3)
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_a_step_opens_with_a_cell_of_its_own_picture_in_the_row_of_the_word(scene, step):
-    opened = open_cell(step, scene)
-    pictures = matrices(step, scene)
+    opened = step_of(step).opened(scene)
+    pictures = step_of(step).matrices(scene)
     if step == "tokens":
         assert opened.cell is None
-        assert detail(opened) is None
+        assert step_of(step).detail(opened) is None
         return
-    assert has_cell(opened.cell, pictures)
+    assert any(picture.has(opened.cell) for picture in pictures)
     # Where a step shows what it starts from, too, the cell is one of what it makes.
     assert opened.cell.matrix == {"scale": "scaled", "heads": "change"}.get(step, pictures[0].name)
     if step in ("scores", "scale", "mask", "softmax"):
@@ -1164,8 +1171,8 @@ def test_a_cell_that_is_there_stays_open_and_one_that_is_not_gives_way(scene_of)
         (Cell("weights", 0, 0), False),
         (Cell("__class__", 0, 0), False),
     ]:
-        opened = open_cell("scores", replace(scene, cell=cell))
-        assert has_cell(cell, matrices("scores", scene)) == is_there
+        opened = step_of("scores").opened(replace(scene, cell=cell))
+        assert any(picture.has(cell) for picture in step_of("scores").matrices(scene)) == is_there
         assert (opened.cell == cell) == is_there
 
 
@@ -1191,7 +1198,7 @@ def test_every_picture_holds_the_arrays_of_the_trace(scene):
         projected = zip(("projected_queries", "projected_keys"), layer.projected(scene.head), strict=True)
         wanted["qkv"] |= dict(projected)
     for step, arrays in wanted.items():
-        pictures = {picture.name: picture for picture in matrices(step, scene)}
+        pictures = {picture.name: picture for picture in step_of(step).matrices(scene)}
         assert list(pictures) == list(arrays)
         for name, array in arrays.items():
             np.testing.assert_allclose(pictures[name].values, array, atol=1e-5, rtol=1e-5)
@@ -1199,19 +1206,19 @@ def test_every_picture_holds_the_arrays_of_the_trace(scene):
 
 def test_what_enters_the_first_layer_is_shown_with_its_parts_and_deeper_vectors_with_their_positions(scene_of):
     parts = scene_of("minilm-l6").trace.embeddings
-    first = {picture.name: picture.values for picture in matrices("embed", scene_of("minilm-l6"))}
+    first = {picture.name: picture.values for picture in step_of("embed").matrices(scene_of("minilm-l6"))}
     assert list(first) == ["inputs", "words", "positions"]
     assert np.array_equal(first["words"], parts.words)
     assert np.array_equal(first["positions"], parts.positions)
-    deeper, positions = matrices("embed", scene_of("minilm-l6", layer=3))
+    deeper, positions = step_of("embed").matrices(scene_of("minilm-l6", layer=3))
     assert np.array_equal(deeper.values, scene_of("minilm-l6").trace.hidden_states[3])
     assert np.array_equal(positions.values, parts.positions)
     assert "before layer 1" in positions.title
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_every_picture_says_in_words_what_it_is_and_names_its_rows_by_the_tokens(scene, step):
-    for picture in matrices(step, scene):
+    for picture in step_of(step).matrices(scene):
         assert len(picture.alt) > 20
         if not picture.has_total_row:
             assert picture.row_labels == scene.labels
@@ -1235,7 +1242,7 @@ def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, p
     text = "le chat noir dort" if model_id == "translator-fr-en" else TEXT
     scene = scene_of(model_id, text, mask=mask, layer=layer, head=head, at=1, part=part)
     hidden = hidden_by_rule(scene, mask)
-    weights, (contributions, outputs) = matrices("softmax", scene)[0], matrices("sum", scene)
+    weights, (contributions, outputs) = step_of("softmax").matrices(scene)[0], step_of("sum").matrices(scene)
     large, thumb = head_matrix(scene, Look(), head), head_thumbs(scene)[head]
     for picture in (weights, large):
         assert np.array_equal(np.isneginf(picture.drawn), hidden)
@@ -1251,7 +1258,7 @@ def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, p
     assert not drawn[-1].any()
     assert [label.startswith("0 × ") for label in contributions.row_labels[:-1]] == hidden[1].tolist()
     assert np.isfinite(outputs.drawn).all()
-    told = tell("softmax", scene)
+    told = step_of("softmax").words(scene)
     assert is_told("softmax-masked", told) == hidden.any()
     assert ("all positive" in shown(told)) == (not hidden.any())
     for key in range(len(scene.key_tokens)):
@@ -1266,7 +1273,7 @@ def test_a_weight_that_is_merely_tiny_is_a_number_like_any_other():
     mask = np.zeros((6, 6), np.float32)
     mask[2, 4], mask[2, 5] = -200, -np.inf
     scene = Scene(TOY.trace(TEXT, mask=mask), 0, 0, 2)
-    (weights,) = matrices("softmax", scene)
+    (weights,) = step_of("softmax").matrices(scene)
     # In float32 even that is 0, and no mask has made it one.
     assert scene.steps.weights[2, 4] == 0
     assert np.argwhere(np.isneginf(weights.drawn)).tolist() == [[2, 5]]
@@ -1284,7 +1291,7 @@ def test_a_merged_word_is_hidden_only_if_all_its_pieces_are(scene_of):
 
 
 def test_before_and_after_scaling_have_one_colour_scale(scene):
-    before, after = matrices("scale", scene)
+    before, after = step_of("scale").matrices(scene)
     assert after.colour_limit == before.colour_limit == pytest.approx(np.abs(scene.steps.scores).max())
 
 
@@ -1354,8 +1361,8 @@ def test_rows_that_see_nothing_are_counted_and_do_not_break_the_proof():
 
 
 def test_the_table_behind_a_picture_has_its_numbers_to_the_last_digit(scene):
-    for step in STEP_KEYS:
-        for picture in matrices(step, scene):
+    for step in keys():
+        for picture in step_of(step).matrices(scene):
             table = matrix_table(picture)
             assert len(table) == picture.values.shape[1] + 1  # no two columns of one name
             names, *columns = ([cell.removesuffix(" (masked)") for cell in column] for column in table.values())
@@ -1364,8 +1371,8 @@ def test_the_table_behind_a_picture_has_its_numbers_to_the_last_digit(scene):
 
 
 def test_the_csv_reads_back_as_the_table(scene):
-    for step in STEP_KEYS:
-        for picture in matrices(step, scene):
+    for step in keys():
+        for picture in step_of(step).matrices(scene):
             header, *rows = csv.reader(io.StringIO(to_csv(matrix_table(picture))))
             assert len(header) == picture.values.shape[1] + 1
             numbers = [[cell.removesuffix(" (masked)") for cell in row[1:]] for row in rows]
@@ -1424,8 +1431,8 @@ def test_the_shapes_are_those_of_the_arrays(scene):
         "sum": [head.weights.shape, head.values.shape, head.head_outputs.shape],
         "heads": [head.head_outputs.shape, joined.shape, projections.W_O.shape, layer.output().shape],
     }
-    for step in STEP_KEYS:
-        told = [(int(rows), int(columns)) for rows, columns in SHAPE.findall(shapes(step, scene))]
+    for step in keys():
+        told = [(int(rows), int(columns)) for rows, columns in SHAPE.findall(step_of(step).shapes(scene))]
         assert told == wanted[step], step
 
 
@@ -1458,28 +1465,28 @@ def grouped():
 
 
 @pytest.mark.parametrize("head", range(4))
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_cells_of_a_model_with_shared_keys_are_explained_too(grouped, step, head):
     scene = Scene(grouped, 0, head, 2)
-    assert "$" not in tell(step, scene)
+    assert "$" not in step_of(step).words(scene)
     for cell, value in cells_of(step, scene):
-        check_detail(scene, cell, value)
+        check_detail(step, scene, cell, value)
 
 
-@pytest.mark.parametrize("step", STEP_KEYS)
+@pytest.mark.parametrize("step", keys())
 def test_a_model_of_which_only_its_attention_is_known_is_told_as_far_as_it_is(grouped, step):
     layer = replace(grouped.layers[0], inputs=None, projections=None)
     scene = Scene(replace(grouped, layers=(layer,), embeddings=None), 0, 3, 2)
-    assert "$" not in tell(step, scene)
-    assert shapes(step, scene)
+    assert "$" not in step_of(step).words(scene)
+    assert step_of(step).shapes(scene)
     for cell, value in cells_of(step, scene):
-        explained = detail(replace(scene, cell=cell))
+        explained = step_of(step).detail(replace(scene, cell=cell))
         assert "$" not in explained.title + explained.note
         if cell.matrix in ("queries", "keys", "values"):
             assert pattern_of("detail-no-weights").search(shown(explained.note))
             assert len(explained.parts) == 0
         else:
-            check_detail(scene, cell, value)
+            check_detail(step, scene, cell, value)
 
 
 def test_numbers_in_sentences_have_a_true_minus_sign():

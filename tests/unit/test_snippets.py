@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from attention import steps as equation
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.scene import Scene
+from attention.lesson.steps import keys, step_of
 from attention.models import load
 from attention.positions import Rotary, apply_rotary
-from attention.snippets import LIBRARIES, STEPS, snippet
+from attention.snippets import LIBRARIES
 from attention.trace import LayerTrace, Projections, Token
 
 MAX_CHARACTERS = 200_000
@@ -63,6 +66,11 @@ def longest(minilm):
 @pytest.fixture(scope="module")
 def toy(traces):
     return traces["toy", "usual"]
+
+
+def snippet(step, library, trace, layer, head, word, column=None):
+    """The code of a step at a place in a trace, with the word in focus as the row that is printed."""
+    return step_of(step).code(Excerpt(library, Scene(trace, layer, head, word), word, column))
 
 
 def run(code):
@@ -134,7 +142,7 @@ def check_answer(code, printed, said, wanted, word):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", keys())
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
 def test_pasted_code_gives_the_numbers_of_the_page(traces, model_id, name, step, library):
@@ -145,7 +153,7 @@ def test_pasted_code_gives_the_numbers_of_the_page(traces, model_id, name, step,
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", keys())
 @pytest.mark.parametrize("kind", ["roberta", "distilbert", "gpt2", "llama", "bart", "t5", "vit"])
 def test_pasted_code_gives_the_numbers_of_every_architecture(model_of, kind, step, library):
     trace = model_of(kind).trace("0123456789abcdef" * 4 if kind == "vit" else "The cat sat on the mat")
@@ -168,14 +176,14 @@ def test_what_norm_makes_of_the_sum_is_named(model_of):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", keys())
 def test_a_pair_of_texts(minilm, step, library):
     trace = minilm.trace("The cat sat.", "On the mat?")
     check(step, library, trace, word=len(trace.tokens) - 2)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", keys())
 def test_the_longest_text_takes_the_row_of_the_focus_word(longest, step, library):
     assert len(longest.tokens) == 512
     code, namespace = check(step, library, longest, 5, 6, word=300)
@@ -231,7 +239,7 @@ def test_a_word_that_may_look_nowhere_gives_0_and_no_warning(models, model_id, l
     mask[1] = -np.inf
     mask[2, 0] = -np.inf
     trace = models[model_id].trace("The cat sat", mask=mask)
-    for step in STEPS:
+    for step in keys():
         for word in (1, 2):
             _, namespace = check(step, library, trace, word=word)
             if step == "softmax":
@@ -266,7 +274,7 @@ def with_layer(trace, layer):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", STEPS[2:])
+@pytest.mark.parametrize("step", keys()[2:])
 def test_grouped_keys_no_biases_and_a_scale_of_its_own(toy, step, library):
     for head in range(4):
         check(step, library, with_layer(toy, random_layer()), head=head, word=3)
@@ -276,7 +284,7 @@ def test_grouped_keys_no_biases_and_a_scale_of_its_own(toy, step, library):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", STEPS[2:])
+@pytest.mark.parametrize("step", keys()[2:])
 def test_a_larger_model_is_cut_and_stays_real(toy, step, library):
     layer = random_layer(heads=2, groups=1, tokens=600, width=80, value_width=80, d_model=1024)
     # Long rows of random numbers make scores of thousands; trained models have them near 0.
@@ -385,7 +393,7 @@ def test_the_keys_of_cross_attention_are_named_by_the_text_that_was_read(toy):
 @pytest.mark.parametrize("text", ['"""', "'''\\", "a\nimport os", "\u2028b\r", "$Q ${K} $", "{x}", "# hi", "x" * 2000])
 def test_no_token_text_breaks_the_code(toy, text, library):
     tokens = tuple(replace(token, text=text) for token in toy.tokens)
-    for step in STEPS:
+    for step in keys():
         code, namespace = check(step, library, replace(toy, tokens=tokens), word=2)
         if step == "tokens":
             assert namespace["tokens"] == [text] * len(tokens)

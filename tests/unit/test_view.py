@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attention import corpus
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
-from attention.lesson.course import STEP_KEYS
+from attention.lesson.steps import keys
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look
 from attention.masks import MASK_NAMES
 from attention.models import list_models, load
@@ -85,7 +85,7 @@ def views(draw):
     view = View(
         model=model,
         part=draw(st.sampled_from(MODELS[model].parts or ("encoder",))),
-        step=draw(st.sampled_from(STEP_KEYS)),
+        step=draw(st.sampled_from(keys())),
         mask=draw(st.sampled_from(MASKS[reading.name])),
         word=word,
         spot=draw(maybe(st.builds(Spot, st.integers(0, 1), st.integers(0, 99_999)))) if word is None else None,
