@@ -18,7 +18,7 @@ SOURCES = [
     for path in sorted([*ROOT.glob("*.py"), *ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py")])
 ]
 # What is being moved.
-MOVING = ("attention/lesson/pictures.py", "attention/lesson/tables.py", "attention/lesson/telling.py")
+MOVING = tuple(f"attention/lesson/steps/{name}.py" for name in ("embed", "softmax", "tokens"))
 
 
 def asked(source):
