@@ -1,40 +1,30 @@
 r"""What every head of a model does over many sentences: the means of what it does on each.
 
-``attention.patterns`` looks at one text; here whole batches of texts are measured at once, and only sums are
-kept, so that memory does not grow with the number of sentences. The weights are those that ``attention.steps``
-derives. Axis letters: ``L`` layers, ``B`` texts of one batch, ``H`` heads, ``T`` tokens, ``P`` positions.
-Nothing is masked here but what a decoder hides by itself, and no text is padded: the texts of a batch are equally
-long.
+The measures are those of ``attention.measures``, of whole batches of texts at once; only sums are kept, so that
+memory does not grow with the number of sentences. The weights are those that ``attention.steps`` derives. Axis
+letters: ``L`` layers, ``B`` texts of one batch, ``H`` heads, ``T`` tokens, ``P`` positions. Nothing is masked here but
+what a model hides by itself, and no text is padded: the texts of a batch are equally long.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
+from attention.measures.five_patterns import PATTERN_NAMES, PatternName, pattern_indices
+from attention.measures.marks import Marks
+from attention.measures.rows import Rows
+from attention.measures.summaries import MEASURES, PATTERN_MEASURES, HeadSummary, measure
 from attention.models.base import Batch, Encoded, Model
-from attention.patterns import (
-    CLASSIFIERS,
-    EVEN,
-    MIXED,
-    PATTERN_NAMES,
-    SEPARATORS,
-    HeadSummary,
-    PatternName,
-    PatternScores,
-    by_offset,
-    lift,
-    pattern_indices,
-)
-from attention.trace import Difference, ModelInfo, Token
-from attention.words import folded, is_punctuation, special_names
+from attention.trace import Difference, LayerTrace, ModelInfo, Token
+from attention.words import special_names
 
 __all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
 
@@ -116,23 +106,6 @@ def _cut(texts: list[Encoded], n_tokens: int) -> Iterator[list[Encoded]]:
 
 # ------------------------------------------------------------------------------------- the measures
 
-# The measures that are means over a sentence, in the words of HeadSummary.
-_MEASURES = (
-    "entropy",
-    "normalised_entropy",
-    "mean_distance",
-    "mean_offset",
-    "previous",
-    "itself",
-    "next",
-    "first",
-    "classifier",
-    "separator",
-    "punctuation",
-    "positional",
-)
-_PATTERNS = ("vertical", "diagonal", "vertical_and_diagonal", "block", "heterogeneous")
-
 
 @dataclass(frozen=True, slots=True)
 class AlignedMean:
@@ -151,7 +124,7 @@ class AlignedMean:
 class StudyResult:
     """What every head did over so many sentences.
 
-    Each number of a summary is the mean over the sentences of what ``patterns.summarise`` says of one; only
+    Each number of a summary is the mean over the sentences of what ``summarise`` says of one; only
     ``same_word`` is taken over the ``n_repeating`` sentences in which a word comes twice. ``pattern_counts``
     says in how many sentences a head had which of ``PATTERN_NAMES``; ``special`` are the special tokens that came.
     """
@@ -186,7 +159,7 @@ class Study:
         """Begin with nothing."""
         self._info = info
         heads = (info.n_layers, info.n_heads)
-        self._sums = {name: np.zeros(heads) for name in (*_MEASURES, *_PATTERNS, "same_word")}
+        self._sums = {name: np.zeros(heads) for name in MEASURES}
         self._pattern_counts = np.zeros((*heads, len(PATTERN_NAMES)), np.int64)
         self._lengths: Counter[int] = Counter()
         self._n_repeating = 0
@@ -198,10 +171,10 @@ class Study:
 
     def add(self, batch: Batch) -> None:
         """Measure all heads on all texts of a batch."""
-        marks = _Marks.of([text.tokens for text in batch.texts], self._info.is_decoder)
+        marks = Marks.of([text.tokens for text in batch.texts])
         n_texts, n_tokens = marks.special.shape
         self._lengths[n_tokens] += n_texts
-        self._n_repeating += marks.n_repeating
+        self._n_repeating += int(marks.same_word.any(axis=(1, 2)).sum())
         self._special |= dict.fromkeys(special_names(token for text in batch.texts for token in text.tokens))
         self._first_names |= {_name(text.tokens[0]) for text in batch.texts}
         self._last_names |= {_name(text.tokens[-1]) for text in batch.texts}
@@ -209,31 +182,32 @@ class Study:
         step = max(1, CHUNK // per_layer)
         for start in range(0, self._info.n_layers, step):
             layers = slice(start, min(start + step, self._info.n_layers))
-            self._add_layers(layers, self._weights(batch, layers), marks)
+            self._add_layers(layers, self._rows(batch, batch.layers[layers]), marks)
 
-    def _weights(self, batch: Batch, layers: slice) -> Float[Array, "L B H T T"]:
+    def _rows(self, batch: Batch, layers: Sequence[LayerTrace]) -> Rows:
         """Derive the weights of some layers, and compare what follows from them with the model's own output."""
         derived = []
-        for layer in batch.layers[layers]:
+        for layer in layers:
             steps = layer.steps()
             self._difference = self._difference.worst(Difference.between(steps.head_outputs, layer.model_output))
             derived.append(steps.weights)
-        n_tokens = derived[0].shape[-1]
-        return np.stack(derived).reshape(-1, len(batch.texts), self._info.n_heads, n_tokens, n_tokens)
-
-    def _add_layers(self, layers: slice, weights: Float[Array, "L B H T T"], marks: _Marks) -> None:
-        row_error = np.abs(np.einsum("...qk->...q", weights) - 1).max()
+        weights = np.stack(derived)
+        shape = (len(layers), len(batch.texts), self._info.n_heads, *weights.shape[-2:])
+        rows = Rows.of(weights.reshape(shape), _masks(layers, shape))
         # NumPy's maximum, since Python's passes over NaN, and the proof must not.
-        self._largest_row_error = float(np.maximum(self._largest_row_error, row_error))
-        measured = _measure(weights, marks)
+        self._largest_row_error = float(np.maximum(self._largest_row_error, np.abs(rows.totals - 1).max()))
+        return rows
+
+    def _add_layers(self, layers: slice, rows: Rows, marks: Marks) -> None:
+        measured = measure(rows, marks)
         for name, values in measured.items():
             self._sums[name][layers] += values.sum(axis=1)
-        self._sums["same_word"][layers] += marks.same_word(weights)
-        labels = pattern_indices(*(measured[name] for name in _PATTERNS[:-1]))
+        labels = pattern_indices(*(measured[name] for name in PATTERN_MEASURES[:-1]))
         self._pattern_counts[layers] += (labels[..., None] == np.arange(len(PATTERN_NAMES))).sum(axis=1)
+        weights = rows.weights.sum(axis=1)
         n = min(weights.shape[-1], MAX_POSITIONS)
-        self._from_start[layers, :, :n, :n] += weights[..., :n, :n].sum(axis=1)
-        self._from_end[layers, :, -n:, -n:] += weights[..., -n:, -n:].sum(axis=1)
+        self._from_start[layers, :, :n, :n] += weights[..., :n, :n]
+        self._from_end[layers, :, -n:, -n:] += weights[..., -n:, -n:]
 
     def result(self) -> StudyResult | None:
         """Return the means over all sentences so far; None if there was none."""
@@ -247,7 +221,7 @@ class Study:
             n_sentences=n,
             n_tokens=sum(length * count for length, count in self._lengths.items()),
             n_repeating=self._n_repeating,
-            summaries=tuple(_summary(means, layer, head) for layer, head in np.ndindex(means["entropy"].shape)),
+            summaries=tuple(self._summary(means, *at) for at in np.ndindex(self._pattern_counts.shape[:2])),
             pattern_counts=self._pattern_counts.copy(),
             from_start=self._aligned(self._from_start, slice(None), self._first_names, 0),
             from_end=self._aligned(self._from_end[..., ::-1, ::-1], slice(None, None, -1), self._last_names, -1),
@@ -255,6 +229,10 @@ class Study:
             largest_row_error=self._largest_row_error,
             special=tuple(self._special),
         )
+
+    @staticmethod
+    def _summary(means: Mapping[str, Float[Array, "L H"]], layer: int, head: int) -> HeadSummary:
+        return HeadSummary.of(layer, head, {name: float(mean[layer, head]) for name, mean in means.items()})
 
     def _aligned(self, sums: Array, order: slice, names: set[str], named: int) -> AlignedMean:
         """Divide sums, whose first position is the one that all sentences share, and put them in reading order."""
@@ -274,201 +252,11 @@ def _name(token: Token) -> str:
     return token.text if token.is_special else ""
 
 
-def _summary(means: dict[str, Float[Array, "L H"]], layer: int, head: int) -> HeadSummary:
-    values = {name: float(mean[layer, head]) for name, mean in means.items()}
-    pattern = PatternScores(*(values.pop(name) for name in _PATTERNS))
-    return HeadSummary(layer=layer, head=head, pattern=pattern, **values)
-
-
-@dataclass(frozen=True, slots=True)
-class _Even:
-    """Weights spread evenly over all that each token may see, as the shares of cells that a head is compared with.
-
-    Of everything visible, ``columns`` is the share of each token looked at, ``near`` the part of it that comes from
-    the token itself and its two neighbours.
-    """
-
-    n_visible: Int[Array, " T"]
-    columns: Float[Array, " T"]
-    near: Float[Array, " T"]
-
-    @classmethod
-    def over(cls, n_tokens: int, *, is_causal: bool) -> _Even:
-        visible = np.ones((n_tokens, n_tokens))
-        if is_causal:
-            visible = np.tril(visible)
-        n_visible = visible.sum(axis=-1)
-        even = visible / n_visible[:, None]
-        return cls(n_visible.astype(np.int64), even.sum(axis=0) / n_tokens, _near_columns(even) / n_tokens)
-
-
-def _measure(weights: Float[Array, "L B H T T"], marks: _Marks) -> dict[str, Float[Array, "L B H"]]:
-    """Measure every head on every text; see ``HeadSummary`` and ``PatternScores`` for what each number is.
-
-    All that depends on the offset of two tokens follows from the weights added up by offset, and all that
-    depends on the token looked at from those added up by column, so that few sums go over all weights.
-    """
-    n_tokens = weights.shape[-1]
-    offsets = np.arange(1 - n_tokens, n_tokens)
-    by_distance = by_offset(weights).astype(np.float64) / n_tokens  # (L, B, H, 2T-1), adding up to 1
-    columns = np.einsum("...qk->...k", weights).astype(np.float64) / n_tokens  # (L, B, H, T), adding up to 1
-    entropies = _entropies(weights)
-    even = _Even.over(n_tokens, is_causal=marks.is_causal)
-    zeros = np.zeros(weights.shape[:3])
-    previous, itself, following = (
-        by_distance[..., n_tokens - 1 + offset] if abs(offset) < n_tokens else zeros for offset in (-1, 0, 1)
-    )
-    return {
-        "entropy": entropies.mean(axis=-1),
-        "normalised_entropy": _normalised(entropies, even.n_visible) if n_tokens > 1 else zeros,
-        "mean_distance": by_distance @ np.abs(offsets),
-        "mean_offset": by_distance @ offsets,
-        "previous": previous,
-        "itself": itself,
-        "next": following,
-        "first": columns[..., 0],
-        "classifier": _share(columns, marks.classifier),
-        "separator": _share(columns, marks.separator),
-        "punctuation": _share(columns, marks.punctuation),
-        "positional": _positional(weights, by_distance * n_tokens, is_causal=marks.is_causal),
-        **_pattern_scores(weights, columns, previous + itself + following, marks.special, even),
-    }
-
-
-def _entropies(weights: Float[Array, "L B H T T"]) -> Float[Array, "L B H T"]:
-    """Return the entropy of every row: ``−Σ a ln a``, where ``0 ln 0 = 0``."""
-    logarithms = np.log(np.maximum(weights, np.finfo(weights.dtype).tiny))
-    per_row = np.einsum("...k,...k->...", weights, logarithms)
-    return np.maximum(-per_row.astype(np.float64), 0)
-
-
-def _normalised(entropies: Float[Array, "L B H T"], n_visible: Int[Array, " T"]) -> Float[Array, "L B H"]:
-    """Return the mean entropy as a part of the most it could be, over the rows that have a choice."""
-    has_choice = n_visible > 1
-    return np.minimum(entropies[..., has_choice] / np.log(n_visible[has_choice]), 1).mean(axis=-1)
-
-
-def _share(columns: Float[Array, "L B H T"], marked: Bool[Array, "B T"]) -> Float[Array, "L B H"]:
-    return np.einsum("lbht,bt->lbh", columns, marked)
-
-
-def _positional(weights: Array, sums: Float[Array, "L B H 2T-1"], *, is_causal: bool) -> Float[Array, "L B H"]:
-    """Return how well the offset alone predicts the weights; see ``patterns.positional_score``."""
-    n_tokens = weights.shape[-1]
-    n_cells = n_tokens - np.abs(np.arange(1 - n_tokens, n_tokens))
-    if is_causal:
-        # What a decoder sees is at offsets up to 0.
-        n_cells, sums = n_cells[:n_tokens], sums[..., :n_tokens]
-    n, p = int(n_cells.sum()), n_cells.size
-    correction = sums.sum(axis=-1) ** 2 / n
-    squares = np.einsum("...qk,...qk->...", weights, weights).astype(np.float64)
-    variation = squares - correction
-    explained = (sums**2 / n_cells).sum(axis=-1) - correction
-    can_tell = (variation > n * EVEN**2) & (n > p)
-    unexplained = (variation - explained) / np.where(can_tell, variation, 1)
-    adjusted = 1 - unexplained * (n - 1) / max(n - p, 1)
-    return np.where(can_tell, np.clip(adjusted, 0, 1), 0)
-
-
-def _pattern_scores(
-    weights: Float[Array, "L B H T T"],
-    columns: Float[Array, "L B H T"],
-    near: Float[Array, "L B H"],
-    special: Bool[Array, "B T"],
-    even: _Even,
-) -> dict[str, Float[Array, "L B H"]]:
-    """Score the patterns of every head on every text; see ``patterns.PatternScores``.
-
-    With one text there is no second segment: no block.
-    """
-    n_tokens = weights.shape[-1]
-    even_elsewhere = even.columns - even.near
-    elsewhere = columns - _near_columns(weights) / n_tokens
-    even_near = even.near.sum()
-
-    special_share, special_elsewhere = _share(columns, special)[..., None], _share(elsewhere, special)[..., None]
-    even_special = (special @ even.columns)[:, None, None]
-    even_special_elsewhere = (special @ even_elsewhere)[:, None, None]
-    diagonal = lift(near, even_near)
-    # First all special tokens together, then every token by itself.
-    lifts = np.concatenate([lift(special_share, even_special), lift(columns, even.columns)], axis=-1)
-    united = np.concatenate(
-        [
-            lift(near[..., None] + special_elsewhere, even_near + even_special_elsewhere),
-            lift(near[..., None] + elsewhere, even_near + even_elsewhere),
-        ],
-        axis=-1,
-    )
-    chosen = lifts.argmax(axis=-1)[..., None]
-    vertical, mixed = (np.take_along_axis(values, chosen, axis=-1)[..., 0] for values in (lifts, united))
-    mixed = np.where(np.minimum(vertical, diagonal) >= MIXED, mixed, 0)
-    return {
-        "vertical": vertical,
-        "diagonal": diagonal,
-        "vertical_and_diagonal": mixed,
-        "block": np.zeros_like(vertical),
-        "heterogeneous": 1 - np.maximum(np.maximum(vertical, diagonal), mixed),
-    }
-
-
-def _near_columns(weights: Float[Array, "*H T T"]) -> Float[Array, "*H T"]:
-    """Add up in each column the weights of the token itself and of its two neighbours."""
-    near = weights.diagonal(axis1=-2, axis2=-1).astype(np.float64)
-    if weights.shape[-1] > 1:
-        near[..., :-1] += weights.diagonal(-1, axis1=-2, axis2=-1)
-        near[..., 1:] += weights.diagonal(1, axis1=-2, axis2=-1)
-    return near
-
-
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    """Which tokens of the texts of a batch are which, and where a word is the same as another of its text."""
-
-    special: Bool[Array, "B T"]
-    classifier: Bool[Array, "B T"]
-    separator: Bool[Array, "B T"]
-    punctuation: Bool[Array, "B T"]
-    # For each pair of the same words: the text, the query, the key, and one over the number of such queries in it.
-    pairs: Float[Array, "N 4"]
-    n_repeating: int
-    is_causal: bool
-
-    @classmethod
-    def of(cls, texts: Sequence[Sequence[Token]], is_causal: bool) -> _Marks:
-        special = np.array([[token.is_special for token in text] for text in texts], bool)
-        names = [[token.text for token in text] for text in texts]
-        classifier, separator = (
-            np.array([[name in known for name in text] for text in names], bool) & special
-            for known in (CLASSIFIERS, SEPARATORS)
-        )
-        punctuation = np.array([[is_punctuation(token) for token in text] for text in texts], bool)
-        found = [(text, *pair) for text, tokens in enumerate(texts) for pair in _same_words(tokens, is_causal)]
-        pairs = np.array(found, np.float64).reshape(-1, 4)
-        n_repeating = len({text for text, *_ in found})
-        return cls(special, classifier, separator, punctuation, pairs, n_repeating, is_causal)
-
-    def same_word(self, weights: Float[Array, "L B H T T"]) -> Float[Array, "L H"]:
-        """Add up over the texts what rows that see the same word elsewhere give to it, in the mean."""
-        texts, queries, keys = self.pairs[:, :3].T.astype(np.int64)
-        found = weights[:, texts, :, queries, keys]  # (N, L, H): indices stand first
-        return np.einsum("nlh,n->lh", found, self.pairs[:, 3])
-
-
-def _same_words(tokens: Sequence[Token], is_causal: bool) -> list[tuple[int, int, float]]:
-    """Return the pairs of a query and a key that are the same word, each with its part in the mean over queries.
-
-    Where later tokens are hidden, a query is asked about those before it.
-    """
-    places: dict[str, list[int]] = {}
-    for position, token in enumerate(tokens):
-        if not token.is_special:
-            places.setdefault(folded(token), []).append(position)
-    pairs = [
-        (query, key)
-        for group in places.values()
-        for query in group
-        for key in group
-        if key < query or (key > query and not is_causal)
-    ]
-    n_queries = len({query for query, _ in pairs})
-    return [(query, key, 1 / n_queries) for query, key in pairs]
+def _masks(layers: Sequence[LayerTrace], shape: tuple[int, ...]) -> Float[Array, "L *1 T T"]:
+    """Return the masks of layers of a batch, each once if its heads and texts share it."""
+    _, n_texts, n_heads, n_tokens, _ = shape
+    unmasked = np.zeros((n_tokens, n_tokens))
+    masks = [unmasked if layer.mask is None else layer.mask for layer in layers]
+    stacked = np.stack(np.broadcast_arrays(*(mask.reshape(-1, n_tokens, n_tokens) for mask in masks)))
+    is_shared = stacked.shape[1] == 1
+    return stacked.reshape(len(layers), *((1, 1) if is_shared else (n_texts, n_heads)), n_tokens, n_tokens)

@@ -1,7 +1,7 @@
 """How often a head looks from a word to its grammatical head, over the sentences annotated by hand.
 
 The question of Clark et al. 2019, "What Does BERT Look At?", section 4.2 and table 1, asked of any model. The rules
-of counting are those of ``attention.patterns``; here a model's tokens become the treebank's words, and of all heads
+of counting are those of ``attention.measures``; here a model's tokens become the treebank's words, and of all heads
 the best one is chosen, fairly and unfairly. Axis letters: ``S`` directions, ``L`` layers, ``H`` heads, ``T`` tokens,
 ``W`` words.
 """
@@ -18,8 +18,8 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.corpus import Annotated
+from attention.measures.dependencies import Direction, Parse, RelationScore, best_offset, dependency_accuracy
 from attention.models.base import Batch
-from attention.patterns import Direction, Parse, RelationScore, best_offset, dependency_accuracy
 from attention.trace import Difference, ModelInfo, Token
 from attention.words import merge
 

@@ -10,7 +10,9 @@ from numpy import ndarray as Array
 
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, listed, word
-from attention.patterns import SPECIAL_MEASURES, CrossSummary, HeadSummary
+from attention.measures.cross import CrossSummary
+from attention.measures.marks import SPECIAL_MEASURES
+from attention.measures.summaries import HeadSummary
 from attention.reading import TEXT, Reading
 from attention.segments import SENTENCES
 

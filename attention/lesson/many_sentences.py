@@ -11,7 +11,7 @@ from attention.figures.format import number
 from attention.figures.matrix import Matrix
 from attention.lesson.behaviour import head_table, special_measures, tell_behaviours
 from attention.lesson.prose import fact, lesson, listed, word
-from attention.patterns import HeadSummary
+from attention.measures.summaries import HeadSummary
 from attention.study import AlignedMean, StudyResult
 
 __all__ = [

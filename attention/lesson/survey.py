@@ -16,14 +16,10 @@ from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import listed
 from attention.lesson.scene import Scene
-from attention.patterns import (
-    PATTERN_NAMES,
-    CrossSummary,
-    HeadSummary,
-    head_distance,
-    summarise_cross,
-    summarise_weights,
-)
+from attention.measures.cross import CrossSummary, summarise_cross
+from attention.measures.five_patterns import PATTERN_NAMES
+from attention.measures.likeness import head_distance
+from attention.measures.summaries import HeadSummary, summarise_weights
 from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
 from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of

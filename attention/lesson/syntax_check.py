@@ -14,7 +14,7 @@ from attention.corpus import Annotated
 from attention.figures.format import MINUS, number
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import lesson, word
-from attention.patterns import ALL_RELATIONS
+from attention.measures.dependencies import ALL_RELATIONS
 from attention.syntax import PAPER, Finding, parse_of, word_weights
 from attention.trace import Token, Trace
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention import corpus
-from attention.patterns import summarise
+from attention.measures.summaries import summarise
 from attention.study import Run, Study
 from tests.browser.looks import check
 from tests.browser.server import serve

@@ -21,7 +21,13 @@ MAY_IMPORT = {
     "attention/trace.py": {"attention.positions", "attention.reading", "attention.steps"},
 }
 MUST_NOT_IMPORT = {
-    "attention/patterns.py": {"attention.models", "attention.figures", "attention.ui"},
+    "attention/measures": {
+        "attention.models",
+        "attention.study",
+        "attention.lesson",
+        "attention.figures",
+        "attention.ui",
+    },
     "attention/figures": {"attention.models", "attention.ui"},
     "attention/models": {"attention.figures", "attention.ui"},
     "attention/five_ways": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},

@@ -11,8 +11,8 @@ import pytest
 from attention import corpus
 from attention.figures.chart import layers_chart
 from attention.lesson import many_sentences, syntax_check
+from attention.measures.dependencies import ALL_RELATIONS
 from attention.models import load
-from attention.patterns import ALL_RELATIONS
 from attention.study import Run, Study
 from attention.syntax import SyntaxCheck
 

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention import corpus, patterns, study
+from attention import corpus, study
 from attention.lesson.proof import Proof
+from attention.measures.five_patterns import PATTERN_NAMES
+from attention.measures.marks import Marks
+from attention.measures.summaries import MEASURES, PATTERN_MEASURES, summarise
 from attention.models import load
 from attention.study import Run, Study
 
@@ -23,7 +26,7 @@ TEXTS = (
     "word " * 30,
 )
 MODELS = ("toy", "minilm-l6", "smollm2-135m")
-MEASURES = [name for name in patterns.HeadSummary.__slots__ if name not in ("layer", "head", "pattern", "same_word")]
+MEANS = [name for name in MEASURES if name not in ("same_word", *PATTERN_MEASURES)]
 
 
 @pytest.fixture(scope="module")
@@ -126,17 +129,17 @@ def test_means_are_those_of_sentences_one_at_a_time(models, model_id):
     texts = [*TEXTS, *corpus.sentences()[:60]]
     result = study_of(model, texts)
     traces = [model.trace(text) for text in texts]
-    summaries = [patterns.summarise(trace) for trace in traces]
-    for name in MEASURES:
+    summaries = [summarise(trace) for trace in traces]
+    for name in MEANS:
         np.testing.assert_allclose(result.measure(name).ravel(), mean_over(summaries, name), atol=1e-5, err_msg=name)
-    for name in patterns.PatternScores.__slots__:
+    for name in PATTERN_MEASURES:
         found = [getattr(summary.pattern, name) for summary in result.summaries]
         scores = [[summary.pattern for summary in one] for one in summaries]
         np.testing.assert_allclose(found, mean_over(scores, name), atol=1e-5, err_msg=name)
     repeating = [
         [summary.same_word for summary in one]
         for one, trace in zip(summaries, traces, strict=True)
-        if patterns.cells_of(trace.tokens).same_word.any()
+        if Marks.of([trace.tokens]).same_word.any()
     ]
     assert result.n_repeating == len(repeating) > 0
     np.testing.assert_allclose(result.measure("same_word").ravel(), np.mean(repeating, axis=0), atol=1e-5)
@@ -148,21 +151,14 @@ def test_patterns_are_counted_sentence_by_sentence(models, model_id):
     model = models[model_id]
     texts = corpus.sentences()[:80]
     result = study_of(model, texts)
-    labels = [[summary.pattern.label for summary in patterns.summarise(model.trace(text))] for text in texts]
+    labels = [[summary.pattern.label for summary in summarise(model.trace(text))] for text in texts]
     for summary, of_head in zip(result.summaries, zip(*labels, strict=True), strict=True):
         counts = result.pattern_counts[summary.layer, summary.head]
         # A score that lies on a threshold may fall to either side in another order of adding up.
-        assert np.abs(counts - [of_head.count(name) for name in patterns.PATTERN_NAMES]).sum() <= 2
+        assert np.abs(counts - [of_head.count(name) for name in PATTERN_NAMES]).sum() <= 2
         assert counts.sum() == len(texts)
         name, n_times = result.commonest_pattern(summary.layer, summary.head)
-        assert n_times == counts[patterns.PATTERN_NAMES.index(name)] == counts.max()
-
-
-@given(st.lists(st.tuples(*[st.sampled_from([0, 0.1, 0.3, 0.5, 0.51, 0.9])] * 4), min_size=1, max_size=20))
-def test_the_rule_for_many_heads_is_the_rule_for_one(rows):
-    found = patterns.pattern_indices(*np.array(rows).T)
-    labels = [patterns.PatternScores(*row, heterogeneous=0).label for row in rows]
-    assert [patterns.PATTERN_NAMES[index] for index in found] == labels
+        assert n_times == counts[PATTERN_NAMES.index(name)] == counts.max()
 
 
 def test_the_averaged_picture_by_hand(models):
@@ -256,7 +252,7 @@ def test_nor_does_it_for_bert(models):
 
 def assert_same(one, other):
     assert (one.n_sentences, one.n_tokens, one.n_repeating) == (other.n_sentences, other.n_tokens, other.n_repeating)
-    for name in (*MEASURES, "same_word"):
+    for name in (*MEANS, "same_word"):
         np.testing.assert_allclose(one.measure(name), other.measure(name), atol=1e-6, err_msg=name)
     for aligned, wanted in ((one.from_start, other.from_start), (one.from_end, other.from_end)):
         assert np.array_equal(aligned.counts, wanted.counts)

@@ -1,0 +1,70 @@
+"""Named behaviours: what a measure must exceed for a head to show one, and who says so."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["BEHAVIOUR_RULES", "Behaviour", "BehaviourRule"]
+
+# From the code that Clark et al. 2019 published with their paper (General_Analysis.ipynb, figure 6).
+
+NEIGHBOUR = 0.5  # previous and next token
+SINK = 0.6  # [CLS] and [SEP]
+# They call a head broad above 3.8 nats, with inputs of 128 tokens. No row of 44 tokens or fewer could pass that:
+# we keep the proportion, 3.8 of the ln 128 = 4.85 that is the most there.
+BROAD_NATS, CLARK_TOKENS = 3.8, 128
+BROAD = BROAD_NATS / math.log(CLARK_TOKENS)  # 0.783
+
+# Ours.
+SAME_WORD = 0.5  # as for neighbours
+POSITIONAL = 0.5  # more than half of the variance
+
+
+@dataclass(frozen=True, slots=True)
+class BehaviourRule:
+    """A named behaviour: a head shows it if the measure of this name in its summary exceeds the threshold."""
+
+    name: str
+    measure: str
+    threshold: float
+    meaning: str
+    source: str
+
+
+CLARK = "Clark et al. 2019"
+BEHAVIOUR_RULES = (
+    BehaviourRule("previous token", "previous", NEIGHBOUR, "share of weight on the token before", CLARK),
+    BehaviourRule("next token", "next", NEIGHBOUR, "share of weight on the token after", CLARK),
+    BehaviourRule("same word", "same_word", SAME_WORD, "share of weight on the same word elsewhere", "ours"),
+    BehaviourRule("separator sink", "separator", SINK, "share of weight on what ends a text, in BERT [SEP]", CLARK),
+    BehaviourRule(
+        "start sink", "first", SINK, "share of weight on the first token, in BERT [CLS]", f"{CLARK}, for [CLS]"
+    ),
+    BehaviourRule(
+        "broad",
+        "normalised_entropy",
+        BROAD,
+        "entropy, as a share of the highest possible (ln K for K tokens),",
+        f"{CLARK}, 3.8 nats of ln 128",
+    ),
+    BehaviourRule("positional", "positional", POSITIONAL, "variance that the offset alone explains", "ours"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a rule says of one head."""
+
+    rule: BehaviourRule
+    score: float
+
+    @property
+    def name(self) -> str:
+        """The behaviour's name."""
+        return self.rule.name
+
+    @property
+    def passes(self) -> bool:
+        """Whether the head shows it."""
+        return self.score > self.rule.threshold

@@ -1,0 +1,167 @@
+"""The five patterns of Kovaleva et al. 2019, by a rule of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, Self, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy import ndarray as Array
+
+from attention.measures.marks import Marks, share
+from attention.measures.offsets import EVEN
+from attention.measures.rows import Rows, on_cells, sum_columns, sum_rows
+
+__all__ = ["PATTERN_NAMES", "PatternName", "PatternScores", "lift", "pattern_indices", "pattern_scores"]
+
+PatternName = Literal["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"]
+PATTERN_NAMES: tuple[PatternName, ...] = get_args(PatternName)
+
+# Ours.
+DOMINANT = 0.5  # half of what is left above an even spread makes a pattern
+MIXED = 0.2  # ... and this much of each, a mixed one
+BLOCK = 0.3  # blocks hold less: special tokens and neighbours are not counted in
+
+
+@dataclass(frozen=True, slots=True)
+class PatternScores:
+    """How much of each of the five patterns of Kovaleva et al. 2019 (section 4.1) a head shows, from 0 to 1.
+
+    They labelled pictures by hand and did not publish the labels, so this rule is a heuristic of ours. With
+    *lift* = ``(share − even)/(1 − even)``, the share of weight on some cells above what weights spread evenly
+    over all visible keys would put there:
+
+        vertical: the lift of the columns of all special tokens, or of one column, whichever is more
+        diagonal: the lift of each token itself and its two neighbours
+        vertical + diagonal: the lift of both sets of cells together; 0 unless each alone has ``MIXED`` = 0.2
+        block: for two segments; of the weight that goes to ordinary tokens more than one away, how much more
+            stays within the segment than its size would give: ``(within − even · elsewhere)/(1 − even)``
+        heterogeneous: 1 less the highest of the others (very even weights are of this kind too)
+
+    The label is vertical + diagonal if that has ``DOMINANT`` = 0.5; else the higher of vertical and diagonal
+    if it has 0.5; else block if that has ``BLOCK`` = 0.3; else heterogeneous. Below eight tokens or so, chance
+    alone makes patterns.
+    """
+
+    vertical: float
+    diagonal: float
+    vertical_and_diagonal: float
+    block: float
+    heterogeneous: float
+
+    @property
+    def label(self) -> PatternName:
+        """The one pattern that the rule decides for."""
+        scores = np.array([self.vertical, self.diagonal, self.vertical_and_diagonal, self.block])
+        return PATTERN_NAMES[int(pattern_indices(*scores))]
+
+    def as_dict(self) -> dict[PatternName, float]:
+        """Return the score of each pattern by its name."""
+        scores = (self.vertical, self.diagonal, self.vertical_and_diagonal, self.block, self.heterogeneous)
+        return dict(zip(PATTERN_NAMES, scores, strict=True))
+
+
+def pattern_indices(
+    vertical: Float[Array, "*N"],
+    diagonal: Float[Array, "*N"],
+    vertical_and_diagonal: Float[Array, "*N"],
+    block: Float[Array, "*N"],
+) -> Int[Array, "*N"]:
+    """Return which of ``PATTERN_NAMES`` the rule of ``PatternScores`` decides for."""
+    rules = [
+        vertical_and_diagonal >= DOMINANT,
+        (vertical >= DOMINANT) & (vertical >= diagonal),
+        diagonal >= DOMINANT,
+        block >= BLOCK,
+    ]
+    names: list[PatternName] = ["vertical + diagonal", "vertical", "diagonal", "block"]
+    return np.select(rules, list(map(PATTERN_NAMES.index, names)), PATTERN_NAMES.index("heterogeneous"))
+
+
+def pattern_scores(rows: Rows, columns: Float[Array, "*L B H T"], marks: Marks) -> dict[str, Float[Array, "*L B H"]]:
+    """Score the patterns of every head, from its weights and what each token gets of them; see ``PatternScores``."""
+    even = rows.even()
+    special = marks.special & ~marks.padding
+    found = _Shares.of(rows.weights, columns, rows.n, special)
+    expected = _Shares.of(even, sum_columns(even) / rows.n[..., None], rows.n, special)
+
+    diagonal = lift(found.near, expected.near)
+    lifts, united = lift(found.columns, expected.columns), lift(found.united, expected.united)  # (*L, B, H, C)
+    chosen = lifts.argmax(axis=-1)[..., None]
+    vertical, mixed = (np.take_along_axis(values, chosen, axis=-1)[..., 0] for values in (lifts, united))
+    mixed = np.where(np.minimum(vertical, diagonal) >= MIXED, mixed, 0)
+    block = _block(rows, even, marks)
+    highest = np.maximum(np.maximum(vertical, diagonal), np.maximum(mixed, block))
+    return {
+        "vertical": vertical,
+        "diagonal": diagonal,
+        "vertical_and_diagonal": mixed,
+        "block": np.broadcast_to(block, vertical.shape),
+        "heterogeneous": 1 - highest,
+    }
+
+
+def lift(
+    shares: Float[Array, "*H"], even: Float[Array, "*1"], whole: Float[Array, "*H"] | float = 1
+) -> Float[Array, "*H"]:
+    """Return what shares take of all that even ones leave, from 0 to 1: ``(share − even · whole)/(1 − even)``.
+
+    ``even`` is a part of the whole, and the shares add up to the whole, which is all of a head's weight or some of it.
+    """
+    room = 1 - even
+    return np.clip((shares - even * whole) / np.where(room > EVEN, room, np.inf), 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """What part of a head's weight is near by, in each of C sets of columns, and in either of the two."""
+
+    near: Float[Array, "*L B H"]
+    columns: Float[Array, "*L B H C"]
+    united: Float[Array, "*L B H C"]
+
+    @classmethod
+    def of(
+        cls,
+        weights: Float[Array, "*L B H T T"],
+        columns: Float[Array, "*L B H T"],
+        n_rows: Int[Array, "*1"],
+        special: Bool[Array, "B T"],
+    ) -> Self:
+        near_columns = _near_columns(weights) / n_rows[..., None]
+        near = sum_rows(near_columns)
+        return cls(near, _sets(columns, special), near[..., None] + _sets(columns - near_columns, special))
+
+
+def _sets(columns: Float[Array, "*L B H T"], special: Bool[Array, "B T"]) -> Float[Array, "*L B H C"]:
+    """Add up the sets of columns that may make a vertical pattern: all special tokens, then any one token."""
+    together = share(columns, special)[..., None]
+    return np.concatenate([together, np.broadcast_to(columns, (*together.shape[:-1], columns.shape[-1]))], axis=-1)
+
+
+def _near_columns(weights: Float[Array, "*H T T"]) -> Float[Array, "*H T"]:
+    """Add up in each column the weights of the token itself and of its two neighbours."""
+    near = weights.diagonal(axis1=-2, axis2=-1).astype(np.float64)
+    if weights.shape[-1] > 1:
+        near[..., :-1] += weights.diagonal(-1, axis1=-2, axis2=-1)
+        near[..., 1:] += weights.diagonal(1, axis1=-2, axis2=-1)
+    return near
+
+
+def _block(rows: Rows, even: Float[Array, "*1 T T"], marks: Marks) -> Float[Array, "*L B H"]:
+    """Score blocks; a text of one segment has none."""
+    ordinary = ~marks.special
+    is_pair = np.array([len(set(of_text[kept])) > 1 for of_text, kept in zip(marks.segments, ordinary, strict=True)])
+    if not is_pair.any():
+        return np.zeros(1)
+    positions = np.arange(ordinary.shape[1])
+    elsewhere = ordinary[:, None, :] & (np.abs(positions - positions[:, None]) > 1)  # (B, T, T)
+    own = elsewhere & (marks.segments[:, :, None] == marks.segments[:, None, :])
+    within, outside, even_within, even_outside = (
+        sum_rows(on_cells(weights, cells[:, None])) / rows.n
+        for weights, cells in product((rows.weights, even), (own, elsewhere))
+    )
+    expected = even_within / np.where(even_outside > 0, even_outside, 1)
+    return np.where(is_pair[:, None], lift(within, expected, outside), 0)

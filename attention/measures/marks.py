@@ -1,0 +1,85 @@
+"""What a head looks at: which tokens are special, punctuation or the same word, and the share of weight on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy import ndarray as Array
+
+from attention.measures.rows import Rows, on_cells, sum_columns
+from attention.trace import Token
+from attention.words import Word, folded, is_punctuation
+
+__all__ = ["CLASSIFIERS", "SEPARATORS", "SPECIAL_MEASURES", "Marks", "column_shares", "same_word_share", "share"]
+
+# The token that a sequence begins with and the one that parts and ends sequences, by model family.
+CLASSIFIERS = frozenset({"[CLS]", "<s>"})
+SEPARATORS = frozenset({"[SEP]", "</s>"})
+# What HeadSummary calls the weight on them.
+SPECIAL_MEASURES = {"classifier": CLASSIFIERS, "separator": SEPARATORS}
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Which tokens of B texts of T tokens are which.
+
+    ``same_word`` is the same token, in lower case, at another position of its text; special tokens are no words.
+    """
+
+    special: Bool[Array, "B T"]
+    classifier: Bool[Array, "B T"]
+    separator: Bool[Array, "B T"]
+    punctuation: Bool[Array, "B T"]
+    padding: Bool[Array, "B T"]
+    segments: Int[Array, "B T"]
+    same_word: Bool[Array, "B T T"]
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[Token | Word]]) -> Self:
+        """Mark the tokens, or the words, of texts of equal length."""
+        special = _marked(texts, lambda token: token.is_special)
+        names = np.array([_numbered(tokens) for tokens in texts])
+        same_word = names[:, :, None] == names[:, None, :]
+        same_word &= ~np.eye(names.shape[1], dtype=bool)
+        return cls(
+            special,
+            special & _marked(texts, lambda token: token.text in CLASSIFIERS),
+            special & _marked(texts, lambda token: token.text in SEPARATORS),
+            _marked(texts, is_punctuation),
+            _marked(texts, lambda token: token.is_padding),
+            np.array([[token.segment for token in tokens] for tokens in texts]),
+            same_word,
+        )
+
+
+def _marked(texts: Sequence[Sequence[Token | Word]], is_marked: Callable[[Token | Word], bool]) -> Bool[Array, "B T"]:
+    return np.array([[is_marked(token) for token in tokens] for tokens in texts], bool)
+
+
+def _numbered(tokens: Sequence[Token | Word]) -> list[int]:
+    """Give each word the position at which it comes first, and each special token a number of its own."""
+    first: dict[str, int] = {}
+    return [
+        -1 - position if token.is_special else first.setdefault(folded(token), position)
+        for position, token in enumerate(tokens)
+    ]
+
+
+def column_shares(rows: Rows) -> Float[Array, "*H K"]:
+    """Return the part of a head's weight that each token gets, averaged over rows."""
+    return sum_columns(rows.weights).astype(np.float64) / rows.n[..., None]
+
+
+def share(columns: Float[Array, "*L B H T"], marked: Bool[Array, "B T"]) -> Float[Array, "*L B H"]:
+    """Return the part of a head's weight that marked tokens get, from what each gets (Clark et al. 2019, 3.2)."""
+    return (columns @ marked[..., None].astype(np.float64))[..., 0]
+
+
+def same_word_share(rows: Rows, same_word: Bool[Array, "B T T"]) -> Float[Array, "*L B H"]:
+    """Return what a token gives to the same word elsewhere, averaged over those that see one; 0 where none does."""
+    cells = same_word[:, None]
+    return rows.mean(on_cells(rows.weights, cells), among=(cells & rows.visible).any(axis=-1))

@@ -1,0 +1,81 @@
+"""How far a head looks: its weights added up by the offset ``k − q`` from the token that looks to the one looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray as Array
+
+from attention.measures.rows import Rows, sum_columns, sum_rows
+
+__all__ = ["EVEN", "Offsets", "by_offset"]
+
+# Weights that differ by less than this (root mean square) are all one number, and offsets explain nothing.
+EVEN = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """The offsets from ``−(Q − 1)`` to ``K − 1``, what the rows that count give to each, and how many they are."""
+
+    offsets: Int[Array, " Q+K-1"]
+    sums: Float[Array, "*H Q+K-1"]
+    n_rows: Int[Array, "*1"]
+
+    @classmethod
+    def of(cls, rows: Rows) -> Self:
+        """Add up weights by their offsets."""
+        n_queries, n_keys = rows.weights.shape[-2:]
+        return cls(np.arange(1 - n_queries, n_keys), by_offset(rows.weights).astype(np.float64), rows.n)
+
+    def share(self, offset: int) -> Float[Array, "*H"]:
+        """Return the part of a head's weight that lies at one offset, averaged over rows.
+
+        A row without such a cell (the first has no previous token) counts as 0 (Clark et al. 2019, section 3.1).
+        """
+        at = np.flatnonzero(self.offsets == offset)
+        return self.sums[..., at].sum(axis=-1) / self.n_rows
+
+    def mean_distance(self) -> Float[Array, "*H"]:
+        """Return how many tokens away a head looks: ``Σ_k a_qk |k − q|``, averaged over rows."""
+        return self.sums @ np.abs(self.offsets) / self.n_rows
+
+    def mean_offset(self) -> Float[Array, "*H"]:
+        """Return how far forward a head looks, backward being negative: ``Σ_k a_qk (k − q)``, averaged over rows."""
+        return self.sums @ self.offsets / self.n_rows
+
+    def positional(self, rows: Rows) -> Float[Array, "*H"]:
+        """Return how well the offset alone predicts the weights that were added up, from 0 to 1.
+
+        Each visible weight is predicted by the mean of all weights at its offset; the score is the variance that
+        this explains, adjusted for the number of offsets (few tokens have nearly as many offsets as cells, and
+        would be explained by chance): ``1 − (1 − R²)(n − 1)/(n − p)`` for n cells and p offsets, and 0 where that
+        is negative. Even weights give 0: there is nothing to explain. Ours.
+        """
+        n_cells = by_offset((rows.visible & rows.counted[..., None]).astype(np.float64))  # (*1, Q + K - 1)
+        n, p = n_cells.sum(axis=-1), (n_cells > 0).sum(axis=-1)
+        correction = self.sums.sum(axis=-1) ** 2 / np.maximum(n, 1)  # n times the mean's square
+        squares = np.einsum("...k,...k->...", rows.weights, rows.weights)  # (*H, Q)
+        variation = sum_rows(squares.astype(np.float64)) - correction
+        explained = (self.sums**2 / np.maximum(n_cells, 1)).sum(axis=-1) - correction
+        can_tell = (n > p) & (variation > n * EVEN**2)
+        unexplained = (variation - explained) / np.where(can_tell, variation, 1)
+        adjusted = 1 - unexplained * (n - 1) / np.where(n > p, n - p, 1)
+        return np.where(can_tell, np.clip(adjusted, 0, 1), 0)
+
+
+def by_offset(cells: Float[Array, "*H Q K"]) -> Float[Array, "*H Q+K-1"]:
+    """Add up the cells of each offset ``k − q``, from ``−(Q − 1)`` to ``K − 1``.
+
+    With the rows in reverse, each one place further right than the one above, offsets stand in columns;
+    rows that are padded to Q + K and read again as rows of Q + K − 1 do just that.
+    """
+    *heads, n_queries, n_keys = cells.shape
+    padded = np.zeros((*heads, n_queries, n_queries + n_keys), cells.dtype)
+    padded[..., :n_keys] = cells[..., ::-1, :]
+    width = n_queries + n_keys - 1
+    slanted = padded.reshape(*heads, -1)[..., : n_queries * width]
+    return sum_columns(slanted.reshape(*heads, n_queries, width))

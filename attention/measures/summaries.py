@@ -1,0 +1,137 @@
+"""All that the measures say of each head on each text, and as a summary of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Self
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.measures.behaviours import BEHAVIOUR_RULES, Behaviour
+from attention.measures.entropies import entropy, normalised_entropy
+from attention.measures.five_patterns import PatternScores, pattern_scores
+from attention.measures.marks import Marks, column_shares, same_word_share, share
+from attention.measures.offsets import Offsets
+from attention.measures.rows import Rows
+from attention.trace import Token, Trace
+from attention.words import Word
+
+__all__ = ["MEASURES", "PATTERN_MEASURES", "HeadSummary", "measure", "summarise", "summarise_weights"]
+
+# What measure() calls the scores of the five patterns.
+PATTERN_MEASURES = tuple(field.name for field in fields(PatternScores))
+
+
+@dataclass(frozen=True, slots=True)
+class HeadSummary:
+    """What one head does on one text, or on average over several; layer and head count from 0.
+
+    Entropy is in nats, distance and offset in tokens, all else from 0 to 1. ``previous`` to ``punctuation``
+    are shares of all its weight (see ``share``). ``same_word`` is averaged over the rows that see the same
+    word elsewhere, else it would measure the text; it is 0 if there are none. ``normalised_entropy`` is
+    averaged over the rows that see more than one token.
+    """
+
+    layer: int
+    head: int
+    entropy: float
+    normalised_entropy: float
+    mean_distance: float
+    mean_offset: float
+    previous: float
+    itself: float
+    next: float
+    first: float
+    classifier: float
+    separator: float
+    punctuation: float
+    same_word: float
+    positional: float
+    pattern: PatternScores
+
+    @classmethod
+    def of(cls, layer: int, head: int, measured: Mapping[str, float]) -> Self:
+        """Make a summary of one head's numbers, as ``measure`` names them."""
+        pattern = PatternScores(*(measured[name] for name in PATTERN_MEASURES))
+        others = {name: value for name, value in measured.items() if name not in PATTERN_MEASURES}
+        return cls(layer=layer, head=head, pattern=pattern, **others)
+
+    @property
+    def behaviours(self) -> tuple[Behaviour, ...]:
+        """What every rule says of the head, in the order of ``BEHAVIOUR_RULES``."""
+        return tuple(Behaviour(rule, float(getattr(self, rule.measure))) for rule in BEHAVIOUR_RULES)
+
+    @property
+    def behaviour_names(self) -> tuple[str, ...]:
+        """The names of the behaviours that the head shows."""
+        return tuple(behaviour.name for behaviour in self.behaviours if behaviour.passes)
+
+
+# Everything that measure() gives.
+MEASURES = (*(name for name in HeadSummary.__slots__ if name not in ("layer", "head", "pattern")), *PATTERN_MEASURES)
+
+
+def summarise(trace: Trace) -> tuple[HeadSummary, ...]:
+    """Return what every head of a trace does, layer by layer.
+
+    Raises:
+        ValueError: a layer's weights are not between the trace's tokens.
+    """
+    return tuple(
+        summary
+        for number, layer in enumerate(trace.layers)
+        for summary in summarise_weights(layer.steps().weights, trace.tokens, layer.mask, number)
+    )
+
+
+def summarise_weights(
+    weights: Float[Array, "H T T"],
+    tokens: Sequence[Token | Word],
+    mask: Float[Array, "*1 T T"] | None = None,
+    layer: int = 0,
+) -> tuple[HeadSummary, ...]:
+    """Return what the heads of one layer do, from their weights alone; words serve as well as tokens.
+
+    The mask is over what the weights are over: from tokens merged into words, a mask of words.
+
+    Raises:
+        ValueError: the weights are not between these tokens.
+    """
+    if weights.ndim != 3 or weights.shape[1:] != (len(tokens), len(tokens)):
+        raise ValueError(
+            f"weights must have shape (heads, {len(tokens)}, {len(tokens)}) for {len(tokens)} tokens, "
+            f"got {weights.shape}"
+        )
+    marks = Marks.of([tokens])
+    measured = measure(Rows.of(weights[None], mask, ~marks.padding[:, None]), marks)
+    return tuple(
+        HeadSummary.of(layer, head, {name: float(values[0, head]) for name, values in measured.items()})
+        for head in range(len(weights))
+    )
+
+
+def measure(rows: Rows, marks: Marks) -> dict[str, Float[Array, "*L B H"]]:
+    """Measure every head on every text of a batch; see ``HeadSummary`` and ``PatternScores`` for what each number is.
+
+    All that depends on the offset of two tokens follows from the weights added up by offset, and all that
+    depends on the token looked at from those added up by column, so that few sums go over all weights.
+    """
+    entropies, offsets, columns = entropy(rows.weights), Offsets.of(rows), column_shares(rows)
+    return {
+        "entropy": rows.mean(entropies),
+        "normalised_entropy": rows.mean(normalised_entropy(entropies, rows.n_visible), among=rows.has_choice),
+        "mean_distance": offsets.mean_distance(),
+        "mean_offset": offsets.mean_offset(),
+        "previous": offsets.share(-1),
+        "itself": offsets.share(0),
+        "next": offsets.share(1),
+        "first": columns[..., 0],
+        "classifier": share(columns, marks.classifier),
+        "separator": share(columns, marks.separator),
+        "punctuation": share(columns, marks.punctuation),
+        "same_word": same_word_share(rows, marks.same_word),
+        "positional": offsets.positional(rows),
+        **pattern_scores(rows, columns, marks),
+    }

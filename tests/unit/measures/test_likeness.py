@@ -1,0 +1,83 @@
+"""How differently two heads look."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.measures.likeness import head_distance, head_distances, trace_head_distances
+from attention.models.toy import ToyModel
+from tests.plain_loops import average, counted_rows, js_bits, masked_weights, random_weights, seeds
+
+MODEL = ToyModel()
+SENTENCE = "The cat sat on the mat"
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "distance"),
+    [
+        ([1, 0], [0, 1], 1),
+        ([0.3, 0.7], [0.3, 0.7], 0),
+        # H(3/4, 1/4) = 0.811278 bits, less half of H(1/2, 1/2) = 1 bit.
+        ([1, 0], [0.5, 0.5], math.sqrt(0.8112781244591328 - 0.5)),
+    ],
+)
+def test_head_distance_by_hand(p, q, distance):
+    assert head_distance(np.array([p]), np.array([q])) == pytest.approx(distance, abs=1e-12)
+
+
+@given(masked_weights())
+def test_head_distances_equal_plain_loops_and_are_a_metric(inputs):
+    weights, _, rows = inputs
+    found = head_distances(weights, rows)
+    shared = set.intersection(*(set(counted_rows(head, rows)) for head in weights))
+    for i, j in np.ndindex(found.shape):
+        wanted = math.sqrt(max(average(js_bits(weights[i, q], weights[j, q]) for q in shared), 0))
+        assert found[i, j] == pytest.approx(wanted, abs=1e-7)
+    assert not found.diagonal().any()
+    np.testing.assert_array_equal(found, found.T)
+    assert (found >= 0).all()
+    assert (found <= 1).all()
+    for i, j, k in product(range(len(weights)), repeat=3):
+        assert found[i, k] <= found[i, j] + found[j, k] + 1e-7
+
+
+@given(seeds, st.data())
+def test_head_distances_do_not_know_which_key_or_query_is_which(seed, data):
+    weights = random_weights(seed, 3, 4, 5, sharpness=3)
+    order, queries = data.draw(st.permutations(range(5))), data.draw(st.permutations(range(4)))
+    found = head_distances(weights)
+    np.testing.assert_allclose(head_distances(weights[:, queries][..., order]), found, atol=1e-7)
+    np.testing.assert_array_equal(head_distances(weights[::-1]), found[::-1, ::-1])
+
+
+def test_equal_heads_are_at_no_distance_whatever_their_rounding():
+    weights = random_weights(0, 1, 33, 33).astype(np.float32)
+    assert not head_distances(np.concatenate([weights] * 7)).any()
+
+
+def test_the_sum_of_clark_orders_pairs_as_we_do():
+    """Their sum over tokens in nats, without the smoothing, is n ln 2 times the square of our distance."""
+    weights = random_weights(4, 5, 6, 6)
+    middle = (weights[:, None] + weights) / 2
+    terms = weights[:, None] * np.log(middle / weights[:, None]) + weights * np.log(middle / weights)
+    theirs = -terms.sum(axis=(-2, -1)) / 2
+    np.testing.assert_allclose(head_distances(weights) ** 2 * 6 * math.log(2), theirs, atol=1e-9)
+
+
+def test_many_heads_and_cells_are_taken_in_parts():
+    weights = random_weights(0, 40, 70, 70)
+    found = head_distances(weights)
+    for i, j in ((0, 1), (3, 39), (20, 21)):
+        assert found[i, j] == pytest.approx(head_distance(weights[i], weights[j]), abs=1e-9)
+
+
+def test_the_distances_of_a_trace_are_those_of_its_heads_without_padding():
+    plain, padded = (trace_head_distances(MODEL.trace(SENTENCE, mask=mask)) for mask in ("none", "padding"))
+    weights = MODEL.trace(SENTENCE).layers[0].steps().weights
+    for i, j in product(range(3), repeat=2):
+        assert plain[i, j] == pytest.approx(head_distance(weights[i], weights[j]), abs=1e-9)
+    np.testing.assert_allclose(padded, plain, atol=1e-6)
