@@ -261,9 +261,7 @@ def _components(names: list[str]) -> str:
 
 def _component(name: str) -> str:
     """Return a component's script as a function, in which what it exports has the name ``component``."""
-    code = assets.script(name).replace(
-        "export default function (", "function component(", 1
-    )
+    code = assets.script(name).replace("export default function (", "function component(", 1)
     return f"(() => {{\n{code}\nreturn component;\n}})()"
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from attention.lesson.course import STEP_KEYS
 from attention.lesson.prose import LESSONS
+from attention.lesson.steps import keys
 from attention.models import bundled, get_info, list_models, load, weights
 from attention.models.architectures import info_from_config
 from attention.models.toy import TOY_INFO
@@ -49,7 +49,7 @@ def test_an_entry_is_of_one_piece(entry):
     # A model is made here, or is read from files.
     assert (entry.make is None) != (entry.weights is None)
     assert entry.weights is None or entry.weights.model_id == entry.model_id
-    assert entry.invitation.step in STEP_KEYS
+    assert entry.invitation.step in keys()
     assert entry.invitation.part in (*entry.info.parts, "encoder")
     assert (LESSONS / f"{entry.invitation.lesson}.md").is_file()
     assert entry.info.default_layer < max(entry.info.n_layers, entry.info.n_decoder_layers)
