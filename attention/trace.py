@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention import steps
+from attention.kinds import DECODER, ENCODER, ENCODER_DECODER, USES, AttentionKind, Build, Use
 from attention.positions import Rotary, apply_rotary
 from attention.reading import TEXT, Reading
 from attention.steps import HeadSteps
@@ -36,8 +37,6 @@ __all__ = [
     "Token",
     "Trace",
 ]
-
-AttentionKind = Literal["self", "cross", "masked self"]
 
 # The three uses of attention in an encoder–decoder (Vaswani et al. 2017, section 3.2.3).
 Part = Literal["encoder", "decoder", "cross"]
@@ -83,6 +82,17 @@ class ModelInfo:
     def parts(self) -> tuple[Part, ...]:
         """The uses of attention that its trace is made of; empty if there is one only."""
         return PARTS if self.n_decoder_layers else ()
+
+    @property
+    def build(self) -> Build:
+        """What it is built of."""
+        if self.n_decoder_layers:
+            return ENCODER_DECODER
+        return DECODER if self.is_decoder else ENCODER
+
+    def part_or_whole(self, name: Part) -> Part:
+        """Return this use of attention or, where the model has one only, "encoder"."""
+        return name if name in self.parts else PARTS[0]
 
     @property
     def reads(self) -> str:
@@ -236,6 +246,11 @@ class LayerTrace:
     def sources(self) -> Float[Array, "K M"] | None:
         """The vectors that keys and values are made of."""
         return self.inputs if self.key_inputs is None else self.key_inputs
+
+    @property
+    def use(self) -> Use:
+        """What this attention is."""
+        return USES[self.kind]
 
     @property
     def has_usual_scale(self) -> bool:

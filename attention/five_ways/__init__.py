@@ -74,7 +74,7 @@ class Result:
 
 def why_not(layer: LayerTrace) -> str:
     """Return why a layer cannot be written in these five ways, in words; empty if it can."""
-    if layer.kind == "cross":
+    if layer.key_inputs is not None:
         return "they are written for a text that looks at itself, and cross-attention looks at another"
     if layer.inputs is None or layer.projections is None:
         return "what this layer was given, or what its weights are, is not known"

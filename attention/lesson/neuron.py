@@ -33,7 +33,7 @@ def neuron(scene: Scene, key: int) -> Neuron:
         title=f"{scene.info.name}, {place}: the query of {scene.focus.text} and every key",
         alt=f"The query of {scene.focus.text} against {len(scene.key_labels)} keys of {scene.d_head} numbers, {place}.",
         labels=scene.key_labels,
-        query_labels=scene.labels if scene.is_cross else None,
+        query_labels=scene.labels,
         query=query,
         key=key,
         query_vector=steps.queries[query],

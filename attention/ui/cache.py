@@ -123,7 +123,7 @@ class Recorded:
     @property
     def is_pair(self) -> bool:
         """Tell whether the model read two sentences as one text; a decoder's text is another thing."""
-        return bool(self.pair) and not self.trace.info.parts
+        return bool(self.pair) and self.trace.info.build.second.is_joined
 
 
 class _Caches:

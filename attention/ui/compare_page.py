@@ -104,10 +104,9 @@ def show(view: View, panes: list[Pane]) -> None:
     selected = _selected(view, comparison)
     first, second, difference = comparison.pictures(selected)
     markup.prose(lesson("compare-models" if view.beside else "compare"))
-    if scenes[0].info.parts:
-        markup.prose(lesson("encoder-only", model=word(scenes[0].info.name)))
-    if scenes[0].info.is_decoder and not view.beside:
-        markup.prose(lesson("compare-decoder", model=word(scenes[0].info.name)))
+    info = scenes[0].info
+    for name in filter(None, (info.build.of_heads, "" if view.beside else info.build.of_changes)):
+        markup.prose(lesson(name, model=word(info.name)))
     left, right = st.columns(2, gap="large")
     with left:
         components.matrix(first, key="first", on_select=_open_cell)

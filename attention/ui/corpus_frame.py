@@ -51,8 +51,8 @@ def load(info: ModelInfo) -> Model | None:
     if not info.reading.takes_sentences:
         markup.not_for(info, "works on English sentences of its own")
         return None
-    if info.parts:
-        markup.prose(lesson("encoder-only", model=word(info.name)))
+    if info.build.of_heads:
+        markup.prose(lesson(info.build.of_heads, model=word(info.name)))
     model = load_or_reason(info)
     if not isinstance(model, ModelUnavailableError):
         return model

@@ -25,7 +25,7 @@ def show(pane: Pane) -> None:
         return
     reason = why_not(scene.attention)
     if reason:
-        others = "encoder or decoder, or another model" if scene.is_cross else "another model"
+        others = scene.attention.use.others
         markup.notice(f"The five ways cannot stand for this layer of {scene.info.name}: {reason}. Choose {others}.")
         return
     with st.spinner("Running all five …"):

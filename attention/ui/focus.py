@@ -36,7 +36,7 @@ def token_in(view: View) -> Token | None:
         trace = run(model, view)[0].trace
     except (ValueError, ModelFailedError, ModelUnavailableError):
         return None
-    tokens = trace.part(view.part if trace.info.parts else "encoder").tokens
+    tokens = trace.part(trace.info.part_or_whole(view.part)).tokens
     return tokens[view.word] if view.word < len(tokens) else None
 
 

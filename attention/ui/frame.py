@@ -10,10 +10,11 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.kinds import Second
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
-from attention.masks import MASK_NAMES, MaskName
+from attention.masks import MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Part, Trace
 from attention.ui import choices, fields, focus, markup, model_choice, state
@@ -46,17 +47,6 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
 
 
 _PAIRS = read_pairs("pairs.txt")
-_MASK_HELP = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
-# A decoder hides what comes later by itself, so that "none" would be untrue of it. A link has the masks' own names.
-_DECODER_MASKS: dict[MaskName, str] = {
-    "none": "causal (its own)",
-    "causal": "causal",
-    "padding": "causal, padding",
-}
-_DECODER_MASK_HELP = (
-    "This model hides what comes later by itself: both causal masks are the same · "
-    "padding: more tokens are added and hidden"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +97,7 @@ def _second_field(view: View, own: Callable[[View], None] | None) -> None:
         return
     if own not in (None, pair_field):
         own(view)
-    elif info.parts:
-        _written_field(info)
-    elif own is not None or view.pair:
+    elif own is not None or view.pair or info.build.second.is_everywhere:
         pair_field(view)
 
 
@@ -151,8 +139,7 @@ def controls(
             _part_choice(view)
         if with_beside and info.reading.takes_sentences:
             choices.switch("Side by side", key="beside", value=view.beside, take=_take_beside)
-        mask_help = _DECODER_MASK_HELP if info.is_decoder else _MASK_HELP
-        names = _DECODER_MASKS if info.is_decoder else {name: name for name in MASK_NAMES}
+        names = info.build.mask_names
         choices.select(
             "Mask",
             masks_of(info),
@@ -160,8 +147,8 @@ def controls(
             key="mask",
             value=view.mask,
             take=_take_mask,
-            help=mask_help,
-            width=170 if info.is_decoder else 130,
+            help=info.build.mask_help,
+            width=95 + 5 * max(map(len, names.values())),
         )
         markup.on_paper(f"Mask: {names[view.mask]}")
         for pane in panes[:1]:
@@ -206,15 +193,19 @@ def finish(panes: list[Pane]) -> None:
 
 
 def pair_field(view: View) -> None:
-    """Draw the field of the second sentence of a pair, with examples."""
+    """Draw the field of the second text: where both are read as one, with examples."""
+    info = get_info(view.model)
+    second = info.build.second
     choices.field(
-        "Second sentence",
+        second.label,
         key="pair",
         value=view.pair,
-        take=partial(_take_pair, get_info(view.model)),
-        placeholder="None: the first sentence is read alone",
-        help="Two sentences that the model reads as one text, with its own sign between them. Leave it empty for none.",
+        take=partial(_take_pair, second),
+        placeholder=second.placeholder.format(model=info.name),
+        help=second.help,
     )
+    if not second.is_joined:
+        return
     written = {pair: line for line, pair in _PAIRS.items()}
     choices.pills(
         "Pairs",
@@ -223,18 +214,6 @@ def pair_field(view: View) -> None:
         value=written.get((view.text, view.pair)),
         take=_take_pair_example,
         label_visibility="collapsed",
-    )
-
-
-def _written_field(info: ModelInfo) -> None:
-    """Draw the field of what the decoder writes; left empty, the model writes it itself."""
-    choices.field(
-        "What the decoder writes",
-        key="pair",
-        value=state.current().pair,
-        take=partial(_take_pair, info),
-        placeholder=f"Left empty, {info.name} writes it itself",
-        help="The decoder reads these words one after another, and looks at the sentence above with each of them.",
     )
 
 
@@ -265,7 +244,7 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
         return Pane(info, is_other)
     except ModelUnavailableError as error:
         return Pane(info, is_other, reason=error.with_traceback(None))
-    part: Part = view.part if recorded.trace.info.parts else "encoder"
+    part = recorded.trace.info.part_or_whole(view.part)
     trace = recorded.trace.part(part)
     if is_other:
         word = default_word(trace.tokens) if main is None else same_word(main.word, main.tokens, trace.tokens)
@@ -313,9 +292,9 @@ def _word(view: View, trace: Trace) -> int:
     return default_word(tokens)
 
 
-def _take_pair(info: ModelInfo, pair: str) -> None:
+def _take_pair(second: Second, pair: str) -> None:
     # A second sentence is one thing, and what a decoder writes is another.
-    if bool(get_info(state.current().model).parts) == bool(info.parts):
+    if get_info(state.current().model).build.second == second:
         state.set_pair(pair)
 
 
@@ -325,7 +304,7 @@ def _take_pair_example(example: str) -> None:
 
 
 def _take_part(part: Part) -> None:
-    if get_info(state.current().model).parts:
+    if part in get_info(state.current().model).parts:
         state.change(lambda view: view.with_part(part))
 
 

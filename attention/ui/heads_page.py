@@ -57,9 +57,9 @@ def look_choices(view: View, panes: list[Pane]) -> None:
     is_pair = any(pane.pair for pane in panes)
     with state.group("look"), st.container(horizontal=True, vertical_alignment="bottom", key="look"):
         # Only of two sentences can one look at the other.
-        is_cross = any(pane.scene is not None and pane.scene.is_cross for pane in panes)
-        left_out = {*(() if is_pair else ("across",)), *(("pattern",) if is_cross else ())}
-        sortings = [sorting for sorting in SORT_NAMES if sorting not in left_out]
+        has_patterns = all(pane.scene is None or pane.scene.attention.use.has_patterns for pane in panes)
+        is_offered = {"across": is_pair, "pattern": has_patterns}
+        sortings = [sorting for sorting in SORT_NAMES if is_offered.get(sorting, True)]
         choices.one_of(
             "Sort by",
             sortings,
@@ -145,7 +145,7 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: H
     st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
     markup.prose(describe(surveyed.summary(current), scene.info.reading))
     _shares(surveyed, current)
-    if not scene.is_cross:
+    if scene.attention.use.has_patterns:
         with st.expander("The rules behind the labels"):
             markup.prose(lesson("patterns"))
     with st.container(key="way_in_steps"):

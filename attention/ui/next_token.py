@@ -25,7 +25,7 @@ def show(view: View, panes: Sequence[Pane]) -> None:
     if "next token" not in step_of(view.step).extras:
         return
     for pane in panes:
-        if pane.scene is None or pane.address is None or not pane.info.is_decoder:
+        if pane.scene is None or pane.address is None or not pane.info.build.says_next:
             continue
         trace = pane.scene.trace
         found = forecast_of(pane.address.run, trace)

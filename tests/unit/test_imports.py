@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "attention/pixels.py": set(),
     "attention/text.py": set(),
     "attention/reading.py": {"attention.masks", "attention.pixels"},
-    "attention/trace.py": {"attention.positions", "attention.reading", "attention.steps"},
+    "attention/kinds.py": {"attention.masks"},
+    "attention/trace.py": {"attention.kinds", "attention.positions", "attention.reading", "attention.steps"},
 }
 MUST_NOT_IMPORT = {
     "attention/measures": {
