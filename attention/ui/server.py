@@ -6,11 +6,13 @@ command, and a plain ``streamlit run app.py``.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import logging
 import os
 import re
+import socket
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -24,6 +26,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.ui import files
+from attention.ui.mail import gather_mail
 
 __all__ = [
     "FRAME_VARIABLE",
@@ -61,6 +64,7 @@ def middleware(script: str) -> list[Middleware]:
     kept = files.kept_files()
     return [
         Middleware(_WithHeaders, policy=content_policy(_inline_scripts(), os.environ.get(FRAME_VARIABLE, ""))),
+        Middleware(_AtOnce),
         Middleware(_KnownOriginsOnly),
         Middleware(_Ways, pages=pages, kept=kept, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
         Middleware(files.DocumentLinks, links=files.document_links(kept)),
@@ -69,12 +73,13 @@ def middleware(script: str) -> list[Middleware]:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Make room for a class of open tabs, and say where the app is.
+    """Make room for a class of open tabs, let pages gather what they say, and say where the app is.
 
     Streamlit's own welcome is switched off (``logger.hideWelcomeMessage``): for a server that everybody may
     reach, it asks a stranger on the internet for this machine's address, at every start.
     """
     raise_descriptor_limit()
+    gather_mail()
     bound_to = str(st.get_option("server.address") or "")
     is_open = bound_to in _EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
@@ -176,6 +181,30 @@ class _WithHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+# ------------------------------------------------------------------------------- without delay
+
+
+class _AtOnce:
+    """Has every small message of a WebSocket sent at once.
+
+    Left alone, the system keeps a small one back until the browser has confirmed the one before, which browsers
+    put off for 40 ms (Nagle's algorithm, RFC 896, meets delayed acknowledgements, RFC 1122, 4.2.3.2). asyncio switches
+    that off for sockets that say that they are TCP, and the one that Streamlit listens on does not say it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # ASGI has no name for the connection; uvicorn hands out methods of what has it.
+            transport = getattr(getattr(send, "__self__", None), "transport", None)
+            connection = transport.get_extra_info("socket") if isinstance(transport, asyncio.Transport) else None
+            if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await self.app(scope, receive, send)
 
 
 # ------------------------------------------------------------------------------- who is let in

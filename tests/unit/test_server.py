@@ -1,12 +1,16 @@
+import asyncio
+import socket
 import subprocess
 import sys
 from urllib.parse import urljoin, urlsplit
 
 import pytest
+import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
+from websockets.asyncio.client import connect
 
-from attention.ui.server import MAX_DESCRIPTORS, address, content_policy, is_known, page_below
+from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, address, content_policy, is_known, page_below
 
 PAGES = frozenset({"models", "step_by_step"})
 # The first line of a program that says how many descriptors it may have, at first and after it has asked for more.
@@ -109,3 +113,34 @@ def test_what_is_no_origin_is_nobodys(origin, own_host):
 )
 def test_a_browser_is_told_an_address_that_it_can_open(bound_to, seen):
     assert address(bound_to) == seen
+
+
+@pytest.mark.parametrize("is_at_once", [False, True], ids=["left alone", "at once"])
+def test_a_small_message_is_not_kept_back(is_at_once):
+    """On a socket as Streamlit opens one; left alone it would be, and when it no longer is, this is of no use."""
+    found = []
+
+    async def app(scope, receive, send):
+        if scope["type"] != "websocket":
+            return
+        connection = send.__self__.transport.get_extra_info("socket")
+        found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.close"})
+
+    async def visit():
+        served = _AtOnce(app) if is_at_once else app
+        config = uvicorn.Config(served, lifespan="off", ws="websockets-sansio", log_config=None)
+        with socket.socket(socket.AF_INET) as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            server = uvicorn.Server(config)
+            running = asyncio.create_task(server.serve(sockets=[listener]))
+            async with connect(f"ws://127.0.0.1:{listener.getsockname()[1]}/", proxy=None, open_timeout=30) as visitor:
+                await visitor.wait_closed()
+            server.should_exit = True
+            await running
+
+    asyncio.run(visit())
+    assert [bool(option) for option in found] == [is_at_once]
