@@ -12,6 +12,7 @@ from attention.figures.matrix import Cell
 from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
+from attention.lesson.steps import STEPS
 from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
 from attention.ui import choices, components, frame, markup, state, step_view
@@ -77,7 +78,7 @@ def open_panes(view: View) -> list[Pane]:
     if not frame.has_input(view):
         return []
     # A pair would be read as one text, and a cell of a step has no place here.
-    alone = replace(view, step="tokens", pair="", part="encoder")
+    alone = replace(view, step=STEPS[0].key, pair="", part="encoder")
     plain = replace(alone, pane=replace(view.pane, cell=None), other=replace(view.other, cell=None))
     main = frame.open_pane(plain, info)
     if view.beside:

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.kinds import Second
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
-from attention.lesson.steps import step_of
+from attention.lesson.steps import STEPS, step_of
 from attention.masks import MaskName
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.trace import PARTS, Part, Trace
@@ -103,7 +103,7 @@ def _second_field(view: View, own: Callable[[View], None] | None) -> None:
 
 def alone(view: View) -> View:
     """Return the view as it is run where one model is looked at, and no cell of a step."""
-    return replace(view, step="tokens", beside=False, pane=replace(view.pane, cell=None))
+    return replace(view, step=STEPS[0].key, beside=False, pane=replace(view.pane, cell=None))
 
 
 def has_input(view: View) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.lesson.prose import lesson, word
-from attention.lesson.steps import softmax
+from attention.lesson.steps import STEPS, softmax
 from attention.models import bundled, get_info
 from attention.models.bundled import Bundled
 from attention.ui import components, frame, markup, state, step_view
@@ -40,7 +40,7 @@ def show() -> None:
         with column:
             st.subheader(each.name, anchor=False)
             st.caption(f"{each.summary} {each.note}")
-            at_softmax = replace(state.seen_with(each.model_id), step="softmax", beside=False, pane=Place())
+            at_softmax = replace(state.seen_with(each.model_id), step=softmax.STEP.key, beside=False, pane=Place())
             pane = frame.open_pane(at_softmax, each)
             panes.append(pane)
             _first_picture(at_softmax, pane)
@@ -72,7 +72,7 @@ def _first_picture(view: View, pane: Pane) -> None:
     place = f"layer {pane.scene.layer + 1}, head {pane.scene.head + 1}"
     components.matrix(softmax.STEP.matrices(pane.scene)[0], key=f"front_{pane.info.model_id}")
     markup.prose(softmax.tell_weights(pane.scene))
-    start = replace(view, step="tokens").to_query()
+    start = replace(view, step=STEPS[0].key).to_query()
     with st.container(key=f"way_in_{pane.info.model_id}"):
         st.page_link(
             "pages/step_by_step.py",

@@ -17,6 +17,7 @@ from attention.lesson.behaviour import describe, head_table, in_short, share_tab
 from attention.lesson.pairs import tell_pair, tell_shares
 from attention.lesson.prose import lesson, listed
 from attention.lesson.scene import Scene
+from attention.lesson.steps import softmax
 from attention.lesson.survey import (
     HIDE_NAMES,
     SORT_NAMES,
@@ -149,7 +150,7 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: H
         with st.expander("The rules behind the labels"):
             markup.prose(lesson("patterns"))
     with st.container(key="way_in_steps"):
-        query = replace(view, step="softmax").to_query()
+        query = replace(view, step=softmax.STEP.key).to_query()
         st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
     left, right = st.columns(2, gap="large")
     with left:

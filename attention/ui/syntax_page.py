@@ -11,6 +11,7 @@ import streamlit as st
 from attention import corpus
 from attention.corpus import Annotated
 from attention.lesson.prose import lesson, listed
+from attention.lesson.steps import softmax
 from attention.lesson.survey import Look
 from attention.lesson.syntax_check import (
     FEW,
@@ -147,7 +148,7 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
     """Lead to this head, on the sentence that the other pages have and on the example."""
-    at_head = view.with_part("encoder").with_step("softmax").with_pane(Pane(finding.layer, finding.head))
+    at_head = view.with_part("encoder").with_step(softmax.STEP.key).with_pane(Pane(finding.layer, finding.head))
     plain = replace(at_head.with_text(sentence.text).with_pair(""), mask="none", look=Look())
     starts = {"the example": plain}
     if view.text and view.text != sentence.text:

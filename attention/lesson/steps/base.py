@@ -59,11 +59,12 @@ class Step:
     Attributes:
         key: its name in links.
         name: its short name, where all steps are listed.
-        title: its heading, unless ``own_title`` knows a truer one for a scene.
+        title: its heading in general.
         formula: LaTeX; with no scene, that of attention in general.
         words: what happens here, in this scene's own words and numbers (HTML).
         shapes: what it takes in and gives out, in one line.
         code: the same in NumPy or PyTorch, with the numbers of the page, so that it runs if pasted.
+        own_title: its heading for a scene of which the general one is not true, or None.
         strips: rows of tokens to show, before any matrix.
         exhibits: matrices to show, in the order in which they are worked out.
         charts: what is drawn under the opened cell, by name.

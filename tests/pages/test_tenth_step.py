@@ -1,0 +1,99 @@
+"""A further step is one file and one name in the list: the page has it then, with all that a step has."""
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+
+from attention.lesson import steps
+from attention.lesson.steps import softmax
+from attention.models import load
+from tests.made_up_step import STEP
+
+TEXT = "The cat sat on the mat"
+HEAD, WORD = 2, 4
+# The toy's own weights in this head, and what an entropy is, from its definition.
+WEIGHTS = load("toy").trace(TEXT).layers[0].head(HEAD).weights.astype(float)
+ENTROPIES = np.array([-sum(a * np.log2(a) for a in row if a > 0) for row in WEIGHTS])
+PLACE = {"text": TEXT, "model": "toy", "head": str(HEAD + 1), "word": str(WORD)}
+
+
+@pytest.fixture
+def with_step(monkeypatch):
+    """Put the step into the list, after the softmax: it is the eighth of ten then."""
+    place = steps.number_of(softmax.STEP)
+    monkeypatch.setattr(steps, "STEPS", (*steps.STEPS[:place], STEP, *steps.STEPS[place:]))
+
+
+@pytest.fixture
+def shown(with_step, open_page):
+    return open_page(step=STEP.key, **PLACE)
+
+
+def numbers(payload):
+    from base64 import b64decode
+
+    return np.frombuffer(b64decode(payload["values"]), "<f4").reshape(len(payload["rows"]), -1)
+
+
+def test_the_line_of_steps_shows_it_and_leads_there_and_on(with_step, open_page):
+    shown = open_page(step="softmax", **PLACE)
+    assert {"key": "entropy", "name": "Entropy"} in shown.component("stepper")["steps"]
+    assert len(shown.component("stepper")["steps"]) == 10
+    shown.go()
+    assert shown.component("stepper")["current"] == shown.view.step == "entropy"
+    assert shown.app.query_params["step"] == "entropy"
+    assert [header.value for header in shown.app.header] == ["8. Ask how undecided a word is"]
+    shown.go()
+    assert [header.value for header in shown.app.header] == ["9. Add up the values"]
+    assert shown.exceptions == []
+
+
+def test_a_link_opens_it_with_its_heading_formula_words_and_grid_of_heads(shown):
+    assert shown.exceptions == []
+    assert shown.notices == []
+    assert [header.value for header in shown.app.header] == ["8. Ask how undecided a word is"]
+    assert STEP.formula(None) in shown.app.latex[0].value
+    assert f"The row of the (4) is undecided by {ENTROPIES[WORD]:.2f} bits." in shown.text
+    assert "main_heads" in shown.components()
+
+
+def test_its_pictures_and_its_chart_are_drawn_with_its_numbers(shown):
+    np.testing.assert_allclose(numbers(shown.component("main_entropies"))[:, 0], ENTROPIES, atol=1e-5)
+    np.testing.assert_allclose(numbers(shown.component("main_surprise")).sum(axis=1), ENTROPIES, atol=1e-5)
+    assert "main_rows" in shown.charts()
+
+
+def test_it_opens_with_a_cell_of_the_picture_that_it_is_about(shown):
+    column = int(WEIGHTS[WORD].argmax())
+    assert shown.component("main_surprise")["selected"] == [WORD, column]
+    assert f"A weight of {WEIGHTS[WORD, column]:.2f} adds" in shown.text
+
+
+def test_a_chosen_cell_is_explained_and_in_the_link(shown):
+    shown.send("main_entropies", "select", {"matrix": "entropies", "row": 1, "column": 0})
+    assert shown.exceptions == []
+    assert shown.component("main_entropies")["selected"] == [1, 0]
+    assert f"cat has {ENTROPIES[1]:.2f} bits." in shown.text
+    assert shown.app.query_params["cell"] == "entropies-1-0"
+
+
+def test_what_is_one_click_away_is_there_too(shown):
+    assert "A (6×6) → H (6×1)" in shown.text
+    for panel in ("NumPy", "PyTorch"):
+        (code,) = shown.choose("main_panel", panel).app.code
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code.value, {})
+        assert printed.getvalue().strip() == f"{ENTROPIES[WORD]:.2f}"
+    shown.choose("main_panel", "Table")
+    assert shown.exceptions == []
+    offered = {button.proto.label for button in shown.app.get("download_button")}
+    assert {"entropies.csv", "surprise.csv"} <= offered
+
+
+def test_a_link_to_it_is_answered_with_a_notice_where_it_is_not_in_the_list(open_page):
+    shown = open_page(step=STEP.key, **PLACE)
+    assert shown.view.step == "tokens"
+    assert any("step=entropy" in notice for notice in shown.notices)
