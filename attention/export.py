@@ -11,10 +11,8 @@ import base64
 import hashlib
 import html
 import io
-import struct
 import unicodedata
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePath
@@ -23,6 +21,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
+from PIL import Image
 
 from attention.blocks import Figure, Picture
 from attention.figures import colours
@@ -61,7 +60,8 @@ def _alone(figure: Figure, title: str, caption: str) -> str:
 
 # The full colours on a light page, as assets/components/colours.js has them; a test compares them.
 _FULL = {"weights": "#5e2a84", "positive": "#b9304a", "negative": "#3b76b5"}
-_STEPS = 256
+# As many as a picture of one byte a cell has, besides the one that is clear.
+_N_COLOURS = 255
 _INK, _MUTED, _LINE = "#0f1722", "#4a5260", "#d3d9e0"
 _ROLES = {"query": colours.QUERY, "key": colours.KEY, "value": colours.VALUE, "plain": _MUTED}
 
@@ -216,9 +216,9 @@ class _Svg:
     def _steps(self, values: Any) -> Any:
         """Return which colour each number has; what is masked has the one after the last."""
         n_colours = len(self.fills)
-        lowest = 0 if self.data.palette == "weights" else -1
+        lowest, n_steps = (0, n_colours - 1) if self.data.palette == "weights" else (-1, n_colours // 2)
         part = np.clip(np.nan_to_num(values, nan=0) / self.data.colour_limit, lowest, 1)
-        step = np.floor(part * _STEPS + 0.5).astype(int) - lowest * _STEPS
+        step = np.floor(part * n_steps + 0.5).astype(int) - lowest * n_steps
         return np.where(np.isfinite(values), step, n_colours)
 
     def _written(self, value: float) -> str:
@@ -294,9 +294,9 @@ def _scale(palette: Palette) -> tuple[list[str], list[str]]:
     """Return the colours from the smallest number to the largest, and what can be read on each."""
     white = _rgb("#ffffff")
     if palette == "weights":
-        rgb = _ramp(white, _rgb(_FULL["weights"]))
+        rgb = _ramp(white, _rgb(_FULL["weights"]), _N_COLOURS)
     else:
-        below, above = _ramp(white, _rgb(_FULL["negative"])), _ramp(white, _rgb(_FULL["positive"]))
+        below, above = (_ramp(white, _rgb(_FULL[sign]), _N_COLOURS // 2 + 1) for sign in ("negative", "positive"))
         rgb = np.concatenate([below[::-1], above[1:]])
     luminance = _linear(rgb) @ [0.2126, 0.7152, 0.0722]
     fills = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in rgb]
@@ -324,10 +324,10 @@ _TO_LAB = np.array([
 ])  # fmt: skip
 
 
-def _ramp(start: Float[Array, " 3"], end: Float[Array, " 3"]) -> Array:
-    """Return whole red, green and blue of the colours between two, both included."""
+def _ramp(start: Float[Array, " 3"], end: Float[Array, " 3"], n_colours: int) -> Array:
+    """Return whole red, green and blue of so many colours between two, both included."""
     lab_start, lab_end = (np.cbrt(_linear(rgb) @ _TO_CONES.T) @ _TO_LAB.T for rgb in (start, end))
-    lab = lab_start + (lab_end - lab_start) * np.linspace(0, 1, _STEPS + 1)[:, None]
+    lab = lab_start + (lab_end - lab_start) * np.linspace(0, 1, n_colours)[:, None]
     linear = np.clip((lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_CONES).T, 0, 1)
     rgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     return np.floor(255 * rgb + 0.5).astype(int)
@@ -335,16 +335,12 @@ def _ramp(start: Float[Array, " 3"], end: Float[Array, " 3"]) -> Array:
 
 def _png(steps: Array, fills: list[str]) -> bytes:
     """Return a picture of one pixel a cell; the colour after the last one is clear."""
-    n_rows, n_columns = steps.shape
-    palette = np.array([[*_rgb(fill), 255] for fill in fills] + [[0, 0, 0, 0]], np.uint8)
-    pixels = palette[steps].reshape(n_rows, -1)
-    lines = np.pad(pixels, ((0, 0), (1, 0))).tobytes()  # each begins with 0: as it is
-    header = struct.pack(">IIBBBBB", n_columns, n_rows, 8, 6, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
-    written = (
-        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(written)
+    image = Image.fromarray(steps.astype(np.uint8), "P")
+    palette = [[*_rgb(fill), 255] for fill in fills] + [[0, 0, 0, 0]]
+    image.putpalette(np.array(palette, np.uint8).tobytes(), "RGBA")
+    written = io.BytesIO()
+    image.save(written, "PNG", optimize=True)
+    return written.getvalue()
 
 
 # ---------------------------------------------------------------------------- the numbers of a run

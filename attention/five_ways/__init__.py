@@ -6,14 +6,14 @@ when they are run.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import statistics
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import CodeType, FrameType
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,12 +113,8 @@ def _run_one_head(layer: LayerTrace, head: int) -> Result:
     W_Q, W_K, W_V = (weight[:, columns] for weight in (parts.W_Q, parts.W_K, parts.W_V))
     b_Q, b_K, b_V = (bias[columns] for bias in _biases(parts)[:3])
     mask = _mask(layer)
-    return _measured(
-        WAYS[0],
-        lambda: one_head(inputs, W_Q, W_K, W_V, b_Q, b_K, b_V, mask[head if len(mask) > 1 else 0]),
-        one_head.__code__,
-        layer.model_output[head],
-    )
+    arguments = (inputs, W_Q, W_K, W_V, b_Q, b_K, b_V, mask[head if len(mask) > 1 else 0])
+    return _measured(WAYS[0], lambda: one_head(*arguments), _shapes(one_head, *arguments), layer.model_output[head])
 
 
 def _run_module(way: Way, layer: LayerTrace) -> Result:
@@ -140,7 +136,9 @@ def _run_module(way: Way, layer: LayerTrace) -> Result:
             result: Array = module(x, mask).numpy()
         return result
 
-    result = _measured(way, forward, type(module).forward.__code__, wanted)
+    with torch.inference_mode():
+        shapes = _shapes(type(module).forward, module, x, mask)
+    result = _measured(way, forward, shapes, wanted)
     return replace(result, is_models_own=layer.added is not None)
 
 
@@ -175,9 +173,8 @@ def _copy_weights(module: nn.Module, parts: Projections, n_heads: int) -> None:
     module.load_state_dict(tensors | {f"{name}.bias": torch.tensor(maps[name][1]) for name in wanted})
 
 
-def _measured(way: Way, function: Callable[[], Array], code: CodeType, wanted: Array) -> Result:
-    with _watching(code) as shapes:
-        output = function()
+def _measured(way: Way, function: Callable[[], Array], shapes: dict[str, tuple[int, ...]], wanted: Array) -> Result:
+    output = function()
     times = []
     for _ in range(N_RUNS):
         start = time.perf_counter()
@@ -186,22 +183,15 @@ def _measured(way: Way, function: Callable[[], Array], code: CodeType, wanted: A
     return Result(way, output, shapes, Difference.between(output, wanted), statistics.median(times))
 
 
-@contextmanager
-def _watching(code: CodeType) -> Iterator[dict[str, tuple[int, ...]]]:
-    """Note the shapes of all variables of a function when it returns, in the order in which they were made."""
-    shapes: dict[str, tuple[int, ...]] = {}
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if frame.f_code is code and event == "return":
-            found = {name: tuple(v.shape) for name, v in frame.f_locals.items() if hasattr(v, "shape")}
-            shapes.update(found)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        yield shapes
-    finally:
-        sys.setprofile(before)
+def _shapes(function: Callable[..., Any], *arguments: Any) -> dict[str, tuple[int, ...]]:
+    """Run the lines of a function as they are shown, and return the shapes of its variables in the order they come."""
+    (definition,) = ast.parse(dedent(inspect.getsource(function))).body
+    assert isinstance(definition, ast.FunctionDef)
+    lines = [line for line in definition.body if not isinstance(line, ast.Return)]
+    around = function.__globals__
+    names = around | dict(zip(inspect.signature(function).parameters, arguments, strict=True))
+    exec(compile(ast.Module(lines, []), definition.name, "exec"), names)  # noqa: S102 - a file of this folder
+    return {name: tuple(v.shape) for name, v in names.items() if name not in around and hasattr(v, "shape")}
 
 
 def _known(layer: LayerTrace) -> tuple[Float[Array, "T M"], Projections]:
