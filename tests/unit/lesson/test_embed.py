@@ -1,0 +1,98 @@
+"""What enters a layer: its lengths, its neighbours, and what it is made of."""
+
+import numpy as np
+import pytest
+
+from attention.lesson.scene import Scene
+from attention.lesson.steps import step_of
+from tests.unit.lesson.telling import TEXT, facts_in, is_told, pattern_of, rounded, shown, trace_of
+
+
+def test_the_formula_of_the_vectors_is_what_the_model_does(scene_of):
+    embed = step_of("embed")
+    assert "LayerNorm" not in embed.formula(scene_of("toy"))
+    assert "LayerNorm" in embed.formula(scene_of("minilm-l6"))
+    assert "segment" in embed.formula(scene_of("minilm-l6"))
+    assert "output of layer 2" in embed.formula(scene_of("minilm-l6", layer=2))
+    assert step_of("scores").formula(scene_of("minilm-l6", layer=2)) == step_of("scores").formula(None)
+
+
+def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
+    for model_id in ("toy", "minilm-l6"):
+        scene = scene_of(model_id, at=3)
+        told, parts = step_of("embed").words(scene), scene.trace.embeddings
+        assert facts_in(told, "embed-first") == {
+            "width": scene.info.d_model,
+            "focus": scene.tokens[3].text,
+            "position": 3,
+            "word_length": rounded(np.linalg.norm(parts.words[3])),
+            "position_length": rounded(np.linalg.norm(parts.positions[3])),
+            "length": rounded(np.linalg.norm(scene.attention.inputs[3])),
+        }
+        assert bool(pattern_of("embed-norm").search(shown(told))) == (model_id == "minilm-l6")
+        word, place = parts.words[3].astype(float), parts.positions[3].astype(float)
+        cosine = word @ place / np.linalg.norm(word) / np.linalg.norm(place)
+        assert facts_in(told, "embed-lengths") == {
+            "focus": scene.tokens[3].text,
+            "cosine": rounded(cosine),
+            "angle": rounded(np.degrees(np.arccos(cosine))),
+            "together": rounded(np.linalg.norm(word + place)),
+        }
+        assert is_told("embed-segment", told) == (parts.segments is not None)
+        if parts.segments is not None:
+            assert facts_in(told, "embed-segment")["length"] == rounded(np.linalg.norm(parts.segments[3]))
+
+
+def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of):
+    scene = scene_of("minilm-l6", layer=4, at=3)
+    inputs = scene.trace.hidden_states[4].astype(float)
+    unit = inputs / np.linalg.norm(inputs, axis=1, keepdims=True)
+    cosines = {token.text: float(unit[3] @ unit[token.position]) for token in scene.tokens if token.position != 3}
+    nearest = max(cosines, key=cosines.get)
+    assert facts_in(step_of("embed").words(scene), "embed-deeper") == {
+        "layer": 5,
+        "before": 4,
+        "times": "4 times",
+        "width": 384,
+        "focus": "sat",
+        "length": rounded(np.linalg.norm(inputs[3])),
+        "nearest": nearest,
+        "cosine": rounded(cosines[nearest]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "latex", "name"),
+    [
+        ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed-normed"),
+        ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed-picture"),
+        ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-bias"),
+        ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-rotary"),
+    ],
+)
+def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kind, latex, name):
+    text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
+    trace = trace_of(model_of(kind), text, "none")
+    first, second = Scene(trace, 0, 0, 2), Scene(trace, 1, 0, 2)
+    assert step_of("embed").formula(first) == latex
+    norm = trace.layers[0].norm.name
+    told = facts_in(step_of("embed").words(first), name)
+    assert told["norm"] == facts_in(step_of("embed").words(second), "embed-stream")["norm"] == norm
+    assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
+    assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
+    assert is_told("embed-lengths", step_of("embed").words(first)) == (trace.embeddings.positions is not None)
+    if name in ("embed-normed", "embed-picture"):
+        assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
+    assert step_of("embed").matrices(second)[0].title == f"X: what enters layer 2, after {norm}"
+
+
+def test_what_enters_the_first_layer_is_shown_with_its_parts_and_deeper_vectors_with_their_positions(scene_of):
+    parts = scene_of("minilm-l6").trace.embeddings
+    first = {picture.name: picture.values for picture in step_of("embed").matrices(scene_of("minilm-l6"))}
+    assert list(first) == ["inputs", "words", "positions"]
+    assert np.array_equal(first["words"], parts.words)
+    assert np.array_equal(first["positions"], parts.positions)
+    deeper, positions = step_of("embed").matrices(scene_of("minilm-l6", layer=3))
+    assert np.array_equal(deeper.values, scene_of("minilm-l6").trace.hidden_states[3])
+    assert np.array_equal(positions.values, parts.positions)
+    assert "before layer 1" in positions.title

@@ -1,0 +1,543 @@
+"""What holds at every step: no made-up number, every cell explained by what made it, nothing typed interpreted."""
+
+import html
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from attention import steps
+from attention.figures.matrix import Cell
+from attention.lesson.heads import head_thumbs
+from attention.lesson.neuron import value_picture
+from attention.lesson.prose import word
+from attention.lesson.savings import shared, shared_pictures
+from attention.lesson.scene import Scene
+from attention.lesson.steps import STEPS, keys, number_of, step_of
+from attention.lesson.survey import Look, head_matrix
+from attention.lesson.tables import matrix_table
+from attention.masks import MASK_NAMES
+from attention.text import clean
+from attention.trace import PARTS, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
+from tests.unit.lesson.telling import (
+    MASKED_PLACES,
+    TEXT,
+    TOY,
+    anything,
+    facts_in,
+    is_told,
+    pattern_of,
+    read,
+    rounded,
+    shown,
+    trace_of,
+)
+
+
+def test_there_are_nine_steps_each_with_a_key_a_name_a_heading_a_formula_and_code():
+    assert len(STEPS) == 9
+    for values in zip(*((step.key, step.name, step.heading(None), step.formula(None)) for step in STEPS), strict=True):
+        assert len(set(values)) == 9
+        assert all(values)
+    assert keys() == ("tokens", "embed", "qkv", "scores", "scale", "mask", "softmax", "sum", "heads")
+    assert [step_of(key) for key in keys()] == list(STEPS)
+    assert [number_of(step) for step in STEPS] == list(range(1, 10))
+
+
+def test_a_step_that_there_is_not_raises():
+    with pytest.raises(ValueError, match=r"step must be one of tokens, .*, heads, got 'nothing'"):
+        step_of("nothing")
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
+def test_formulas_open_and_close_what_they_open(step):
+    for latex in (step.formula(None),):
+        assert latex.count("{") == latex.count("}")
+        assert latex.count("(") == latex.count(")")
+        assert "$" not in latex
+
+
+def test_from_scores_to_sum_one_formula_lights_up_part_by_part():
+    formulas = {step.key: step.formula(None) for step in STEPS[3:8]}
+    grey = re.compile(r"\\textcolor\{#868e99\}")
+    plain = {key: re.sub(r"\\textcolor\{#\w+\}|[{}]", "", latex) for key, latex in formulas.items()}
+    assert len(set(plain.values())) == 1
+    assert len(set(formulas.values())) == 5
+    assert all(grey.search(latex) for latex in formulas.values())
+
+
+USED_TAGS = {"p", "strong", "em", "code", "b", "bdi", "sub", "sup"}
+
+
+@pytest.mark.parametrize("step", keys())
+def test_no_place_for_a_fact_stays_empty_and_no_mark_of_markdown_stays(scene, step):
+    told = step_of(step).words(scene)
+    assert "$" not in shown(told)
+    assert "*" not in shown(told)
+    assert "nan" not in shown(told)
+    assert {tag for tag, _ in read(told).tags} <= USED_TAGS
+
+
+@pytest.mark.parametrize("step", keys())
+def test_every_step_speaks_of_the_word_in_focus_by_its_name(scene, step):
+    assert re.search(rf"(?<!\w){re.escape(scene.focus.text)}(?!\w)", shown(step_of(step).words(scene)))
+
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "&amp;",
+    "$focus",
+    "${focus}",
+    "**b**",
+    "`x`",
+    "a\"b'c",
+]
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
+def test_markup_in_a_sentence_is_shown_as_it_was_typed(scene_of, model_id, nasty):
+    text = f"one {nasty} two"
+    scene = scene_of(model_id, text)
+    for at in range(len(scene.tokens)):
+        here = replace(scene, word=at)
+        for step in keys():
+            told = step_of(step).words(here)
+            assert {tag for tag, _ in read(told).tags} <= USED_TAGS
+            assert word(here.names[here.word]) in told
+            for name in (picture.name for picture in step_of(step).matrices(here)):
+                explained = step_of(step).detail(replace(here, cell=Cell(name, 0, 0)))
+                assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
+
+
+@given(anything)
+def test_any_token_is_told_as_text_and_nothing_but_text(typed):
+    told = word(typed)
+    assert [tag for tag, _ in read(told).tags] == ["bdi"]
+    assert html.unescape(told.removeprefix("<bdi>").removesuffix("</bdi>")).startswith(typed[:32])
+    assert len(told) <= 32 * len("&quot;") + len("<bdi></bdi>…")
+
+
+@given(anything, st.sampled_from(MASK_NAMES), st.data())
+def test_any_sentence_is_told_whole(typed, mask, data):
+    text = clean(typed)
+    assume(any(character.isalnum() for character in text))
+    trace = TOY.trace(text, mask=mask)
+    scene = Scene(trace, 0, data.draw(st.integers(0, 2)), data.draw(st.integers(0, len(trace.tokens) - 1)))
+    for step in keys():
+        told = step_of(step).words(scene)
+        assert {tag for tag, _ in read(told).tags} <= USED_TAGS
+        explained = step_of(step).detail(step_of(step).opened(scene))
+        if explained is not None:
+            assert {tag for tag, _ in read(explained.title + explained.note).tags} <= USED_TAGS
+
+
+def cells_of(step, scene):
+    """Every cell that can be clicked at a step, and the number that stands in it."""
+    for picture in step_of(step).matrices(scene):
+        for row, column in np.ndindex(picture.values.shape):
+            yield Cell(picture.name, row, column), float(picture.values[row, column])
+
+
+def sampled_cells_of(step, scene):
+    generator = np.random.default_rng(0)
+    for picture in step_of(step).matrices(scene):
+        for flat in generator.choice(picture.values.size, 12, replace=False):
+            row, column = np.unravel_index(flat, picture.values.shape)
+            yield Cell(picture.name, int(row), int(column)), float(picture.values[row, column])
+
+
+CLOSE = {"rel": 1e-4, "abs": 1e-4}
+
+# The detail's title, and in which of its places the number of the cell stands.
+TITLES = {
+    "inputs": ("detail-input", "value"),
+    "words": ("detail-words", "value"),
+    "positions": ("detail-positions", "value"),
+    "queries": ("detail-queries", "value"),
+    "keys": ("detail-keys", "value"),
+    "values": ("detail-values", "value"),
+    "projected_queries": ("detail-projected", "value"),
+    "projected_keys": ("detail-projected", "value"),
+    "stream": ("detail-stream", "value"),
+    "scores": ("detail-scores", "value"),
+    "scaled": ("detail-scaled", "value"),
+    "masked": ("detail-masked", "value"),
+    "weights": ("detail-weights", "value"),
+    "outputs": ("detail-outputs", "value"),
+    "joined": ("detail-joined", "value"),
+    "change": ("detail-change", "value"),
+}
+
+
+def check_detail(step, scene, cell, value):
+    """Everything that a detail says of a number must make that number."""
+    explained = step_of(step).detail(replace(scene, cell=cell))
+    said = explained.title + explained.note
+    assert "$" not in shown(said)
+    assert "nan" not in shown(said)
+    assert len(explained.labels) == len(explained.parts)
+    assert len(next(iter(explained.table().values()))) == len(explained.labels)
+
+    is_product = cell.matrix == "contributions" and cell.row < len(scene.tokens)
+    if cell.matrix == "weights" and np.isneginf(scene.steps.mask[cell.row, cell.column]):
+        names = {"query": scene.names[cell.row], "key": scene.key_names[cell.column]}
+        assert facts_in(explained.title, "detail-weights-hidden") == names
+        visible = int(np.isfinite(scene.steps.mask[cell.row]).sum())
+        assert facts_in(explained.note, "detail-hidden-note") == {"visible": visible, "total": len(scene.key_tokens)}
+        assert explained.parts[cell.column] == value == 0
+        return
+    name, place = ("detail-contribution", "product") if is_product else TITLES.get(cell.matrix, TITLES["outputs"])
+    if cell.matrix == "scores" and scene.attention.bias is not None:
+        name = "detail-scores-biased"
+    title = facts_in(explained.title, name)
+    assert title[place] == rounded(value, 4 if is_product else 2)
+
+    total = float(explained.parts.sum()) if len(explained.parts) else 0.0
+    match cell.matrix:
+        case "scores" | "outputs":
+            assert total == pytest.approx(value, **CLOSE)
+            if cell.matrix == "scores" and scene.attention.bias is not None:
+                note = facts_in(explained.note, "detail-scores-bias")
+                assert note["sum"] + note["bias"] == pytest.approx(value, abs=2e-4)
+                assert note["count"] == len(explained.parts) - 1
+        case "change":
+            assert total == pytest.approx(value, **CLOSE)
+            has_bias = scene.attention.projections.b_O is not None
+            note = facts_in(explained.note, "detail-change-bias" if has_bias else "detail-change-note")
+            assert note["count"] == scene.info.n_heads == len(explained.parts) - has_bias
+        case "contributions":
+            assert total == pytest.approx(float(scene.steps.head_outputs[scene.word, cell.column]), **CLOSE)
+            if is_product:
+                assert explained.parts[cell.row] == pytest.approx(value, **CLOSE)
+                assert title["weight"] * title["value"] == pytest.approx(value, abs=1e-3, rel=1e-2)
+        case "queries" | "keys" if scene.attention.rotary is not None:
+            note = facts_in(explained.note, "detail-turned-note")
+            assert total == pytest.approx(value, **CLOSE)
+            assert note["second"] - note["first"] == 32
+            assert cell.column in (note["first"], note["second"])
+            projected = dict(zip(("queries", "keys"), scene.attention.projected(scene.head), strict=True))[cell.matrix]
+            pair = projected[cell.row, cell.column % 32], projected[cell.row, cell.column % 32 + 32]
+            assert (note["x"], note["y"]) == (rounded(pair[0], 4), rounded(pair[1], 4))
+            # Turning keeps the length of the pair.
+            turned = getattr(scene.steps, cell.matrix)[cell.row, [cell.column % 32, cell.column % 32 + 32]]
+            assert np.hypot(*turned) == pytest.approx(np.hypot(*pair), **CLOSE)
+        case "queries" | "keys" | "values" | "projected_queries" | "projected_keys":
+            symbol = cell.matrix.removeprefix("projected_")
+            bias = getattr(scene.attention.projections, f"b_{symbol[0].upper()}")
+            note = facts_in(explained.note, "detail-projection-plain" if bias is None else "detail-projection-note")
+            width = getattr(scene.steps, symbol).shape[1]
+            group = 1 if symbol == "queries" else scene.info.n_heads // scene.info.n_key_value_heads
+            offset = 0.0 if bias is None else float(bias[scene.head // group * width + cell.column])
+            assert total + offset == pytest.approx(value, **CLOSE)
+            assert note["sum"] == rounded(total, 4)
+            if bias is not None:
+                assert note["bias"] == rounded(offset, 4)
+                assert note["total"] == pytest.approx(value, abs=2e-4)
+            assert note["count"] == len(explained.parts) == scene.info.d_model
+        case "inputs" if scene.attention.norm is not None:
+            norm = scene.attention.norm
+            note = facts_in(explained.note, "detail-input-layernorm" if norm.centred else "detail-input-rms")
+            assert explained.parts[cell.column] == value
+            assert note["value"] == rounded(value, 4)
+            stream = scene.trace.hidden_states[scene.layer][cell.row].astype(float)
+            assert note["stream"] == rounded(stream[cell.column], 4)
+            mean = stream.mean() if norm.centred else 0
+            size = np.sqrt(((stream - mean) ** 2).mean() + norm.epsilon)
+            bias = norm.bias[cell.column] if norm.centred else 0
+            assert (note.get("mean", 0), note.get("bias", 0)) == (rounded(mean, 4), rounded(bias, 4))
+            assert note["size"] == pytest.approx(size, abs=1e-4)
+            gain = norm.gain[cell.column]
+            assert note["gain"] == rounded(gain, 4)
+            assert (stream[cell.column] - mean) / size * gain + bias == pytest.approx(value, **CLOSE)
+        case "inputs":
+            if scene.layer or scene.trace.embeddings is None:
+                assert explained.parts[cell.column] == value
+            else:
+                parts = scene.trace.embeddings
+                known = [part for part in (parts.words, parts.positions, parts.segments) if part is not None]
+                assert list(explained.parts) == [part[cell.row, cell.column] for part in known]
+                is_sum = abs(total - value) < 1e-5
+                note = facts_in(explained.note, "detail-input-sum" if is_sum else "detail-input-norm")
+                assert note["sum"] == rounded(total, 4)
+                assert note.get("value", value) == rounded(value, 4)
+        case "words" | "positions" | "joined" | "stream":
+            width = len(explained.parts)
+            assert explained.parts[cell.column % width] == value
+        case "scaled":
+            assert explained.parts[1] == pytest.approx(value, **CLOSE)
+            assert explained.parts[0] * scene.attention.scale == pytest.approx(value, **CLOSE)
+            assert title["before"] == rounded(explained.parts[0])
+            assert 1 / title["divisor"] == pytest.approx(scene.attention.scale, rel=1e-3)
+        case "masked":
+            assert title["mask"] == scene.steps.mask[cell.row, cell.column]
+            if np.isfinite(value):
+                assert explained.parts[cell.column] == value
+                assert pattern_of("detail-masked-visible").search(shown(explained.note))
+        case "weights":
+            assert total == pytest.approx(1, abs=1e-5)
+            assert explained.parts[cell.column] == value
+            assert title["percent"] == rounded(100 * value, 0)
+            note = facts_in(explained.note, "detail-weights-note")
+            assert note["exponential"] / note["total"] == pytest.approx(value, abs=2e-4)
+        case other:
+            pytest.fail(f"nothing here checks how a cell of {other} is explained")
+
+
+@pytest.mark.parametrize("mask", MASK_NAMES)
+@pytest.mark.parametrize("head", range(3))
+@pytest.mark.parametrize("step", keys())
+def test_every_cell_of_the_toy_is_explained_by_what_made_it(scene_of, step, head, mask):
+    scene = scene_of("toy", mask=mask, head=head, at=2)
+    for cell, value in cells_of(step, scene):
+        check_detail(step, scene, cell, value)
+
+
+@pytest.mark.parametrize("step", keys())
+def test_cells_of_bert_are_explained_by_what_made_them(scene, step):
+    for cell, value in sampled_cells_of(step, scene):
+        check_detail(step, scene, cell, value)
+
+
+@pytest.mark.parametrize("kind", ["roberta", "gpt2", "bart", "t5", "vit"])
+@pytest.mark.parametrize("step", keys())
+def test_cells_of_other_architectures_are_explained_by_what_made_them(model_of, step, kind):
+    text = "0123456789abcdef" * 4 if kind == "vit" else TEXT
+    for layer, at in ((0, 2), (1, 4)):
+        scene = Scene(trace_of(model_of(kind), text, "none"), layer, 1, at)
+        for cell, value in sampled_cells_of(step, scene):
+            check_detail(step, scene, cell, value)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["toy", "minilm-l6", "smollm2-135m", "gpt2", "roberta", "distilbert", "llama", "bart", "t5", "vit"],
+)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_bias_is_written_where_the_model_has_one_and_only_there(model_of, scene_of, kind, part):
+    """Held against the numbers themselves: X·W alone, or with the bias, must be what was recorded."""
+    if kind in ("toy", "minilm-l6", "smollm2-135m"):
+        trace = scene_of(kind).trace
+    else:
+        trace = trace_of(model_of(kind), "0123456789abcdef" * 4 if kind == "vit" else TEXT, "none")
+    if part != "encoder" and not trace.info.parts:
+        return
+    trace = trace.part(part)
+    scene = Scene(trace, 0, 1, 2)
+    layer, parts = scene.attention, scene.attention.projections
+    letters = {"Q": ("queries", layer.inputs), "K": ("keys", layer.sources), "V": ("values", layer.sources)}
+    latex = re.sub(r"\\textcolor\{#\w+\}|[{}]", "", step_of("qkv").formula(scene))
+    titles = {picture.title for picture in step_of("qkv").matrices(scene)}
+    told = shown(step_of("qkv").words(scene))
+    for letter, (name, vectors) in letters.items():
+        recorded = getattr(layer, name)
+        plain = steps.split_heads(vectors @ getattr(parts, f"W_{letter}"), len(recorded))
+        has_bias = not np.allclose(plain if letter == "V" else layer.turned(plain), recorded, atol=1e-4)
+        source = "Z" if scene.is_cross and letter != "Q" else "X"
+        assert (f"{source}W_{letter} + b_{letter}" in latex) == has_bias
+        assert any(f"{source}·W_{letter} + b_{letter}" in title for title in titles) == has_bias
+        assert any(f"{source}·W_{letter}" in title for title in titles)
+        assert (f"b{letter}" in told) == has_bias
+    assert ("+ b_Q" in step_of("qkv").shapes(scene)) == ("+ b_Q" in latex)
+    joined = np.concatenate(list(layer.model_output), axis=1)
+    has_bias = not np.allclose(joined @ parts.W_O, scene.change, atol=1e-4)
+    assert ("b_O" in step_of("heads").formula(scene)) == has_bias
+    assert ("b_O" in step_of("heads").shapes(scene)) == has_bias
+    assert ("bO" in shown(step_of("heads").words(scene))) == has_bias
+
+
+@pytest.mark.parametrize("step", keys())
+def test_a_step_opens_with_a_cell_of_its_own_picture_in_the_row_of_the_word(scene, step):
+    opened = step_of(step).opened(scene)
+    pictures = step_of(step).matrices(scene)
+    if step == "tokens":
+        assert opened.cell is None
+        assert step_of(step).detail(opened) is None
+        return
+    assert any(picture.has(opened.cell) for picture in pictures)
+    # Where a step shows what it starts from, too, the cell is one of what it makes.
+    assert opened.cell.matrix == {"scale": "scaled", "heads": "change"}.get(step, pictures[0].name)
+    if step in ("scores", "scale", "mask", "softmax"):
+        assert opened.cell.row == scene.word
+        assert opened.cell.column == int(scene.steps.weights[scene.word].argmax())
+
+
+def test_a_cell_that_is_there_stays_open_and_one_that_is_not_gives_way(scene_of):
+    scene = scene_of("toy")
+    for cell, is_there in [
+        (Cell("scores", 5, 5), True),
+        (Cell("scores", 6, 0), False),
+        (Cell("scores", 0, 6), False),
+        (Cell("weights", 0, 0), False),
+        (Cell("__class__", 0, 0), False),
+    ]:
+        opened = step_of("scores").opened(replace(scene, cell=cell))
+        assert any(picture.has(cell) for picture in step_of("scores").matrices(scene)) == is_there
+        assert (opened.cell == cell) == is_there
+
+
+def test_every_picture_holds_the_arrays_of_the_trace(scene):
+    head, layer = scene.trace.layers[scene.layer].head(scene.head), scene.trace.layers[scene.layer]
+    at = scene.word
+    wanted = {
+        "qkv": {"queries": head.queries, "keys": head.keys, "values": head.values},
+        "scores": {"scores": head.queries @ head.keys.T},
+        "scale": {"scores": head.scores, "scaled": head.queries @ head.keys.T * layer.scale},
+        "mask": {"masked": head.scaled_scores + head.mask},
+        "softmax": {"weights": steps.softmax(head.masked_scores)},
+        "sum": {
+            "contributions": np.vstack([head.weights[at][:, None] * head.values, head.weights[at] @ head.values]),
+            "outputs": head.weights @ head.values,
+        },
+        "heads": {"joined": np.concatenate(list(layer.model_output), axis=1), "change": layer.output()},
+    }
+    if layer.rotary is not None:
+        projected = zip(("projected_queries", "projected_keys"), layer.projected(scene.head), strict=True)
+        wanted["qkv"] |= dict(projected)
+    for step, arrays in wanted.items():
+        pictures = {picture.name: picture for picture in step_of(step).matrices(scene)}
+        assert list(pictures) == list(arrays)
+        for name, array in arrays.items():
+            np.testing.assert_allclose(pictures[name].values, array, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("step", keys())
+def test_every_picture_says_in_words_what_it_is_and_names_its_rows_by_the_tokens(scene, step):
+    for picture in step_of(step).matrices(scene):
+        assert len(picture.alt) > 20
+        if not picture.has_total_row:
+            assert picture.row_labels == scene.labels
+        if picture.row_role == "query" and picture.column_role == "key":
+            assert picture.column_labels == scene.labels
+            assert f"layer {scene.layer + 1}, head {scene.head + 1}" in picture.alt
+
+
+def hidden_by_rule(scene, mask):
+    """Which keys are hidden, worked out from what a mask is, not from the record."""
+    rows, columns = len(scene.tokens), len(scene.key_tokens)
+    padding = np.array([token.is_padding for token in scene.key_tokens])
+    is_causal = not scene.is_cross and (mask == "causal" or scene.info.is_decoder or scene.trace.is_written)
+    later = np.arange(columns) > np.arange(rows)[:, None] if is_causal else np.zeros((rows, columns), bool)
+    return later | padding
+
+
+@pytest.mark.parametrize("place", MASKED_PLACES, ids=lambda place: "-".join(map(str, place)))
+def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, place):
+    model_id, mask, part, layer, head = place
+    text = "le chat noir dort" if model_id == "translator-fr-en" else TEXT
+    scene = scene_of(model_id, text, mask=mask, layer=layer, head=head, at=1, part=part)
+    hidden = hidden_by_rule(scene, mask)
+    weights, (contributions, outputs) = step_of("softmax").matrices(scene)[0], step_of("sum").matrices(scene)
+    large, thumb = head_matrix(scene, Look(), head), head_thumbs(scene)[head]
+    for picture in (weights, large):
+        assert np.array_equal(np.isneginf(picture.drawn), hidden)
+        np.testing.assert_array_equal(picture.values, scene.steps.weights)
+        assert (picture.payload()["masked"] == "0") == hidden.any()
+        columns = list(matrix_table(picture).values())[1:]
+        assert np.array_equal(np.array([["(masked)" in cell for cell in column] for column in columns]).T, hidden)
+        smallest = scene.steps.weights[~hidden].min()
+        assert picture.range_text.startswith(f"{smallest:.2f}")
+    assert np.array_equal(np.isneginf(thumb.weights), hidden)
+    drawn = np.isneginf(contributions.drawn)
+    assert np.array_equal(drawn[:-1], np.repeat(hidden[1][:, None], drawn.shape[1], axis=1))
+    assert not drawn[-1].any()
+    assert [label.startswith("0 × ") for label in contributions.row_labels[:-1]] == hidden[1].tolist()
+    assert np.isfinite(outputs.drawn).all()
+    told = step_of("softmax").words(scene)
+    assert is_told("softmax-masked", told) == hidden.any()
+    assert ("all positive" in shown(told)) == (not hidden.any())
+    for key in range(len(scene.key_tokens)):
+        handed = value_picture(scene, key)
+        assert np.isneginf(handed.drawn[1]).all() == hidden[1, key]
+        assert np.isfinite(handed.drawn[[0, 2]]).all()
+    for variant in shared_pictures(scene, shared(scene)):
+        assert np.array_equal(np.isneginf(variant.drawn), hidden)
+
+
+def test_a_weight_that_is_merely_tiny_is_a_number_like_any_other():
+    mask = np.zeros((6, 6), np.float32)
+    mask[2, 4], mask[2, 5] = -200, -np.inf
+    scene = Scene(TOY.trace(TEXT, mask=mask), 0, 0, 2)
+    (weights,) = step_of("softmax").matrices(scene)
+    # In float32 even that is 0, and no mask has made it one.
+    assert scene.steps.weights[2, 4] == 0
+    assert np.argwhere(np.isneginf(weights.drawn)).tolist() == [[2, 5]]
+    assert [matrix_table(weights)[name][2] for name in ("4 the", "5 mat")] == ["0.0", "0 (masked)"]
+
+
+SHAPE = re.compile(r"\((\d+)×(\d+)\)")
+
+
+def test_the_shapes_are_those_of_the_arrays(scene):
+    head, layer = scene.steps, scene.attention
+    projections = layer.projections
+    W_Q = projections.W_Q[:, : head.queries.shape[1]]
+    joined = layer.joined()
+    wanted = {
+        "tokens": [],
+        "embed": [layer.inputs.shape],
+        "qkv": [layer.inputs.shape, W_Q.shape, head.queries.shape, head.keys.shape, head.values.shape],
+        "scores": [head.queries.shape, head.keys.T.shape, head.scores.shape],
+        "scale": [head.scores.shape, head.scaled_scores.shape],
+        "mask": [head.scaled_scores.shape, head.mask.shape, head.masked_scores.shape],
+        "softmax": [head.masked_scores.shape, head.weights.shape],
+        "sum": [head.weights.shape, head.values.shape, head.head_outputs.shape],
+        "heads": [head.head_outputs.shape, joined.shape, projections.W_O.shape, layer.output().shape],
+    }
+    for step in keys():
+        told = [(int(rows), int(columns)) for rows, columns in SHAPE.findall(step_of(step).shapes(scene))]
+        assert told == wanted[step], step
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    """A trace of a model with 4 query heads that share 2 key/value heads, with values wider than keys."""
+    generator = np.random.default_rng(7)
+    H, G, T, D, Dv, M = 4, 2, 5, 3, 6, 10
+
+    def random(*shape):
+        return generator.normal(size=shape).astype(np.float32)
+
+    X = random(T, M)
+    parts = Projections(
+        random(M, H * D), random(M, G * D), random(M, G * Dv), random(H * Dv, M), random(H * D), None, random(G * Dv)
+    )
+    queries = steps.split_heads(X @ parts.W_Q + parts.b_Q, H)
+    keys = steps.split_heads(X @ parts.W_K, G)
+    values = steps.split_heads(X @ parts.W_V + parts.b_V, G)
+    output = steps.attend(queries, keys, values).head_outputs
+    info = ModelInfo(
+        *("grouped", "Grouped", "test", 1, H, G, M, D, T, 0, "", "", ""),
+    )
+    tokens = tuple(Token(f"t{i}", f"t{i}", i, i, i, start=3 * i) for i in range(T))
+    layer = LayerTrace(X, queries, keys, values, None, D**-0.5, output, projections=parts)
+    return Trace("t0 t1 t2 t3 t4", tokens, (layer,), info, Embeddings(X))
+
+
+@pytest.mark.parametrize("head", range(4))
+@pytest.mark.parametrize("step", keys())
+def test_cells_of_a_model_with_shared_keys_are_explained_too(grouped, step, head):
+    scene = Scene(grouped, 0, head, 2)
+    assert "$" not in step_of(step).words(scene)
+    for cell, value in cells_of(step, scene):
+        check_detail(step, scene, cell, value)
+
+
+@pytest.mark.parametrize("step", keys())
+def test_a_model_of_which_only_its_attention_is_known_is_told_as_far_as_it_is(grouped, step):
+    layer = replace(grouped.layers[0], inputs=None, projections=None)
+    scene = Scene(replace(grouped, layers=(layer,), embeddings=None), 0, 3, 2)
+    assert "$" not in step_of(step).words(scene)
+    assert step_of(step).shapes(scene)
+    for cell, value in cells_of(step, scene):
+        explained = step_of(step).detail(replace(scene, cell=cell))
+        assert "$" not in explained.title + explained.note
+        if cell.matrix in ("queries", "keys", "values"):
+            assert pattern_of("detail-no-weights").search(shown(explained.note))
+            assert len(explained.parts) == 0
+        else:
+            check_detail(step, scene, cell, value)

@@ -1,0 +1,36 @@
+"""The heads joined: what they change is the output of the layer."""
+
+import numpy as np
+
+from attention.lesson.steps import step_of
+from tests.unit.lesson.telling import facts_in, rounded
+
+
+def test_what_the_heads_change_is_the_output_of_the_layer(scene):
+    layer, at = scene.trace.layers[scene.layer], scene.word
+    width = layer.model_output.shape[-1]
+    lengths = [
+        float(np.linalg.norm(output[at] @ layer.projections.W_O[head * width : (head + 1) * width]))
+        for head, output in enumerate(layer.model_output)
+    ]
+    joined = np.concatenate(list(layer.model_output[:, at]))
+    bias = 0 if layer.projections.b_O is None else layer.projections.b_O
+    told, group = step_of("heads").words(scene), scene.info.n_heads // scene.info.n_key_value_heads
+    joining = facts_in(told, "heads-own" if group == 1 else "heads-shared")
+    assert joining.pop("n_heads") == scene.info.n_heads
+    has_bias = layer.projections.b_O is not None
+    assert joining.pop("matrix") == ("WO, with a bias bO" if has_bias else "WO")
+    assert joining == ({} if group == 1 else {"size": group, "n_groups": scene.info.n_key_value_heads})
+    total = sum(lengths) + np.linalg.norm(bias)
+    assert facts_in(told, "heads-lengths") == {
+        "parts": "heads' parts and of the bias" if has_bias else "heads' parts",
+        "total": rounded(total),
+    }
+    assert facts_in(told, "heads") == {
+        "focus": scene.focus.text,
+        "change": rounded(np.linalg.norm(joined @ layer.projections.W_O + bias)),
+        # What the heads add to: where a norm stands before them, it is not what they are made of.
+        "length": rounded(np.linalg.norm(scene.trace.hidden_states[scene.layer][at])),
+        "largest": int(np.argmax(lengths)) + 1,
+        "largest_length": rounded(max(lengths)),
+    }

@@ -1,0 +1,158 @@
+"""What belongs to no step alone: lesson texts, small pictures, proofs and tables."""
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.lesson.heads import head_thumbs
+from attention.lesson.proof import TOLERANCE, prove
+from attention.lesson.prose import LESSONS, exact, fact, lesson
+from attention.lesson.steps import keys, step_of
+from attention.lesson.survey import Look, head_matrix
+from attention.lesson.tables import matrix_table, to_csv, token_table
+from tests.unit.lesson.telling import TEXT, TOY, anything
+
+
+def test_every_lesson_text_is_told_somewhere():
+    """A text that nothing shows would be a promise to nobody."""
+    sources = "".join(path.read_text() for path in (LESSONS.parents[1] / "attention").rglob("*.py"))
+    for path in LESSONS.glob("*.md"):
+        stems = [path.stem[:end] for end in range(len(path.stem), 2, -1)]
+        # A name is written out, or its beginning is, before a place in braces: f"detail-{name}".
+        assert any(f'"{stem}"' in sources or f'"{stem}{{' in sources for stem in stems), path.name
+
+
+def test_a_place_without_a_fact_raises():
+    with pytest.raises(KeyError):
+        lesson("scores", focus="x")
+
+
+def test_a_merged_word_is_hidden_only_if_all_its_pieces_are(scene_of):
+    scene = scene_of("minilm-l6", "Unbelievable zyzzyvas sat", mask="causal")
+    pieces = [token.position for token in scene.tokens if token.word == 1]
+    assert len(pieces) > 2
+    picture = head_matrix(scene, Look(words=True), 3)
+    n_words = len(picture.row_labels)
+    # A later piece sees an earlier one of its own word, so only what is later as a word is hidden.
+    assert np.array_equal(np.isneginf(picture.drawn), ~np.tri(n_words, dtype=bool))
+
+
+def test_the_small_pictures_are_the_weights_of_all_heads(scene):
+    thumbs = head_thumbs(scene)
+    assert len(thumbs) == scene.info.n_heads
+    for index, thumb in enumerate(thumbs):
+        weights = scene.trace.layers[scene.layer].head(index).weights
+        drawn = np.where(np.isneginf(scene.steps.mask), -np.inf, weights)
+        np.testing.assert_allclose(thumb.weights, drawn, atol=1e-6)
+        best = weights[scene.word].argmax()
+        assert thumb.label.startswith(f"Head {index + 1}")
+        assert f"{scene.focus.text} looks most at {scene.names[best]}" in thumb.description
+        assert f"{weights[scene.word, best]:.2f}" in thumb.description
+        # The label is read out before the description: it is not said twice.
+        assert thumb.label not in thumb.description
+
+
+def test_the_proof_is_the_check_of_the_trace(scene):
+    proof = prove(scene.trace)
+    assert proof.largest_difference == pytest.approx(scene.trace.check())
+    assert proof.holds
+    assert f"{scene.trace.check():.1e}" in proof.sentence("BERT")
+    assert "rows sum to 1" in proof.sentence("BERT")
+    assert "BERT's own output" in proof.sentence("BERT")
+
+
+def test_a_number_that_is_not_the_models_own_breaks_the_proof(scene_of):
+    trace = scene_of("toy").trace
+    (layer,) = trace.layers
+    output = layer.model_output.copy()
+    output[1, 2, 3] += 0.01
+    proof = prove(replace(trace, layers=(replace(layer, model_output=output),)))
+    assert not proof.holds
+    assert proof.largest_difference == pytest.approx(0.01, rel=1e-3)
+    assert "1.0e-02" in proof.sentence("Toy")
+
+
+def test_a_number_that_is_none_breaks_the_proof_in_any_layer_and_head(scene_of):
+    trace = scene_of("minilm-l6").trace
+    output = trace.layers[3].model_output.copy()
+    output[7, 2, 3] = np.nan
+    layers = (*trace.layers[:3], replace(trace.layers[3], model_output=output), *trace.layers[4:])
+    assert not prove(replace(trace, layers=layers)).holds
+
+
+def test_a_row_that_misses_one_is_told():
+    proof = replace(prove(TOY.trace(TEXT)), largest_row_error=0.25)
+    assert not proof.holds
+    assert "rows miss 1 by up to 2.5e-01" in proof.sentence("Toy")
+    assert TOLERANCE < 0.25
+
+
+def test_rows_that_see_nothing_are_counted_and_do_not_break_the_proof():
+    hidden = np.zeros((6, 6), np.float32)
+    hidden[[1, 4]] = -np.inf
+    proof = prove(TOY.trace(TEXT, mask=hidden))
+    assert proof.holds
+    assert proof.n_masked_rows == 2 * TOY.info.n_heads
+    assert "6 wholly masked rows" in proof.sentence("Toy")
+
+
+def test_the_table_behind_a_picture_has_its_numbers_to_the_last_digit(scene):
+    for step in keys():
+        for picture in step_of(step).matrices(scene):
+            table = matrix_table(picture)
+            assert len(table) == picture.values.shape[1] + 1  # no two columns of one name
+            names, *columns = ([cell.removesuffix(" (masked)") for cell in column] for column in table.values())
+            assert names == [f"{i} {label}" for i, label in enumerate(picture.row_labels)]
+            assert np.array_equal(np.array(columns, np.float32).T, picture.values)
+
+
+def test_the_csv_reads_back_as_the_table(scene):
+    for step in keys():
+        for picture in step_of(step).matrices(scene):
+            header, *rows = csv.reader(io.StringIO(to_csv(matrix_table(picture))))
+            assert len(header) == picture.values.shape[1] + 1
+            numbers = [[cell.removesuffix(" (masked)") for cell in row[1:]] for row in rows]
+            assert np.array_equal(np.array(numbers, np.float32), picture.values)
+
+
+@given(st.lists(st.tuples(anything, anything), min_size=1))
+def test_no_cell_of_a_csv_is_run_as_a_formula(rows):
+    columns = {"name": [one for one, _ in rows], "=cmd()": [other for _, other in rows]}
+    columns = {name: [value.replace("\0", "").replace("\ud800", "") for value in c] for name, c in columns.items()}
+    # newline="" as the csv module wants it.
+    read_back = list(csv.reader(io.StringIO(to_csv(columns), newline="")))
+    assert read_back[0] == ["name", "'=cmd()"]
+    assert len(read_back) == len(rows) + 1
+    for cell in (cell for row in read_back for cell in row):
+        assert cell[:1] not in set("=+@\t\r")
+        if cell[:1] == "-":
+            float(cell)  # a number, or this raises
+
+
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1", " =1"])
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe_in_front(formula):
+    (_, (cell,)) = csv.reader(io.StringIO(to_csv({"token": [formula]}), newline=""))
+    assert cell == f"'{formula}" or cell.startswith(" ")
+
+
+def test_numbers_stay_numbers_in_a_csv():
+    assert to_csv({"x": ["-1.5", "2.0", "-1e-07", "-inf"]}) == "x\r\n-1.5\r\n2.0\r\n-1e-07\r\n-inf\r\n"
+
+
+def test_the_table_of_tokens_has_every_token_as_it_was_typed(scene_of):
+    table = token_table(scene_of("minilm-l6", "Unbelievable Cat!").tokens)
+    assert table["token"][0] == "[CLS]"
+    assert table["as typed"][1:-1] == ["Unbelievable", "Cat", "!"]
+    assert table["position"] == [str(position) for position in range(len(table["token"]))]
+    # As positions, and as a link has them.
+    assert table["word"] == ["", "0", "1", "2", ""]
+
+
+def test_numbers_in_sentences_have_a_true_minus_sign():
+    assert fact(-1.234) == "<b>−1.23</b>"
+    assert exact(-0.00004) == "<b>0.0000</b>"

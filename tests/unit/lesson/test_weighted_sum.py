@@ -1,0 +1,22 @@
+"""The weighted sum: what adds most to it."""
+
+import numpy as np
+
+from attention.lesson.steps import step_of
+from tests.unit.lesson.telling import facts_in, rounded, shown
+
+
+def test_the_largest_contribution_is_the_longest_weighted_value(scene):
+    head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
+    lengths = [float(np.linalg.norm(w * v)) for w, v in zip(head.weights[at], head.values, strict=True)]
+    best, largest = scene.names[head.weights[at].argmax()], scene.names[int(np.argmax(lengths))]
+    told = step_of("sum").words(scene)
+    # Only another word is a surprise.
+    assert ("But a value can be" in shown(told)) == (best != largest)
+    assert facts_in(told, "sum" if best == largest else "sum-other") == {
+        "focus": scene.focus.text,
+        "share": rounded(100 * head.weights[at].max(), 0),
+        "best": best,
+        **({} if best == largest else {"largest": largest}),
+        "largest_length": rounded(max(lengths)),
+    }
