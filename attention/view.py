@@ -1,70 +1,49 @@
-"""What a person is looking at, as a link says it: every part of a view can be shared and comes back.
+"""What a user is looking at, as a link says it: every part of a view can be shared and comes back.
 
-Layers, heads and words in a link count from 1, 1 and 0, as on the page, characters from 0 and examples from 1;
-inside the program all count from 0.
+What can be set at all is declared in :mod:`attention.settings`, and which page has it in :mod:`attention.pages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeVar, get_args
+from typing import Any, Self, TypeVar
 
-from attention import corpus
-from attention.figures.head_view import THRESHOLDS, Side
+from attention import settings
 from attention.figures.matrix import Cell
-from attention.lesson import steps
-from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look, Sorting
+from attention.lesson.survey import Lines, Look, Sorting
 from attention.masks import MaskName
-from attention.models import bundled
+from attention.models import ModelInfo, bundled
+from attention.pages import FRONT, PAGES, Page, everything
+from attention.parameters import Context, Parameter, Spot, Text, read
 from attention.reading import TEXT, Reading
-from attention.segments import BLOCK_NAMES, SENTENCES, Block
+from attention.segments import Block
 from attention.text import clean, shorten
-from attention.trace import PARTS, ModelInfo, Part, Token
+from attention.trace import Part, Token
 from attention.words import is_punctuation
 
 __all__ = [
-    "DEFAULT_TEXT",
-    "MAX_PINS",
-    "Grammar",
-    "Pane",
-    "Spot",
+    "Place",
     "View",
     "default_word",
-    "masks_of",
-    "other_model",
     "same_word",
     "spot_of",
-    "text_notices",
     "word_at",
 ]
 
-T = TypeVar("T", bound=str)
+T = TypeVar("T")
 
-DEFAULT_TEXT = TEXT.first
-
-# So many pinned tokens have room in a link.
-MAX_PINS = 64
-
-# The parts of a view that one page alone has, and which page that is: no other page's link says them.
-_OWNERS = {"versus": "Compare", "grammar": "Syntax check"}
-
-DEFAULT_MODEL = bundled.default().model_id
+# Matrices that one page alone draws: no other page knows their cells.
+_STRANGE = {page.matrix: page for page in PAGES if page.matrix}
 
 
 @dataclass(frozen=True, slots=True)
-class Pane:
-    """Where one model is looked at: layer, head, and the cell that was clicked; None is the model's default."""
+class Place:
+    """Where one model is looked at: layer, head, and the cell that was opened; None is the model's default."""
 
     layer: int | None = None
     head: int | None = None
     cell: Cell | None = None
-
-    def fitting(self, info: ModelInfo) -> Self:
-        """Let go of a layer or a head that a model does not have, and of the cell that was opened there."""
-        n_layers = max(info.n_layers, info.n_decoder_layers)
-        fits = (self.layer or 0) < n_layers and (self.head or 0) < info.n_heads
-        return self if fits else type(self)()
 
     def layer_and_head(self, info: ModelInfo) -> tuple[int, int]:
         """Return the layer and the head, the model's defaults where none was chosen."""
@@ -74,248 +53,241 @@ class Pane:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """Where a word begins, whatever tokens a model makes of it: in which of two texts, and at which character."""
-
-    segment: int
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class Grammar:
-    """What is looked at of the treebank: a relation, a sentence by its number from 0, and whether rare relations are.
-
-    Of a relation or a sentence that nobody has chosen, the page takes the first there is.
-    """
-
-    relation: str = ""
-    example: int | None = None
-    rare: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class View:
-    """One view of one sentence; equal views have equal links.
+    """What a page shows: a value for every parameter; ``chosen`` are those, by name, that are not as by default.
 
-    ``pair`` is a second sentence that the model reads together with the first, ``versus`` one that it reads
-    by itself, to be compared; None if nobody has chosen one yet. A link has room for all of them together.
-    ``word`` is the word in focus by its place among the model's tokens. Where it was chosen among another
-    model's, ``spot`` says where it is in the text. If both are None, nobody has chosen one.
+    A view may also hold what other pages have of their own, so that it is there on coming back; that is in no link of
+    this page (``shown`` leaves it out). Of what is shown, equal views have equal links.
     """
 
-    text: str = DEFAULT_TEXT
-    pair: str = ""
-    versus: str | None = None
-    model: str = DEFAULT_MODEL
-    part: Part = "encoder"
-    step: str = steps.STEPS[0].key
-    mask: MaskName = "none"
-    word: int | None = None
-    spot: Spot | None = None
-    pane: Pane = Pane()
-    beside: bool = False
-    other: Pane = Pane()
-    sort: Sorting = "layer"
-    look: Look = field(default_factory=Look)
-    block: Block = "all"
-    lines: Lines = field(default_factory=Lines)
-    grammar: Grammar = Grammar()
+    page: Page = FRONT
+    chosen: Mapping[str, Any] = field(default_factory=dict)
 
-    def with_text(self, text: str) -> Self:
-        """Change the sentence: the word and the cells of the old one are let go."""
-        return self._without_tokens()._with_sentences(text, self.pair, self.versus)
+    @classmethod
+    def of(cls, page: Page = FRONT, **values: Any) -> Self:
+        """Return a view with these values, by the names of their parameters; nothing is reset.
 
-    def with_pair(self, pair: str) -> Self:
-        """Change the second sentence of a pair: the word and the cells are let go, for other tokens follow."""
-        return self._without_tokens()._with_sentences(self.text, pair, self.versus)
-
-    def with_versus(self, versus: str | None) -> Self:
-        """Change the sentence that is compared; the first one stays, and cells of the old comparison are let go."""
-        return self._without_cells()._with_sentences(self.text, self.pair, versus)
-
-    def with_step(self, step: str) -> Self:
-        """Go to another step; a clicked cell belongs to its step and is let go."""
-        return self if step == self.step else replace(self._without_cells(), step=step)
-
-    def with_model(self, model: str, spot: Spot | None = None) -> Self:
-        """Change the model: layers, heads and tokens of the old one are let go; ``spot`` is where its word was."""
-        if model == self.model:
-            return self
-        lines = replace(self.lines, heads=None, pinned=None)
-        return replace(self, model=model, part="encoder", word=None, spot=spot, pane=Pane(), other=Pane(), lines=lines)
-
-    def fitting(self, info: ModelInfo, other: ModelInfo | None = None) -> Self:
-        """Let go of what a model does not take: a mask, a use of attention, a second sentence, a model beside it.
-
-        A layer and a head go where the model, or the ``other`` one beside it, has none such.
+        Raises:
+            TypeError: there is no parameter of that name.
         """
-        return replace(
-            self,
-            mask=self.mask if self.mask in masks_of(info) else "none",
-            part=self.part if self.part in _parts_of(info) else "encoder",
-            pair=self.pair if info.reading.takes_pair else "",
-            beside=self.beside and info.reading.takes_sentences,
-            pane=self.pane.fitting(info),
-            other=self.other if other is None else self.other.fitting(other),
-        )
+        known = {parameter.name: parameter for parameter in everything(page)}
+        unknown = values.keys() - known
+        if unknown:
+            raise TypeError(f"no parameter is named {', '.join(sorted(unknown))}")
+        view = cls(page)
+        for name, value in values.items():
+            view = view.but(known[name], value)
+        return view
 
-    def with_mask(self, mask: MaskName, focus: Token | None = None) -> Self:
-        """Change the mask; the token in focus stays, but for padding that is no longer there."""
-        if mask == self.mask:
-            return self
-        # With padding or without it, the matrices are of other sizes.
-        view = self._without_cells() if "padding" in (mask, self.mask) else self
-        is_gone = focus is not None and focus.is_padding
-        return replace(view, mask=mask, word=None if is_gone else view.word)
+    # -------------------------------------------------------------------------- its values
 
-    def with_part(self, part: Part) -> Self:
-        """Look at another use of attention: word, layer, head and cells were those of other tokens."""
-        return self if part == self.part else replace(self._without_tokens(), part=part, pane=Pane())
+    def __getitem__(self, parameter: Parameter[T]) -> T:
+        """Return the value of a parameter."""
+        value: T = self.chosen.get(parameter.name, parameter.default)
+        return value
 
-    def with_word(self, word: int) -> Self:
-        """Put another word in focus; the cells that were clicked belonged to the old one."""
-        return replace(self._without_cells(), word=word, spot=None)
+    @property
+    def text(self) -> str:
+        """The sentence, or the picture."""
+        return self[settings.TEXT]
 
-    def with_pane(self, pane: Pane) -> Self:
-        """Change layer, head or cell; of another head, the lines are shown of it alone."""
-        is_same = (pane.layer, pane.head) == (self.pane.layer, self.pane.head)
-        return replace(self, pane=pane, lines=self.lines if is_same else replace(self.lines, heads=None))
+    @property
+    def pair(self) -> str:
+        """A second sentence that the model reads together with the first, or what its decoder writes."""
+        return self[settings.PAIR]
 
-    def with_look(self, look: Look) -> Self:
-        """Look at the weights in another way; what is pinned among tokens is not where it was among words."""
-        is_same = look.words == self.look.words
-        return replace(self, look=look, lines=self.lines if is_same else replace(self.lines, pinned=None))
+    @property
+    def versus(self) -> str | None:
+        """A sentence that is read by itself and compared; None if nobody has chosen one yet."""
+        return self[settings.VERSUS]
 
-    def shown_on(self, page: str, kept: Self | None = None) -> Self:
-        """Return the view as a page has it, without what belongs to other pages.
+    @property
+    def model(self) -> str:
+        """The id of the model."""
+        return self[settings.MODEL]
 
-        What belongs to this page alone, and is not chosen, is as it was in ``kept``.
+    @property
+    def part(self) -> Part:
+        """Which use of attention is looked at."""
+        return self[settings.PART]
+
+    @property
+    def step(self) -> str:
+        """The key of the step."""
+        return self[settings.STEP]
+
+    @property
+    def mask(self) -> MaskName:
+        """The mask."""
+        return self[settings.MASK]
+
+    @property
+    def word(self) -> int | None:
+        """The word in focus by its place among the model's tokens; if ``spot`` is None too, nobody has chosen one."""
+        return self[settings.WORD]
+
+    @property
+    def spot(self) -> Spot | None:
+        """Where in the text the word in focus is, which was chosen among another model's tokens."""
+        return self[settings.AT]
+
+    @property
+    def beside(self) -> bool:
+        """Whether a second model stands beside the first."""
+        return self[settings.BESIDE]
+
+    @property
+    def pane(self) -> Place:
+        """Where the model is looked at."""
+        return self.place(settings.MAIN)
+
+    @property
+    def other(self) -> Place:
+        """Where the model beside it is looked at."""
+        return self.place(settings.OTHER)
+
+    def place(self, pane: settings.OfPane) -> Place:
+        """Return where one of the two models is looked at."""
+        return Place(self[pane.layer], self[pane.head], self[pane.cell])
+
+    @property
+    def sort(self) -> Sorting:
+        """How all heads are sorted."""
+        return self[settings.SORT]
+
+    @property
+    def block(self) -> Block:
+        """Which lines between two sentences are drawn."""
+        return self[settings.BLOCK]
+
+    @property
+    def look(self) -> Look:
+        """How weights are looked at."""
+        return Look(self[settings.WORDS], self[settings.HIDE], self[settings.RENORMALISE])
+
+    @property
+    def lines(self) -> Lines:
+        """What is set in the head view."""
+        return Lines(self[settings.ON], self[settings.LEAST], self[settings.PINS], self[settings.MEAN])
+
+    # --------------------------------------------------------------------------- changes
+
+    def having(self, parameter: Parameter[T], value: T) -> Self:
+        """Choose a value: what the declaration says goes back to its default, if this is another one."""
+        after = self.but(parameter, value)
+        is_same = after[parameter] == self[parameter]
+        return after if is_same or not parameter.when(self, after) else after._without(parameter.resets)
+
+    def but(self, parameter: Parameter[T], value: T) -> Self:
+        """Return the view with this value, and all others as they are."""
+        value = parameter.tidied(value)
+        chosen = {name: each for name, each in self.chosen.items() if name != parameter.name}
+        if value != parameter.default:
+            chosen[parameter.name] = value
+        view = replace(self, chosen=chosen)
+        return view._with_room() if isinstance(parameter.kind, Text) else view
+
+    def without(self, *parameters: Parameter[Any]) -> Self:
+        """Return the view with these as they are by default."""
+        return self._without([parameter.name for parameter in parameters])
+
+    def fitting(self, context: Context) -> Self:
+        """Let go of what the model does not take, or the one beside it: a mask, a second sentence, a layer."""
+        return self.without(*(each for each in self.page.parameters if not each.fits(self[each], context)))
+
+    def on(self, page: Page) -> Self:
+        """Return the view as another page has it; a cell of a matrix that this page does not draw is let go."""
+        view = replace(self, page=page)
+        cell = self[settings.CELL]
+        is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
+        return view.without(settings.CELL) if is_strange else view
+
+    def shown(self) -> Self:
+        """Return the view without what other pages have of their own."""
+        names = {parameter.name for parameter in self.page.parameters}
+        return replace(self, chosen={name: value for name, value in self.chosen.items() if name in names})
+
+    def keeping(self, before: Self) -> Self:
+        """Return the view with what other pages have of their own as it was before, unless it is chosen here.
+
+        What is gone by the way from there to here, such as tokens that were pinned in another text, does not come back.
         """
-        default = View()
-        found = {name: getattr(default, name) for name in _OWNERS}
-        for name in _owned_by(page):
-            is_chosen = kept is None or getattr(self, name) != found[name]
-            found[name] = getattr(self if is_chosen else kept, name)
-        return replace(self, **found)
+        kept = before
+        for parameter in self.page.parameters:
+            kept = kept.having(parameter, self[parameter])
+        here = {parameter.name for parameter in self.page.parameters}
+        others = {name: value for name, value in kept.chosen.items() if name not in here}
+        return replace(self, chosen={**others, **self.chosen})
 
-    def keeping(self, kept: Self, page: str) -> Self:
-        """Return the view with what belongs to other pages than this one as it was in ``kept``, unless it is chosen."""
-        default = View()
-        others = [name for name in _OWNERS.keys() - _owned_by(page) if getattr(self, name) == getattr(default, name)]
-        return replace(self, **{name: getattr(kept, name) for name in others})
+    def _without(self, names: Iterable[str]) -> Self:
+        gone = set(names)
+        return replace(self, chosen={name: value for name, value in self.chosen.items() if name not in gone})
+
+    def _texts(self) -> list[tuple[Parameter[Any], Text]]:
+        each = ((parameter, parameter.kind) for parameter in self.page.parameters)
+        return [(parameter, kind) for parameter, kind in each if isinstance(kind, Text)]
+
+    def _with_room(self) -> Self:
+        """Cut the texts, each to the room that those before it leave in a link."""
+        chosen, before = dict(self.chosen), ""
+        for parameter, _ in self._texts():
+            kept = _kept(self[parameter] or "", before)
+            before += kept
+            if kept != (self[parameter] or ""):
+                chosen[parameter.name] = kept
+            if chosen.get(parameter.name) == parameter.default:
+                chosen.pop(parameter.name, None)
+        return replace(self, chosen=chosen)
+
+    # --------------------------------------------------------------------------------- links
 
     def to_query(self) -> dict[str, str]:
         """Return the parameters of the link; what is as by default is left out."""
-        default = View()
-        query = {} if self.text == _first_text(self.model) else {"text": self.text}
-        query |= {
-            name: getattr(self, name)
-            for name in ("pair", "model", "part", "step", "mask", "sort", "block")
-            if getattr(self, name) != getattr(default, name)
+        # What a link to a model of the project opens with need not be said.
+        entry = bundled.find(self.model)
+        info = None if entry is None else entry.info
+        return {
+            parameter.name: parameter.kind.write(value)
+            for parameter in self.page.parameters
+            if (value := self[parameter]) is not None and value != parameter.opened(info)
         }
-        if self.versus is not None:
-            query["versus"] = self.versus
-        if self.word is not None:
-            query["word"] = str(self.word)
-        if self.spot is not None:
-            query["at"] = f"{SENTENCES[self.spot.segment]}-{self.spot.start}"
-        if self.look.hide != default.look.hide:
-            query["hide"] = self.look.hide
-        flags = {
-            "beside": self.beside,
-            "words": self.look.words,
-            "renormalise": self.look.renormalise,
-            "mean": self.lines.mean,
-            "rare": self.grammar.rare,
-        }
-        query |= {name: "1" for name, is_on in flags.items() if is_on}
-        query |= _pane_query(self.pane, "") | _pane_query(self.other, "beside_") | _lines_query(self.lines)
-        return query | _grammar_query(self.grammar)
-
-    def _without_tokens(self) -> Self:
-        """Let go of all that belongs to the tokens of a text."""
-        return replace(self._without_cells(), word=None, spot=None, lines=replace(self.lines, pinned=None))
-
-    def _without_cells(self) -> Self:
-        return replace(self, pane=replace(self.pane, cell=None), other=replace(self.other, cell=None))
-
-    def _with_sentences(self, text: str, pair: str, versus: str | None) -> Self:
-        """Take three sentences, each with the room that those before it leave in a link."""
-        text = shorten(clean(text))[0]
-        pair = _kept(clean(pair), text)
-        return replace(self, text=text, pair=pair, versus=None if versus is None else _kept(clean(versus), text + pair))
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str], models: Mapping[str, ModelInfo]) -> tuple[Self, list[str]]:
-        """Read a link; each parameter that makes no sense becomes the default, with a sentence that says so."""
-        reader, default = _Reader(query), cls()
-        model = reader.model(models, default.model)
-        info = models[model]
-        sentences = query.get("text", info.reading.first), query.get("pair", ""), query.get("versus")
-        reader.notices += text_notices(*sentences)
-        view = cls(
-            model=model,
-            part=reader.choice("part", _parts_of(info), default.part),
-            step=reader.choice("step", steps.keys(), default.step),
-            mask=reader.choice("mask", masks_of(info), default.mask),
-            word=reader.count("word", 0, max(info.max_tokens for info in models.values()) - 1),
-            spot=reader.spot(),
-            pane=reader.pane("", info),
-            beside=reader.flag("beside"),
-            other=reader.pane("beside_", models[other_model(model, models)]),
-            sort=reader.choice("sort", SORT_NAMES, default.sort),
-            look=Look(
-                words=reader.flag("words"),
-                hide=reader.choice("hide", HIDE_NAMES, default.look.hide),
-                renormalise=reader.flag("renormalise"),
-            ),
-            block=reader.choice("block", BLOCK_NAMES, default.block),
-            lines=reader.lines(info),
-            grammar=reader.grammar(),
-        )
-        view = view._with_sentences(*sentences)
-        if view.pair and not view.fitting(info).pair:
-            reader.notices.append(f"The link has a second sentence, which {info.name} does not take: it is left out.")
-        return view.fitting(info), reader.notices
+    def from_query(
+        cls, query: Mapping[str, str], page: Page, models: Mapping[str, ModelInfo]
+    ) -> tuple[Self, list[str]]:
+        """Read a link to a page, and what it says of others; a bad value is the default, and a sentence says so."""
+        # What the others can be depends on the model.
+        model, notice = read(settings.MODEL, query, Context(models, settings.MODEL.default))
+        context, chosen, notices = Context(models, model), {}, [notice]
+        for parameter in everything(page):
+            if parameter is settings.MODEL:
+                value = model
+            else:
+                value, notice = read(parameter, query, context)
+                notices.append(notice)
+            if value != parameter.default:
+                chosen[parameter.name] = value
+        view = cls(page, chosen)
+        return view._with_room(), [*view.cuts(query), *filter(None, notices)]
 
+    def cuts(self, typed: Mapping[str, str | None]) -> list[str]:
+        """Return a sentence for each text that is cut because a link has no room for it.
 
-def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
-    """Return the model that stands beside this one: the first of the catalogue, or the second beside the first."""
-    return next(model_id for model_id in models if model_id != model)
-
-
-def _first_text(model: str) -> str:
-    """Return what a model reads if nobody has chosen anything, which a link to one of the project need not say."""
-    entry = bundled.find(model)
-    return DEFAULT_TEXT if entry is None else entry.info.reading.first
-
-
-def masks_of(info: ModelInfo) -> tuple[MaskName, ...]:
-    """Return the masks that a model can be run with."""
-    return info.reading.masks
-
-
-def _parts_of(info: ModelInfo) -> tuple[Part, ...]:
-    return info.parts or PARTS[:1]
-
-
-def _owned_by(page: str) -> set[str]:
-    return {name for name, owner in _OWNERS.items() if owner == page}
-
-
-def text_notices(text: str, pair: str = "", versus: str | None = None) -> list[str]:
-    """Return a sentence for each text that was cut because a link has no room for it: where, or that none is left."""
-    found, before = [], ""
-    for name, sentence in (("text", text), ("second sentence", pair), ("sentence to compare", versus or "")):
-        cleaned = clean(sentence)
-        kept = _kept(cleaned, before)
-        before += kept
-        if len(kept) < len(cleaned):
-            end = f"it was cut after “…{kept[-20:]}”" if kept else "it was left out"
-            found.append(
-                f"The {name} has {len(cleaned):,} characters, and a link has room for {len(kept):,} of them: {end}."
-            )
-    return found
+        ``typed`` are texts by the names of their parameters; of those that it does not name, the view's own count.
+        """
+        found, before = [], ""
+        for parameter, kind in self._texts():
+            cleaned = clean(typed.get(parameter.name, self[parameter]) or "")
+            kept = _kept(cleaned, before)
+            before += kept
+            if len(kept) < len(cleaned):
+                end = f"it was cut after “…{kept[-20:]}”" if kept else "it was left out"
+                found.append(
+                    f"The {kind.noun} has {len(cleaned):,} characters, "
+                    f"and a link has room for {len(kept):,} of them: {end}."
+                )
+        return found
 
 
 def _kept(cleaned: str, before: str) -> str:
@@ -354,158 +326,3 @@ def word_at(spot: Spot, tokens: tuple[Token, ...]) -> int:
 
 def _starts_word(token: Token, tokens: tuple[Token, ...]) -> bool:
     return token.position == 0 or tokens[token.position - 1].word != token.word
-
-
-def _pane_query(pane: Pane, prefix: str) -> dict[str, str]:
-    query = {}
-    if pane.layer is not None:
-        query[f"{prefix}layer"] = str(pane.layer + 1)
-    if pane.head is not None:
-        query[f"{prefix}head"] = str(pane.head + 1)
-    if pane.cell is not None:
-        query[f"{prefix}cell"] = f"{pane.cell.matrix}-{pane.cell.row}-{pane.cell.column}"
-    return query
-
-
-def _lines_query(lines: Lines) -> dict[str, str]:
-    query = {}
-    if lines.heads is not None:
-        query["on"] = "-".join(str(head + 1) for head in lines.heads)
-    if lines.threshold is not None:
-        query["least"] = f"{lines.threshold:g}"
-    if lines.pinned is not None:
-        side, positions = lines.pinned
-        query["pins"] = "-".join((side, *map(str, positions)))
-    return query
-
-
-def _grammar_query(grammar: Grammar) -> dict[str, str]:
-    query = {"relation": grammar.relation} if grammar.relation else {}
-    if grammar.example is not None:
-        query["example"] = str(grammar.example + 1)
-    return query
-
-
-def _indices(parts: list[str]) -> tuple[int, ...] | None:
-    """Read numbers in order, each once; None if one of them is none."""
-    if not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
-        return None
-    return tuple(sorted(set(map(int, parts))))
-
-
-def _shortly(value: str, limit: int = 96) -> str:
-    return value if len(value) <= limit else f"{value[:limit]}…"
-
-
-class _Reader:
-    """Reads parameters one by one and collects a sentence for each bad one."""
-
-    def __init__(self, query: Mapping[str, str]) -> None:
-        self.query = query
-        self.notices: list[str] = []
-
-    def choice(self, name: str, allowed: tuple[T, ...], default: T) -> T:
-        value = self.query.get(name, default)
-        for option in allowed:
-            if option == value:
-                return option
-        self._complain(name, f"{default or 'the default'} is shown; it can be {', '.join(filter(None, allowed))}")
-        return default
-
-    def model(self, models: Mapping[str, ModelInfo], default: str) -> str:
-        wanted = self.query.get("model", default)
-        if wanted in models:
-            return wanted
-        self.notices.append(
-            f"The link says model={_shortly(clean(wanted))}, which is not here: {default} is shown; "
-            f"here are {', '.join(models)}."
-        )
-        return default
-
-    def flag(self, name: str) -> bool:
-        return self.choice(name, ("0", "1"), "0") == "1"
-
-    def count(self, name: str, low: int, high: int) -> int | None:
-        value = self.query.get(name)
-        if value is None:
-            return None
-        if value.isascii() and value.isdigit() and len(value) < 6 and low <= int(value) <= high:
-            return int(value)
-        self._complain(name, f"the default is shown; it can be {low} to {high}")
-        return None
-
-    def pane(self, prefix: str, info: ModelInfo) -> Pane:
-        layer = self.count(f"{prefix}layer", 1, max(info.n_layers, info.n_decoder_layers))
-        head = self.count(f"{prefix}head", 1, info.n_heads)
-        return Pane(
-            None if layer is None else layer - 1,
-            None if head is None else head - 1,
-            self._cell(f"{prefix}cell"),
-        )
-
-    def _cell(self, name: str) -> Cell | None:
-        value = self.query.get(name)
-        if value is None:
-            return None
-        parts = value.split("-")
-        if len(parts) == 3 and all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts[1:]):
-            return Cell(parts[0], int(parts[1]), int(parts[2]))
-        self._complain(name, "no cell is opened; it looks like scores-3-2")
-        return None
-
-    def spot(self) -> Spot | None:
-        value = self.query.get("at")
-        if value is None:
-            return None
-        name, _, start = value.partition("-")
-        if "word" in self.query:
-            self._complain("at", "word= says which word is in focus")
-        elif name in SENTENCES and start.isascii() and start.isdigit() and len(start) < 6:
-            return Spot(SENTENCES.index(name), int(start))
-        else:
-            self._complain("at", "the default is shown; it looks like A-8")
-        return None
-
-    def grammar(self) -> Grammar:
-        relation, treebank = self.query.get("relation", ""), corpus.annotated()
-        if relation and not any(relation in sentence.relations for sentence in treebank):
-            self._complain("relation", "the default is shown; it looks like dobj or nsubj")
-            relation = ""
-        example = self.count("example", 1, len(treebank))
-        return Grammar(relation, None if example is None else example - 1, self.flag("rare"))
-
-    def lines(self, info: ModelInfo) -> Lines:
-        least = ("", *(f"{threshold:g}" for threshold in THRESHOLDS))
-        chosen = self.choice("least", least, "")
-        return Lines(
-            heads=self._heads_on(info.n_heads),
-            threshold=float(chosen) if chosen else None,
-            pinned=self._pins(),
-            mean=self.flag("mean"),
-        )
-
-    def _heads_on(self, n_heads: int) -> tuple[int, ...] | None:
-        value = self.query.get("on")
-        if value is None:
-            return None
-        heads = _indices(value.split("-")) if value else ()
-        if heads is not None and all(1 <= head <= n_heads for head in heads):
-            return tuple(head - 1 for head in heads)
-        self._complain("on", f"the head that is chosen is on; it looks like 1-3, from 1 to {n_heads}")
-        return None
-
-    def _pins(self) -> tuple[Side, tuple[int, ...]] | None:
-        value = self.query.get("pins")
-        if value is None:
-            return None
-        name, *parts = value.split("-")
-        positions = _indices(parts)
-        for side in get_args(Side):
-            if side == name and positions:
-                return side, positions[:MAX_PINS]
-        self._complain("pins", "nothing is pinned; it looks like query-3-5 or key-1")
-        return None
-
-    def _complain(self, name: str, fallback: str) -> None:
-        shown = _shortly(clean(self.query[name]), 30)
-        self.notices.append(f"The link says {name}={shown}, which is not known here: {fallback}.")

@@ -1,10 +1,10 @@
 """All heads: every head of every layer on the typed sentence, and what each one does."""
 
-from dataclasses import replace
-
+from attention.pages import ALL_HEADS
+from attention.settings import BESIDE
 from attention.ui import frame, heads_page, outcome, state
 
-view = replace(frame.begin("All heads", second_field=frame.pair_field), beside=False)
+view = frame.begin(ALL_HEADS, second_field=frame.pair_field).without(BESIDE)
 panes = frame.open_panes(view)
 frame.controls(view, panes, with_beside=False)
 outcome.show(view, panes)

@@ -1,6 +1,7 @@
 """Many sentences: what every head does in the mean over a corpus, bundled or a person's own."""
 
+from attention.pages import MANY_SENTENCES
 from attention.ui import corpus_frame, state, study_page
 
-study_page.show(corpus_frame.begin("Many sentences"))
+study_page.show(corpus_frame.begin(MANY_SENTENCES))
 state.close_page()

@@ -1,8 +1,9 @@
 """Step by step: the nine steps of attention on the typed sentence."""
 
+from attention.pages import STEP_BY_STEP
 from attention.ui import fields, frame, next_token, outcome, savings, state, step_view
 
-view = frame.begin("Step by step")
+view = frame.begin(STEP_BY_STEP)
 above, steps = frame.places("above", "steps_line")
 # Before the model runs, which may take a while: whoever knows the way need not wait for it.
 with steps:

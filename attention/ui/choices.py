@@ -1,7 +1,11 @@
-"""Streamlit's widgets, each with the value that the view gives it and with what takes another one.
+"""Streamlit's widgets, each for a parameter: its value, its check and what takes another one follow from that.
 
 Every widget of a page that changes the view is drawn by one of these: they note what is offered
 (:mod:`attention.ui.state`), and what a browser says is taken only if it was offered.
+
+A widget shows the view's value, or the ``value`` that is given where that is the model's own or follows from what was
+run. Its key is the parameter's name unless another one is given, and ``take`` is for choices that mean more than one
+parameter.
 """
 
 from __future__ import annotations
@@ -10,51 +14,110 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from attention.parameters import Parameter
 from attention.ui import state
 
-__all__ = ["cell_of", "field", "one_of", "pills", "select", "switch"]
+__all__ = ["cell_of", "field", "one_of", "opening", "pills", "select", "switch"]
 
 T = TypeVar("T")
 
 
-def field(label: str, *, key: str, value: str, take: Callable[[str], None], **look: Any) -> None:
-    """Draw a field to type in."""
+def field(
+    parameter: Parameter[Any],
+    label: str,
+    *,
+    key: str = "",
+    take: Callable[[str], None] | None = None,
+    **look: Any,
+) -> None:
+    """Draw a field to type a text in."""
+    shown, take_typed = str(state.current()[parameter] or ""), take or state.setter(parameter)
 
     def check(typed: object) -> None:
         if isinstance(typed, str):
-            take(typed)
+            take_typed(typed)
 
-    _draw(st.text_input, key, value, check, {"value": value}, label, **look)
+    _draw(st.text_input, key or parameter.name, shown, check, {"value": shown}, label, **look)
 
 
-def switch(label: str, *, key: str, value: bool, take: Callable[[bool], None], **look: Any) -> None:
+def switch(
+    parameter: Parameter[bool],
+    label: str,
+    *,
+    key: str = "",
+    take: Callable[[bool], None] | None = None,
+    **look: Any,
+) -> None:
     """Draw a switch that is on or off."""
-
-    def check(is_on: object) -> None:
-        if isinstance(is_on, bool):
-            take(is_on)
-
-    _draw(st.toggle, key, value, check, {"value": value}, label, **look)
+    value = state.current()[parameter]
+    check = _checked((False, True), take or state.setter(parameter))
+    _draw(st.toggle, key or parameter.name, value, check, {"value": value}, label, **look)
 
 
-def select(label: str, options: Sequence[T], *, key: str, value: T, take: Callable[[T], None], **look: Any) -> None:
+def select(
+    parameter: Parameter[T],
+    label: str,
+    options: Sequence[T],
+    *,
+    value: T | None = None,
+    key: str = "",
+    take: Callable[[T], None] | None = None,
+    **look: Any,
+) -> None:
     """Draw a list that opens, of which one option is chosen."""
-    place = options.index(value)
-    _draw(st.selectbox, key, value, _checked(options, take), {"index": place}, label, options, **look)
+    shown = _value(parameter, value)
+    check = _checked(options, take or state.setter(parameter))
+    first = {"index": options.index(shown)}
+    _draw(st.selectbox, key or parameter.name, shown, check, first, label, options, **look)
 
 
-def one_of(label: str, options: Sequence[T], *, key: str, value: T, take: Callable[[T], None], **look: Any) -> None:
+def one_of(
+    parameter: Parameter[Any],
+    label: str,
+    options: Sequence[T],
+    *,
+    value: T | None = None,
+    key: str = "",
+    take: Callable[[T], None] | None = None,
+    **look: Any,
+) -> None:
     """Draw options side by side, of which one is chosen always."""
-    check = _checked(options, take)
-    _draw(st.segmented_control, key, value, check, {"default": value}, label, options, required=True, **look)
+    shown = _value(parameter, value)
+    check = _checked(options, take or state.setter(parameter))
+    first = {"default": shown}
+    _draw(st.segmented_control, key or parameter.name, shown, check, first, label, options, required=True, **look)
 
 
 def pills(
-    label: str, options: Sequence[T], *, key: str, value: T | None, take: Callable[[T], None], **look: Any
+    parameter: Parameter[Any],
+    label: str,
+    options: Sequence[T],
+    *,
+    value: T | None,
+    key: str,
+    take: Callable[[T], None] | None = None,
+    **look: Any,
 ) -> None:
     """Draw options of which one may be chosen; to let go of it changes nothing."""
-    _draw(st.pills, key, value, _checked(options, take), {"default": value}, label, options, **look)
+    check = _checked(options, take or state.setter(parameter))
+    _draw(st.pills, key, value, check, {"default": value}, label, options, **look)
+
+
+def opening(
+    parameter: Parameter[Any], label: str, *, value: bool | None = None, key: str = "", **look: Any
+) -> DeltaGenerator | None:
+    """Draw what opens and return the place inside; None where it is shut, since what is in it need not be made."""
+    key, is_open = key or parameter.name, _value(parameter, value)
+    is_to_be_said = state.offer(key, is_open, _checked((False, True), state.setter(parameter)))
+    # A widget that begins open would be another one than that which begins shut: it is told, even in a new session.
+    if is_to_be_said and (is_open or not state.is_new()):
+        st.session_state[key] = is_open
+    place = st.expander(label, key=key, on_change="rerun", **look)
+    if state.is_new() and not is_open:
+        state.probe(key, place.open)
+    return place if place.open else None
 
 
 def cell_of(table: Mapping[str, Sequence[Any]], *, key: str, take: Callable[[int], None], **look: Any) -> None:
@@ -69,6 +132,10 @@ def cell_of(table: Mapping[str, Sequence[Any]], *, key: str, take: Callable[[int
     nothing: Mapping[str, Mapping[str, list[Any]]] = {"selection": {"rows": [], "columns": [], "cells": []}}
     state.offer(key, nothing, check, keeps=True)
     st.dataframe(table, hide_index=True, key=key, selection_mode="single-cell", on_select="rerun", **look)
+
+
+def _value(parameter: Parameter[Any], value: Any) -> Any:
+    return state.current()[parameter] if value is None else value
 
 
 def _checked(options: Sequence[T], take: Callable[[T], None]) -> Callable[[object], None]:

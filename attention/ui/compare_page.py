@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -12,14 +11,16 @@ from attention.figures.matrix import Cell
 from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
-from attention.lesson.steps import STEPS
 from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
+from attention.parameters import other_model
+from attention.settings import BESIDE, CELL, DEFAULT_TEXT, OTHER, PAIR, PART, STEP, TEXT, VERSUS, WORD
 from attention.ui import choices, components, frame, markup, state, step_view
 from attention.ui.cache import Address, changes_of
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
-from attention.view import DEFAULT_TEXT, View, other_model
+from attention.ui.model_choice import choose_head
+from attention.view import View
 
 __all__ = ["open_panes", "opening", "second_field", "show"]
 
@@ -33,24 +34,20 @@ def opening(view: View) -> View:
     if view.beside or view.versus is not None or view.text != DEFAULT_TEXT:
         return view
     first, second = next(iter(_EXAMPLES.values()))
-    return view.with_text(first).with_versus(second)
+    return view.having(TEXT, first).having(VERSUS, second)
 
 
 def second_field(view: View) -> None:
     """Draw what is compared: two sentences, of which the second is typed here, or two models."""
     compared = _MODELS if view.beside else _SENTENCES
-    choices.one_of("Compare", (_SENTENCES, _MODELS), key="compared", value=compared, take=_take_compared)
+    options = (_SENTENCES, _MODELS)
+    choices.one_of(BESIDE, "Compare", options, key="compared", value=compared, take=_take_compared)
     if view.beside:
         return
-    choices.field(
-        "Sentence to compare",
-        key="versus",
-        value=view.versus or "",
-        take=state.set_versus,
-        placeholder="Type another sentence",
-    )
+    choices.field(VERSUS, "Sentence to compare", placeholder="Type another sentence")
     written = {pair: line for line, pair in _EXAMPLES.items()}
     choices.pills(
+        VERSUS,
         "Pairs to compare",
         list(_EXAMPLES),
         format_func=_shortly,
@@ -72,14 +69,13 @@ def _shortly(example: str) -> str:
 def open_panes(view: View) -> list[Pane]:
     """Run the model on both sentences, or both models on the one."""
     info = get_info(view.model)
-    if not info.reading.takes_sentences:
+    if not view.page.is_for(info):
         markup.not_for(info, "sets two English sentences side by side")
         return []
     if not frame.has_input(view):
         return []
     # A pair would be read as one text, and a cell of a step has no place here.
-    alone = replace(view, step=STEPS[0].key, pair="", part="encoder")
-    plain = replace(alone, pane=replace(view.pane, cell=None), other=replace(view.other, cell=None))
+    plain = view.without(STEP, PAIR, PART, CELL, OTHER.cell)
     main = frame.open_pane(plain, info)
     if view.beside:
         models = {info.model_id: info for info in list_models()}
@@ -88,7 +84,7 @@ def open_panes(view: View) -> list[Pane]:
     if not view.versus:
         markup.notice(_ASK)
         return [main]
-    return [main, frame.open_pane(replace(plain, text=view.versus, word=None), main.info)]
+    return [main, frame.open_pane(plain.but(TEXT, view.versus).but(WORD, None), main.info)]
 
 
 def show(view: View, panes: list[Pane]) -> None:
@@ -169,17 +165,19 @@ def _changes(scenes: list[Scene], addresses: list[Address]) -> None:
 
 
 def _open_cell(cell: Cell) -> None:
-    state.set_pane(False, lambda place: replace(place, cell=Cell(COMPARE, cell.row, cell.column)))
+    state.open_cell(CELL, Cell(COMPARE, cell.row, cell.column))
 
 
 def _choose_head(cell: Cell) -> None:
-    state.set_pane(False, lambda place: replace(place, layer=cell.row, head=cell.column, cell=None))
+    choose_head(cell.row, cell.column)
 
 
 def _take_compared(compared: str) -> None:
-    state.change(lambda view: replace(view, beside=compared == _MODELS, pane=replace(view.pane, cell=None)))
+    state.set(BESIDE, compared == _MODELS)
+    state.set(CELL, None)
 
 
 def _take_example(example: str) -> None:
     first, second = _EXAMPLES[example]
-    state.set_versus(second, text=first)
+    state.set(TEXT, first)
+    state.set(VERSUS, second)

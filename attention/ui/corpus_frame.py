@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -12,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
+from attention.pages import Page
 from attention.study import Collector
 from attention.trace import Difference
 from attention.ui import markup, state
@@ -23,7 +23,7 @@ from attention.ui.model_choice import load as load_or_reason
 from attention.ui.study_cache import Job, Snapshot, find_job
 from attention.view import View
 
-__all__ = ["begin", "carry_on", "choose_head", "finish", "load", "model_choice", "result_again"]
+__all__ = ["begin", "carry_on", "finish", "load", "model_choice", "result_again"]
 
 C = TypeVar("C", bound=Collector)
 R = TypeVar("R")
@@ -32,23 +32,23 @@ R = TypeVar("R")
 _PRESSED = "pressed"
 
 
-def begin(title: str) -> View:
+def begin(page: Page) -> View:
     """Set the page up and draw its head: the way between pages, the notices and the title."""
-    view = masthead(title)
+    view = masthead(page)
     notices()
-    st.title(title, anchor=False)
+    st.title(page.title, anchor=False)
     return view
 
 
 def model_choice(view: View) -> ModelInfo:
     """Draw the choice of the model."""
-    choose(view)
+    choose()
     return get_info(view.model)
 
 
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, or is for something else, say why and what mends it."""
-    if not info.reading.takes_sentences:
+    if not state.current().page.is_for(info):
         markup.not_for(info, "works on English sentences of its own")
         return None
     if info.build.of_heads:
@@ -119,11 +119,6 @@ def finish(name: str, difference: Difference, largest_row_error: float) -> None:
     """Draw the proof over all that was run."""
     markup.proof_line([(name, Proof.of_outputs(difference, largest_row_error))])
     settle()
-
-
-def choose_head(layer: int, head: int) -> None:
-    """Go to another head."""
-    state.set_pane(False, lambda pane: replace(pane, layer=layer, head=head, cell=None))
 
 
 def _how_far(job: Job[Any]) -> str:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from attention.lesson.scene import Scene
 from attention.models import get_info
 from attention.reading import Reading
+from attention.settings import TEXT
 from attention.ui import choices, picture, state
 from attention.ui.cache import Address
 from attention.view import View
@@ -44,14 +45,14 @@ def show_over(scenes: Sequence[tuple[Scene | None, Address | None]]) -> None:
 def _sentence(view: View, reading: Reading) -> None:
     """Draw the field of a sentence, and examples of it."""
     choices.field(
+        TEXT,
         "Sentence",
-        key="text",
-        value=view.text,
         take=partial(_take_text, reading),
         placeholder=reading.placeholder,
         label_visibility="collapsed",
     )
     choices.pills(
+        TEXT,
         "Examples",
         reading.examples,
         key="example",
@@ -64,7 +65,7 @@ def _sentence(view: View, reading: Reading) -> None:
 def _take_text(reading: Reading, sentence: str) -> None:
     # What was typed for a model that reads something else is not for the one that has come since.
     if get_info(state.current().model).reading.is_same(reading):
-        state.set_text(sentence)
+        state.set(TEXT, sentence)
 
 
 FIELDS: Mapping[str, Field] = MappingProxyType(

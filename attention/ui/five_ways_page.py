@@ -9,15 +9,17 @@ import streamlit as st
 from attention.five_ways import WAYS, Result, why_not
 from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
 from attention.lesson.scene import Scene
-from attention.ui import markup, step_view
+from attention.settings import WAY
+from attention.ui import choices, markup, step_view
 from attention.ui.cache import Address, five_ways_of
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
+from attention.view import View
 
 __all__ = ["show"]
 
 
-def show(pane: Pane) -> None:
+def show(view: View, pane: Pane) -> None:
     """Draw how the five ways agree, and the code and the shapes of one of them."""
     scene, address = pane.scene, pane.address
     if scene is None or address is None:
@@ -33,17 +35,17 @@ def show(pane: Pane) -> None:
     markup.prose(tell_five_ways(scene, results))
     st.dataframe(ways_table(results), hide_index=True, key="lab_table")
     csv_button("lab", partial(_table, address), address)
-    _one(results)
+    _one(view, results)
 
 
 def _table(address: Address, scene: Scene) -> Table:
     return ways_table(five_ways_of(address, scene))
 
 
-def _one(results: list[Result]) -> None:
-    names = [way.name for way in WAYS]
-    chosen = st.segmented_control("Written as", names, default=names[0], key="way", required=True)
-    result = results[names.index(chosen)]
+def _one(view: View, results: list[Result]) -> None:
+    names = {way.file: way.name for way in WAYS}
+    choices.one_of(WAY, "Written as", list(names), format_func=names.__getitem__)
+    result = results[list(names).index(view[WAY])]
     left, right = st.columns((3, 1), gap="large")
     with left:
         st.code(result.way.source, language="python")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from attention.models import Model, ModelUnavailableError
+from attention.parameters import Spot
 from attention.trace import Token
 from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, shelf
-from attention.view import Spot, View, spot_of
+from attention.view import View, spot_of
 
 __all__ = ["run", "spot_in", "token_in"]
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention import settings
 from attention.kinds import Second
 from attention.lesson.proof import Proof
 from attention.lesson.scene import Scene
-from attention.lesson.steps import STEPS, step_of
-from attention.masks import MaskName
+from attention.lesson.steps import step_of
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.trace import PARTS, Part, Trace
+from attention.pages import Page
+from attention.parameters import other_model
+from attention.settings import BESIDE, CELL, MASK, PAIR, PART, STEP, TEXT, WORD, masks_of
+from attention.trace import PARTS, Trace
 from attention.ui import choices, fields, focus, markup, model_choice, state
 from attention.ui.cache import Address, ModelFailedError, Recorded, settle
 from attention.ui.masthead import masthead, notices
-from attention.view import View, default_word, masks_of, other_model, same_word, word_at
+from attention.view import View, default_word, same_word, word_at
 
 __all__ = [
     "Pane",
@@ -70,9 +73,14 @@ class Pane:
         """The part of widget keys that tells the panes apart."""
         return "other" if self.is_other else "main"
 
+    @property
+    def settings(self) -> settings.OfPane:
+        """What can be set of this pane."""
+        return settings.OTHER if self.is_other else settings.MAIN
+
 
 def begin(
-    title: str,
+    page: Page,
     *,
     second_field: Callable[[View], None] | None = None,
     opening: Callable[[View], View] | None = None,
@@ -82,7 +90,7 @@ def begin(
     ``second_field`` draws a page's own field under the sentence; without one, a pair that a link has chosen
     can still be seen and changed. ``opening`` chooses what a link leaves open.
     """
-    view = masthead(title, opening)
+    view = masthead(page, opening)
     with state.group("sentence"):
         fields.draw(view)
         _second_field(view, second_field)
@@ -103,7 +111,7 @@ def _second_field(view: View, own: Callable[[View], None] | None) -> None:
 
 def alone(view: View) -> View:
     """Return the view as it is run where one model is looked at, and no cell of a step."""
-    return replace(view, step=STEPS[0].key, beside=False, pane=replace(view.pane, cell=None))
+    return view.without(STEP, BESIDE, CELL)
 
 
 def has_input(view: View) -> bool:
@@ -134,19 +142,17 @@ def controls(
     """Draw the row of choices: model, mask, layer and head; side by side and a word where a page has them."""
     info = get_info(view.model)
     with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        model_choice.choose(view)
+        model_choice.choose()
         if with_parts and info.parts:
-            _part_choice(view)
+            _part_choice()
         if with_beside and info.reading.takes_sentences:
-            choices.switch("Side by side", key="beside", value=view.beside, take=_take_beside)
+            choices.switch(BESIDE, "Side by side")
         names = info.build.mask_names
         choices.select(
+            MASK,
             "Mask",
             masks_of(info),
             format_func=names.__getitem__,
-            key="mask",
-            value=view.mask,
-            take=_take_mask,
             help=info.build.mask_help,
             width=95 + 5 * max(map(len, names.values())),
         )
@@ -158,14 +164,12 @@ def controls(
                 place_choice(pane)
 
 
-def _part_choice(view: View) -> None:
+def _part_choice() -> None:
     """Draw the choice between the three uses of attention of an encoder–decoder."""
     choices.one_of(
+        PART,
         "Attention",
         PARTS,
-        key="part",
-        value=view.part,
-        take=_take_part,
         help="encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
         "cross: what is written looks at what was read",
     )
@@ -181,7 +185,7 @@ def place_choice(pane: Pane) -> None:
     scene, info = pane.scene, pane.info
     if scene is None:
         return
-    model_choice.choose_place(info, scene.layer, scene.head, is_other=pane.is_other)
+    model_choice.choose_place(info, scene.layer, scene.head, pane.settings)
 
 
 def finish(panes: list[Pane]) -> None:
@@ -197,9 +201,8 @@ def pair_field(view: View) -> None:
     info = get_info(view.model)
     second = info.build.second
     choices.field(
+        PAIR,
         second.label,
-        key="pair",
-        value=view.pair,
         take=partial(_take_pair, second),
         placeholder=second.placeholder.format(model=info.name),
         help=second.help,
@@ -208,6 +211,7 @@ def pair_field(view: View) -> None:
         return
     written = {pair: line for line, pair in _PAIRS.items()}
     choices.pills(
+        PAIR,
         "Pairs",
         list(_PAIRS),
         key="pair_example",
@@ -222,12 +226,11 @@ def _word_choice(pane: Pane) -> None:
     if scene is None:
         return
     choices.select(
+        WORD,
         scene.info.reading.unit.capitalize(),
         range(len(scene.tokens)),
         format_func=[f"{position} {label}" for position, label in enumerate(scene.labels)].__getitem__,
-        key="word",
         value=scene.word,
-        take=_take_word,
         width=150,
     )
 
@@ -250,7 +253,7 @@ def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scen
         word = default_word(trace.tokens) if main is None else same_word(main.word, main.tokens, trace.tokens)
     else:
         word = _word(view, trace)
-    place = view.other if is_other else view.pane
+    place = view.place(settings.OTHER if is_other else settings.MAIN)
     scene = Scene(trace, *model_choice.place_within(place, trace.info), word, place.cell)
     opened = step_of(view.step).opened(scene)
     if place.cell is not None and opened.cell != place.cell:
@@ -295,28 +298,10 @@ def _word(view: View, trace: Trace) -> int:
 def _take_pair(second: Second, pair: str) -> None:
     # A second sentence is one thing, and what a decoder writes is another.
     if get_info(state.current().model).build.second == second:
-        state.set_pair(pair)
+        state.set(PAIR, pair)
 
 
 def _take_pair_example(example: str) -> None:
     first, second = _PAIRS[example]
-    state.set_pair(second, text=first)
-
-
-def _take_part(part: Part) -> None:
-    if part in get_info(state.current().model).parts:
-        state.change(lambda view: view.with_part(part))
-
-
-def _take_beside(beside: bool) -> None:
-    state.change(lambda view: replace(view, beside=beside))
-
-
-def _take_mask(mask: MaskName) -> None:
-    if mask in masks_of(get_info(state.current().model)):
-        token = focus.token_in(state.current())
-        state.change(lambda view: view.with_mask(mask, token))
-
-
-def _take_word(word: int) -> None:
-    state.change(lambda view: view.with_word(word))
+    state.set(TEXT, first)
+    state.set(PAIR, second)

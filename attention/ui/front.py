@@ -6,17 +6,17 @@ Who comes from a model that reads something else finds that model there, and wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import streamlit as st
 
 from attention.lesson.prose import lesson, word
-from attention.lesson.steps import STEPS, softmax
-from attention.models import bundled, get_info
+from attention.lesson.steps import softmax
+from attention.models import ModelInfo, bundled, get_info
 from attention.models.bundled import Bundled
+from attention.pages import FRONT, STEP_BY_STEP
+from attention.settings import BESIDE, CELL, HEAD, LAYER, PART, STEP
 from attention.ui import components, frame, markup, state, step_view
 from attention.ui.frame import Pane
-from attention.view import Pane as Place
 from attention.view import View
 
 __all__ = ["show"]
@@ -28,7 +28,7 @@ _NUMBERS = ("", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", 
 
 def show() -> None:
     """Draw the front door; the toy's picture is there at once, BERT's as soon as it is loaded."""
-    view = frame.begin("See attention")
+    view = frame.begin(FRONT)
     st.title("See attention happen", anchor=False)
     info = get_info(view.model)
     markup.prose(lesson(info.reading.lesson("front"), model=word(info.name)))
@@ -40,7 +40,7 @@ def show() -> None:
         with column:
             st.subheader(each.name, anchor=False)
             st.caption(f"{each.summary} {each.note}")
-            at_softmax = replace(state.seen_with(each.model_id), step=softmax.STEP.key, beside=False, pane=Place())
+            at_softmax = _start(each).but(STEP, softmax.STEP.key)
             pane = frame.open_pane(at_softmax, each)
             panes.append(pane)
             _first_picture(at_softmax, pane)
@@ -55,14 +55,18 @@ def _ways_to(models: Sequence[Bundled]) -> None:
     st.header(f"{_NUMBERS[len(models)]} more model{'' if len(models) == 1 else 's'}", anchor=False)
     for entry, column in zip(models, st.columns(len(models), gap="large"), strict=True):
         info, invitation = entry.info, entry.invitation
-        start = replace(state.seen_with(info.model_id), pane=Place(), beside=False)
         # Of the text that a decoder writes, no word has been in focus yet.
-        start = replace(start.with_part(invitation.part), step=invitation.step)
+        start = _start(info).on(STEP_BY_STEP).having(PART, invitation.part).having(STEP, invitation.step)
         with column:
             st.subheader(info.name, anchor=False)
             markup.prose(lesson(invitation.lesson, summary=info.summary))
             with st.container(key=f"way_in_{info.model_id}"):
-                st.page_link("pages/step_by_step.py", label=f"{invitation.label} ▸", query_params=start.to_query())
+                st.page_link(STEP_BY_STEP.file, label=f"{invitation.label} ▸", query_params=start.to_query())
+
+
+def _start(info: ModelInfo) -> View:
+    """Return where one begins with a model: at its own layer and head, with no cell open and nothing beside it."""
+    return state.seen_with(info.model_id).without(LAYER, HEAD, CELL, BESIDE)
 
 
 def _first_picture(view: View, pane: Pane) -> None:
@@ -72,10 +76,10 @@ def _first_picture(view: View, pane: Pane) -> None:
     place = f"layer {pane.scene.layer + 1}, head {pane.scene.head + 1}"
     components.matrix(softmax.STEP.matrices(pane.scene)[0], key=f"front_{pane.info.model_id}")
     markup.prose(softmax.tell_weights(pane.scene))
-    start = replace(view, step=STEPS[0].key).to_query()
+    start = view.on(STEP_BY_STEP).without(STEP).to_query()
     with st.container(key=f"way_in_{pane.info.model_id}"):
         st.page_link(
-            "pages/step_by_step.py",
+            STEP_BY_STEP.file,
             label=f"Step through it with {pane.info.name}, from the first token to {place} ▸",
             query_params=start,
         )

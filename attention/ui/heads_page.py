@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -22,21 +20,23 @@ from attention.lesson.survey import (
     HIDE_NAMES,
     SORT_NAMES,
     Look,
-    Sorting,
     Survey,
     head_matrix,
     layer_lines,
     order,
     place,
 )
-from attention.segments import BLOCK_NAMES, SENTENCES, Block
+from attention.pages import STEP_BY_STEP
+from attention.segments import BLOCK_NAMES, SENTENCES
+from attention.settings import BLOCK, HIDE, LEAST, MEAN, ON, PINS, RENORMALISE, SORT, STEP, WORD, WORDS
 from attention.ui import choices, components, markup, state, step_view
 from attention.ui.atlas import atlas
 from attention.ui.cache import Address, survey_of, turns
 from attention.ui.downloads import Table, csv_button, file_button
 from attention.ui.frame import Pane
 from attention.ui.head_view import head_view
-from attention.view import MAX_PINS, View
+from attention.ui.model_choice import choose_head
+from attention.view import View
 from attention.words import special_names
 
 __all__ = ["look_choices", "show"]
@@ -62,28 +62,17 @@ def look_choices(view: View, panes: list[Pane]) -> None:
         is_offered = {"across": is_pair, "pattern": has_patterns}
         sortings = [sorting for sorting in SORT_NAMES if is_offered.get(sorting, True)]
         choices.one_of(
+            SORT,
             "Sort by",
             sortings,
             format_func=_SORT_LABELS.__getitem__,
-            key="sort",
             value=view.sort if view.sort in sortings else SORT_NAMES[0],
-            take=_take_sort,
         )
-        choices.select(
-            "Hide",
-            HIDE_NAMES,
-            format_func=_hide_labels(panes).__getitem__,
-            key="hide",
-            value=view.look.hide,
-            take=partial(_take_look, "hide"),
-            width=230,
-        )
-        choices.switch("Whole words", key="words", value=view.look.words, take=partial(_take_look, "words"))
+        choices.select(HIDE, "Hide", HIDE_NAMES, format_func=_hide_labels(panes).__getitem__, width=230)
+        choices.switch(WORDS, "Whole words")
         choices.switch(
+            RENORMALISE,
             "Rows sum to 1 again",
-            key="renormalise",
-            value=view.look.renormalise,
-            take=partial(_take_look, "renormalise"),
             help="Divides each row by its sum, once something is hidden.",
             disabled=view.look.hide == "nothing",
         )
@@ -150,21 +139,21 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey, current: H
         with st.expander("The rules behind the labels"):
             markup.prose(lesson("patterns"))
     with st.container(key="way_in_steps"):
-        query = replace(view, step=softmax.STEP.key).to_query()
-        st.page_link("pages/step_by_step.py", label="Step through this head ▸", query_params=query)
+        query = view.on(STEP_BY_STEP).having(STEP, softmax.STEP.key).to_query()
+        st.page_link(STEP_BY_STEP.file, label="Step through this head ▸", query_params=query)
     left, right = st.columns(2, gap="large")
     with left:
-        choices.switch("The layer's mean instead of its heads", key="mean", value=view.lines.mean, take=_take_mean)
+        choices.switch(MEAN, "The layer's mean instead of its heads")
         if pane.pair:
-            _block_choice(view)
+            choices.one_of(BLOCK, "Lines from → to", BLOCK_NAMES, format_func=_BLOCK_LABELS.__getitem__)
         lines = _lines(view, scene)
         starts = {"query": lines.row_start, "key": lines.column_start}
         head_view(
             lines,
             key="head_view",
             on_pin=partial(_pin, starts),
-            on_heads=None if view.lines.mean or len(lines.heads) == 1 else _set_heads_on,
-            on_threshold=_set_threshold,
+            on_heads=None if view.lines.mean or len(lines.heads) == 1 else state.setter(ON),
+            on_threshold=state.setter(LEAST),
         )
     with right:
         components.matrix(head_matrix(scene, view.look, scene.head), key="head_matrix", on_select=_open_weight)
@@ -179,17 +168,6 @@ def _shares(surveyed: Survey, current: Head) -> None:
     markup.prose(tell_shares(shares, surveyed.special))
     table = share_table(shares, surveyed.word_shares[index], surveyed.special)
     st.dataframe(table, hide_index=True, key="share_table", width="content")
-
-
-def _block_choice(view: View) -> None:
-    choices.one_of(
-        "Lines from → to",
-        BLOCK_NAMES,
-        format_func=_BLOCK_LABELS.__getitem__,
-        key="block",
-        value=view.block,
-        take=_take_block,
-    )
 
 
 def _downloads(view: View, scene: Scene, address: Address, pair: str, notes: list[str]) -> None:
@@ -273,43 +251,15 @@ def _heads_table(look: Look, address: Address, scene: Scene) -> Table:
 
 
 def _choose(layer: int, head: int) -> None:
-    state.set_pane(False, lambda pane: replace(pane, layer=layer, head=head, cell=None))
+    choose_head(layer, head)
 
 
 def _open_weight(cell: Cell) -> None:
     if not state.current().look.words:
-        state.change(lambda view: view.with_word(cell.row))
-
-
-def _take_sort(sort: Sorting) -> None:
-    state.change(lambda view: replace(view, sort=sort))
-
-
-def _set_lines(**parts: Any) -> None:
-    state.change(lambda view: replace(view, lines=replace(view.lines, **parts)))
+        state.set(WORD, cell.row)
 
 
 def _pin(starts: dict[str, int], side: Side, positions: tuple[int, ...]) -> None:
     """Keep what is pinned by its place in the whole text, of which perhaps only a part is drawn."""
-    kept = tuple(position + starts[side] for position in positions)[:MAX_PINS]
-    _set_lines(pinned=(side, kept) if kept else None)
-
-
-def _set_heads_on(heads: tuple[int, ...]) -> None:
-    _set_lines(heads=heads)
-
-
-def _set_threshold(threshold: float) -> None:
-    _set_lines(threshold=threshold)
-
-
-def _take_mean(mean: bool) -> None:
-    _set_lines(mean=mean)
-
-
-def _take_block(block: Block) -> None:
-    state.change(lambda view: replace(view, block=block))
-
-
-def _take_look(part: str, value: Any) -> None:
-    state.change(lambda view: view.with_look(replace(view.look, **{part: value})))
+    kept = tuple(position + starts[side] for position in positions)
+    state.set(PINS, (side, kept) if kept else None)

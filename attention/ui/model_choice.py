@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-from typing import Any
-
 import streamlit as st
 
 from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
 from attention.models.store import Progress
+from attention.settings import CELL, HEAD, LAYER, MAIN, MODEL, OfPane
 from attention.ui import choices, markup, state
 from attention.ui.cache import model_or_reason, waiting
-from attention.view import Pane as Place
-from attention.view import View, other_model
+from attention.view import Place
 
-__all__ = ["choose", "choose_place", "load", "place_within"]
+__all__ = ["choose", "choose_head", "choose_place", "load", "place_within"]
 
 # So many names stand side by side; more of them have room in a list that opens.
 MAX_SIDE_BY_SIDE = 5
 
 
-def choose(view: View) -> None:
+def choose() -> None:
     """Draw the choice of the model."""
     models = {info.model_id: info.name for info in list_models()}
-    offered: dict[str, Any] = {"key": "model", "value": view.model, "take": state.set_model}
     if len(models) <= MAX_SIDE_BY_SIDE:
-        choices.one_of("Model", list(models), format_func=models.__getitem__, **offered)
+        choices.one_of(MODEL, "Model", list(models), format_func=models.__getitem__)
     else:
-        choices.select("Model", list(models), format_func=models.__getitem__, width=220, **offered)
+        choices.select(MODEL, "Model", list(models), format_func=models.__getitem__, width=220)
 
 
 def place_within(place: Place, info: ModelInfo) -> tuple[int, int]:
@@ -43,20 +38,18 @@ def place_within(place: Place, info: ModelInfo) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def choose_place(info: ModelInfo, layer: int, head: int, *, is_other: bool = False) -> None:
+def choose_place(info: ModelInfo, layer: int, head: int, pane: OfPane = MAIN) -> None:
     """Draw the choice of layer and head, of the model itself or of the one beside it."""
     markup.on_paper(f"{info.name}, layer {layer + 1}, head {head + 1}")
-    for name, count, value in (("layer", info.n_layers, layer), ("head", info.n_heads, head)):
-        key = f"{'other' if is_other else 'main'}_{name}"
-        choices.select(
-            name.capitalize(),
-            range(1, count + 1),
-            format_func=f"{{}} of {count}".format,
-            key=key,
-            value=value + 1,
-            take=partial(_take_place, is_other, name, info.model_id),
-            width=110,
-        )
+    offered = (("Layer", pane.layer, info.n_layers, layer), ("Head", pane.head, info.n_heads, head))
+    for label, parameter, count, value in offered:
+        names = [f"{number} of {count}" for number in range(1, count + 1)]
+        choices.select(parameter, label, range(count), format_func=names.__getitem__, value=value, width=110)
+
+
+def choose_head(layer: int, head: int) -> None:
+    """Go to another head; the cell that was opened belonged to the old one."""
+    state.change(lambda view: view.having(LAYER, layer).having(HEAD, head).having(CELL, None))
 
 
 def load(info: ModelInfo) -> Model | ModelUnavailableError:
@@ -72,18 +65,3 @@ def load(info: ModelInfo) -> Model | ModelUnavailableError:
         model = model_or_reason(info.model_id, show)
     place.empty()
     return model
-
-
-def _take_place(is_other: bool, name: str, model_id: str, value: int) -> None:
-    # A press may have been meant for the model that stood here before.
-    if model_id != _model_of(is_other):
-        return
-    if name == "layer":
-        state.set_pane(is_other, lambda pane: replace(pane, layer=value - 1))
-    else:
-        state.set_pane(is_other, lambda pane: replace(pane, head=value - 1))
-
-
-def _model_of(is_other: bool) -> str:
-    model = state.current().model
-    return other_model(model, {info.model_id: info for info in list_models()}) if is_other else model

@@ -11,9 +11,12 @@ from attention.models import hub
 from attention.models.catalogue import Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
+from attention.pages import MODELS, STEP_BY_STEP
+from attention.settings import GET
 from attention.ui import markup, state
 from attention.ui.cache import downloads, settle, shelf
-from attention.ui.masthead import WANTED, masthead, notices
+from attention.ui.masthead import masthead, notices
+from attention.view import View
 
 __all__ = ["show"]
 
@@ -27,9 +30,9 @@ REFRESH_SECONDS = 0.5
 
 def show() -> None:
     """Draw the page: all models, those on their way, and how to get more."""
-    masthead("Models")
+    view = masthead(MODELS)
     notices()
-    st.title("Models", anchor=False)
+    st.title(MODELS.title, anchor=False)
     markup.prose(lesson("models"))
     for say, sentence in st.session_state.pop(_SAID, []):
         say(sentence)
@@ -38,7 +41,7 @@ def show() -> None:
     # A model that has no card was asked for in the field.
     for model_id in outcomes.keys() - {entry.model_id for entry in entries}:
         _tell_outcome(model_id, outcomes[model_id])
-    _fetch_field(may_fetch)
+    _fetch_field(view, may_fetch)
     in_memory = shelf().in_memory()
     on_their_way = _on_their_way()
     with st.container(key="catalogue"):
@@ -57,9 +60,9 @@ def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool)
         markup.notice(entry.problem)
     with st.container(horizontal=True, vertical_alignment="center"):
         if entry.info is not None:
-            to = state.seen_with(entry.model_id).to_query()
+            to = state.seen_with(entry.model_id).on(STEP_BY_STEP).to_query()
             with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
-                st.page_link("pages/step_by_step.py", label=f"Look at {markup.plain(entry.name)} ▸", query_params=to)
+                st.page_link(STEP_BY_STEP.file, label=f"Look at {markup.plain(entry.name)} ▸", query_params=to)
         if entry.kept is not None and may_fetch:
             st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
         if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
@@ -110,7 +113,7 @@ def _checksum(checksum: str) -> str:
 # --------------------------------------------------------------------------------- from the hub
 
 
-def _fetch_field(may_fetch: Allowed) -> None:
+def _fetch_field(view: View, may_fetch: Allowed) -> None:
     """Draw the field for an id, or say how the owner allows one."""
     if not may_fetch:
         markup.prose(lesson("models-hub-off"), is_aside=True)
@@ -119,7 +122,7 @@ def _fetch_field(may_fetch: Allowed) -> None:
         left, right = st.columns([6, 1], vertical_alignment="bottom")
         left.text_input(
             "Id of a model on the hub",
-            value=st.query_params.get(WANTED, ""),
+            value=view[GET],
             key="hub_id",
             placeholder="google-bert/bert-base-uncased",
             max_chars=96,

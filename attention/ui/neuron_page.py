@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -13,6 +12,7 @@ from attention.figures.neuron import Neuron
 from attention.lesson.neuron import NEURON, best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
+from attention.settings import CELL
 from attention.ui import components, markup, state, step_view
 from attention.ui.components import _is_index
 from attention.ui.downloads import csv_button
@@ -75,4 +75,4 @@ def _key(view: View, scene: Scene) -> int:
 
 
 def _choose(query: int, key: int) -> None:
-    state.set_pane(False, lambda pane: replace(pane, cell=Cell(NEURON, query, key)), word=query)
+    state.open_cell(CELL, Cell(NEURON, query, key), word=query)

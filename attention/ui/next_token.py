@@ -11,6 +11,7 @@ from attention.figures.chart import candidates_chart
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
+from attention.settings import TEXT
 from attention.ui import components, markup, state
 from attention.ui.cache import Address, forecast_of
 from attention.ui.downloads import GoneError, Table, csv_button
@@ -61,7 +62,7 @@ def _add(additions: Sequence[str | None], sentence: str, index: int) -> None:
     """Let the sentence that was read go on with a token; pressed twice before the answer, it is added once."""
     addition = additions[index]
     if addition is not None and state.current().text == sentence:
-        state.set_text(sentence + addition)
+        state.set(TEXT, sentence + addition)
 
 
 def _bars(candidates: Sequence[Candidate], pane: Pane) -> None:

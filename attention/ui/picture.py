@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -13,6 +12,7 @@ from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.scene import Scene
 from attention.models import get_info
 from attention.reading import Reading
+from attention.settings import HEAD, TEXT, WORD
 from attention.ui import components, markup, state
 from attention.ui.cache import Address
 from attention.ui.components import _is_index
@@ -70,8 +70,7 @@ def _set_drawn(reading: Reading, drawn: object) -> None:
     is_meant = get_info(state.current().model).reading.is_same(reading)
     if isinstance(drawn, str) and reading.recognises(drawn) and is_meant:
         # Another picture has the same patches, so the one in focus stays.
-        word = state.current().word
-        state.change(lambda view: replace(view.with_text(drawn), word=word))
+        state.change(lambda view: view.having(TEXT, drawn).but(WORD, view.word))
 
 
 def _set_example(reading: Reading, index: int) -> None:
@@ -80,9 +79,9 @@ def _set_example(reading: Reading, index: int) -> None:
 
 def _ask(positions: list[int], index: object) -> None:
     if _is_index(index, len(positions)):
-        state.change(lambda view: view.with_word(positions[index]))
+        state.set(WORD, positions[index])
 
 
 def _choose(n_heads: int, head: object) -> None:
     if _is_index(head, n_heads):
-        state.set_pane(False, lambda pane: replace(pane, head=head))
+        state.set(HEAD, head)

@@ -19,7 +19,8 @@ from attention.lesson.savings import (
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.tables import matrix_table
-from attention.ui import components, markup
+from attention.settings import SAVINGS, SIZES
+from attention.ui import choices, components, markup
 from attention.ui.cache import Address
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
@@ -36,19 +37,25 @@ def show(view: View, panes: Sequence[Pane]) -> None:
     if "savings" not in step_of(view.step).extras or pane is None or pane.scene is None or pane.address is None:
         return
     scene = pane.scene
-    shares = scene.info.group_size > 1
+    is_open = view[SAVINGS]
     # Worked out only where it is open: a page of its own for models of which no heads share.
-    with st.expander(_TITLE, expanded=shares, key=f"savings_{scene.info.model_id}", on_change="rerun") as place:
-        if place.open:
-            _costs(scene)
+    place = choices.opening(
+        SAVINGS,
+        _TITLE,
+        value=scene.info.group_size > 1 if is_open is None else is_open,
+        key=f"savings_{scene.info.model_id}",
+    )
+    if place is not None:
+        with place:
+            _costs(view, scene)
             _changes(scene, pane.address)
 
 
-def _costs(scene: Scene) -> None:
-    presets = {sizes.name: sizes for sizes in (sizes_of(scene.trace), *PRESETS)}
-    chosen = st.segmented_control("Sizes of", list(presets), default=next(iter(presets)), key="sizes", required=True)
-    # The first one has another name when the model is changed.
-    sizes = presets.get(chosen, sizes_of(scene.trace))
+def _costs(view: View, scene: Scene) -> None:
+    # The model's own have no name in a link: they are those of whatever model is looked at.
+    presets = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
+    choices.one_of(SIZES, "Sizes of", list(presets), format_func=lambda name: presets[name].name)
+    sizes = presets[view[SIZES]]
     left, right = st.columns(2, gap="large")
     with left:
         markup.prose(tell_savings(sizes), is_aside=True)

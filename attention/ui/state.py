@@ -13,18 +13,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from attention.figures.matrix import Cell
 from attention.models import ModelInfo, hub, list_models
 from attention.models.hub import HubError
+from attention.pages import Page
+from attention.parameters import Context, Parameter
 from attention.reading import Reading, recognised
+from attention.settings import AT, MASK, MODEL, PAIR, TEXT, WORD, is_of_model
 from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
-from attention.view import Pane, View, other_model, text_notices
+from attention.view import View
 
 __all__ = [
     "change",
@@ -32,22 +36,21 @@ __all__ = [
     "current",
     "group",
     "is_new",
-    "kept",
     "notices",
     "offer",
+    "open_cell",
     "open_page",
     "probe",
     "seen_with",
-    "set_model",
-    "set_pair",
-    "set_pane",
-    "set_text",
-    "set_versus",
+    "set",
+    "setter",
     "taken_along",
     "wanted_model",
 ]
 
 ignore_forged_values()
+
+T = TypeVar("T")
 
 _SESSION = "session"
 # The groups of widgets between whose hidden fields the browser says which run of the page it has drawn.
@@ -56,17 +59,14 @@ _GROUPS = (PAGE, "sentence", "controls", "look")
 
 @dataclass(slots=True)
 class _Seen:
-    """What one session looks at: a page, its view, and the link of the view."""
+    """What one session looks at: the view of a page, and its link."""
 
-    page: str = ""
     view: View = field(default_factory=View)
     link: dict[str, str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     wanted: str = ""
-    # What the link said, and what the page opened with.
-    opened: tuple[View, View] = (View(), View())
-    # What each page has of its own, as it was when that page was last seen.
-    kept: View = field(default_factory=View)
+    # What the link said, and what the page opened with; nothing before the first page.
+    opened: tuple[View, View] | None = None
     # What was last read of each kind.
     read: dict[str, View] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ def _session() -> _Session:
     return found
 
 
-def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
+def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View:
     """Return the view of a page that begins to run: the one before with what was chosen, or what its link says.
 
     What a link leaves open, ``opening`` may choose, for a page whose first view is not that of all others.
@@ -104,7 +104,7 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
     context = get_script_run_ctx()
     is_history = context is not None and context.is_history_navigation
     heard = session.desk.hear(_values(session.desk), _marks())
-    is_turned = session.seen.page != page
+    is_turned = session.seen.opened is None or session.seen.view.page is not page
     if is_turned:
         session.desk.turn()
     if is_history:
@@ -119,7 +119,6 @@ def open_page(page: str, opening: Callable[[View], View] | None = None) -> View:
         _fit(session.seen, models)
         session.seen.notices = [*gone, *session.seen.notices]
         _remember(session.seen, models)
-        session.seen.kept = taken_along().keeping(kept(), page)
     session.desk.commit(heard)
     session.desk.begin()
     session.is_open, session.late = True, []
@@ -222,15 +221,14 @@ def _values(desk: Desk) -> dict[str, Any]:
 
 
 def _follow_link(
-    seen: _Seen, page: str, models: Mapping[str, ModelInfo], opening: Callable[[View], View] | None
+    seen: _Seen, page: Page, models: Mapping[str, ModelInfo], opening: Callable[[View], View] | None
 ) -> None:
     link = st.query_params.to_dict()
-    linked, found = View.from_query(link, models)
-    seen.kept = linked.keeping(seen.kept, page)
-    linked = linked.shown_on(page)
+    linked, found = View.from_query(link, page, models)
+    linked = linked.keeping(taken_along())
     seen.view = linked if opening is None else opening(linked)
     seen.opened = linked, seen.view
-    seen.link, seen.notices, seen.page, seen.wanted = link, found, page, _wanted(link, models)
+    seen.link, seen.notices, seen.wanted = link, found, _wanted(link, models)
 
 
 def _apply(choices: Iterable[Choice]) -> None:
@@ -243,7 +241,7 @@ def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> list[st
     gone = seen.view.model
     if gone in models:
         return []
-    default = seen_with(View().model)
+    default = seen_with(MODEL.default)
     change(lambda _: default)
     return [f"{gone} is no longer here: another model is shown."]
 
@@ -251,19 +249,15 @@ def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> list[st
 def taken_along() -> View:
     """Return the view that a link to another page takes along: not what this page has chosen to begin with."""
     seen = _session().seen
+    if seen.opened is None:
+        return seen.view
     linked, opened = seen.opened
     return linked if seen.view == opened else seen.view
 
 
-def kept() -> View:
-    """Return a view that holds, for every page that has something of its own, what that was when it was last seen."""
-    return _session().seen.kept
-
-
 def _fit(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
     """Let go of what was chosen for the model before: a press may come together with a change of model."""
-    model = seen.view.model
-    fitting = seen.view.fitting(models[model], models[other_model(model, models)])
+    fitting = seen.view.fitting(Context(models, seen.view.model))
     if fitting != seen.view:
         change(lambda _: fitting, seen.notices)
 
@@ -300,20 +294,70 @@ def change(update: Callable[[View], View], notes: list[str] | None = None) -> No
     seen.link, seen.notices, seen.wanted = seen.view.to_query(), notes or [], ""
 
 
-def set_text(text: str) -> None:
-    """Take a new sentence; what a link has no room for is cut, and a notice says so."""
+def set(parameter: Parameter[T] | str, value: T) -> None:
+    """Choose a value of a parameter of this page, or of the one that has this name; what is none changes nothing.
+
+    What follows from it is declared (see :class:`~attention.parameters.Parameter`), but for two things that are known
+    to a session alone: another model reads what was last read of its kind, and padding that goes is not in focus.
+    """
+    found = _named(parameter) if isinstance(parameter, str) else parameter
     view = current()
-    change(lambda view: view.with_text(text), text_notices(text, view.pair, view.versus))
-
-
-def set_model(model: str) -> None:
-    """Take another model; where it reads something else, it gets what was last read of that kind."""
-    models = _models()
-    if model not in models:
-        change(lambda view: view, [f"{model} is no longer here: choose another model."])
+    if not found.fits(value, Context(_models(), view.model)):
+        if found is MODEL:
+            change(lambda view: view, [f"{value} is no longer here: choose another model."])
         return
+    if found is MODEL:
+        _set_model(str(value))
+    elif found is MASK:
+        _set_mask(found, value)
+    else:
+        typed = {found.name: value} if isinstance(value, str) else {}
+        change(lambda view: view.having(found, value), view.cuts(typed))
+
+
+def setter(parameter: Parameter[Any]) -> Callable[[Any], None]:
+    """Return what sets a parameter, as it stands on the page that is being drawn.
+
+    A layer, a head or a word may have been chosen for the model that stood there before: that changes nothing.
+    """
+    model = current().model
+
+    def take(value: Any) -> None:
+        if current().model == model or not is_of_model(parameter):
+            set(parameter, value)
+
+    return take
+
+
+def open_cell(parameter: Parameter[Cell | None], cell: Cell, word: int | None = None) -> None:
+    """Open a cell, and perhaps bring a word into focus; what is opened of the other model stays."""
+    change(lambda view: (view if word is None else view.but(AT, None).but(WORD, word)).having(parameter, cell))
+
+
+def _named(name: str) -> Parameter[Any]:
+    """Return the parameter of this page that has a name.
+
+    Raises:
+        StopIteration: it has none of that name.
+    """
+    return next(parameter for parameter in current().page.parameters if parameter.name == name)
+
+
+def _set_mask(parameter: Parameter[Any], mask: object) -> None:
+    view = current()
+    if mask == view.mask:
+        return
+    token = focus.token_in(view)
+    found = view.having(parameter, mask)
+    # Padding that goes cannot be in focus.
+    is_gone = token is not None and token.is_padding
+    change(lambda _: found.but(WORD, None) if is_gone else found)
+
+
+def _set_model(model: str) -> None:
+    """Take another model; where it reads something else, it gets what was last read of that kind."""
     view = seen_with(model)
-    _remember(_session().seen, models)
+    _remember(_session().seen, _models())
     change(lambda _: view)
 
 
@@ -324,11 +368,12 @@ def seen_with(model: str) -> View:
     if model == view.model or model not in models:
         return view
     info = models[model]
-    seen = view.with_model(model, focus.spot_in(view))
+    spot = focus.spot_in(view)
+    seen = view.having(MODEL, model).having(AT, spot)
     if not info.reading.is_same(_reading(view, models)):
-        last = _session().seen.read.get(info.reading.name, View(text=info.reading.first))
-        seen = replace(seen.with_text(last.text).with_pair(last.pair), spot=focus.spot_in(last))
-    return seen.fitting(info)
+        last = _session().seen.read.get(info.reading.name, View.of(text=info.reading.first))
+        seen = seen.having(TEXT, last.text).having(PAIR, last.pair).having(AT, focus.spot_in(last))
+    return seen.fitting(Context(models, model))
 
 
 def _remember(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
@@ -343,29 +388,3 @@ def _models() -> dict[str, ModelInfo]:
 def _reading(view: View, models: Mapping[str, ModelInfo]) -> Reading:
     """Return what the model of a view reads; of one that somebody has removed, what its text looks like."""
     return models[view.model].reading if view.model in models else recognised(view.text)
-
-
-def set_pair(pair: str, text: str | None = None) -> None:
-    """Take a second sentence, to be read together with the first, and perhaps that one too; an empty one is none."""
-    view = current()
-    first = view.text if text is None else text
-    change(lambda view: view.with_text(first).with_pair(pair), text_notices(first, pair, view.versus))
-
-
-def set_versus(versus: str, text: str | None = None) -> None:
-    """Take a second sentence, to be read by itself and compared, and perhaps the first one too."""
-    view = current()
-    # The word in focus stays, unless the first sentence is another one.
-    notes = text_notices(view.text if text is None else text, view.pair, versus)
-    change(lambda view: (view if text is None else view.with_text(text)).with_versus(versus), notes)
-
-
-def set_pane(is_other: bool, update: Callable[[Pane], Pane], word: int | None = None) -> None:
-    """Change layer, head or cell of the model itself or of the one beside it, and perhaps the word in focus."""
-
-    def update_view(view: View) -> View:
-        pane = update(view.other if is_other else view.pane)
-        view = replace(view, other=pane) if is_other else view.with_pane(pane)
-        return view if word is None else replace(view, word=word, spot=None)
-
-    change(update_view)

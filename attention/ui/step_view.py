@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
+from attention import settings
 from attention.figures.chart import parts_chart
 from attention.figures.matrix import Cell
 from attention.lesson import steps
@@ -17,8 +17,8 @@ from attention.lesson.heads import head_thumbs
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.steps.base import Step, Strip
-from attention.snippets import Library
-from attention.ui import components, frame, markup, state
+from attention.settings import PANELS, STEP, WORD, Panel
+from attention.ui import choices, components, frame, markup, state
 from attention.ui.cache import Address
 from attention.ui.downloads import Table, csv_button
 from attention.ui.frame import Pane
@@ -26,7 +26,7 @@ from attention.view import View
 
 __all__ = ["head_grids", "show", "steps_line", "unavailable"]
 
-_PANELS = ("Shapes", "NumPy", "PyTorch", "Table")
+_PANEL_LABELS: dict[Panel, str] = {"shapes": "Shapes", "numpy": "NumPy", "pytorch": "PyTorch", "table": "Table"}
 # A table of more columns or rows than this is for a spreadsheet, not for a screen.
 MAX_TABLE = 64
 # So many matrices of vectors have room side by side.
@@ -124,7 +124,7 @@ def _opened_cell(step: Step, pane: Pane) -> None:
         return
     explained = step.detail(scene)
     if explained is not None:
-        _detail(step, explained, pane.name, address)
+        _detail(step, explained, pane, address)
     for name, chart in step.charts(scene).items():
         components.chart(chart, key=f"{pane.name}_{name}")
 
@@ -161,15 +161,17 @@ def _strip(strip: Strip, pane: Pane) -> None:
     components.token_strip(strip.tokens, strip.focus, key=key, on_choose=take, label=strip.label)
 
 
-def _detail(step: Step, explained: Detail, name: str, address: Address) -> None:
+def _detail(step: Step, explained: Detail, pane: Pane, address: Address) -> None:
+    name = pane.name
     with st.container(border=True, key=f"{name}_detail"):
         markup.prose(explained.title + explained.note, is_detail=True)
         if len(explained.parts):
             data = parts_chart(explained.labels, explained.parts, explained.axis, are_weights=explained.are_weights)
             components.chart(data, key=f"{name}_parts")
         # Made only once it is open: a table is much to make, and much for a browser to fetch.
-        with st.expander("These parts as a table", key=f"{name}_parts_open", on_change="rerun") as place:
-            if place.open:
+        place = choices.opening(pane.settings.table, "These parts as a table", key=f"{name}_parts_open")
+        if place is not None:
+            with place:
                 _table(explained.table(), f"{name}_parts", "parts", partial(_parts, step.key), address)
 
 
@@ -186,22 +188,22 @@ def _panel(step: Step, pane: Pane) -> None:
     if scene is None or address is None:
         return
     with st.container(border=True, key=f"{pane.name}_more"):
-        chosen = st.segmented_control(
+        choices.one_of(
+            pane.settings.panel,
             "More about this step",
-            _PANELS,
-            default=_PANELS[0],
+            PANELS,
+            format_func=_PANEL_LABELS.__getitem__,
             key=f"{pane.name}_panel",
-            required=True,
             label_visibility="collapsed",
         )
-        if chosen == "Shapes":
+        chosen = state.current()[pane.settings.panel]
+        if chosen == "shapes":
             markup.shapes_line(step.shapes(scene))
-        elif chosen == "Table":
+        elif chosen == "table":
             for name, make in step.tables(scene).items():
                 _table(make(), f"{pane.name}_{name}", name, partial(_columns, step.key, name), address)
         else:
-            library: Library = "numpy" if chosen == "NumPy" else "pytorch"
-            st.code(step.code(Excerpt(library, scene, *step.printed_cell(scene))))
+            st.code(step.code(Excerpt(chosen, scene, *step.printed_cell(scene))))
 
 
 def _columns(step: str, name: str, scene: Scene) -> Table:
@@ -222,7 +224,7 @@ def _table(
 
 
 def _go(step: str) -> None:
-    state.change(lambda view: view.with_step(step))
+    state.set(STEP, step)
 
 
 # What a session keeps with its choices: which pane they belong to, and not the pane itself, which holds a trace.
@@ -230,13 +232,14 @@ def _go(step: str) -> None:
 
 def _focus(is_other: bool, word: int) -> None:
     if not is_other:
-        state.change(lambda view: view.with_word(word))
+        state.set(WORD, word)
 
 
 def _choose_head(is_other: bool, head: int) -> None:
-    state.set_pane(is_other, lambda place: replace(place, head=head))
+    state.set((settings.OTHER if is_other else settings.MAIN).head, head)
 
 
 def _open_cell(is_other: bool, is_focus: bool, cell: Cell) -> None:
     """Open a cell, and perhaps bring its row into focus."""
-    state.set_pane(is_other, lambda place: replace(place, cell=cell), word=cell.row if is_focus else None)
+    pane = settings.OTHER if is_other else settings.MAIN
+    state.open_cell(pane.cell, cell, word=cell.row if is_focus else None)

@@ -25,11 +25,12 @@ from attention.lesson.many_sentences import (
 )
 from attention.lesson.prose import lesson
 from attention.models import ModelInfo, get_info
+from attention.settings import ALIGNMENT
 from attention.study import Study, StudyResult
-from attention.ui import components, corpus_frame, markup, state
+from attention.ui import choices, components, corpus_frame, markup, state
 from attention.ui.atlas import atlas
 from attention.ui.downloads import Table, csv_button
-from attention.ui.model_choice import choose_place, place_within
+from attention.ui.model_choice import choose_head, choose_place, place_within
 from attention.ui.study_cache import Snapshot, content_key, study_job
 from attention.view import View
 
@@ -74,7 +75,8 @@ def show(view: View) -> None:
         markup.notice("None of the sentences could be read: nothing has been measured yet.")
         return
     _say_what_was_read(info, texts, found, result)
-    _one_head(result, _all_heads(result, current), current)
+    _all_heads(view, result, current)
+    _one_head(result, view[ALIGNMENT], current)
     _layers(result, current)
     _table(result, job.key)
     corpus_frame.finish(info.name, result.difference, result.largest_row_error)
@@ -117,18 +119,12 @@ def _say_what_was_read(info: ModelInfo, texts: _Texts, found: Snapshot[Any], res
     st.caption(told)
 
 
-def _all_heads(result: StudyResult, current: Head) -> Alignment:
-    st.segmented_control(
-        "Sentences are laid on each other at",
-        ALIGNMENTS,
-        format_func=_ALIGNMENT_LABELS.__getitem__,
-        default=ALIGNMENTS[0],
-        key="alignment",
-        required=True,
-    )
-    alignment: Alignment = st.session_state["alignment"]
-    atlas(averages(result, alignment, current), key="study_atlas", on_choose=corpus_frame.choose_head)
-    return alignment
+def _all_heads(view: View, result: StudyResult, current: Head) -> None:
+    label = "Sentences are laid on each other at"
+    # The page is marked whole before the sentences are read, which may take long; this comes after it.
+    with state.group("look"):
+        choices.one_of(ALIGNMENT, label, ALIGNMENTS, format_func=_ALIGNMENT_LABELS.__getitem__)
+    atlas(averages(result, view[ALIGNMENT], current), key="study_atlas", on_choose=choose_head)
 
 
 def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:

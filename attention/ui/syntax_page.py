@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -12,7 +11,6 @@ from attention import corpus
 from attention.corpus import Annotated
 from attention.lesson.prose import lesson, listed
 from attention.lesson.steps import softmax
-from attention.lesson.survey import Look
 from attention.lesson.syntax_check import (
     FEW,
     cases,
@@ -25,17 +23,33 @@ from attention.lesson.syntax_check import (
     tell_case,
 )
 from attention.models import Model, ModelInfo
+from attention.pages import ALL_HEADS, STEP_BY_STEP
+from attention.settings import (
+    CELL,
+    EXAMPLE,
+    HEAD,
+    HIDE,
+    LAYER,
+    MASK,
+    PAIR,
+    PART,
+    RARE,
+    RELATION,
+    RENORMALISE,
+    STEP,
+    TEXT,
+    WORDS,
+)
 from attention.syntax import Finding, SyntaxCheck
 from attention.ui import choices, components, corpus_frame, markup, state
 from attention.ui.cache import record
 from attention.ui.downloads import Table, csv_button
 from attention.ui.study_cache import syntax_job
-from attention.view import Grammar, Pane, View
+from attention.view import View
 from attention.words import special_names
 
 __all__ = ["show"]
 
-_TABLE, _RELATION, _EXAMPLE, _RARE = "syntax_table", "relation", "syntax_example", "rare_relations"
 # So much of a sentence names it.
 MAX_NAME = 40
 
@@ -57,10 +71,8 @@ def show(view: View) -> None:
     markup.prose(lesson("syntax-warning", heads=n_heads))
     _say_what_was_counted(info, job.collector, done.n_done)
     common = [finding.relation for finding in relations(found, with_rare=False)]
-    with_rare = view.grammar.rare
-    choices.switch(
-        f"Relations with fewer than {FEW} cases, too", key=_RARE, value=with_rare, take=partial(_take_rare, common)
-    )
+    with_rare = view[RARE]
+    choices.switch(RARE, f"Relations with fewer than {FEW} cases, too", take=partial(_take_rare, common))
     shown = relations(found, with_rare=with_rare)
     _table(shown, partial(_columns, job.key, with_rare))
     _one_relation(view, model, shown, n_heads)
@@ -85,44 +97,42 @@ def _table(shown: Sequence[Finding], make: Callable[[], Table]) -> None:
     st.caption("Click on a row to see an example of it below, and on a heading to sort.")
     names = [finding.relation for finding in shown]
     table = findings_table(shown)
-    choices.cell_of(table, key=_TABLE, take=lambda row: _choose_relation(names[row]), placeholder="–")
+    choices.cell_of(table, key="syntax_table", take=lambda row: state.set(RELATION, names[row]), placeholder="–")
     csv_button("syntax-check", make)
 
 
 def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: int) -> None:
     st.header("One relation, and an example", anchor=False)
     by_name = {finding.relation: finding for finding in shown}
-    finding = by_name[_relation(view.grammar, by_name)]
+    finding = by_name[_relation(view[RELATION], by_name)]
     treebank = corpus.annotated()
     numbers = {sentence.text: number for number, sentence in enumerate(treebank)}
     having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
-    number = _sentence(view.grammar, having)
+    number = _sentence(view[EXAMPLE], having)
     # The page is marked whole before the counting, which may take long; these come after it.
     with state.group("look"), st.container(horizontal=True, key="relation_choice"):
-        choices.select(
-            "Relation", list(by_name), key=_RELATION, value=finding.relation, take=_choose_relation, width=180
-        )
-        texts = [treebank[index].text for index in having]
-        choices.select("Example", texts, key=_EXAMPLE, value=treebank[number].text, take=_take_example)
+        choices.select(RELATION, "Relation", list(by_name), value=finding.relation, width=180)
+        texts = {index: treebank[index].text for index in having}
+        choices.select(EXAMPLE, "Example", having, format_func=texts.__getitem__, key="syntax_example", value=number)
     _example(view, model, finding, treebank[number], n_heads)
 
 
-def _relation(grammar: Grammar, by_name: Collection[str]) -> str:
+def _relation(wanted: str, by_name: Collection[str]) -> str:
     """Return the relation that the link names, else the direct object, of which the paper tells most."""
-    if grammar.relation in by_name:
-        return grammar.relation
-    if grammar.relation:
+    if wanted in by_name:
+        return wanted
+    if wanted:
         markup.notice(
-            f"The link points to {grammar.relation}, which is not in the table: it has fewer than {FEW} cases, and is "
+            f"The link points to {wanted}, which is not in the table: it has fewer than {FEW} cases, and is "
             "there once these are asked for, too."
         )
     return "dobj" if "dobj" in by_name else next(iter(by_name))
 
 
-def _sentence(grammar: Grammar, having: Sequence[int]) -> int:
+def _sentence(wanted: int | None, having: Sequence[int]) -> int:
     """Return the number of the sentence that the link names, else of the first one that has the relation."""
-    if grammar.example is None or grammar.example in having:
-        return having[0] if grammar.example is None else grammar.example
+    if wanted is None or wanted in having:
+        return having[0] if wanted is None else wanted
     markup.notice("The link points to an example that does not have this relation: another one is shown.")
     return having[0]
 
@@ -148,43 +158,26 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
     """Lead to this head, on the sentence that the other pages have and on the example."""
-    at_head = view.with_part("encoder").with_step(softmax.STEP.key).with_pane(Pane(finding.layer, finding.head))
-    plain = replace(at_head.with_text(sentence.text).with_pair(""), mask="none", look=Look())
+    at_head = view.having(PART, "encoder").having(STEP, softmax.STEP.key).having(LAYER, finding.layer)
+    at_head = at_head.having(HEAD, finding.head).having(CELL, None)
+    plain = at_head.having(TEXT, sentence.text).without(PAIR, MASK, WORDS, HIDE, RENORMALISE)
     starts = {"the example": plain}
     if view.text and view.text != sentence.text:
         starts = {f"“{markup.plain(_shortly(view.text))}”": at_head, **starts}
     with st.container(key="way_in_example"):
         for name, start in starts.items():
-            for page, label in (("step_by_step", "Step through this head"), ("all_heads", "All heads")):
-                query = start.shown_on(label).to_query()
-                st.page_link(f"pages/{page}.py", label=f"{label} on {name} ▸", query_params=query)
+            for page, label in ((STEP_BY_STEP, "Step through this head"), (ALL_HEADS, ALL_HEADS.title)):
+                query = start.on(page).to_query()
+                st.page_link(page.file, label=f"{label} on {name} ▸", query_params=query)
 
 
 def _shortly(sentence: str) -> str:
     return sentence if len(sentence) <= MAX_NAME else f"{sentence[:MAX_NAME].rstrip()} …"
 
 
-def _choose_relation(relation: str) -> None:
-    """Go to another relation; the example stays where that is in it, too."""
-
-    def update(grammar: Grammar) -> Grammar:
-        example = grammar.example
-        stays = example is not None and relation in corpus.annotated()[example].relations
-        return replace(grammar, relation=relation, example=example if stays else None)
-
-    _change(update)
-
-
-def _take_example(chosen: str) -> None:
-    for number, sentence in enumerate(corpus.annotated()):
-        if sentence.text == chosen:
-            _change(partial(replace, example=number))
-
-
 def _take_rare(common: Sequence[str], rare: bool) -> None:
     """Show the rare relations too, or let go of one that is in the table no longer."""
-    _change(lambda grammar: replace(grammar if rare or grammar.relation in common else Grammar(), rare=rare))
-
-
-def _change(update: Callable[[Grammar], Grammar]) -> None:
-    state.change(lambda view: replace(view, grammar=update(view.grammar)))
+    state.set(RARE, rare)
+    if not rare and state.current()[RELATION] not in common:
+        state.set(RELATION, RELATION.default)
+        state.set(EXAMPLE, None)

@@ -76,6 +76,12 @@ class Shown:
         (widget,) = (widget for widget in found if re.fullmatch(rf"{name}(_\d+)?", widget.key))
         return widget
 
+    def open(self, label, is_open=True):
+        """Open what this stands over, or shut it."""
+        (block,) = [place.proto for place in self.app.expander if place.label == label]
+        self.said[label] = WidgetState(id=block.id, bool_value=is_open)
+        return self.run()
+
     def press(self, key):
         self.app.button(key=key).click()
         return self.run()

@@ -15,7 +15,7 @@ def test_all_five_agree_and_show_their_code(open_page, model):
     assert list(table["written as"]) == [way.name for way in WAYS]
     assert table["largest difference"].astype(float).max() < 1e-5
     for way in WAYS:
-        shown.choose("way", way.name)
+        shown.choose("way", way.file)
         (code,) = shown.app.code
         assert code.value == way.source.rstrip()
 

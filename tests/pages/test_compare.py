@@ -35,7 +35,7 @@ def test_the_map_says_of_the_head_that_is_open_what_the_sentence_says(open_page)
 
 
 def test_what_is_chosen_there_is_in_the_link_with_both_sentences(open_page):
-    shown = open_page(PAGE).choose("main_head", 3)
+    shown = open_page(PAGE).choose("head", 2)
     query = shown.view.to_query()
     assert (query["text"], query["versus"], query["head"]) == (TIRED, WIDE, "3")
     again = open_page(PAGE, **query)
@@ -55,7 +55,7 @@ def test_a_sentence_of_ones_own_is_compared_with_nothing_until_there_is_a_second
 def test_two_models_have_a_layer_and_a_head_each(open_page):
     shown = open_page(PAGE, text="The cat sat").choose("compared", "two models")
     assert shown.exceptions == []
-    shown.choose("main_layer", 2).choose("other_head", 3)
+    shown.choose("layer", 1).choose("beside_head", 2)
     assert shown.component("first")["title"] == "BERT, layer 2, head 7"
     assert shown.component("second")["title"] == "Toy, layer 1, head 3"
     assert shown.view.to_query() == {"text": "The cat sat", "beside": "1", "layer": "2", "beside_head": "3"}

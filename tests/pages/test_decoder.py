@@ -86,8 +86,8 @@ def test_a_model_of_which_no_heads_share_is_shown_what_sharing_would_change(open
     shown = open_page(model=model, step="qkv")
     assert SAVINGS in [place.label for place in shown.app.expander]
     assert not [key for key in shown.components() if key.startswith("shared_")]
-    shown.app.session_state[f"savings_{model}"] = True
-    shown.run()
+    shown.open(SAVINGS)
+    assert shown.view.to_query()["savings"] == "1"
     assert f"{get_info(model).n_layers} layer" in shown.text
     pictures = [key for key in shown.components() if key.startswith("shared_")]
     assert pictures == [f"shared_{count}" for count in counts]

@@ -41,7 +41,7 @@ def test_the_head_of_the_link_is_the_one_that_is_shown(open_page):
     assert "Layer 1, head 3, over 500 sentences" in shown.text
     assert "previous token" in shown.text
     assert shown.component("mean_matrix")["rows"][0] == "[CLS]"
-    shown.choose("main_head", 5)
+    shown.choose("head", 4)
     assert shown.component("study_atlas")["current"] == [0, 4]
     assert shown.view.pane.head == 4
 

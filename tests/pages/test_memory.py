@@ -76,7 +76,7 @@ def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, 
     kept = [shown, dict(files)]
     if page == "pages/step_by_step":
         for step in ("qkv", "softmax", "heads"):
-            shown = open_page(f"{page}.py", model=model, step=step).choose("main_panel", "Table")
+            shown = open_page(f"{page}.py", model=model, step=step).choose("main_panel", "table")
             kept += [shown, dict(files)]
         watched += watch()
     assert shown.exceptions == []
@@ -105,7 +105,7 @@ def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, 
 def test_a_file_is_the_same_when_its_numbers_have_to_be_found_anew(open_page, files, page, query):
     shown = open_page(f"{page}.py", **query)
     if page == "pages/step_by_step":
-        shown.choose("main_panel", "Table")
+        shown.choose("main_panel", "table")
     assert shown.exceptions == []
     before = {name: make() for name, make in files.items()}
     assert before
@@ -134,7 +134,7 @@ def explanation_in(name, data):
 def test_a_file_of_a_model_that_is_gone_says_so(open_page, files, folder, caplog, page):
     shown = open_page(f"pages/{page}.py", model="llama", text=f"The {WORD} sat", step="heads")
     if page == "step_by_step":
-        shown.choose("main_panel", "Table")
+        shown.choose("main_panel", "table")
     assert files
     shutil.rmtree(folder)
     st.cache_resource.clear()

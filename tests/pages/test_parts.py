@@ -84,7 +84,7 @@ def expect_weights(drawn, head):
 @pytest.mark.parametrize("step", ["tokens", "qkv", "softmax"])
 def test_behind_every_picture_there_is_a_table_to_take_away(open_page, trace, part, step):
     shown = open_page(model=MODEL, text=FRENCH, part=part, step=step)
-    shown.choose("main_panel", "Table")
+    shown.choose("main_panel", "table")
     assert_is_well(shown)
     files = [element.proto.label for element in shown.app.get("download_button")]
     wanted = {

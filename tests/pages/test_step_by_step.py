@@ -10,8 +10,8 @@ import pytest
 from attention.lesson.steps import STEPS, keys
 from attention.masks import MASK_NAMES
 from attention.models import get_info, list_models, load
+from attention.parameters import other_model
 from attention.reading import PICTURE
-from attention.view import other_model
 
 MODELS = [info.model_id for info in list_models()]
 NAMES = {info.model_id: info.name for info in list_models()}
@@ -57,8 +57,8 @@ def test_every_layer_and_head_runs(open_page, model):
     info = get_info(model)
     shown = open_page(model=model, step="softmax")
     for layer in range(1, info.n_layers + 1):
-        shown.choose("main_layer", layer)
-        shown.choose("main_head", 1 + layer % info.n_heads)
+        shown.choose("layer", layer - 1)
+        shown.choose("head", layer % info.n_heads)
         assert shown.exceptions == []
         place = f"layer {layer}, head {1 + layer % info.n_heads}"
         assert place in shown.component("main_weights")["alt"]
@@ -67,7 +67,7 @@ def test_every_layer_and_head_runs(open_page, model):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("step", keys())
 def test_the_code_under_the_picture_runs_and_prints_what_it_says(open_page, step, model):
-    shown = open_page(model=model, step=step).choose("main_panel", "NumPy")
+    shown = open_page(model=model, step=step).choose("main_panel", "numpy")
     (code,) = shown.app.code
     assert code.language == "python"
     *_, last = code.value.strip().splitlines()
@@ -82,7 +82,7 @@ def test_the_code_under_the_picture_runs_and_prints_what_it_says(open_page, step
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("step", keys())
 def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
-    shown = open_page(model=model, step=step).choose("main_panel", "Table")
+    shown = open_page(model=model, step=step).choose("main_panel", "table")
     assert shown.exceptions == []
     pictures = [
         key
@@ -159,7 +159,7 @@ def test_a_clicked_cell_of_the_link_is_explained(open_page):
 
 def test_side_by_side_has_a_layer_and_a_head_for_each(open_page):
     shown = open_page(step="softmax", beside="1", layer="2", head="3", beside_head="1")
-    shown.choose("other_head", 2).choose("main_layer", 4)
+    shown.choose("beside_head", 1).choose("layer", 3)
     assert "layer 4, head 3" in shown.component("main_weights")["alt"]
     assert "layer 1, head 2" in shown.component("other_weights")["alt"]
     assert shown.component("main_weights")["rows"][0] == "[CLS]"
@@ -248,7 +248,7 @@ NASTY = {
 def test_whatever_is_typed_every_step_runs_and_nothing_is_interpreted(steps_of, name):
     for shown in steps_of(text=NASTY[name], beside="1", mask="padding"):
         if shown.view.step == keys()[0]:
-            shown.choose("main_panel", "Table").choose("other_panel", "NumPy")
+            shown.choose("main_panel", "table").choose("other_panel", "numpy")
         assert shown.exceptions == []
         assert len(shown.proofs) == 2
         for body in shown.html:

@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from attention import corpus
+from attention.settings import EXAMPLE
 
 PAGE = "pages/syntax_check.py"
 
@@ -23,7 +24,7 @@ def test_every_relation_has_its_best_head_and_an_example(open_page, model):
         shown.choose("relation", relation)
         assert shown.exceptions == []
         assert relation in shown.text
-        sentence = shown.widget("syntax_example").value
+        sentence = corpus.annotated()[shown.widget("syntax_example").value].text
         matrix = shown.component("syntax_matrix")
         (annotated,) = (each for each in corpus.annotated() if each.text == sentence)
         assert tuple(matrix["rows"]) == annotated.words
@@ -42,12 +43,12 @@ def test_it_says_how_small_the_set_is_and_that_the_choice_flatters(open_page):
 def test_rare_relations_are_shown_when_asked_for_and_said_to_be_rare(open_page):
     shown = open_page(PAGE)
     n_common = len(shown.app.dataframe[0].value)
-    shown.choose("rare_relations", True)
+    shown.choose("rare", True)
     assert len(shown.app.dataframe[0].value) > n_common
     shown.choose("relation", "iobj")
     assert "at most a tendency" in shown.text
     # A relation that is no longer in the table is not left standing.
-    shown.choose("rare_relations", False)
+    shown.choose("rare", False)
     assert shown.exceptions == []
     assert shown.widget("relation").value == "dobj"
 
@@ -64,17 +65,16 @@ def ways(shown):
 
 
 def test_the_relation_and_the_example_are_in_the_link_and_lead_somebody_else_there(open_page):
-    shown = open_page(PAGE, model="toy", text="Two birds sing").choose("rare_relations", True)
+    shown = open_page(PAGE, model="toy", text="Two birds sing").choose("rare", True)
     shown.choose("relation", "iobj")
-    having = [each.text for each in corpus.annotated() if "iobj" in each.relations]
+    having = [number for number, each in enumerate(corpus.annotated()) if "iobj" in each.relations]
     shown.choose("syntax_example", having[2])
     query = shown.view.to_query()
-    number = [each.text for each in corpus.annotated()].index(having[2]) + 1
     assert query == {
         "text": "Two birds sing",
         "model": "toy",
         "relation": "iobj",
-        "example": str(number),
+        "example": str(having[2] + 1),
         "rare": "1",
     }
     there = open_page(PAGE, **query)
@@ -85,7 +85,7 @@ def test_the_relation_and_the_example_are_in_the_link_and_lead_somebody_else_the
     # Another relation keeps an example that has it, and lets go of one that has not.
     assert shown.choose("relation", "nsubj").widget("syntax_example").value == having[2]
     shown.choose("relation", "cop")
-    assert shown.view.grammar.example is None
+    assert shown.view[EXAMPLE] is None
     assert shown.view.to_query()["relation"] == "cop"
 
 
@@ -96,7 +96,7 @@ def test_the_ways_lead_to_the_head_with_ones_own_sentence_and_with_the_example(o
     (place,) = table[table["relation"] == "det"]["head"]
     layer, head = place.split("-")
     own = {**chosen, "pair": "It ran", "step": "softmax", "layer": layer, "head": head}
-    example = {"model": "toy", "text": shown.widget("syntax_example").value, "step": "softmax"}
+    example = {"model": "toy", "text": corpus.annotated()[shown.widget("syntax_example").value].text, "step": "softmax"}
     example |= {"layer": layer, "head": head}
     found = ways(shown)
     named = [label for label in found if "the example" not in label]

@@ -168,7 +168,7 @@ def test_what_was_typed_to_compare_is_in_no_other_link_and_is_there_on_coming_ba
         assert link(shown, label).get("versus") == ("One three" if label == "Compare" else None)
     follow(shown, "Step by step")
     assert "versus" not in shown.view.to_query()
-    shown.choose("text", "One four").choose("main_head", 2)
+    shown.choose("text", "One four").choose("head", 1)
     assert "versus" not in shown.view.to_query()
     follow(shown, "Models")
     follow(shown, "Compare")
@@ -193,5 +193,5 @@ def test_the_pair_of_examples_takes_nobodys_sentence_and_word_away(open_page):
     follow(shown, "Step by step")
     assert (shown.view.model, shown.view.text, shown.view.word) == ("toy", TEXT.first, 5)
     # Once it has been worked with, it is the sentence.
-    follow(shown, "Compare").choose("main_head", 3)
+    follow(shown, "Compare").choose("head", 2)
     assert follow(shown, "Step by step").view.text.startswith("The animal")

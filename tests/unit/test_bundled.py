@@ -13,7 +13,8 @@ from attention.lesson.steps import keys
 from attention.models import bundled, get_info, list_models, load, weights
 from attention.models.architectures import info_from_config
 from attention.models.toy import TOY_INFO
-from attention.view import View, other_model
+from attention.parameters import other_model
+from attention.view import View
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [

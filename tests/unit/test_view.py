@@ -1,116 +1,121 @@
 """Links: what a view says of itself comes back as the same view, and nonsense comes back as the default."""
 
-from dataclasses import fields, replace
-from urllib.parse import parse_qsl, quote
+from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from attention import corpus
+from attention import corpus, reading
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
-from attention.lesson.steps import keys
-from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Lines, Look
+from attention.lesson.survey import Lines, Look
 from attention.masks import MASK_NAMES
 from attention.models import list_models, load
-from attention.reading import FRENCH, PICTURE, TEXT
-from attention.segments import BLOCK_NAMES
+from attention.pages import ALL_HEADS, COMPARE, PAGES, STEP_BY_STEP, SYNTAX_CHECK, everything
+from attention.pages import MODELS as MODELS_PAGE
+from attention.parameters import (
+    MAX_PINS,
+    Cells,
+    Choice,
+    Context,
+    Flag,
+    Indices,
+    Name,
+    Number,
+    Pins,
+    Spot,
+    Spots,
+    Text,
+    other_model,
+)
+from attention.settings import (
+    AT,
+    BESIDE,
+    CELL,
+    DEFAULT_TEXT,
+    EXAMPLE,
+    HEAD,
+    HIDE,
+    LAYER,
+    MASK,
+    MODEL,
+    ON,
+    PAIR,
+    PART,
+    PINS,
+    RELATION,
+    STEP,
+    TEXT,
+    VERSUS,
+    WORD,
+    WORDS,
+)
 from attention.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
 from attention.trace import Token
-from attention.view import (
-    DEFAULT_TEXT,
-    MAX_PINS,
-    Grammar,
-    Pane,
-    Spot,
-    View,
-    default_word,
-    other_model,
-    same_word,
-    spot_of,
-    text_notices,
-    word_at,
-)
+from attention.view import Place, View, default_word, same_word, spot_of, word_at
 
 # One that has an encoder and a decoder is among them, whatever the catalogue has.
 BOTH = replace(list_models()[1], model_id="both", n_decoder_layers=4)
-MODELS = {info.model_id: info for info in [*list_models(), BOTH]}
-RELATIONS = sorted({relation for sentence in corpus.annotated() for relation in sentence.relations})
+INFOS = {info.model_id: info for info in [*list_models(), BOTH]}
 TOY = load("toy")
 anything = st.text(st.characters())
 
 
-# What can be hidden from a model: a picture has one size, and no padding.
-MASKS = {"text": MASK_NAMES, "french": MASK_NAMES, "picture": ("none", "causal")}
+FIRST_TEXTS = [each.first for each in (reading.TEXT, reading.FRENCH, reading.PICTURE)]
 
 
 def maybe(strategy):
     return st.none() | strategy
 
 
-def panes(info):
-    cell = st.builds(
-        Cell, st.from_regex(r"[a-z]{1,12}", fullmatch=True), st.integers(0, 99_999), st.integers(0, 99_999)
-    )
-    return st.builds(
-        Pane,
-        maybe(st.integers(0, info.n_layers - 1)),
-        maybe(st.integers(0, info.n_heads - 1)),
-        maybe(cell),
-    )
-
-
-def lines(info):
-    pins = st.tuples(st.sampled_from(["query", "key"]), ascending(st.integers(0, 99_999), min_size=1))
-    return st.builds(
-        Lines,
-        heads=maybe(ascending(st.integers(0, info.n_heads - 1))),
-        threshold=maybe(st.sampled_from(THRESHOLDS)),
-        pinned=maybe(pins),
-        mean=st.booleans(),
-    )
-
-
 def ascending(numbers, min_size=0):
     return st.sets(numbers, min_size=min_size, max_size=MAX_PINS).map(lambda found: tuple(sorted(found)))
 
 
+def values(parameter, context):
+    """Any value that a parameter can have, by its kind."""
+    match parameter.kind:
+        case Choice(options):
+            found = st.sampled_from(options(context))
+        case Flag():
+            found = st.booleans()
+        case Number(count):
+            found = st.integers(0, count(context) - 1)
+        case Text():
+            found = (anything | st.sampled_from(FIRST_TEXTS)).map(clean)
+        case Name(most):
+            found = st.text(st.characters(), max_size=most).map(clean).filter(lambda name: len(name) <= most)
+        case Cells():
+            name = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
+            found = st.builds(Cell, name, st.integers(0, 99_999), st.integers(0, 99_999))
+        case Spots():
+            found = st.builds(Spot, st.integers(0, 1), st.integers(0, 99_999))
+        case Indices(count):
+            found = ascending(st.integers(0, count(context) - 1))
+        case Pins():
+            found = st.tuples(st.sampled_from(["query", "key"]), ascending(st.integers(0, 99_999), min_size=1))
+    return st.just(parameter.default) | found
+
+
 @st.composite
-def views(draw):
-    """Any view that the page can come to."""
-    model = draw(st.sampled_from(sorted(MODELS)))
-    reading = MODELS[model].reading
-    word = draw(maybe(st.integers(0, max(info.max_tokens for info in MODELS.values()) - 1)))
-    view = View(
-        model=model,
-        part=draw(st.sampled_from(MODELS[model].parts or ("encoder",))),
-        step=draw(st.sampled_from(keys())),
-        mask=draw(st.sampled_from(MASKS[reading.name])),
-        word=word,
-        spot=draw(maybe(st.builds(Spot, st.integers(0, 1), st.integers(0, 99_999)))) if word is None else None,
-        pane=draw(panes(MODELS[model])),
-        beside=reading is TEXT and draw(st.booleans()),
-        other=draw(panes(MODELS[other_model(model, MODELS)])),
-        sort=draw(st.sampled_from(SORT_NAMES)),
-        look=Look(draw(st.booleans()), draw(st.sampled_from(HIDE_NAMES)), draw(st.booleans())),
-        block=draw(st.sampled_from(BLOCK_NAMES)),
-        lines=draw(lines(MODELS[model])),
-        grammar=Grammar(
-            draw(st.sampled_from(["", *RELATIONS])),
-            draw(maybe(st.integers(0, len(corpus.annotated()) - 1))),
-            draw(st.booleans()),
-        ),
-    )
-    # Sometimes what any of the models begins with.
-    text = draw(anything | st.sampled_from([each.first for each in (TEXT, FRENCH, PICTURE)]))
-    sentences = {"text": clean(text), "pair": clean(draw(anything)) if reading is TEXT else ""}
-    versus = draw(maybe(anything))
-    return replace(view, **sentences, versus=None if versus is None else clean(versus))
+def views(draw, pages=PAGES):
+    """Any view that a page can come to, with what other pages have of their own."""
+    page = draw(st.sampled_from(pages))
+    context = Context(INFOS, draw(st.sampled_from(sorted(INFOS))))
+    chosen = {
+        parameter.name: draw(values(parameter, context))
+        for parameter in everything(page)
+        if parameter is not MODEL and parameter.needs(context.info)
+    }
+    if chosen["word"] is not None:
+        chosen["at"] = None
+    return View.of(page, model=context.model, **chosen)
 
 
-def read(query):
-    return View.from_query(query, MODELS)
+def read(query, page=STEP_BY_STEP):
+    return View.from_query(query, page, INFOS)
 
 
 # ------------------------------------------------------------------------------------ there and back
@@ -118,145 +123,90 @@ def read(query):
 
 @given(views())
 def test_a_link_leads_back_to_its_view_without_a_notice(view):
-    assert read(view.to_query()) == (view, [])
+    assert read(view.to_query(), view.page) == (view.shown(), [])
 
 
 @given(views())
 def test_a_link_is_made_of_text_and_written_in_one_way_only(view):
     query = view.to_query()
     assert all(isinstance(value, str) for value in query.values())
-    assert read(query)[0].to_query() == query
+    assert read(query, view.page)[0].to_query() == query
 
 
 @given(views(), views())
 def test_different_views_have_different_links(one, other):
-    assert (one == other) == (one.to_query() == other.to_query())
+    other = replace(other, page=one.page)
+    assert (one.shown() == other.shown()) == (one.to_query() == other.to_query())
 
 
 @pytest.mark.parametrize("model", [info.model_id for info in list_models()])
-@pytest.mark.parametrize("first", [each.first for each in (TEXT, FRENCH, PICTURE)])
+@pytest.mark.parametrize("first", FIRST_TEXTS)
 def test_a_link_leaves_out_what_its_own_model_begins_with_and_no_other_text(model, first):
     """What BERT begins with is no default of a model that reads French."""
-    query = View(text=first, model=model).to_query()
-    assert query.get("text", MODELS[model].reading.first) == first
-    assert ("text" in query) == (first != MODELS[model].reading.first)
-    assert read(query) == (View(text=first, model=model), [])
+    view = View.of(STEP_BY_STEP, text=first, model=model)
+    query = view.to_query()
+    assert query.get("text", INFOS[model].reading.first) == first
+    assert ("text" in query) == (first != INFOS[model].reading.first)
+    assert read(query) == (view, [])
 
 
-# Links as they were written and sent before words had a spot in the text and the treebank was in a link.
-OLD_LINKS = {
-    "text=Two+birds&model=toy&step=softmax&mask=causal&word=1&head=3&cell=weights-1-0&beside=1&beside_layer=2": View(
-        text="Two birds",
-        model="toy",
-        step="softmax",
-        mask="causal",
-        word=1,
-        pane=Pane(head=2, cell=Cell("weights", 1, 0)),
-        beside=True,
-        other=Pane(layer=1),
-    ),
-    "text=le+chat+noir+dort&model=translator-fr-en&part=cross&step=softmax": View(
-        text="le chat noir dort", model="translator-fr-en", part="cross", step="softmax"
-    ),
-    "model=translator-fr-en": View(text=FRENCH.first, model="translator-fr-en"),
-    "text=One+two&versus=One+three&cell=compare-1-0&step=scores": View(
-        text="One two", versus="One three", step="scores", pane=Pane(cell=Cell("compare", 1, 0))
-    ),
-    "pair=It+was+tired&sort=across&block=AB&on=1-3&pins=query-2&words=1": View(
-        pair="It was tired",
-        sort="across",
-        block="AB",
-        lines=Lines(heads=(0, 2), pinned=("query", (2,))),
-        look=Look(words=True),
-    ),
-}
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_the_default_view_has_the_shortest_link_there_is(page):
+    assert View(page).to_query() == {}
+    assert read({}, page) == (View(page), [])
 
 
-@pytest.mark.parametrize("link", OLD_LINKS)
-def test_an_old_link_leads_where_it_led(link):
-    assert read(dict(parse_qsl(link))) == (OLD_LINKS[link], [])
-
-
-def test_the_default_view_has_the_shortest_link_there_is():
-    assert View().to_query() == {}
-    assert read({}) == (View(), [])
-
-
-def test_every_part_of_a_view_is_in_its_link():
+@given(st.data())
+def test_every_parameter_is_in_the_link_of_every_page_that_has_it(data):
     """A part that no link holds could not be shared."""
-    changed = {
-        "text": "One two",
-        "pair": "Three",
-        "versus": "",
-        "model": "toy",
-        "part": "cross",
-        "step": "softmax",
-        "mask": "causal",
-        "word": 0,
-        "spot": Spot(0, 4),
-        "pane": Pane(head=1),
-        "beside": True,
-        "other": Pane(cell=Cell("scores", 1, 0)),
-        "sort": "entropy",
-        "look": Look(words=True),
-        "block": "AB",
-        "lines": Lines(heads=()),
-        "grammar": Grammar(example=0),
-    }
-    assert set(changed) == {field.name for field in fields(View)}
-    for name, value in changed.items():
-        view = replace(View(model="both") if name == "part" else View(), **{name: value})
-        assert view.to_query() != {}
-        assert read(view.to_query()) == (view, [])
+    page = data.draw(st.sampled_from(PAGES))
+    parameter = data.draw(st.sampled_from(page.parameters))
+    context = Context(INFOS, "both")
+    value = data.draw(values(parameter, context))
+    assume(value != parameter.default)
+    view = View.of(page, **{"model": "both", parameter.name: value})
+    assume(view[parameter] != parameter.opened(None))
+    assert view.to_query()[parameter.name] == parameter.kind.write(view[parameter])
+    assert read(view.to_query(), page) == (view, [])
 
 
 def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():
     view, notices = read({"layer": "1", "head": "12", "word": "0", "beside_head": "3", "cell": "scores-3-2"})
-    assert (view.pane, view.word, view.other.head) == (Pane(0, 11, Cell("scores", 3, 2)), 0, 2)
+    assert (view.pane, view.word, view.other.head) == (Place(0, 11, Cell("scores", 3, 2)), 0, 2)
     assert notices == []
 
 
 # ---------------------------------------------------------------------------------------- bad links
 
-NAMES = (
-    "text",
-    "at",
-    "relation",
-    "example",
-    "rare",
-    "model",
-    "step",
-    "mask",
-    "word",
-    "layer",
-    "head",
-    "cell",
-    "beside",
-)
-NAMES += ("beside_layer", "beside_head", "beside_cell", "sort", "words", "hide", "renormalise")
-NAMES += ("block", "on", "least", "pins", "mean", "pair", "versus", "unknown")
+NAMES = tuple(parameter.name for parameter in everything(STEP_BY_STEP))
 
 
-@given(st.dictionaries(st.sampled_from(NAMES) | anything, anything))
-def test_no_link_is_bad_enough_to_raise(query):
-    view, notices = read(query)
-    assert read(view.to_query()) == (view, [])
+@given(st.dictionaries(st.sampled_from(NAMES) | anything, anything), st.sampled_from(PAGES))
+def test_no_link_is_bad_enough_to_raise(query, page):
+    view, notices = read(query, page)
+    assert read(view.to_query(), page) == (view.shown(), [])
     for sentence in notices:
         sentence.encode()
         assert len(sentence) < 300
 
 
-@given(st.dictionaries(st.sampled_from(NAMES), st.from_regex(r"[-0-9a-z٣²]{0,8}", fullmatch=True)))
-def test_no_almost_good_link_is_bad_enough_to_raise(query):
-    view, notices = read(query)
-    assert read(view.to_query()) == (view, [])
+@given(
+    st.dictionaries(st.sampled_from(NAMES), st.from_regex(r"[-0-9a-z٣²]{0,8}", fullmatch=True)), st.sampled_from(PAGES)
+)
+def test_no_almost_good_link_is_bad_enough_to_raise(query, page):
+    view, notices = read(query, page)
+    assert read(view.to_query(), page) == (view.shown(), [])
     # What was not taken is spoken of.
-    for name in NAMES[1:-1]:
-        # A second sentence is spoken of in words.
-        if name == "pair" and any("second sentence" in sentence for sentence in notices):
+    written = view.to_query()
+    for parameter in page.parameters:
+        name = parameter.name
+        if name not in query or any(f"{name}=" in sentence for sentence in notices):
             continue
-        if name in query and not any(f"{name}=" in sentence for sentence in notices):
-            assert meant(view.to_query().get(name, query[name])) == meant(query[name])
+        # A second sentence is spoken of in words, and what was only beside another model goes in silence.
+        if parameter.needs(INFOS[view.model]):
+            assert meant(written.get(name, query[name])) == meant(query[name])
+        elif parameter is PAIR and clean(query[name]):
+            assert any("second sentence" in sentence for sentence in notices)
 
 
 def meant(value):
@@ -305,19 +255,28 @@ def meant(value):
         ("example", "0", "1 to 200"),
         ("example", "201", "1 to 200"),
         ("rare", "yes", "0, 1"),
+        ("panel", "Shapes", "shapes, numpy, pytorch, table"),
+        ("beside_panel", "", "shapes, numpy, pytorch, table"),
+        ("table", "open", "0, 1"),
+        ("savings", "-1", "0, 1"),
+        ("sizes", "GPT-2", "Llama 3 8B"),
+        ("alignment", "middle", "start, end"),
+        ("way", "six", "numpy_head, module, fused"),
+        ("get", "a" * 97, "96 characters at most"),
     ],
 )
 def test_a_bad_parameter_becomes_the_default_and_a_notice_says_what_it_can_be(name, value, may_be):
-    view, notices = read({"text": "One two", name: value})
-    assert view == View(text="One two")
-    assert len(notices) == 1
-    assert f"{name}={value[:30]}" in notices[0]
-    assert may_be in notices[0]
+    for page in PAGES:
+        view, notices = read({"text": "One two", name: value}, page)
+        assert view == View.of(page, text="One two")
+        assert len(notices) == 1
+        assert f"{name}={value[:30]}" in notices[0]
+        assert may_be in notices[0]
 
 
 def test_every_bad_parameter_has_a_notice_of_its_own_and_the_good_ones_stay():
     view, notices = read({"step": "softmax", "mask": "x", "word": "y", "head": "3"})
-    assert view == View(step="softmax", pane=Pane(head=2))
+    assert view == View.of(STEP_BY_STEP, step="softmax", head=2)
     assert [("mask=x" in sentence, "word=y" in sentence) for sentence in notices] == [(True, False), (False, True)]
 
 
@@ -339,13 +298,13 @@ def test_a_text_too_long_for_a_link_is_cut_and_a_notice_says_where():
     assert len(view.text) <= MAX_CHARACTERS
     assert "10,003 characters" in notice
     assert f"“…{view.text[-20:]}”" in notice
-    assert text_notices(view.text) == []
+    assert view.cuts({}) == view.cuts({"text": view.text}) == []
 
 
 def test_a_text_of_just_the_longest_length_is_not_cut():
     text = "a" * MAX_CHARACTERS
-    assert read({"text": text}) == (View(text=text), [])
-    assert len(text_notices(text + "b")) == 1
+    assert read({"text": text}) == (View.of(STEP_BY_STEP, text=text), [])
+    assert len(View().cuts({"text": text + "b"})) == 1
 
 
 LETTERS = st.text(st.sampled_from("aé漢 "), max_size=40).map(lambda text: text * 90)
@@ -353,7 +312,8 @@ LETTERS = st.text(st.sampled_from("aé漢 "), max_size=40).map(lambda text: text
 
 @given(LETTERS, LETTERS, maybe(LETTERS))
 def test_a_link_holds_all_sentences_together_within_its_budget(text, pair, versus):
-    view, notices = read({"text": text, "pair": pair} | ({} if versus is None else {"versus": versus}))
+    typed = {"text": text, "pair": pair} | ({} if versus is None else {"versus": versus})
+    view, notices = read(typed, COMPARE)
     together = view.text + view.pair + (view.versus or "")
     assert len(together) <= MAX_CHARACTERS
     assert len(quote(together, safe="")) <= MAX_LINK_BYTES
@@ -362,83 +322,105 @@ def test_a_link_holds_all_sentences_together_within_its_budget(text, pair, versu
         for typed, kept in ((text, view.text), (pair, view.pair), (versus, view.versus or ""))
     ]
     assert len(notices) == sum(lost)
-    assert read(view.to_query()) == (view, [])
+    assert read(view.to_query(), COMPARE) == (view, [])
+    # What is chosen one after the other is cut as a link is.
+    chosen = View(COMPARE).having(VERSUS, versus).having(PAIR, pair).having(TEXT, text)
+    assert read(chosen.to_query(), COMPARE) == (chosen, [])
 
 
 def test_the_first_sentence_has_its_room_first_and_what_is_left_out_is_said():
     view, (notice,) = read({"text": "a" * MAX_CHARACTERS, "pair": "It was tired"})
     assert (len(view.text), view.pair) == (MAX_CHARACTERS, "")
     assert notice == ("The second sentence has 12 characters, and a link has room for 0 of them: it was left out.")
-    shorter = View(pair="b" * 2000).with_text("a" * 1000)
+    shorter = View.of(pair="b" * 2000).having(TEXT, "a" * 1000)
     assert (len(shorter.text), len(shorter.pair)) == (1000, 1500)
 
 
 @given(anything)
 def test_the_text_of_a_link_is_the_text_that_the_field_would_take(typed):
-    assert read({"text": typed})[0].text == View().with_text(typed).text
+    assert read({"text": typed})[0].text == View().having(TEXT, typed).text
 
 
 def test_no_text_stays_no_text():
     """Somebody who shares an empty field does not share the first example."""
-    view = View().with_text("  ")
+    view = View(STEP_BY_STEP).having(TEXT, "  ")
     assert view.text == ""
     assert read(view.to_query()) == (view, [])
 
 
 # ------------------------------------------------------------------------------------------ changes
 
-FULL = View(
+FULL = View.of(
+    STEP_BY_STEP,
     text="One two three",
     model="toy",
     step="scores",
     mask="causal",
     word=1,
-    pane=Pane(0, 2, Cell("scores", 1, 0)),
+    layer=0,
+    head=2,
+    cell=Cell("scores", 1, 0),
     beside=True,
-    other=Pane(3, 4, Cell("scores", 2, 2)),
+    beside_layer=3,
+    beside_head=4,
+    beside_cell=Cell("scores", 2, 2),
 )
 
 
+def but(view, **values):
+    """The view with other values, and nothing else changed."""
+    return View.of(view.page, **{**view.chosen, **values})
+
+
 def without_cells(view):
-    return replace(view, pane=replace(view.pane, cell=None), other=replace(view.other, cell=None))
+    return but(view, cell=None, beside_cell=None)
 
 
 def test_a_new_sentence_lets_go_of_the_word_and_the_cells_of_the_old_one():
-    assert FULL.with_text(" Four ") == replace(without_cells(FULL), text="Four", word=None)
+    assert FULL.having(TEXT, " Four ") == but(without_cells(FULL), text="Four", word=None)
 
 
 def test_another_second_sentence_lets_go_of_the_word_and_the_cells_and_a_new_first_one_keeps_it():
-    paired = replace(FULL, pair="Old")
-    assert paired.with_pair(" New\n") == replace(without_cells(FULL), pair="New", word=None)
-    assert paired.with_pair("").pair == ""
-    assert paired.with_text("Four").pair == "Old"
+    paired = but(FULL, pair="Old")
+    assert paired.having(PAIR, " New\n") == but(without_cells(FULL), pair="New", word=None)
+    assert paired.having(PAIR, "").pair == ""
+    assert paired.having(TEXT, "Four").pair == "Old"
 
 
 def test_another_sentence_to_compare_lets_go_of_the_cells_and_keeps_the_word():
-    assert FULL.with_versus(" x ") == replace(without_cells(FULL), versus="x")
-    assert FULL.with_versus("x").with_text("Four").versus == "x"
-    assert read(FULL.with_versus("").to_query())[0].versus == ""
+    there = FULL.on(COMPARE)
+    assert there.having(VERSUS, " x ") == but(without_cells(there), versus="x")
+    assert there.having(VERSUS, "x").having(TEXT, "Four").versus == "x"
+    assert read(there.having(VERSUS, "").to_query(), COMPARE)[0].versus == ""
 
 
 def test_another_step_lets_go_of_the_cells_and_the_same_step_keeps_them():
-    assert FULL.with_step("softmax") == replace(without_cells(FULL), step="softmax")
-    assert FULL.with_step("scores") == FULL
+    assert FULL.having(STEP, "softmax") == but(without_cells(FULL), step="softmax")
+    assert FULL.having(STEP, "scores") == FULL
+
+
+def test_what_is_chosen_again_as_it_is_changes_nothing():
+    for parameter in FULL.page.parameters:
+        assert FULL.having(parameter, FULL[parameter]) == FULL
 
 
 def test_another_model_lets_go_of_layers_heads_and_words_and_the_same_one_keeps_them():
-    assert FULL.with_model("minilm-l6") == replace(FULL, model="minilm-l6", word=None, pane=Pane(), other=Pane())
-    assert FULL.with_model("toy") == FULL
+    gone = dict.fromkeys(("word", "layer", "head", "beside_layer", "beside_head"))
+    assert FULL.having(MODEL, "minilm-l6") == but(without_cells(FULL), model="minilm-l6", **gone)
+    assert FULL.having(MODEL, "toy") == FULL
 
 
 def test_another_model_keeps_where_the_word_was_until_another_one_is_chosen():
     spot = Spot(0, 4)
-    moved = FULL.with_model("minilm-l6", spot)
+    moved = FULL.having(MODEL, "minilm-l6").having(AT, spot)
     assert (moved.word, moved.spot) == (None, spot)
     assert read(moved.to_query()) == (moved, [])
     assert moved.to_query()["at"] == "A-4"
-    assert (moved.with_word(2).word, moved.with_word(2).spot) == (2, None)
-    assert moved.with_text("Four").spot is moved.with_pair("Four").spot is moved.with_part("cross").spot is None
-    assert moved.with_step("softmax").spot == moved.with_mask("none").spot == moved.with_versus("x").spot == spot
+    assert (moved.having(WORD, 2).word, moved.having(WORD, 2).spot) == (2, None)
+    changes = {TEXT: "Four", PAIR: "Four", PART: "cross"}
+    assert [moved.having(parameter, value).spot for parameter, value in changes.items()] == [None] * 3
+    others = {STEP: "softmax", MASK: "none", VERSUS: "x"}
+    assert [moved.having(parameter, value).spot for parameter, value in others.items()] == [spot] * 3
 
 
 def test_a_link_that_says_twice_which_word_is_in_focus_is_told_which_counts():
@@ -447,16 +429,32 @@ def test_a_link_that_says_twice_which_word_is_in_focus_is_told_which_counts():
     assert "at=A-4" in notice
 
 
-@given(views(), st.sampled_from(sorted(MODELS)))
+@given(views(), st.sampled_from(sorted(INFOS)))
 def test_whatever_model_is_chosen_the_view_is_one_that_it_takes(view, model):
-    found = view.with_model(model).fitting(MODELS[model])
-    assert read(found.to_query()) == (found, [])
-    assert found.fitting(MODELS[model]) == found
+    context = Context(INFOS, model)
+    found = view.having(MODEL, model).fitting(context)
+    assert read(found.to_query(), view.page) == (found.shown(), [])
+    assert found.fitting(context) == found
     # What the model takes stays.
-    if view.mask in MASKS[MODELS[model].reading.name]:
+    if view.mask in INFOS[model].reading.masks:
         assert found.mask == view.mask
-    if MODELS[model].reading is TEXT:
+    if INFOS[model].reading.takes_sentences:
         assert (found.pair, found.beside) == (view.pair, view.beside)
+
+
+@given(st.data())
+def test_a_value_that_there_is_not_is_one_of_no_parameter(data):
+    """Whatever a browser says."""
+    context = Context(INFOS, data.draw(st.sampled_from(sorted(INFOS))))
+    parameter = data.draw(st.sampled_from(everything(ALL_HEADS)))
+    wild = data.draw(
+        st.none() | st.booleans() | st.integers() | st.floats() | anything | st.tuples(anything, st.tuples(anything))
+    )
+    if not parameter.fits(wild, context):
+        return
+    view = View.of(model=context.model).but(parameter, wild)
+    assert read(view.on(COMPARE).to_query(), COMPARE)[1] == []
+    assert not isinstance(wild, float) or wild in THRESHOLDS
 
 
 @pytest.mark.parametrize(
@@ -469,82 +467,124 @@ def test_whatever_model_is_chosen_the_view_is_one_that_it_takes(view, model):
 )
 def test_a_link_that_asks_a_model_for_what_it_does_not_take_is_told(query, words):
     view, (notice,) = read({"model": "vit-digits", **query})
-    assert view == View(text=PICTURE.first, model="vit-digits")
+    assert view == View.of(STEP_BY_STEP, text=reading.PICTURE.first, model="vit-digits")
     assert words in notice
 
 
-def test_padding_that_is_no_longer_there_is_not_in_focus_and_matrices_of_another_size_have_no_cell():
-    padding = Token("[PAD]", "", None, 7, 0, is_special=True, is_padding=True)
-    word = Token("cat", "cat", 1, 1, 5, start=4)
-    padded = replace(FULL, mask="padding")
-    assert padded.with_mask("none", padding) == replace(without_cells(FULL), mask="none", word=None)
-    assert padded.with_mask("causal", word) == without_cells(FULL)
-    assert FULL.with_mask("none", word) == replace(FULL, mask="none")
-    assert FULL.with_mask("padding") == replace(without_cells(FULL), mask="padding")
-    assert FULL.with_mask("causal") == FULL
+def test_matrices_of_another_size_have_no_cell():
+    padded = but(FULL, mask="padding")
+    assert padded.having(MASK, "causal") == without_cells(FULL)
+    assert FULL.having(MASK, "none") == but(FULL, mask="none")
+    assert FULL.having(MASK, "padding") == without_cells(padded)
+    assert FULL.having(MASK, "causal") == FULL
 
 
-# What belongs to one page, and that page.
-OWN = {"versus": ("Compare", "It slept"), "grammar": ("Syntax check", Grammar("det", 3))}
-PAGES = ("Step by step", "Compare", "Syntax check", "Models")
+@given(views(), st.sampled_from(PAGES))
+def test_the_link_of_a_page_has_what_is_its_own_and_nothing_of_another_page(view, page):
+    there = view.on(page)
+    names = {parameter.name for parameter in page.parameters}
+    assert set(there.to_query()) <= names
+    for parameter in page.own:
+        assert there[parameter] == view[parameter]
+    # And what no link of the page holds is there on coming back.
+    back = read(there.to_query(), page)[0].keeping(view).on(view.page)
+    for parameter in view.page.own:
+        if parameter not in page.own:
+            assert back[parameter] == view[parameter]
 
 
-@given(views(), views(), st.sampled_from(PAGES))
-def test_a_page_has_what_is_its_own_and_nothing_of_another_page(view, kept, page):
-    shown = view.shown_on(page, kept)
-    default = View()
-    for name, (owner, _) in OWN.items():
-        own = getattr(view, name) if getattr(view, name) != getattr(default, name) else getattr(kept, name)
-        assert getattr(shown, name) == (own if owner == page else getattr(default, name))
-        assert getattr(view.shown_on(page), name) == getattr(view if owner == page else default, name)
-    same = dict.fromkeys(OWN)
-    assert replace(shown, **same) == replace(view, **same)
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_what_belongs_to_a_page_comes_back_there_from_every_other_page(name):
-    owner, value = OWN[name]
-    chosen = replace(View(text="Two birds"), **{name: value})
-    kept = chosen.keeping(View(), owner)
+@pytest.mark.parametrize(
+    ("owner", "values"),
+    [
+        (COMPARE, {"versus": "It slept"}),
+        (SYNTAX_CHECK, {"relation": "det", "example": 3}),
+        (ALL_HEADS, {"sort": "entropy", "on": (1, 2), "pins": ("key", (1,))}),
+    ],
+    ids=lambda each: each if isinstance(each, dict) else each.title,
+)
+def test_what_belongs_to_a_page_comes_back_there_from_every_other_page(owner, values):
+    view = chosen = View.of(owner, text="Two birds", **values)
     for page in PAGES:
-        if page != owner:
-            kept = View(text="A dog").shown_on(page).keeping(kept, page)
-    assert View(text="A dog").shown_on(owner, kept) == replace(chosen, text="A dog")
-    # What is let go there is let go, and what an old link of another page has is kept.
-    assert getattr(View().keeping(kept, owner), name) == getattr(View(), name)
-    assert getattr(chosen.keeping(View(), "Step by step"), name) == value
+        view = read(view.on(page).to_query(), page)[0].keeping(view)
+        assert view.on(owner) == chosen
+    # What an old link of another page has of it is kept, too.
+    linked = read(chosen.to_query(), STEP_BY_STEP)[0].keeping(View(MODELS_PAGE))
+    assert not set(values) & set(linked.to_query())
+    assert linked.on(owner) == chosen
+
+
+def test_what_belongs_to_tokens_that_are_gone_meanwhile_does_not_come_back():
+    heads = View.of(ALL_HEADS, text="Two birds", pins=("key", (1,)), on=(1, 2), sort="entropy")
+    # By a choice, and by a link.
+    assert heads.on(STEP_BY_STEP).having(TEXT, "A dog").on(ALL_HEADS) == View.of(
+        ALL_HEADS, text="A dog", on=(1, 2), sort="entropy"
+    )
+    linked = read({"text": "A dog", "head": "3"}, STEP_BY_STEP)[0].keeping(heads)
+    assert linked.on(ALL_HEADS) == View.of(ALL_HEADS, text="A dog", head=2, sort="entropy")
+
+
+def test_a_cell_of_a_picture_that_one_page_alone_draws_stays_there():
+    view = View.of(COMPARE, cell=Cell("compare", 1, 0))
+    assert view.on(COMPARE).pane.cell == Cell("compare", 1, 0)
+    assert [view.on(page).pane.cell for page in PAGES if page is not COMPARE] == [None] * (len(PAGES) - 1)
+    for page in PAGES:
+        assert FULL.on(page).pane.cell == Cell("scores", 1, 0)
 
 
 def test_another_word_lets_go_of_the_cells():
-    assert FULL.with_word(2) == replace(without_cells(FULL), word=2)
+    assert FULL.having(WORD, 2) == but(without_cells(FULL), word=2)
 
 
 def test_pins_stay_as_long_as_the_tokens_do_and_heads_as_long_as_the_head_that_was_chosen():
     drawn = Lines(heads=(0, 1), threshold=0.1, pinned=("key", (2,)), mean=True)
-    view = replace(FULL, lines=drawn)
+    view = but(FULL.on(ALL_HEADS), on=(0, 1), least=0.1, pins=("key", (2,)), mean=True)
+    assert view.lines == drawn
     without_pins, without_heads = replace(drawn, pinned=None), replace(drawn, heads=None)
-    assert view.with_text("Four").lines == view.with_pair("Four").lines == without_pins
-    assert view.with_look(Look(words=True)).lines == without_pins
-    assert view.with_look(Look(hide="special")).lines == drawn
-    assert view.with_pane(replace(view.pane, head=1)).lines == without_heads
-    assert view.with_pane(replace(view.pane, cell=None)).lines == drawn
-    assert view.with_model("minilm-l6").lines == replace(drawn, pinned=None, heads=None)
+    assert view.having(TEXT, "Four").lines == view.having(PAIR, "Four").lines == without_pins
+    assert view.having(WORDS, True).lines == without_pins
+    assert view.having(HIDE, "special").lines == drawn
+    assert view.having(HEAD, 1).lines == view.having(LAYER, None).lines == without_heads
+    assert view.having(CELL, None).lines == drawn
+    assert view.having(MODEL, "minilm-l6").lines == replace(drawn, pinned=None, heads=None)
+    assert view.having(WORDS, True).look == Look(words=True)
+
+
+def test_an_example_stays_with_a_relation_that_it_has():
+    treebank = corpus.annotated()
+    relation, *others = treebank[0].relations
+    (strange, *_) = {name for each in treebank for name in each.relations} - set(treebank[0].relations)
+    view = View.of(SYNTAX_CHECK, example=0)
+    assert view.having(RELATION, relation).having(RELATION, others[0])[EXAMPLE] == 0
+    assert view.having(RELATION, strange)[EXAMPLE] is None
 
 
 def test_more_pins_than_a_link_has_room_for_are_not_kept():
     link = {"pins": "query-" + "-".join(map(str, range(500)))}
     assert read(link)[0].lines.pinned == ("query", tuple(range(MAX_PINS)))
+    assert View(ALL_HEADS).having(PINS, ("query", tuple(range(500)))) == read(link, ALL_HEADS)[0]
+
+
+def test_no_heads_that_are_on_are_another_thing_than_none_that_are_chosen():
+    view = View(ALL_HEADS).having(ON, ())
+    assert (view.to_query(), view.lines.heads) == ({"on": ""}, ())
+    assert View(ALL_HEADS).lines.heads is None
+
+
+def test_there_is_no_view_of_a_parameter_that_there_is_not():
+    with pytest.raises(TypeError, match="no parameter is named heads, layers"):
+        View.of(layers=1, heads=2, beside=True)
+    assert View.of(beside=True)[BESIDE]
 
 
 def test_a_place_that_nobody_chose_is_the_models_own():
-    info = MODELS["minilm-l6"]
-    assert Pane().layer_and_head(info) == (info.default_layer, info.default_head)
-    assert Pane(0, 0).layer_and_head(info) == (0, 0)
+    info = INFOS["minilm-l6"]
+    assert Place().layer_and_head(info) == (info.default_layer, info.default_head)
+    assert Place(0, 0).layer_and_head(info) == (0, 0)
 
 
 def test_beside_the_toy_stands_a_real_model_and_beside_a_real_one_the_toy():
-    assert other_model("toy", MODELS) == "minilm-l6"
-    assert other_model("minilm-l6", MODELS) == "toy"
+    assert other_model("toy", INFOS) == "minilm-l6"
+    assert other_model("minilm-l6", INFOS) == "toy"
 
 
 # --------------------------------------------------------------------------------------------- words

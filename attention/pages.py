@@ -1,0 +1,186 @@
+"""All pages, in groups: what each is called, where it is, what it is for, and what can be set there alone.
+
+The navigation, the links between pages, the table in the README and the tests over all pages come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from attention import settings
+from attention.lesson.compare import COMPARE as COMPARED
+from attention.lesson.neuron import NEURON
+from attention.parameters import Parameter
+from attention.trace import ModelInfo
+
+__all__ = [
+    "ALL_HEADS",
+    "CODE_LAB",
+    "COMPARE",
+    "FRONT",
+    "GROUPS",
+    "MANY_SENTENCES",
+    "MODELS",
+    "NEURON_VIEW",
+    "PAGES",
+    "STEP_BY_STEP",
+    "SYNTAX_CHECK",
+    "Group",
+    "Page",
+    "everything",
+    "table",
+]
+
+Group = Literal["Learn", "Explore", "Labs", "Class"]
+
+
+def _every(_: ModelInfo) -> bool:
+    return True
+
+
+def _takes_sentences(info: ModelInfo) -> bool:
+    return info.reading.takes_sentences
+
+
+# By identity: there is one of each.
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """A page: its address (that of the front door is empty), its title, its group, and what it is for in a sentence.
+
+    ``own`` are the parameters that it has alone. ``is_for`` tells which models it is for; ``matrix`` names the matrix,
+    if there is one, that is drawn on this page alone and not at a step. The browser's tab says ``tab``, or the title.
+    """
+
+    address: str
+    title: str
+    group: Group
+    purpose: str = field(repr=False)
+    own: tuple[Parameter[Any], ...] = field(default=(), repr=False)
+    is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
+    matrix: str = ""
+    tab: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file that draws it, from the folder of the project."""
+        return f"pages/{self.address}.py" if self.address else "app.py"
+
+    @property
+    def parameters(self) -> tuple[Parameter[Any], ...]:
+        """All that its link holds."""
+        return (*settings.SHARED, *self.own)
+
+
+FRONT = Page(
+    "", "What this is", "Learn", "One sentence, two models, one heatmap each, and the way in.", tab="See attention"
+)
+STEP_BY_STEP = Page(
+    "step_by_step",
+    "Step by step",
+    "Learn",
+    "The nine steps of attention on your sentence, each with its formula, its numbers and its code.",
+    own=(
+        settings.MAIN.panel,
+        settings.OTHER.panel,
+        settings.MAIN.table,
+        settings.OTHER.table,
+        settings.SAVINGS,
+        settings.SIZES,
+    ),
+)
+ALL_HEADS = Page(
+    "all_heads",
+    "All heads",
+    "Explore",
+    "Every head of every layer on your sentence, and what each one does.",
+    own=(
+        settings.SORT,
+        settings.WORDS,
+        settings.HIDE,
+        settings.RENORMALISE,
+        settings.BLOCK,
+        settings.LEAST,
+        settings.ON,
+        settings.PINS,
+        settings.MEAN,
+    ),
+)
+NEURON_VIEW = Page(
+    "neuron_view",
+    "Neuron view",
+    "Explore",
+    "How one query meets every key, number by number.",
+    matrix=NEURON,
+)
+COMPARE = Page(
+    "compare",
+    "Compare",
+    "Explore",
+    "Two sentences in one head, or two models on one sentence, and the difference.",
+    own=(settings.VERSUS,),
+    is_for=_takes_sentences,
+    matrix=COMPARED,
+)
+MANY_SENTENCES = Page(
+    "many_sentences",
+    "Many sentences",
+    "Explore",
+    "What every head does on average over 500 sentences, or over a file of yours.",
+    own=(settings.ALIGNMENT,),
+    is_for=_takes_sentences,
+)
+SYNTAX_CHECK = Page(
+    "syntax_check",
+    "Syntax check",
+    "Explore",
+    "Which head finds the grammatical head of a word, and how often.",
+    own=(settings.RELATION, settings.EXAMPLE, settings.RARE),
+    is_for=_takes_sentences,
+)
+CODE_LAB = Page(
+    "code_lab",
+    "Code lab",
+    "Labs",
+    "The same attention written five ways, run on your sentence.",
+    own=(settings.WAY,),
+)
+MODELS = Page(
+    "models",
+    "Models",
+    "Explore",
+    "All models that there are, where they are now, and the way to more of them.",
+    own=(settings.GET,),
+)
+
+PAGES = (
+    FRONT,
+    STEP_BY_STEP,
+    ALL_HEADS,
+    NEURON_VIEW,
+    COMPARE,
+    MANY_SENTENCES,
+    SYNTAX_CHECK,
+    CODE_LAB,
+    MODELS,
+)
+# A group is there once it has a page.
+GROUPS: tuple[Group, ...] = tuple(name for name in get_args(Group) if any(page.group == name for page in PAGES))
+
+
+def everything(page: Page) -> tuple[Parameter[Any], ...]:
+    """Return all that can be set: first what this page has, then what other pages have alone."""
+    return (*page.parameters, *(own for other in PAGES if other is not page for own in other.own))
+
+
+def table(pages: Iterable[Page] = PAGES) -> str:
+    """Return the pages as a table in Markdown, group by group."""
+    found = list(pages)
+    rows = [
+        f"| {page.group} | **{page.title}** | {page.purpose} |"
+        for group in get_args(Group)
+        for page in found
+        if page.group == group
+    ]
+    return "\n".join(("| | page | what it is for |", "|---|---|---|", *rows))

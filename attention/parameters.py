@@ -1,0 +1,465 @@
+"""What a user can set, declared once: its name in a link, what it can be, how it is written, what a change resets.
+
+A parameter has a *kind*, which reads a string strictly, writes a value, and says in words what it can be. Bounds may
+depend on the models that there are and on the one that is chosen (``Context``). Reading and writing links, the notices
+about bad values and the state of widgets all follow from these declarations; see :mod:`attention.settings` for them.
+
+In a link, layers, heads and examples count from 1, words and characters from 0; inside the program all count from 0.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, get_args
+
+from attention.figures.head_view import Side
+from attention.figures.matrix import Cell
+from attention.segments import SENTENCES
+from attention.text import clean
+from attention.trace import ModelInfo
+
+__all__ = [
+    "MAX_PINS",
+    "Cells",
+    "Choice",
+    "Context",
+    "Flag",
+    "Indices",
+    "Kind",
+    "Name",
+    "Number",
+    "Parameter",
+    "Pins",
+    "Spot",
+    "Spots",
+    "Text",
+    "Values",
+    "other_model",
+    "read",
+]
+
+T = TypeVar("T")
+
+# So many pinned tokens have room in a link.
+MAX_PINS = 64
+# Numbers in a link have so many digits at most.
+MAX_DIGITS = 5
+# So much of a bad value is repeated in the notice about it.
+MAX_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a word begins, whatever tokens a model makes of it: in which of two texts, and at which character."""
+
+    segment: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What bounds depend on: the models that there are, by their ids, and the id of the one that is chosen."""
+
+    models: Mapping[str, ModelInfo]
+    model: str
+
+    @property
+    def info(self) -> ModelInfo:
+        """The model that is chosen."""
+        return self.models[self.model]
+
+    @property
+    def other(self) -> ModelInfo:
+        """The model that stands beside it."""
+        return self.models[other_model(self.model, self.models)]
+
+
+def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
+    """Return the model that stands beside this one: the first of the catalogue, or the second beside the first."""
+    return next(model_id for model_id in models if model_id != model)
+
+
+# ----------------------------------------------------------------------------------------- kinds
+
+
+class Kind(ABC, Generic[T]):
+    """A kind of value: how it is read, written and described."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def read(self, written: str, context: Context, /) -> T:
+        """Read what a link says.
+
+        Raises:
+            ValueError: it is no such value, or not one that there is in this context.
+        """
+
+    @abstractmethod
+    def write(self, value: T) -> str:
+        """Write a value as a link has it; each value in one way only."""
+
+    @abstractmethod
+    def fits(self, value: object, context: Context, /) -> bool:
+        """Tell whether anything at all, such as what a browser sent, is a value that there is in this context."""
+
+    @abstractmethod
+    def can_be(self, context: Context, /) -> str:
+        """Say what a value can be, in words that follow a semicolon."""
+
+    def tidy(self, value: T) -> T:
+        """Return a value as it is kept."""
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Kind[T]):
+    """One of several options; where there are many, ``example`` says what they look like instead of naming them."""
+
+    options: Callable[[Context], tuple[T, ...]]
+    example: str = ""
+    written: Callable[[T], str] = str
+
+    def read(self, written: str, context: Context) -> T:
+        """Return the option that is written so."""
+        for option in self.options(context):
+            if self.written(option) == written:
+                return option
+        raise ValueError(written)
+
+    def write(self, value: T) -> str:
+        """Write an option."""
+        return self.written(value)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether it is one of the options."""
+        return any(type(value) is type(option) and value == option for option in self.options(context))
+
+    def can_be(self, context: Context) -> str:
+        """Name the options."""
+        if self.example:
+            return f"it looks like {self.example}"
+        return f"it can be {', '.join(map(self.written, self.options(context)))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Kind[bool]):
+    """On or off."""
+
+    def read(self, written: str, _: Context) -> bool:
+        """Read 1 or 0."""
+        if written not in ("0", "1"):
+            raise ValueError(written)
+        return written == "1"
+
+    def write(self, value: bool) -> str:
+        """Write 1 or 0."""
+        return "1" if value else "0"
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a truth value."""
+        return isinstance(value, bool)
+
+    def can_be(self, _: Context) -> str:
+        """Name both."""
+        return "it can be 0, 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Kind[int]):
+    """One of ``count`` things that follow one another, counted from 0 here and from ``first`` in a link."""
+
+    count: Callable[[Context], int]
+    first: int = 0
+
+    def read(self, written: str, context: Context) -> int:
+        """Read a number within the bounds."""
+        value = _digits(written) - self.first
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: int) -> str:
+        """Write it as a link counts."""
+        return str(value + self.first)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether there is a thing of this number."""
+        return type(value) is int and 0 <= value < self.count(context)
+
+    def can_be(self, context: Context) -> str:
+        """Name the bounds."""
+        return f"it can be {self.first} to {self.count(context) - 1 + self.first}"
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Kind[str]):
+    """A text that was typed; all texts of a link share its room. ``noun`` is what notices call it."""
+
+    noun: str
+
+    def read(self, written: str, _: Context) -> str:
+        """Make a text safe; there is no bad one."""
+        return clean(written)
+
+    def write(self, value: str) -> str:
+        """Write it as it is."""
+        return value
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a text."""
+        return isinstance(value, str)
+
+    def can_be(self, _: Context) -> str:
+        """Say that anything goes."""
+        return "it can be any text"
+
+    def tidy(self, value: str) -> str:
+        """Make it safe."""
+        return clean(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Kind[str]):
+    """A short name, of something that need not be here."""
+
+    most: int
+    example: str
+
+    def read(self, written: str, context: Context) -> str:
+        """Read a name that is not too long."""
+        value = clean(written)
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: str) -> str:
+        """Write it as it is."""
+        return value
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is short enough."""
+        return isinstance(value, str) and len(value) <= self.most
+
+    def can_be(self, _: Context) -> str:
+        """Show one."""
+        return f"it has {self.most} characters at most, and looks like {self.example}"
+
+    def tidy(self, value: str) -> str:
+        """Make it safe."""
+        return clean(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells(Kind[Cell]):
+    """A cell of a matrix, by the matrix's name, the row and the column."""
+
+    def read(self, written: str, _: Context) -> Cell:
+        """Read the three parts."""
+        name, *place = written.split("-")
+        if len(place) != 2:
+            raise ValueError(written)
+        return Cell(name, *map(_digits, place))
+
+    def write(self, value: Cell) -> str:
+        """Write the three parts."""
+        return f"{value.matrix}-{value.row}-{value.column}"
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a cell; whether a matrix has it is known once it is made."""
+        return isinstance(value, Cell)
+
+    def can_be(self, _: Context) -> str:
+        """Show one."""
+        return "it looks like scores-3-2"
+
+
+@dataclass(frozen=True, slots=True)
+class Spots(Kind[Spot]):
+    """A place in one of two texts."""
+
+    def read(self, written: str, _: Context) -> Spot:
+        """Read the sentence's letter and the character."""
+        name, *start = written.split("-", 1)
+        return Spot(SENTENCES.index(name), _digits("".join(start)))
+
+    def write(self, value: Spot) -> str:
+        """Write the sentence's letter and the character."""
+        return f"{SENTENCES[value.segment]}-{value.start}"
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a spot of one of the texts."""
+        return isinstance(value, Spot) and 0 <= value.segment < len(SENTENCES)
+
+    def can_be(self, _: Context) -> str:
+        """Show one."""
+        return "it looks like A-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Indices(Kind[tuple[int, ...]]):
+    """Some of ``count`` things, perhaps none, in order and each once."""
+
+    count: Callable[[Context], int]
+    first: int = 1
+
+    def read(self, written: str, context: Context) -> tuple[int, ...]:
+        """Read numbers with hyphens between them."""
+        numbers = [_digits(part) - self.first for part in written.split("-")] if written else []
+        value = tuple(sorted(set(numbers)))
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[int, ...]) -> str:
+        """Write the numbers as a link counts."""
+        return "-".join(str(index + self.first) for index in value)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether these are ascending numbers of things that there are."""
+        count = self.count(context)
+        return _are_ascending(value) and all(0 <= index < count for index in value)  # type: ignore[attr-defined]
+
+    def can_be(self, context: Context) -> str:
+        """Show some, and the bounds."""
+        return f"it looks like 1-3, from {self.first} to {self.count(context) - 1 + self.first}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pins(Kind[tuple[Side, tuple[int, ...]]]):
+    """Tokens that are pinned in one of the two columns of the head view."""
+
+    def read(self, written: str, _: Context) -> tuple[Side, tuple[int, ...]]:
+        """Read the column and the positions."""
+        name, *parts = written.split("-")
+        positions = tuple(sorted(set(map(_digits, parts))))
+        for side in get_args(Side):
+            if side == name and positions:
+                return side, positions[:MAX_PINS]
+        raise ValueError(written)
+
+    def write(self, value: tuple[Side, tuple[int, ...]]) -> str:
+        """Write the column and the positions."""
+        side, positions = value
+        return "-".join((side, *map(str, positions)))
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it is a column and ascending positions in it."""
+        if not isinstance(value, tuple) or len(value) != 2:
+            return False
+        side, positions = value
+        return side in get_args(Side) and bool(positions) and _are_ascending(positions)
+
+    def can_be(self, _: Context) -> str:
+        """Show some."""
+        return "it looks like query-3-5 or key-1"
+
+    def tidy(self, value: tuple[Side, tuple[int, ...]]) -> tuple[Side, tuple[int, ...]]:
+        """Keep as many as have room in a link."""
+        side, positions = value
+        return side, positions[:MAX_PINS]
+
+
+def _are_ascending(value: object) -> bool:
+    are_numbers = isinstance(value, tuple) and all(type(index) is int and index >= 0 for index in value)
+    return are_numbers and value == tuple(sorted(set(value)))  # type: ignore[call-overload]
+
+
+def _digits(written: str) -> int:
+    if not (written.isascii() and written.isdigit() and len(written) <= MAX_DIGITS):
+        raise ValueError(written)
+    return int(written)
+
+
+# ------------------------------------------------------------------------------------ parameters
+
+
+class Values(Protocol):
+    """What holds a value for every parameter."""
+
+    def __getitem__(self, parameter: Parameter[T], /) -> T:
+        """Return the value of a parameter."""
+
+
+def _always(_before: Values, _after: Values) -> bool:
+    return True
+
+
+def _every(_: ModelInfo) -> bool:
+    return True
+
+
+# By identity: there is one declaration of each.
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter(Generic[T]):
+    """Something that a user can set.
+
+    ``default`` is its value where nobody has chosen one; a value of None always means that. ``resets`` names what
+    goes back to its default when this changes, ``when`` whether it does, given the values before and after.
+    ``needs`` tells which models take it. ``opening`` returns, where that depends on the model, what a link that
+    does not say it means. ``otherwise`` says what is shown instead of a bad value, where it is not simply the
+    default, and ``yields_to`` names the parameter that counts where a link says both.
+    """
+
+    name: str
+    kind: Kind[Any]
+    default: T
+    resets: tuple[str, ...] = ()
+    when: Callable[[Values, Values], bool] = _always
+    needs: Callable[[ModelInfo], bool] = _every
+    opening: Callable[[ModelInfo], T] | None = None
+    otherwise: str = ""
+    unknown: str = "is not known here"
+    yields_to: str = ""
+
+    def opened(self, info: ModelInfo | None) -> T:
+        """Return what a link to a model means that does not say it; the default, of a model that is not known."""
+        return self.default if self.opening is None or info is None else self.opening(info)
+
+    def fits(self, value: object, context: Context) -> bool:
+        """Tell whether anything at all is a value that the parameter can have in this context."""
+        if value is None or value == self.default:
+            return value == self.default
+        return self.kind.fits(value, context) and self.needs(context.info)
+
+    def tidied(self, value: T) -> T:
+        """Return a value as it is kept."""
+        kept: T = self.default if value is None else self.kind.tidy(value)
+        return kept
+
+    def complain(self, written: str, context: Context) -> str:
+        """Say of what a link says that it is none, and what it can be."""
+        default = "" if self.default is None else self.kind.write(self.default)
+        otherwise = self.otherwise or f"{default or 'the default'} is shown"
+        return f"The link says {self._said(written)}, which {self.unknown}: {otherwise}; {self.kind.can_be(context)}."
+
+    def give_way(self, written: str) -> str:
+        """Say of what a link says that something else counts."""
+        return f"The link says {self._said(written)} and {self.yields_to}=: {self.yields_to} counts."
+
+    def _said(self, written: str) -> str:
+        value = clean(written)
+        return f"{self.name}={value if len(value) <= MAX_SHOWN else f'{value[:MAX_SHOWN]}…'}"
+
+
+def _refuse(kind: Text, info: ModelInfo) -> str:
+    return f"The link has a {kind.noun}, which {info.name} does not take: it is left out."
+
+
+def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) -> tuple[T, str]:
+    """Read a parameter of a link; what makes no sense becomes the default, with a sentence that says so."""
+    written, opened = query.get(parameter.name), parameter.opened(context.models.get(context.model))
+    if written is None:
+        return opened, ""
+    if parameter.yields_to in query:
+        return opened, parameter.give_way(written)
+    try:
+        value: T = parameter.tidied(parameter.kind.read(written, context))
+    except ValueError:
+        return opened, parameter.complain(written, context)
+    if value != parameter.default and not parameter.needs(context.info):
+        # What was typed is not dropped in silence.
+        return opened, _refuse(parameter.kind, context.info) if isinstance(parameter.kind, Text) else ""
+    return value, ""

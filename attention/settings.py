@@ -1,0 +1,278 @@
+"""All that a user can set, on whatever page: the declarations from which links, notices and widgets follow.
+
+Those of :data:`SHARED` are in the links of all pages; a page of the registry (:mod:`attention.pages`) has the others.
+A sentence that is typed, the file that is uploaded and work that is going on are not among them: the first is in a
+link once it is sent, a link has no room for the second, and the third belongs to everybody who looks at it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from attention import corpus, reading
+from attention.figures.head_view import THRESHOLDS, Side
+from attention.figures.matrix import Cell
+from attention.five_ways import WAYS
+from attention.lesson import steps
+from attention.lesson.many_sentences import ALIGNMENTS, Alignment
+from attention.lesson.savings import PRESETS
+from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Hidden, Sorting
+from attention.masks import MaskName
+from attention.models import bundled
+from attention.parameters import (
+    Cells,
+    Choice,
+    Flag,
+    Indices,
+    Name,
+    Number,
+    Parameter,
+    Pins,
+    Spot,
+    Spots,
+    Text,
+    Values,
+)
+from attention.segments import BLOCK_NAMES, Block
+from attention.trace import PARTS, ModelInfo, Part
+
+__all__ = [
+    "ALIGNMENT",
+    "AT",
+    "BESIDE",
+    "BLOCK",
+    "CELL",
+    "DEFAULT_TEXT",
+    "EXAMPLE",
+    "GET",
+    "HEAD",
+    "HIDE",
+    "LAYER",
+    "LEAST",
+    "MAIN",
+    "MASK",
+    "MEAN",
+    "MODEL",
+    "ON",
+    "OTHER",
+    "PAIR",
+    "PANELS",
+    "PART",
+    "PINS",
+    "RARE",
+    "RELATION",
+    "RENORMALISE",
+    "SAVINGS",
+    "SHARED",
+    "SIZES",
+    "SORT",
+    "STEP",
+    "TEXT",
+    "VERSUS",
+    "WAY",
+    "WORD",
+    "WORDS",
+    "OfPane",
+    "Panel",
+    "is_of_model",
+    "masks_of",
+    "parts_of",
+]
+
+DEFAULT_TEXT = reading.TEXT.first
+
+Panel = Literal["shapes", "numpy", "pytorch", "table"]
+PANELS: tuple[Panel, ...] = ("shapes", "numpy", "pytorch", "table")
+
+# What belongs to cells, and what belongs to the tokens of a text.
+_CELLS = ("cell", "beside_cell")
+_TOKENS = (*_CELLS, "word", "at", "pins")
+_PLACES = ("layer", "head", "beside_layer", "beside_head")
+
+
+def masks_of(info: ModelInfo) -> tuple[MaskName, ...]:
+    """Return the masks that a model can be run with."""
+    return info.reading.masks
+
+
+def parts_of(info: ModelInfo) -> tuple[Part, ...]:
+    """Return the uses of attention that a model has."""
+    return info.parts or PARTS[:1]
+
+
+def is_of_model(parameter: Parameter[Any]) -> bool:
+    """Tell whether a value means something for one model alone, and another one lets go of it."""
+    return parameter.name in MODEL.resets
+
+
+def _takes_pair(info: ModelInfo) -> bool:
+    return info.reading.takes_pair
+
+
+def _takes_sentences(info: ModelInfo) -> bool:
+    return info.reading.takes_sentences
+
+
+# ----------------------------------------------------------------------------- what all pages have
+
+MODEL: Parameter[str] = Parameter(
+    "model",
+    Choice(lambda context: tuple(context.models)),
+    bundled.default().model_id,
+    # A word stays in focus by its spot, which is set after the model.
+    resets=("part", *_TOKENS, *_PLACES, "on", "savings"),
+    unknown="is not here",
+)
+TEXT: Parameter[str] = Parameter(
+    "text",
+    Text("text"),
+    DEFAULT_TEXT,
+    resets=_TOKENS,
+    opening=lambda info: info.reading.first,
+)
+# A second sentence that the model reads together with the first, or what its decoder writes.
+PAIR: Parameter[str] = Parameter("pair", Text("second sentence"), "", resets=_TOKENS, needs=_takes_pair)
+PART: Parameter[Part] = Parameter(
+    "part",
+    Choice(lambda context: parts_of(context.info)),
+    "encoder",
+    resets=(*_TOKENS, "layer", "head"),
+)
+STEP: Parameter[str] = Parameter("step", Choice(lambda _: steps.keys()), steps.STEPS[0].key, resets=_CELLS)
+
+
+def _has_other_sizes(before: Values, after: Values) -> bool:
+    """Tell whether matrices are of other sizes: with padding, or without it any longer."""
+    return "padding" in (before[MASK], after[MASK])
+
+
+MASK: Parameter[MaskName] = Parameter(
+    "mask", Choice(lambda context: masks_of(context.info)), "none", resets=_CELLS, when=_has_other_sizes
+)
+# The word in focus, by its place among the model's tokens.
+WORD: Parameter[int | None] = Parameter(
+    "word",
+    Number(lambda context: max(info.max_tokens for info in context.models.values())),
+    None,
+    resets=(*_CELLS, "at"),
+)
+# The word in focus, by where it is in the text: chosen among the tokens of another model.
+AT: Parameter[Spot | None] = Parameter("at", Spots(), None, resets=("word",), yields_to="word")
+
+
+def _n_layers(info: ModelInfo) -> int:
+    return max(info.n_layers, info.n_decoder_layers)
+
+
+# Where one looks at the model: layer, head, and the cell that is opened; None is the model's default.
+LAYER: Parameter[int | None] = Parameter(
+    "layer", Number(lambda context: _n_layers(context.info), first=1), None, resets=("on",)
+)
+HEAD: Parameter[int | None] = Parameter(
+    "head", Number(lambda context: context.info.n_heads, first=1), None, resets=("on",)
+)
+CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise="no cell is opened")
+
+# A second model beside the first, and where one looks at it.
+BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=_takes_sentences)
+BESIDE_LAYER: Parameter[int | None] = Parameter(
+    "beside_layer", Number(lambda context: _n_layers(context.other), first=1), None
+)
+BESIDE_HEAD: Parameter[int | None] = Parameter(
+    "beside_head", Number(lambda context: context.other.n_heads, first=1), None
+)
+BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise="no cell is opened")
+
+SHARED: tuple[Parameter[Any], ...] = (
+    TEXT,
+    PAIR,
+    MODEL,
+    PART,
+    STEP,
+    MASK,
+    WORD,
+    AT,
+    LAYER,
+    HEAD,
+    CELL,
+    BESIDE,
+    BESIDE_LAYER,
+    BESIDE_HEAD,
+    BESIDE_CELL,
+)
+
+# ------------------------------------------------------------------------------- Step by step
+
+_PANEL: Choice[Panel] = Choice(lambda _: PANELS)
+# What is shown under the picture, and whether the parts of the opened cell are there as a table.
+PANEL: Parameter[Panel] = Parameter("panel", _PANEL, "shapes")
+BESIDE_PANEL: Parameter[Panel] = Parameter("beside_panel", _PANEL, "shapes")
+TABLE: Parameter[bool] = Parameter("table", Flag(), False)
+BESIDE_TABLE: Parameter[bool] = Parameter("beside_table", Flag(), False)
+# What grouped queries save: whether it is open (None is open where heads share), and of which model; "" is this one.
+SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
+SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class OfPane:
+    """What can be set of one of two models that stand side by side."""
+
+    layer: Parameter[int | None]
+    head: Parameter[int | None]
+    cell: Parameter[Cell | None]
+    panel: Parameter[Panel]
+    table: Parameter[bool]
+
+
+MAIN = OfPane(LAYER, HEAD, CELL, PANEL, TABLE)
+OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABLE)
+
+# ---------------------------------------------------------------------------------- All heads
+
+SORT: Parameter[Sorting] = Parameter("sort", Choice(lambda _: SORT_NAMES), "layer")
+HIDE: Parameter[Hidden] = Parameter("hide", Choice(lambda _: HIDE_NAMES), "nothing")
+# What is pinned among tokens is not where it was among words.
+WORDS: Parameter[bool] = Parameter("words", Flag(), False, resets=("pins",))
+RENORMALISE: Parameter[bool] = Parameter("renormalise", Flag(), False)
+BLOCK: Parameter[Block] = Parameter("block", Choice(lambda _: BLOCK_NAMES), "all")
+ON: Parameter[tuple[int, ...] | None] = Parameter(
+    "on", Indices(lambda context: context.info.n_heads), None, otherwise="the head that is chosen is on"
+)
+LEAST: Parameter[float | None] = Parameter("least", Choice(lambda _: THRESHOLDS, written="{:g}".format), None)
+PINS: Parameter[tuple[Side, tuple[int, ...]] | None] = Parameter("pins", Pins(), None, otherwise="nothing is pinned")
+MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
+
+# ------------------------------------------------------------------------------------- others
+
+# A sentence that is read by itself and compared; None if nobody has chosen one yet.
+VERSUS: Parameter[str | None] = Parameter("versus", Text("sentence to compare"), None, resets=_CELLS)
+
+# At which end sentences of different lengths are laid on one another.
+ALIGNMENT: Parameter[Alignment] = Parameter("alignment", Choice(lambda _: ALIGNMENTS), "start")
+
+
+@cache
+def _relations() -> tuple[str, ...]:
+    return tuple(sorted({relation for sentence in corpus.annotated() for relation in sentence.relations}))
+
+
+def _is_no_example(_: Values, after: Values) -> bool:
+    """Tell whether the example does not have the relation."""
+    example = after[EXAMPLE]
+    return example is not None and after[RELATION] not in corpus.annotated()[example].relations
+
+
+# Of a relation or an example that nobody has chosen, the page takes the first there is.
+RELATION: Parameter[str] = Parameter(
+    "relation", Choice(lambda _: _relations(), example="dobj or nsubj"), "", resets=("example",), when=_is_no_example
+)
+EXAMPLE: Parameter[int | None] = Parameter("example", Number(lambda _: len(corpus.annotated()), first=1), None)
+RARE: Parameter[bool] = Parameter("rare", Flag(), False)
+
+WAY: Parameter[str] = Parameter("way", Choice(lambda _: tuple(way.file for way in WAYS)), WAYS[0].file)
+
+# A model that is wanted and not here.
+GET: Parameter[str] = Parameter("get", Name(96, example="google-bert/bert-base-uncased"), "")
