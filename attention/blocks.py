@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
 from attention.figures.touch import Touch
+from attention.pages import Page
+from attention.parameters import Parameter
 
 __all__ = [
     "Block",
@@ -35,6 +37,7 @@ __all__ = [
     "Shapes",
     "Table",
     "Way",
+    "rows_of",
     "walk",
 ]
 
@@ -51,7 +54,7 @@ class Figure(Protocol):
         """What can be pressed in it."""
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it."""
+        """Return what the browser needs to draw it, with nothing to select in it where it has ``selectable``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +107,19 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, and which parameters of the link the parts of a press in it set.
+    """A figure, and which parameters the parts of a press in it set, in this order.
 
-    Where ``only_while`` names parameters, a press counts as long as the view still has these values.
+    Cells and tokens look as if they can be selected where something is set, unless ``is_selectable`` says otherwise.
+    What ``clears`` names goes back to its default. A press counts as long as the view still has the values of
+    ``only_while``.
     """
 
     key: str
     figure: Figure
-    sets: Mapping[str, str] = field(default_factory=dict)
-    only_while: Mapping[str, str] = field(default_factory=dict)
+    sets: Mapping[str, Parameter[Any]] = field(default_factory=dict)
+    clears: tuple[Parameter[Any], ...] = ()
+    is_selectable: bool | None = None
+    only_while: tuple[tuple[Parameter[Any], Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,32 +139,36 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file, made when somebody asks for it."""
+    """A file, made when somebody asks for it; a long work waits for its turn."""
 
     key: str
     label: str
     file: str
-    mime: str
     make: Callable[[], str | bytes]
+    is_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several things to choose: its value in a link, and what it is called."""
+    """One of several things to choose: its value, and what it is called."""
 
-    value: str
+    value: Any
     label: str
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A choice that belongs to the content: one of several options, or a switch between ``""`` and ``"1"``."""
+    """A choice that belongs to the content: one of several options, in a list that opens if it is one; or a switch."""
 
     key: str
-    parameter: str
+    parameter: Parameter[Any]
     label: str
-    value: str
+    value: Any
     options: tuple[Option, ...] = ()
+    is_list: bool = False
+    is_off: bool = False
+    help: str = ""
+    width: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +176,12 @@ class Panels:
     """Several contents in one place, of which one is open; the others are made in a file that shows them all."""
 
     key: str
-    parameter: str
+    parameter: Parameter[Any]
     label: str
-    value: str
+    value: Any
     options: tuple[Option, ...]
-    contents: Mapping[str, Blocks]
+    contents: Mapping[Any, Blocks]
+    is_labelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +192,7 @@ class Fold:
     title: str
     blocks: Blocks
     is_open: bool = False
-    parameter: str = ""
+    parameter: Parameter[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +201,7 @@ class Way:
 
     key: str
     label: str
-    page: str
+    page: Page
     query: Mapping[str, str]
 
 
@@ -204,12 +216,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks that belong together; in a frame, if it is to be seen."""
+    """Blocks that belong together; in a frame, if it is to be seen, or in a line.
+
+    Of ``choices``, one may be pressed quickly after the other, before the answer is drawn.
+    """
 
     key: str
     blocks: Blocks
     is_framed: bool = False
     is_line: bool = False
+    are_choices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +264,11 @@ Block = (
     | Proven
 )
 Blocks = tuple[Block, ...]
+
+
+def rows_of(columns: Columns) -> int:
+    """Return how many rows columns have; they need not all be as long."""
+    return max(map(len, columns.values()), default=0)
 
 
 def walk(blocks: Blocks) -> list[Block]:

@@ -23,7 +23,6 @@ from attention.blocks import (
     Code,
     Columns,
     Download,
-    Figure,
     Fold,
     Formula,
     Heading,
@@ -38,6 +37,7 @@ from attention.blocks import (
     Shapes,
     Table,
     Way,
+    rows_of,
 )
 from attention.figures import assets
 
@@ -166,7 +166,7 @@ class _Page:
         self.pictures.append(
             {
                 "component": block.figure.component,
-                "data": _still(block.figure),
+                "data": block.figure.payload(),
                 "isStill": bool(block.sets),
             }
         )
@@ -174,7 +174,7 @@ class _Page:
 
     def _table(self, block: Table) -> str:
         columns = block.make() if block.is_shown else {}
-        n_rows = max(map(len, columns.values()), default=0)
+        n_rows = rows_of(columns)
         if not n_rows or (block.limit is not None and max(n_rows, len(columns)) > block.limit):
             return ""
         return f'<div class="scrolls">{_rows(columns)}</div>'
@@ -223,14 +223,8 @@ class _Page:
         return ""
 
 
-def _still(figure: Figure) -> dict[str, Any]:
-    """Return a figure's data, of which nothing can be selected."""
-    data = figure.payload()
-    return {**data, "selectable": False} if "selectable" in data else data
-
-
 def _rows(columns: Columns) -> str:
-    height = max(map(len, columns.values()))
+    height = rows_of(columns)
     return _cells(
         (
             tuple(columns),

@@ -1,12 +1,7 @@
 """Code lab: the same attention, written five ways, on the typed sentence."""
 
 from attention.pages import CODE_LAB
-from attention.ui import five_ways_page, frame, state
+from attention.ui import frame, state
 
-view = frame.begin(CODE_LAB)
-panes = frame.open_panes(frame.alone(view))
-frame.controls(view, panes, with_beside=False, with_word=False)
-for pane in panes:
-    five_ways_page.show(view, pane)
-frame.finish(panes)
+frame.show(CODE_LAB, with_beside=False, with_word=False)
 state.close_page()

@@ -1,6 +1,8 @@
 // What Streamlit does for a component: a place of its own, its data, and a new call in a new theme.
 // Nobody is there to be told what is pressed, so what would lead to another view does nothing.
 const given = JSON.parse(document.getElementById("given").textContent);
+// What is pressed there would show another view; pins, heads that are switched and sizes stay within the picture.
+const ELSEWHERE = { atlas: ".picture", head_grid: ".root", neuron: ".root", overlay: ".root", tokens: ".root" };
 const isPaper = matchMedia("print");
 const isDark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -10,12 +12,19 @@ function place(element) {
   const style = document.createElement("style");
   style.textContent = given.styles[component];
   parentElement.append(style);
-  const stop = (event) => event.stopPropagation();
-  if (isStill) parentElement.addEventListener("click", stop, { capture: true });
+  if (isStill && component in ELSEWHERE) still(parentElement, ELSEWHERE[component]);
   const show = () => components[component]({ data, parentElement, setStateValue: () => {}, setTriggerValue: () => {} });
   show();
   isDark.addEventListener("change", show);
   isPaper.addEventListener("change", show);
+}
+
+function still(parent, selector) {
+  const stop = (event) => {
+    const isPress = event.type === "click" || event.key === "Enter" || event.key === " ";
+    if (isPress && event.target.closest(selector)) event.stopPropagation();
+  };
+  for (const type of ["click", "keydown"]) parent.addEventListener(type, stop, { capture: true });
 }
 
 document.querySelectorAll("[data-picture]").forEach(place);

@@ -85,7 +85,6 @@ class Matrix:
     column_groups: tuple[tuple[str, int], ...] = ()
     blank: str = "not a number"
     hidden: Bool[Array, "R C"] | None = None
-    is_selectable: bool = False
 
     def __post_init__(self) -> None:
         """Refuse labels, or marks of what is hidden, that do not match the numbers.
@@ -140,10 +139,10 @@ class Matrix:
     @property
     def touch(self) -> TouchCell:
         """A cell: its place, and its row."""
-        return TouchCell(self.name, self.values.shape if self.is_selectable else (0, 0))
+        return TouchCell(self.name, self.values.shape)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        """Return what the browser needs to draw it, with nothing to select; numbers travel as float32 in base64."""
         return {
             "name": self.name,
             "title": self.title,
@@ -170,5 +169,5 @@ class Matrix:
             "showNumbers": max(self.values.shape) <= MAX_LABELLED,
             "blank": self.blank,
             "alt": self.alt,
-            "selectable": self.is_selectable,
+            "selectable": False,
         }

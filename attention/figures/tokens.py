@@ -28,15 +28,14 @@ class TokenStrip:
     focus: int | None
     label: str = "Tokens"
     titles: tuple[str, ...] | None = None
-    is_selectable: bool = True
 
     @property
     def touch(self) -> TouchOne:
         """A token: its position."""
-        return TouchOne("word", len(self.tokens) if self.is_selectable else 0)
+        return TouchOne("word", len(self.tokens))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it."""
+        """Return what the browser needs to draw it, with nothing to select in it."""
         titles = [_title(token) for token in self.tokens] if self.titles is None else self.titles
         sentences = {start: name for name, start in groups(self.tokens)}
         chips = [
@@ -52,7 +51,7 @@ class TokenStrip:
             }
             for token, group, title in zip(self.tokens, _words(self.tokens), titles, strict=True)
         ]
-        return {"label": self.label, "chips": chips, "focus": self.focus, "selectable": self.is_selectable}
+        return {"label": self.label, "chips": chips, "focus": self.focus, "selectable": False}
 
 
 def _title(token: Token) -> str:

@@ -6,15 +6,12 @@ import numpy as np
 
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
-from attention.figures.neuron import Neuron
+from attention.figures.neuron import NEURON, Neuron
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene, numbered
 from attention.segments import groups
 
 __all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
-
-# The name of a cell that stands for a query and a key.
-NEURON = "neuron"
 
 # So many products are written one by one; of more, the first and the last.
 MAX_WRITTEN = 8

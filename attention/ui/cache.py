@@ -16,7 +16,7 @@ import streamlit as st
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.figures.matrix import Cell
+from attention.address import Address, RunKey
 from attention.five_ways import Result
 from attention.five_ways import run as run_five_ways
 from attention.lesson.compare import changes
@@ -45,10 +45,8 @@ from attention.ui.kept import Kept
 from attention.ui.memory import give_back_arrays
 
 __all__ = [
-    "Address",
     "ModelFailedError",
     "Recorded",
-    "RunKey",
     "answer_of",
     "changes_of",
     "downloads",
@@ -82,29 +80,6 @@ MAX_SAID, MAX_AT_ONCE = 256, 4
 
 class ModelFailedError(Exception):
     """A model failed on a text; the message is for the page and does not hold the text."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunKey:
-    """What a run is found by, names alone: which model, of which revision, what it read and with which mask."""
-
-    model_id: str
-    revision: str
-    text: str
-    mask: MaskName
-    pair: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a scene is, in names and positions alone: what a session may keep as long as it lives."""
-
-    run: RunKey
-    part: Part
-    layer: int
-    head: int
-    word: int
-    cell: Cell | None = None
 
 
 @dataclass(frozen=True, slots=True)

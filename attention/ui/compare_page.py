@@ -7,6 +7,8 @@ from functools import partial
 
 import streamlit as st
 
+from attention.address import Address
+from attention.content.pane import Pane, missing
 from attention.figures.matrix import Cell
 from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
 from attention.lesson.prose import lesson, word
@@ -15,10 +17,9 @@ from attention.lesson.tables import matrix_table
 from attention.models import get_info, list_models
 from attention.parameters import other_model
 from attention.settings import BESIDE, CELL, DEFAULT_TEXT, OTHER, PAIR, PART, STEP, TEXT, VERSUS, WORD
-from attention.ui import choices, components, frame, markup, state, step_view
-from attention.ui.cache import Address, changes_of
+from attention.ui import choices, components, drawing, frame, markup, state
+from attention.ui.cache import changes_of
 from attention.ui.downloads import Table, csv_button
-from attention.ui.frame import Pane
 from attention.ui.model_choice import choose_head
 from attention.view import View
 
@@ -94,7 +95,7 @@ def show(view: View, panes: list[Pane]) -> None:
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     addresses = [pane.address for pane in panes if pane.address is not None]
     for pane in panes:
-        step_view.unavailable(pane)
+        drawing.draw(missing(pane.reason), view)
     if len(scenes) < 2:
         return
     comparison = Comparison(*_sides(scenes, are_models=view.beside))

@@ -1,8 +1,8 @@
-"""The pictures that a person can touch: the matrix, the heads, the steps and the tokens.
+"""The pictures that a user can touch, as Streamlit's components.
 
-Each is a Streamlit component: a script and a style sheet from ``assets/components``, mounted with
-plain data. What a person chooses calls ``on_…`` once, when the page runs next. What comes from a browser is
-checked first: a choice that does not exist is no choice.
+Each is a script and a style sheet from ``assets/components``, mounted with plain data. What is pressed in one is
+handed on once, when the page runs next. What comes from a browser is checked first (``attention.figures.touch``): a
+choice that does not exist is no choice.
 
 A session keeps what takes a choice for a while, so that holds on to names and sizes, never to the numbers
 themselves.
@@ -11,86 +11,71 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, TypeGuard
+from functools import partial
+from types import MappingProxyType
+from typing import Any
 
 import streamlit as st
 
-from attention.figures.chart import Chart
-from attention.figures.heads import HeadThumb
+from attention.blocks import Figure
+from attention.figures.atlas import Atlas
 from attention.figures.matrix import Cell, Matrix
-from attention.segments import groups
-from attention.trace import Token
+from attention.figures.touch import Parts, Touch
 from attention.ui import state
 from attention.ui.files import component
 
-__all__ = ["Button", "buttons", "chart", "head_grid", "matrix", "mount", "stepper", "token_strip"]
+__all__ = ["atlas", "figure", "matrix", "mount", "stepper"]
 
-_MATRIX = component("matrix")
-_CHART = component("chart")
-_HEADS = component("head_grid")
-_STEPPER = component("stepper")
-_BUTTONS = component("buttons")
-_TOKENS = component("tokens")
+_NAMES = (
+    "atlas",
+    "buttons",
+    "chart",
+    "drawing",
+    "head_grid",
+    "head_view",
+    "matrix",
+    "neuron",
+    "overlay",
+    "stepper",
+    "tokens",
+)
+_COMPONENTS: Mapping[str, Callable[..., Any]] = MappingProxyType({name: component(name) for name in _NAMES})
+
+
+def figure(
+    data: Figure, *, key: str, take: Callable[[Parts], None] | None = None, is_selectable: bool | None = None
+) -> None:
+    """Draw a figure; ``take`` is given the parts of what is pressed in it, as a link has them."""
+    payload, touch = data.payload(), data.touch
+    if "selectable" in payload:
+        payload["selectable"] = take is not None if is_selectable is None else is_selectable
+    acts = {} if take is None or touch is None else {act: partial(_pressed, touch, act, take) for act in touch.acts}
+    mount(data.component, key, payload, **acts)
+
+
+def _pressed(touch: Touch, act: str, take: Callable[[Parts], None], value: object) -> None:
+    parts = touch.said(act, value)
+    if parts is not None:
+        take(parts)
 
 
 def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None = None) -> None:
-    """Draw a matrix; ``on_select`` is called with the cell that a person clicks, or chooses with Enter."""
-    name, shape = data.name, data.values.shape
-
-    def select(value: object) -> None:
-        cell = _cell(name, shape, value)
-        if on_select is not None and cell is not None:
-            on_select(cell)
-
-    payload = {**data.payload(), "selectable": on_select is not None}
-    mount(_MATRIX, key, payload, select=select)
+    """Draw a matrix; ``on_select`` is called with the cell that is clicked, or chosen with Enter."""
+    figure(data, key=key, take=None if on_select is None else partial(_select, on_select))
 
 
-def chart(data: Chart, *, key: str) -> None:
-    """Draw a chart; nothing in it is chosen."""
-    mount(_CHART, key, data.payload())
+def _select(on_select: Callable[[Cell], None], parts: Parts) -> None:
+    matrix, row, column = str(parts["cell"]).split("-")
+    on_select(Cell(matrix, int(row), int(column)))
 
 
-def head_grid(
-    heads: Sequence[HeadThumb],
-    current: int,
-    *,
-    key: str,
-    on_choose: Callable[[int], None],
-    label: str = "Heads of this layer",
-) -> None:
-    """Draw all heads of a layer as small heatmaps; ``on_choose`` is called with the index of one."""
-    n_heads = len(heads)
-
-    def choose(index: object) -> None:
-        if _is_index(index, n_heads):
-            on_choose(index)
-
-    data = {"label": label, "heads": [head.payload() for head in heads], "current": current}
-    mount(_HEADS, key, data, choose=choose)
+def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None]) -> None:
+    """Draw all heads as one picture; ``on_choose`` is called with the layer and the head of one, from 0."""
+    figure(data, key=key, take=partial(_choose, on_choose))
 
 
-@dataclass(frozen=True, slots=True)
-class Button:
-    """A button: what stands on it, what is said to those who point at it, and whether it does nothing now."""
-
-    text: str
-    title: str = ""
-    is_off: bool = False
-
-
-def buttons(row: Sequence[Button], *, key: str, label: str, on_press: Callable[[int], None]) -> None:
-    """Draw buttons in a row; ``on_press`` is called with the index of one."""
-    are_on = [not button.is_off for button in row]
-
-    def press(index: object) -> None:
-        if _is_index(index, len(are_on)) and are_on[index]:
-            on_press(index)
-
-    data = [{"text": button.text, "title": button.title, "isOff": button.is_off} for button in row]
-    mount(_BUTTONS, key, {"label": label, "buttons": data}, press=press)
+def _choose(on_choose: Callable[[int, int], None], parts: Parts) -> None:
+    on_choose(int(str(parts["layer"])) - 1, int(str(parts["head"])) - 1)
 
 
 def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choose: Callable[[str], None]) -> None:
@@ -105,87 +90,20 @@ def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choo
             on_choose(step)
 
     data = {"steps": [{"key": step, "name": name} for step, name in steps], "current": current}
-    mount(_STEPPER, key, data, choose=choose)
+    mount("stepper", key, data, choose=choose)
 
 
-def token_strip(
-    tokens: Sequence[Token],
-    focus: int | None,
-    *,
-    key: str,
-    on_choose: Callable[[int], None] | None = None,
-    titles: Sequence[str] | None = None,
-    label: str = "Tokens",
-) -> None:
-    """Draw the tokens as chips, the pieces of a word together; ``on_choose`` is called with a position.
-
-    A title says what a token is, to those who point at it and to those who cannot see it.
-    """
-    n_tokens = len(tokens)
-
-    def choose(position: object) -> None:
-        if on_choose is not None and _is_index(position, n_tokens):
-            on_choose(position)
-
-    titles = [_title(token) for token in tokens] if titles is None else titles
-    sentences = {start: name for name, start in groups(tokens)}
-    chips = [
-        {
-            "text": token.text,
-            "position": token.position,
-            # A patch of a picture is in no vocabulary, nor is a word that the toy makes something of by its ending.
-            "id": None if token.token_id < 0 else token.token_id,
-            "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
-            "group": group,
-            "title": title,
-            "sentence": sentences.get(token.position),
-        }
-        for token, group, title in zip(tokens, _groups(tokens), titles, strict=True)
-    ]
-    data = {"label": label, "chips": chips, "focus": focus, "selectable": on_choose is not None}
-    mount(_TOKENS, key, data, choose=choose)
-
-
-def mount(component: Callable[..., Any], key: str, data: Any, **acts: Callable[[object], None]) -> None:
-    """Draw a component of ours; what its script sends under the name of an act is handed to that act, once."""
-    for name, act in acts.items():
-        state.offer(f"{key}.{name}", None, act, is_press=True)
+def mount(name: str, key: str, data: Any, **acts: Callable[[object], None]) -> None:
+    """Draw the component of this name; what its script sends under the name of an act is handed to that act, once."""
+    for event, act in acts.items():
+        state.offer(f"{key}.{event}", None, act, is_press=True)
     # Streamlit keeps what a script sends where it was given a callback; ours does nothing.
-    component(key=key, data=data, **{f"on_{name}_change": _nothing for name in acts})
+    _COMPONENTS[name](key=key, data=data, **{f"on_{event}_change": _nothing for event in acts})
     if state.is_new():
         said = st.session_state.get(key)
-        for name in acts:
-            state.probe(f"{key}.{name}", said.get(name) if isinstance(said, Mapping) else None)
+        for event in acts:
+            state.probe(f"{key}.{event}", said.get(event) if isinstance(said, Mapping) else None)
 
 
 def _nothing() -> None:
     pass
-
-
-def _cell(matrix: str, shape: tuple[int, ...], event: object) -> Cell | None:
-    """Return the cell that was clicked, if the matrix of this name is the one that was clicked and has it."""
-    if not isinstance(event, dict) or event.get("matrix") != matrix:
-        return None
-    row, column = event.get("row"), event.get("column")
-    if not (_is_index(row, shape[0]) and _is_index(column, shape[1])):
-        return None
-    return Cell(matrix, row, column)
-
-
-def _is_index(value: object, size: int) -> TypeGuard[int]:
-    return type(value) is int and 0 <= value < size
-
-
-def _title(token: Token) -> str:
-    kind = "padding, " if token.is_padding else "special token, " if token.is_special else ""
-    number = f", id {token.token_id}" if token.token_id >= 0 else ""
-    return f"{token.text}: {kind}position {token.position}{number}"
-
-
-def _groups(tokens: Sequence[Token]) -> list[int]:
-    """Number the words: pieces of one word, side by side in one segment, get the same number."""
-    groups = [0] if tokens else []
-    for before, token in pairwise(tokens):
-        is_same = token.word is not None and (token.word, token.segment) == (before.word, before.segment)
-        groups.append(groups[-1] + (not is_same))
-    return groups

@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.blocks import Proven
+from attention.content.pane import missing, proof_line
 from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.pages import Page
 from attention.study import Collector
 from attention.trace import Difference
-from attention.ui import markup, state
+from attention.ui import drawing, markup, state
 from attention.ui.cache import settle
 from attention.ui.downloads import GoneError
 from attention.ui.masthead import masthead, notices
@@ -56,7 +58,7 @@ def load(info: ModelInfo) -> Model | None:
     model = load_or_reason(info)
     if not isinstance(model, ModelUnavailableError):
         return model
-    markup.unavailable(str(model), model.remedy)
+    drawing.draw(missing(model), state.current())
     return None
 
 
@@ -117,7 +119,8 @@ def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def finish(name: str, difference: Difference, largest_row_error: float) -> None:
     """Draw the proof over all that was run."""
-    markup.proof_line([(name, Proof.of_outputs(difference, largest_row_error))])
+    proof = Proof.of_outputs(difference, largest_row_error)
+    drawing.draw((Proven((proof_line(name, proof),)),), state.current())
     settle()
 
 

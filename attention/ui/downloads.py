@@ -9,17 +9,31 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
+from pathlib import PurePath
 
 import streamlit as st
 
+from attention.address import Address
+from attention.blocks import Download, walk
+from attention.blocks import Table as TableBlock
+from attention.content.registry import CONTENTS, page_file
 from attention.export import explanation
 from attention.lesson.tables import to_csv
-from attention.models import ModelUnavailableError
-from attention.ui.cache import Address, ModelFailedError, scene_at
+from attention.models import ModelUnavailableError, get_info
+from attention.ui.cache import ModelFailedError, scene_at, turns
+from attention.ui.running import load_silently, run
+from attention.view import View
 
-__all__ = ["GoneError", "Table", "csv_button", "file_button"]
+__all__ = ["GoneError", "Table", "csv_button", "file_button", "of_block", "of_page"]
 
+_MIMES = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+    ".npz": "application/octet-stream",
+}
 _LOGGER = logging.getLogger(__name__)
 
 Table = Mapping[str, Sequence[object]]
@@ -47,6 +61,43 @@ def file_button(
     """
     data = partial(_made, file_name, make, addresses)
     st.download_button(label, data=data, file_name=file_name, mime=mime, key=key, on_click="ignore")
+
+
+def of_block(label: str, file_name: str, view: View, block: str, *, key: str) -> None:
+    """Offer what a block of a page offers: its content is made anew from the view when somebody asks for it."""
+    _offer(label, file_name, partial(_of_block, view, block), key)
+
+
+def of_page(view: View) -> None:
+    """Offer a page as a file that needs no server, where it is made of blocks."""
+    if view.page in CONTENTS:
+        _offer(
+            "Download this page", f"{view.page.address.replace('_', '-')}.html", partial(_of_page, view), "page_file"
+        )
+
+
+def _offer(label: str, file_name: str, make: Callable[[], str | bytes], key: str) -> None:
+    data = partial(_made, file_name, make, ())
+    st.download_button(
+        label, data=data, file_name=file_name, mime=_MIMES[PurePath(file_name).suffix], key=key, on_click="ignore"
+    )
+
+
+def _of_block(view: View, key: str) -> str | bytes:
+    content = CONTENTS[view.page]
+    blocks = content.make(view, run(content.run_as(view), load_silently))
+    block = next(block for block in walk(blocks) if isinstance(block, TableBlock | Download) and block.key == key)
+    if isinstance(block, TableBlock):
+        return _csv(block.make)
+    with turns() if block.is_long else nullcontext():
+        return block.make()
+
+
+def _of_page(view: View) -> str:
+    reading = get_info(view.model).reading
+    if reading.is_empty(view.text):
+        raise GoneError(reading.invitation)
+    return page_file(view, run(CONTENTS[view.page].run_as(view), load_silently))
 
 
 def _csv(make: Callable[..., Table], *scenes: object) -> bytes:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from attention import settings
+from attention.content.pane import Pane, proven
+from attention.content.registry import CONTENTS
 from attention.kinds import Second
-from attention.lesson.proof import Proof
+from attention.lesson import steps
 from attention.lesson.scene import Scene
-from attention.lesson.steps import step_of
-from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.pages import Page
-from attention.parameters import other_model
-from attention.settings import BESIDE, CELL, MASK, PAIR, PART, STEP, TEXT, WORD, masks_of
-from attention.trace import PARTS, Trace
-from attention.ui import choices, fields, focus, markup, model_choice, state
-from attention.ui.cache import Address, ModelFailedError, Recorded, settle
+from attention.models import ModelInfo, get_info
+from attention.pages import STEP_BY_STEP, Page
+from attention.settings import BESIDE, MASK, PAIR, PART, STEP, TEXT, WORD, masks_of
+from attention.trace import PARTS
+from attention.ui import choices, components, drawing, fields, markup, model_choice, running, state
+from attention.ui.cache import settle
 from attention.ui.masthead import masthead, notices
-from attention.view import View, default_word, same_word, word_at
+from attention.view import View
 
 __all__ = [
-    "Pane",
-    "alone",
     "begin",
     "controls",
     "finish",
@@ -36,8 +32,8 @@ __all__ = [
     "open_panes",
     "pair_field",
     "place_choice",
-    "places",
     "read_pairs",
+    "show",
 ]
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -50,33 +46,6 @@ def read_pairs(name: str) -> dict[str, tuple[str, str]]:
 
 
 _PAIRS = read_pairs("pairs.txt")
-
-
-@dataclass(frozen=True, slots=True)
-class Pane:
-    """One model's place on the page: its scene and proof, or the reason why there is none."""
-
-    info: ModelInfo
-    is_other: bool
-    scene: Scene | None = None
-    proof: Proof | None = None
-    reason: ModelUnavailableError | None = None
-    # The second sentence that the model has really read with the first.
-    pair: str = ""
-    # The whole run, of which the scene may be a part.
-    whole: Trace | None = None
-    # Where the scene is found again: its names, for what outlives the run of the page.
-    address: Address | None = None
-
-    @property
-    def name(self) -> str:
-        """The part of widget keys that tells the panes apart."""
-        return "other" if self.is_other else "main"
-
-    @property
-    def settings(self) -> settings.OfPane:
-        """What can be set of this pane."""
-        return settings.OTHER if self.is_other else settings.MAIN
 
 
 def begin(
@@ -109,11 +78,6 @@ def _second_field(view: View, own: Callable[[View], None] | None) -> None:
         pair_field(view)
 
 
-def alone(view: View) -> View:
-    """Return the view as it is run where one model is looked at, and no cell of a step."""
-    return view.without(STEP, BESIDE, CELL)
-
-
 def has_input(view: View) -> bool:
     """Tell whether there is anything to read; if there is nothing, invite to it."""
     reading = get_info(view.model).reading
@@ -127,13 +91,36 @@ def open_panes(view: View) -> list[Pane]:
     """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
     if not has_input(view):
         return []
-    info = get_info(view.model)
-    main = open_pane(view, info, is_other=False)
-    if not view.beside:
-        return [main]
-    models = {info.model_id: info for info in list_models()}
-    other = open_pane(view, models[other_model(view.model, models)], is_other=True, main=main.scene)
-    return [main, other]
+    panes = running.run(view, model_choice.load)
+    tell(panes)
+    return panes
+
+
+def tell(panes: Sequence[Pane]) -> None:
+    """Say where a link and what was run disagree."""
+    for pane in panes:
+        for sentence in pane.notices:
+            markup.notice(sentence)
+
+
+def show(page: Page, *, with_pair: bool = False, **look: bool) -> None:
+    """Draw a page that is made of blocks; ``look`` says which controls it has (see ``controls``)."""
+    content = CONTENTS[page]
+    view = begin(page, second_field=pair_field if with_pair else None)
+    above = st.container(key="above")
+    # Before the model runs, which may take a while: whoever knows the way need not wait for it.
+    if page is STEP_BY_STEP:
+        with st.container(key="steps_line"):
+            names = [(step.key, step.name) for step in steps.STEPS]
+            components.stepper(names, view.step, key="stepper", on_choose=state.setter(STEP))
+    with above:
+        panes = open_panes(content.run_as(view))
+        controls(view, panes, **look)
+        drawing.draw(content.above(view, panes), view)
+    with st.spinner(content.waiting, show_time=True) if content.waiting else nullcontext():
+        blocks = content.make(view, panes)
+    drawing.draw(blocks, view)
+    finish(panes)
 
 
 def controls(
@@ -175,11 +162,6 @@ def _part_choice() -> None:
     )
 
 
-def places(*keys: str) -> list[DeltaGenerator]:
-    """Return places below one another, to be filled in whatever order."""
-    return [st.container(key=key) for key in keys]
-
-
 def place_choice(pane: Pane) -> None:
     """Draw the choice of layer and head of one pane."""
     scene, info = pane.scene, pane.info
@@ -188,11 +170,9 @@ def place_choice(pane: Pane) -> None:
     model_choice.choose_place(info, scene.layer, scene.head, pane.settings)
 
 
-def finish(panes: list[Pane]) -> None:
+def finish(panes: Sequence[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
-    proofs = [(pane.info.name, pane.proof) for pane in panes if pane.proof is not None]
-    if proofs:
-        markup.proof_line(proofs)
+    drawing.draw(proven(panes), state.current())
     settle()
 
 
@@ -237,62 +217,9 @@ def _word_choice(pane: Pane) -> None:
 
 def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scene | None = None) -> Pane:
     """Run one model on the sentence; a link that points beside it is answered with a notice."""
-    model = model_choice.load(info)
-    if isinstance(model, ModelUnavailableError):
-        return Pane(info, is_other, reason=model)
-    try:
-        recorded = _record(model, view)
-    except (ValueError, ModelFailedError) as error:
-        markup.notice(str(error))
-        return Pane(info, is_other)
-    except ModelUnavailableError as error:
-        return Pane(info, is_other, reason=error.with_traceback(None))
-    part = recorded.trace.info.part_or_whole(view.part)
-    trace = recorded.trace.part(part)
-    if is_other:
-        word = default_word(trace.tokens) if main is None else same_word(main.word, main.tokens, trace.tokens)
-    else:
-        word = _word(view, trace)
-    place = view.place(settings.OTHER if is_other else settings.MAIN)
-    scene = Scene(trace, *model_choice.place_within(place, trace.info), word, place.cell)
-    opened = step_of(view.step).opened(scene)
-    if place.cell is not None and opened.cell != place.cell:
-        markup.notice("The link points to a cell that this matrix does not have: another one is explained.")
-    _tell_cuts(recorded.trace)
-    pair = recorded.pair if recorded.is_pair else ""
-    address = Address(recorded.key, part, opened.layer, opened.head, opened.word, opened.cell)
-    return Pane(trace.info, is_other, opened, recorded.proof, pair=pair, whole=recorded.trace, address=address)
-
-
-def _tell_cuts(whole: Trace) -> None:
-    """Say where a text was cut, and where the one that a decoder was given."""
-    cuts = {"the text": whole.cut, "what the decoder is given": None if whole.decoder is None else whole.decoder.cut}
-    for name, cut in cuts.items():
-        if cut is not None:
-            markup.notice(
-                f"{whole.info.name} takes {cut.kept} tokens here, and {name} has {cut.total}: "
-                f"it was cut after “{cut.last_word[-40:]}”."
-            )
-
-
-def _record(model: Model, view: View) -> Recorded:
-    """Run a model on the sentence or the pair; if it does not take the two, say so, and run it on the first."""
-    recorded, reason = focus.run(model, view)
-    if reason:
-        markup.notice(f"{reason.rstrip('.')}: the first sentence is shown alone.")
-    return recorded
-
-
-def _word(view: View, trace: Trace) -> int:
-    tokens = trace.tokens
-    if view.spot is not None:
-        return word_at(view.spot, tokens)
-    if view.word is None:
-        return default_word(tokens, trace.info.reading)
-    if view.word < len(tokens):
-        return view.word
-    markup.notice(f"The link points to word {view.word}, and this sentence has {len(tokens)} tokens, counted from 0.")
-    return default_word(tokens)
+    pane = running.run_one(view, info, model_choice.load, is_other=is_other, main=main)
+    tell([pane])
+    return pane
 
 
 def _take_pair(second: Second, pair: str) -> None:

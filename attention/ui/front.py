@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from attention.content.pane import Pane, missing
 from attention.lesson.prose import lesson, word
 from attention.lesson.steps import softmax
 from attention.models import ModelInfo, bundled, get_info
 from attention.models.bundled import Bundled
 from attention.pages import FRONT, STEP_BY_STEP
 from attention.settings import BESIDE, CELL, HEAD, LAYER, PART, STEP
-from attention.ui import components, frame, markup, state, step_view
-from attention.ui.frame import Pane
+from attention.ui import components, drawing, frame, markup, state
 from attention.view import View
 
 __all__ = ["show"]
@@ -71,7 +71,7 @@ def _start(info: ModelInfo) -> View:
 
 def _first_picture(view: View, pane: Pane) -> None:
     if pane.scene is None:
-        step_view.unavailable(pane)
+        drawing.draw(missing(pane.reason), view)
         return
     place = f"layer {pane.scene.layer + 1}, head {pane.scene.head + 1}"
     components.matrix(softmax.STEP.matrices(pane.scene)[0], key=f"front_{pane.info.model_id}")

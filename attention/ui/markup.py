@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.lesson.proof import Proof, tell_proof
+from attention.blocks import ProofLine
 from attention.trace import ModelInfo
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "proof_line",
     "prose",
     "shapes_line",
-    "unavailable",
 ]
 
 
@@ -54,36 +53,25 @@ def plain(label: str) -> str:
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
 
 
-def unavailable(reason: str, remedy: str) -> None:
-    """Say why a model is not there, and show the command that mends it, where there is one."""
-    if not remedy:
-        notice(f"{reason} Everything else works without it.")
-        return
-    notice(f"{reason} Everything else works without it. To mend it, run this and start the app again:")
-    st.code(remedy, language="bash")
-
-
 def shapes_line(text: str) -> None:
     """Show the shapes of a step."""
     st.html(f'<div class="shapes">{html.escape(text)}</div>')
 
 
-def proof_line(proofs: Sequence[tuple[str, Proof]]) -> None:
+def proof_line(lines: Sequence[ProofLine]) -> None:
     """Show the check of our numbers against each model's own, where it never scrolls away; each line opens."""
-    lines = "".join(_proof(name, proof) for name, proof in proofs)
     with st.container(key="proof"):
-        st.html(f'<div role="note" aria-label="Proof">{lines}</div>')
+        st.html(f'<div role="note" aria-label="Proof">{"".join(map(_proof, lines))}</div>')
 
 
-def _proof(name: str, proof: Proof) -> str:
-    mark, kind = ("✓", "good") if proof.holds else ("✗", "bad")
-    head = "".join(
-        f"<th>{title}</th>" for title in ("recomputed", "as", "differs by up to", "as a part of the largest")
-    )
-    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in proof.table())
+def _proof(line: ProofLine) -> str:
+    mark, kind = ("✓", "good") if line.holds else ("✗", "bad")
+    titles, *others = line.rows
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
+    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in others)
     return (
         f'<details class="proof-{kind}"><summary title="Every link of this, with its own difference">'
-        f"<div>{mark} {html.escape(proof.sentence(name))}</div></summary>"
-        f'<section tabindex="0"><table><tr>{head}</tr>{rows}</table>{tell_proof(name, proof)}'
+        f"<div>{mark} {html.escape(line.sentence)}</div></summary>"
+        f'<section tabindex="0"><table><tr>{head}</tr>{rows}</table>{line.html}'
         "</section></details>"
     )

@@ -9,6 +9,7 @@ import streamlit as st
 from attention.pages import MODELS, PAGES, Page
 from attention.settings import GET
 from attention.ui import markup, share, state
+from attention.ui.downloads import of_page
 from attention.view import View
 
 __all__ = ["masthead", "notices"]
@@ -27,6 +28,7 @@ def masthead(page: Page, opening: Callable[[View], View] | None = None) -> View:
         for each in PAGES:
             st.page_link(each.file, label=each.title, query_params=taken.on(each).to_query())
         share.copy_link()
+        of_page(view)
     return view
 
 

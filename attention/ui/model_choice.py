@@ -9,9 +9,8 @@ from attention.models.store import Progress
 from attention.settings import CELL, HEAD, LAYER, MAIN, MODEL, OfPane
 from attention.ui import choices, markup, state
 from attention.ui.cache import model_or_reason, waiting
-from attention.view import Place
 
-__all__ = ["choose", "choose_head", "choose_place", "load", "place_within"]
+__all__ = ["choose", "choose_head", "choose_place", "load"]
 
 # So many names stand side by side; more of them have room in a list that opens.
 MAX_SIDE_BY_SIDE = 5
@@ -24,18 +23,6 @@ def choose() -> None:
         choices.one_of(MODEL, "Model", list(models), format_func=models.__getitem__)
     else:
         choices.select(MODEL, "Model", list(models), format_func=models.__getitem__, width=220)
-
-
-def place_within(place: Place, info: ModelInfo) -> tuple[int, int]:
-    """Return the layer and the head of a link, in what the model has of them: a decoder may have other layers."""
-    found = []
-    chosen = {"layer": (place.layer, info.n_layers), "head": (place.head, info.n_heads)}
-    for (name, (wanted, count)), value in zip(chosen.items(), place.layer_and_head(info), strict=True):
-        if wanted is not None and wanted >= count:
-            there = f"there are {count} {name}s here"
-            markup.notice(f"The link points to {name} {wanted + 1}, and {there}: the last is shown.")
-        found.append(min(value, count - 1))
-    return found[0], found[1]
 
 
 def choose_place(info: ModelInfo, layer: int, head: int, pane: OfPane = MAIN) -> None:

@@ -10,7 +10,7 @@ There are no callbacks. Streamlit may stop one half way, when the next press arr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -43,6 +43,7 @@ __all__ = [
     "probe",
     "seen_with",
     "set",
+    "set_all",
     "setter",
     "taken_along",
     "wanted_model",
@@ -313,6 +314,23 @@ def set(parameter: Parameter[T] | str, value: T) -> None:
     else:
         typed = {found.name: value} if isinstance(value, str) else {}
         change(lambda view: view.having(found, value), view.cuts(typed))
+
+
+def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Parameter[Any]] = ()) -> None:
+    """Choose values together, as one press does: none of them resets another one. ``cleared`` go to their defaults."""
+    context = Context(_models(), current().model)
+    if not all(parameter.fits(value, context) for parameter, value in chosen):
+        return
+
+    def update(view: View) -> View:
+        for parameter, value in chosen:
+            view = view.having(parameter, value)
+        for parameter, value in chosen:
+            view = view.but(parameter, value)
+        return view.without(*cleared)
+
+    typed = {parameter.name: value for parameter, value in chosen if isinstance(value, str)}
+    change(update, current().cuts(typed))
 
 
 def setter(parameter: Parameter[Any]) -> Callable[[Any], None]:

@@ -28,9 +28,9 @@ from attention.models import ModelInfo, get_info
 from attention.settings import ALIGNMENT
 from attention.study import Study, StudyResult
 from attention.ui import choices, components, corpus_frame, markup, state
-from attention.ui.atlas import atlas
 from attention.ui.downloads import Table, csv_button
-from attention.ui.model_choice import choose_head, choose_place, place_within
+from attention.ui.model_choice import choose_head, choose_place
+from attention.ui.running import place_within
 from attention.ui.study_cache import Snapshot, content_key, study_job
 from attention.view import View
 
@@ -56,7 +56,9 @@ class _Texts:
 def show(view: View) -> None:
     """Draw the page: the choices, the work while it lasts, and what came of it."""
     markup.prose(lesson("study"))
-    current = place_within(view.pane, get_info(view.model))
+    current, notices = place_within(view.pane, get_info(view.model))
+    for sentence in notices:
+        markup.notice(sentence)
     with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         info = corpus_frame.model_choice(view)
         choose_place(info, *current)
@@ -124,7 +126,7 @@ def _all_heads(view: View, result: StudyResult, current: Head) -> None:
     # The page is marked whole before the sentences are read, which may take long; this comes after it.
     with state.group("look"):
         choices.one_of(ALIGNMENT, label, ALIGNMENTS, format_func=_ALIGNMENT_LABELS.__getitem__)
-    atlas(averages(result, view[ALIGNMENT], current), key="study_atlas", on_choose=choose_head)
+    components.atlas(averages(result, view[ALIGNMENT], current), key="study_atlas", on_choose=choose_head)
 
 
 def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
@@ -148,7 +150,7 @@ def _layers(result: StudyResult, current: Head) -> None:
             values = result.measure(measure.name)
             with column:
                 data = layers_chart(values, measure.title, measure.unit, current, is_share=measure.is_share)
-                components.chart(data, key=f"layers_{measure.name}")
+                components.figure(data, key=f"layers_{measure.name}")
 
 
 def _table(result: StudyResult, job: str) -> None:

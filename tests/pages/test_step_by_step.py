@@ -89,7 +89,11 @@ def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
         for key in shown.components()
         if key not in ("stepper", "main_heads", "main_next", "drawing", "digits", *shown.charts())
     ]
-    offered = {button.proto.label for button in shown.app.get("download_button")} - {"parts.csv", "next-token.csv"}
+    offered = {button.proto.label for button in shown.app.get("download_button")} - {
+        "parts.csv",
+        "next-token.csv",
+        "Download this page",
+    }
     assert offered == {f"{key.removeprefix('main_')}.csv" for key in pictures}
 
 

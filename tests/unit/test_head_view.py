@@ -22,6 +22,7 @@ from attention.figures.head_view import (
     breaks,
     quantise,
 )
+from attention.figures.touch import indices
 
 shares = st.floats(0, 1, width=32)
 matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=shares)
@@ -224,11 +225,9 @@ def test_a_head_alone_has_the_colour_of_weights():
 
 
 def test_only_pins_that_there_are_reach_the_page():
-    from attention.ui.head_view import _pins
-
-    sizes = {"query": 3, "key": 2}
-    assert _pins({"side": "query", "positions": [2, 0, 2]}, sizes) == ("query", (0, 2))
-    assert _pins({"side": "key", "positions": []}, sizes) == ("key", ())
+    touch = view(np.full((3, 2), 0.5, np.float32)).touch
+    assert touch.said("pin", {"side": "query", "positions": [2, 0, 2]}) == {"pins": "query-0-2"}
+    assert touch.said("pin", {"side": "key", "positions": []}) == {"pins": None}
     for wrong in (
         None,
         "query",
@@ -241,16 +240,14 @@ def test_only_pins_that_there_are_reach_the_page():
         {"side": "key", "positions": [-1]},
         {"side": "key", "positions": "01"},
     ):
-        assert _pins(wrong, sizes) is None
+        assert touch.said("pin", wrong) is None
 
 
 def test_only_heads_that_there_are_reach_the_page():
-    from attention.ui.head_view import _indices
-
-    assert _indices([2, 0, 2], 3) == (0, 2)
-    assert _indices([], 3) == ()
+    assert indices([2, 0, 2], 3) == (0, 2)
+    assert indices([], 3) == ()
     for wrong in (None, "01", [3], [-1], [True], [0.0], {"0": 1}):
-        assert _indices(wrong, 3) is None
+        assert indices(wrong, 3) is None
 
 
 def test_what_the_mask_hides_travels_as_bits():

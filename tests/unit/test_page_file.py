@@ -39,6 +39,8 @@ from attention.figures.buttons import Button, Buttons
 from attention.figures.chart import parts_chart
 from attention.figures.matrix import Matrix
 from attention.page_file import page
+from attention.pages import FRONT
+from attention.settings import CELL, MEAN, SIZES
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATRIX = Matrix(
@@ -68,17 +70,17 @@ EXAMPLES = [
     (Table("t", lambda: {"x": ["1", "<2>"], "y": ["3"]}), "<td>&lt;2&gt;</td><td></td>"),
     (Table("t", lambda: {"x": ["1"] * 99}, limit=64), None),
     (Table("t", lambda: {"x": ["1"]}, file="t", is_shown=False), None),
-    (Download("d", "Take it", "x.csv", "text/csv", lambda: ""), None),
-    (Setting("s", "sizes", "Sizes of", "b", (Option("a", "A"), Option("b", "B"))), "Sizes of: B"),
-    (Setting("s", "mean", "The mean", "1"), "The mean"),
-    (Setting("s", "mean", "The mean", ""), None),
+    (Download("d", "Take it", "x.csv", lambda: ""), None),
+    (Setting("s", SIZES, "Sizes of", "b", (Option("a", "A"), Option("b", "B"))), "Sizes of: B"),
+    (Setting("s", MEAN, "The mean", "1"), "The mean"),
+    (Setting("s", MEAN, "The mean", ""), None),
     (
-        Panels("p", "panel", "More", "a", (Option("a", "One"), Option("b", "Two")), {"b": (Shapes("inside"),)}),
+        Panels("p", SIZES, "More", "a", (Option("a", "One"), Option("b", "Two")), {"b": (Shapes("inside"),)}),
         '<h3>Two</h3>\n<p class="shapes">inside</p>',
     ),
     (Fold("f", "More", (Shapes("inside"),)), "<details><summary>More</summary>"),
     (Fold("f", "More", (Shapes("inside"),), is_open=True), "<details open>"),
-    (Way("w", "Elsewhere", "x", {}), None),
+    (Way("w", "Elsewhere", FRONT, {}), None),
     (Row(((Shapes("left"),), (Shapes("right"),)), (2, 1)), '<div style="--part: 1"><p class="shapes">right</p></div>'),
     (Section("s", (Shapes("inside"),), is_framed=True), '<section class="framed">'),
     (Proven((ProofLine("rows sum to 1", True, (("what", "by"), ("rows", "1e-7")), "<p>How.</p>"),)), "✓ rows sum to 1"),
@@ -102,7 +104,7 @@ def test_blocks_inside_others_are_found():
         Row(((inner,),)),
         Section("s", (inner,)),
         Fold("f", "t", (inner,)),
-        Panels("p", "panel", "More", "a", (Option("a", "A"),), {"a": (inner,)}),
+        Panels("p", SIZES, "More", "a", (Option("a", "A"),), {"a": (inner,)}),
     ]
     for nest in nests:
         assert walk((nest,)) == [nest, inner]
@@ -163,10 +165,9 @@ def test_the_script_of_a_component_is_there_once_however_often_it_is_drawn():
 
 
 def test_nothing_leads_to_another_view():
-    text = shown(
-        Picture("p", Matrix(**{name: getattr(MATRIX, name) for name in MATRIX.__slots__} | {"is_selectable": True}))
-    )
+    text = shown(Picture("p", MATRIX, sets={"cell": CELL}))
     assert '"selectable":false' in text
+    assert '"isStill":true' in text
 
 
 def test_blocks_know_neither_streamlit_nor_html():

@@ -1,0 +1,252 @@
+"""All heads at once: the atlas, one head large, what it does, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from attention.blocks import (
+    Blocks,
+    Download,
+    Fold,
+    Heading,
+    Notice,
+    Option,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Setting,
+    Table,
+    Way,
+)
+from attention.content.outcome import alignment
+from attention.content.pane import Found, Pane, missing
+from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
+from attention.figures.atlas import Atlas
+from attention.lesson.behaviour import describe, head_table, in_short, share_table
+from attention.lesson.pairs import tell_pair, tell_shares
+from attention.lesson.prose import lesson, listed
+from attention.lesson.scene import Scene
+from attention.lesson.steps import softmax
+from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Hidden, Look, Sorting, Survey, head_matrix, layer_lines
+from attention.lesson.survey import order as arrange
+from attention.lesson.survey import place as place_of
+from attention.pages import STEP_BY_STEP
+from attention.segments import BLOCK_NAMES, SENTENCES
+from attention.settings import (
+    BLOCK,
+    CELL,
+    HEAD,
+    HIDE,
+    LAYER,
+    LEAST,
+    MEAN,
+    ON,
+    PINS,
+    RENORMALISE,
+    SORT,
+    STEP,
+    WORD,
+    WORDS,
+)
+from attention.view import View
+from attention.words import special_names
+
+__all__ = ["content", "looks"]
+
+_ACROSS = " → ".join(SENTENCES)
+_SORT_LABELS: dict[Sorting, str] = {
+    "layer": "layer",
+    "entropy": "entropy",
+    "pattern": "pattern",
+    "similarity": "likeness",
+    "across": _ACROSS,
+}
+# What the number under a head is, where the sorting has another name.
+_BADGE_NAMES: dict[Sorting, str] = {**_SORT_LABELS, "similarity": "distance from the chosen head"}
+
+
+def looks(view: View, panes: Sequence[Pane]) -> Blocks:
+    """Return how the heads are sorted, and how their weights are looked at."""
+    # Only of two sentences can one look at the other.
+    is_pair = any(pane.pair for pane in panes)
+    has_patterns = all(pane.scene is None or pane.scene.attention.use.has_patterns for pane in panes)
+    is_offered = {"across": is_pair, "pattern": has_patterns}
+    names = [name for name in SORT_NAMES if is_offered.get(name, True)]
+    sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
+    sort = view.sort if view.sort in names else SORT_NAMES[0]
+    hides = tuple(Option(name, label) for name, label in _hide_labels(panes).items())
+    renormalise = Setting(
+        "renormalise",
+        RENORMALISE,
+        "Rows sum to 1 again",
+        view.look.renormalise,
+        help="Divides each row by its sum, once something is hidden.",
+        is_off=view.look.hide == "nothing",
+    )
+    return (
+        Section(
+            "look",
+            (
+                Setting("sort", SORT, "Sort by", sort, sortings),
+                Setting("hide", HIDE, "Hide", view.look.hide, hides, is_list=True, width=230),
+                Setting("words", WORDS, "Whole words", view.look.words),
+                renormalise,
+            ),
+            is_line=True,
+            are_choices=True,
+        ),
+    )
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - all is shown
+    """Return the atlas of each pane's model, and the chosen head beside what it does."""
+    return (*(block for pane in panes for block in _pane(view, pane)), *alignment(panes))
+
+
+def _pane(view: View, pane: Pane) -> Blocks:
+    scene, found = pane.scene, pane.found
+    if scene is None or found is None:
+        return missing(pane.reason)
+    surveyed = found.survey(view.look)
+    notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
+    return (
+        Prose(lesson(scene.info.reading.lesson("all-heads"))),
+        *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
+        *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
+        Picture("atlas", _atlas(view, scene, surveyed), sets={"layer": LAYER, "head": HEAD}, clears=(CELL,)),
+        *_one_head(view, pane, scene, surveyed),
+        *_downloads(view, scene, found, pane.pair, notes),
+        *_table(surveyed),
+    )
+
+
+def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
+    """Name what can be hidden by the special tokens that there are."""
+    scenes = [pane.scene for pane in panes if pane.scene is not None]
+    tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
+    special = ", ".join(special_names(tokens)) or "special tokens"
+    labels = ("nothing", special, f"{special}, punctuation")
+    return dict(zip(HIDE_NAMES, labels, strict=True))
+
+
+def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:
+    current = (scene.layer, scene.head)
+    arranged = arrange(view.sort, surveyed, scene.trace, view.look, current)
+    return Atlas(
+        tiles=surveyed.tiles,
+        groups=arranged.groups,
+        title=f"{scene.info.name}: {len(surveyed.summaries)} heads",
+        alt=f"All {len(surveyed.summaries)} heads of {scene.info.name} as small heatmaps.",
+        current=current,
+        descriptions={
+            # Sorted by entropy, the number stands behind it already.
+            place_of(summary): in_short(summary, has_entropy=view.sort != "entropy")
+            for summary in surveyed.summaries
+        },
+        badges=arranged.badges,
+        badge_name=_BADGE_NAMES[view.sort],
+    )
+
+
+def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey) -> Blocks:
+    """Return what one head does, and its weights as lines and as a heatmap."""
+    current = (scene.layer, scene.head)
+    has_rules = scene.attention.use.has_patterns
+    rules = (Fold("rules", "The rules behind the labels", (Prose(lesson("patterns")),)),) if has_rules else ()
+    steps = view.on(STEP_BY_STEP).having(STEP, softmax.STEP.key).to_query()
+    return (
+        Heading(f"Layer {current[0] + 1}, head {current[1] + 1}"),
+        Prose(describe(surveyed.summary(current), scene.info.reading)),
+        *_shares(surveyed, surveyed.index(current)),
+        *rules,
+        Way("way_in_steps", "Step through this head ▸", STEP_BY_STEP, steps),
+        Row((_lines(view, pane, scene), (_heatmap(view.look, scene),))),
+    )
+
+
+def _lines(view: View, pane: Pane, scene: Scene) -> Blocks:
+    figure = layer_lines(scene, view.look, scene.head, view.lines, view.block)
+    has_heads = not view.lines.mean and len(figure.heads) > 1
+    blocks = tuple(Option(name, "all" if name == "all" else " → ".join(name)) for name in BLOCK_NAMES)
+    return (
+        Setting("mean", MEAN, "The layer's mean instead of its heads", view.lines.mean),
+        *((Setting("block", BLOCK, "Lines from → to", view.block, blocks),) if pane.pair else ()),
+        Picture("head_view", figure, sets={"pins": PINS, "least": LEAST, **({"on": ON} if has_heads else {})}),
+    )
+
+
+def _heatmap(look: Look, scene: Scene) -> Picture:
+    # A whole word is no token that could be in focus.
+    sets = {} if look.words else {"row": WORD}
+    return Picture("head_matrix", head_matrix(scene, look, scene.head), sets=sets, is_selectable=True)
+
+
+def _shares(surveyed: Survey, index: int) -> Blocks:
+    """Say of two sentences how much weight goes across in this head."""
+    if surveyed.shares is None or surveyed.word_shares is None:
+        return ()
+    shares, of_words = surveyed.shares[index], surveyed.word_shares[index]
+    return (
+        Prose(tell_shares(shares, surveyed.special)),
+        Table("share_table", partial(share_table, shares, of_words, surveyed.special), is_narrow=True),
+    )
+
+
+def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequence[str]) -> Blocks:
+    """Return what can be taken away, which says how it was looked at; each is made when somebody asks for it."""
+    title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
+    model = " ".join([f"{scene.info.name}.", *notes])
+    head = f"Layer {scene.layer + 1}, head {scene.head + 1} of {model}"
+
+    def lines() -> str:
+        return head_view_html(layer_lines(scene, view.look, scene.head, view.lines, view.block), title, head)
+
+    files = (
+        _file(
+            "All heads, a page of its own",
+            "heads.html",
+            lambda: atlas_html(_atlas(view, scene, found.survey(view.look)), title, model),
+        ),
+        _file("Lines, a page of its own", "lines.html", lines),
+        _file(
+            "Heatmap, a page of its own",
+            "heatmap.html",
+            lambda: matrix_html(head_matrix(scene, view.look, scene.head), title, head),
+        ),
+        _file("Heatmap, SVG", "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
+        _file("All weights, NumPy", "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
+        _file("This layer whole, NumPy", "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
+    )
+    note = Notice("Take it with you: the pages need no server and no network.", is_quiet=True)
+    return note, Section("downloads", files, is_line=True)
+
+
+def _file(label: str, name: str, make: Callable[[], str | bytes], *, is_long: bool = False) -> Download:
+    return Download(name, label, name, make, is_long)
+
+
+def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
+    """Return what the pictures do not show as it is, in sentences: nothing is changed in silence."""
+    notes = []
+    if look.words:
+        notes.append(
+            "Pieces are merged into words, as this model's tokenizer parts words (it may begin a new one at an "
+            "apostrophe): to a word, the sum over its pieces; from a word, their mean."
+        )
+    if look.hide != "nothing":
+        kept = "each row divided by its sum" if look.renormalise else "rows not made to sum to 1 again"
+        notes.append(f"Hidden: {hidden}; {kept}. What each head does is worked out from all tokens, hidden ones too.")
+    if max(surveyed.tiles.block) > 1:
+        rows, columns = surveyed.tiles.block
+        notes.append(f"The text is long: each pixel is the largest weight of {rows}×{columns}.")
+    return notes
+
+
+def _table(surveyed: Survey) -> Blocks:
+    counted = f", {listed(surveyed.special)} counted in" if surveyed.special else ""
+    told = f"{_ACROSS} and the other columns with an arrow are mean shares of a row's weight{counted}."
+    note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
+    make = partial(head_table, surveyed.summaries, surveyed.shares, surveyed.special)
+    return Heading("All heads as a table"), *note, Table("heads_table", make, file="heads")

@@ -1,0 +1,38 @@
+"""What came of the run: what was written, or what the picture was taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.blocks import Blocks, Heading, Prose
+from attention.content.pane import Pane
+from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
+from attention.models.cards import card_of
+from attention.view import View
+
+__all__ = ["alignment", "outcome"]
+
+
+def outcome(view: View, panes: Sequence[Pane]) -> Blocks:
+    """Say for each pane what its model made of what it read, where it makes anything of it."""
+    found: list[Prose] = []
+    for pane in panes:
+        if pane.whole is None or pane.found is None:
+            continue
+        if pane.whole.decoder is not None:
+            found.append(Prose(tell_written(pane.whole, is_given=bool(view.pair))))
+        answer = pane.found.answer()
+        if answer is not None:
+            found.append(Prose(tell_answer(answer, pane.info.name, card_of(pane.info.model_id).digits)))
+    return tuple(found)
+
+
+def alignment(panes: Sequence[Pane]) -> Blocks:
+    """Say of a translator's cross-attention how often a head finds the right word."""
+    found: list[Heading | Prose] = []
+    for pane in panes:
+        card = card_of(pane.info.model_id).translator
+        if pane.scene is None or pane.address is None or card is None or card.part != pane.address.part:
+            continue
+        found += [Heading("Which word does a row find?", 3), Prose(tell_alignment(pane.scene, card))]
+    return tuple(found)

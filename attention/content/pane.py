@@ -1,0 +1,91 @@
+"""One model's place on a page: what was run for it, and what is worked out of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from attention import settings
+from attention.address import Address
+from attention.blocks import Blocks, Code, Notice, ProofLine, Proven
+from attention.five_ways import Result
+from attention.lesson.next_token import Forecast
+from attention.lesson.proof import Proof, tell_proof
+from attention.lesson.scene import Scene
+from attention.lesson.survey import Look, Survey
+from attention.models import ModelInfo, ModelUnavailableError
+from attention.models.base import Answer
+from attention.trace import Trace
+
+__all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
+
+_TITLES = ("recomputed", "as", "differs by up to", "as a part of the largest")
+
+
+class Found(Protocol):
+    """What takes a while to work out of a run: made once and kept by whoever shows it."""
+
+    def survey(self, look: Look) -> Survey:
+        """Return all heads, looked at in this way."""
+
+    def five_ways(self) -> list[Result]:
+        """Return what came of the five ways to write the layer."""
+
+    def forecast(self) -> Forecast | None:
+        """Return what comes next; None if nobody can say."""
+
+    def answer(self) -> Answer | None:
+        """Return what a picture was taken for; None if nobody can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One model's place on the page: its scene and proof, or the reason why there is none."""
+
+    info: ModelInfo
+    is_other: bool
+    scene: Scene | None = None
+    proof: Proof | None = None
+    reason: ModelUnavailableError | None = None
+    # The second sentence that the model has really read with the first.
+    pair: str = ""
+    # The whole run, of which the scene may be a part.
+    whole: Trace | None = None
+    # Where the scene is found again: its names, for what outlives the run of the page.
+    address: Address | None = None
+    found: Found | None = None
+    # What is to be said where a link and the run disagree.
+    notices: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The part of keys that tells the panes apart."""
+        return "other" if self.is_other else "main"
+
+    @property
+    def settings(self) -> settings.OfPane:
+        """What can be set of this pane."""
+        return settings.OTHER if self.is_other else settings.MAIN
+
+
+def missing(reason: ModelUnavailableError | None) -> Blocks:
+    """Say in a model's place why it is not there, and the command that mends it, where there is one."""
+    if reason is None:
+        return ()
+    told, remedy = f"{reason} Everything else works without it.", reason.remedy
+    if not remedy:
+        return (Notice(told),)
+    return Notice(f"{told} To mend it, run this and start the app again:"), Code(remedy, "bash")
+
+
+def proven(panes: Sequence[Pane]) -> Blocks:
+    """Return the proof: a line for each model that ran."""
+    lines = tuple(proof_line(pane.info.name, pane.proof) for pane in panes if pane.proof is not None)
+    return (Proven(lines),) if lines else ()
+
+
+def proof_line(name: str, proof: Proof) -> ProofLine:
+    """Return the proof of one model's run."""
+    rows = (_TITLES, *(tuple(row) for row in proof.table()))
+    return ProofLine(proof.sentence(name), proof.holds, rows, tell_proof(name, proof))

@@ -1,0 +1,81 @@
+"""Which pages are made of blocks, and how each of them is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
+
+from attention import pages
+from attention.blocks import Blocks
+from attention.content import all_heads, code_lab, neuron_view, step_by_step
+from attention.content.outcome import outcome
+from attention.content.pane import Pane, proven
+from attention.page_file import page
+from attention.pages import Page
+from attention.settings import BESIDE, CELL, STEP
+from attention.view import View
+
+__all__ = ["CONTENTS", "Content", "page_file"]
+
+
+class Make(Protocol):
+    """What makes the content of a page from its view and the panes that were run for it."""
+
+    def __call__(self, view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+        """Return the blocks; with ``whole``, all that can be opened is open."""
+
+
+def _alone(view: View) -> View:
+    """Return the view as it is run where one model is looked at, and no cell of a step."""
+    return view.without(STEP, BESIDE, CELL)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """How a page is made: of which view the models are run, what it says, and what a user waits for meanwhile."""
+
+    make: Make
+    run_as: Callable[[View], View] = lambda view: view
+    above: Callable[[View, Sequence[Pane]], Blocks] = outcome
+    waiting: str = ""
+
+
+CONTENTS: Mapping[Page, Content] = MappingProxyType(
+    {
+        pages.STEP_BY_STEP: Content(step_by_step.content),
+        pages.ALL_HEADS: Content(
+            all_heads.content,
+            run_as=lambda view: view.without(BESIDE),
+            above=lambda view, panes: (*outcome(view, panes), *all_heads.looks(view, panes)),
+            waiting="Looking at all heads …",
+        ),
+        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone),
+        pages.CODE_LAB: Content(
+            code_lab.content, run_as=_alone, above=lambda _view, _panes: (), waiting="Running all five …"
+        ),
+    }
+)
+
+
+def page_file(view: View, panes: Sequence[Pane]) -> str:
+    """Return all that a page shows as a file of its own, with all that can be opened open, and the proof."""
+    content = CONTENTS[view.page]
+    blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(panes))
+    return page(_title(view), "\n".join((view.page.title, *map(_place, panes))), blocks)
+
+
+def _title(view: View) -> str:
+    pairs = [view.pair] if view.pair else []
+    return " / ".join([view.text, *pairs])
+
+
+def _place(pane: Pane) -> str:
+    """Say where in its run a pane looks."""
+    scene, address = pane.scene, pane.address
+    if scene is None or address is None:
+        return pane.info.name
+    unit = scene.info.reading.unit
+    place = f"layer {scene.layer + 1}, head {scene.head + 1}"
+    return f"{pane.info.name}: {place}, mask {address.run.mask}, {unit} {scene.word} {scene.names[scene.word]}"

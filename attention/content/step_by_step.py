@@ -1,0 +1,216 @@
+"""A step: formula, words and the opened cell on the left, the picture on the right, and what belongs under both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attention.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Fold,
+    Formula,
+    Heading,
+    Notice,
+    Option,
+    Panels,
+    Picture,
+    Prose,
+    Row,
+    Section,
+    Setting,
+    Shapes,
+    Table,
+)
+from attention.content.outcome import alignment
+from attention.content.pane import Pane, missing
+from attention.content.under import EXTRAS, over_picture
+from attention.figures.chart import parts_chart
+from attention.figures.heads import HeadGrid
+from attention.figures.matrix import Matrix
+from attention.figures.tokens import TokenStrip
+from attention.lesson import steps
+from attention.lesson.detail import Detail
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.heads import head_thumbs
+from attention.lesson.scene import Scene
+from attention.lesson.steps import step_of
+from attention.lesson.steps.base import Step, Strip
+from attention.parameters import Parameter
+from attention.settings import WORD, Panel
+from attention.view import View
+
+__all__ = ["content"]
+
+# A table of more columns or rows than this is for a spreadsheet, not for a screen.
+MAX_TABLE = 64
+# So many matrices of vectors have room side by side.
+MAX_IN_A_ROW = 3
+_PANELS: tuple[tuple[Panel, str], ...] = (
+    ("shapes", "Shapes"),
+    ("numpy", "NumPy"),
+    ("pytorch", "PyTorch"),
+    ("table", "Table"),
+)
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return the step of every pane; two models stand side by side. A ``whole`` page has all panels open."""
+    step = step_of(view.step)
+    pages = [_Pane(view, step, pane, whole) for pane in panes]
+    body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
+    grids = [block for pane in panes for block in _head_grid(step, pane)]
+    extras = [block for extra in EXTRAS if extra.name in step.extras for block in extra.content(view, panes, whole)]
+    return (*body, *grids, *alignment(panes), *over_picture(panes), *extras)
+
+
+class _Pane:
+    """What one pane shows of a step."""
+
+    def __init__(self, view: View, step: Step, pane: Pane, whole: bool) -> None:
+        self.view, self.step, self.pane, self.whole = view, step, pane, whole
+
+    def alone(self) -> Blocks:
+        """Return words and the opened cell on the left, picture and code on the right."""
+        left = (Section("step_words", (*self._heading(), *self._words())), Section("step_detail", self._opened_cell()))
+        right = (Section("step_picture", self._picture()), Section("step_panel", self._panel()))
+        return (Section("step", (Section("step_left", left), Section("step_right", right))),)
+
+    def beside(self) -> Blocks:
+        """Return the same from top to bottom, under the model's name and the choice of its layer and head."""
+        return (
+            Heading(self.pane.info.name, 3),
+            *self._place(),
+            *self._heading(),
+            *self._picture(),
+            *self._words(),
+            *self._opened_cell(),
+            *self._panel(),
+        )
+
+    def _place(self) -> Blocks:
+        scene, chosen = self.pane.scene, self.pane.settings
+        if scene is None:
+            return ()
+        info = scene.info
+        choices = (
+            _numbered("Layer", chosen.layer, info.n_layers, scene.layer),
+            _numbered("Head", chosen.head, info.n_heads, scene.head),
+        )
+        return (Section(f"{self.pane.name}_place", choices, is_line=True),)
+
+    def _heading(self) -> Blocks:
+        step, pane = self.step, self.pane
+        # Two panes have the same heading, whose text would be the id of both.
+        anchor = f"beside-{step.key}" if pane.is_other else ""
+        return (
+            Heading(f"{steps.number_of(step)}. {step.heading(pane.scene)}", anchor=anchor),
+            Formula(f"formula_{pane.name}", step.formula(pane.scene)),
+        )
+
+    def _words(self) -> Blocks:
+        scene = self.pane.scene
+        if scene is None:
+            return ()
+        aside = self.step.aside(scene)
+        return (Prose(self.step.words(scene)), *((Prose(aside, "aside"),) if aside else ()))
+
+    def _picture(self) -> Blocks:
+        scene = self.pane.scene
+        if scene is None:
+            return missing(self.pane.reason)
+        strips = [block for strip in self.step.strips(scene) for block in self._strip(strip)]
+        matrices = [self._matrix(matrix) for matrix in self.step.matrices(scene)]
+        return (*strips, *(_rows(matrices) if self.step.is_side_by_side else matrices))
+
+    def _strip(self, strip: Strip) -> Iterator[Block]:
+        if strip.caption:
+            yield Notice(strip.caption, is_quiet=True)
+        is_chosen = strip.focus is not None and not self.pane.is_other
+        figure = TokenStrip(strip.tokens, strip.focus, strip.label)
+        yield Picture(f"{self.pane.name}_{strip.name}", figure, sets={"word": WORD} if is_chosen else {})
+
+    def _matrix(self, matrix: Matrix) -> Picture:
+        # Where rows are tokens that ask, a chosen one comes into focus.
+        is_focus = not self.pane.is_other and matrix.focus_row is not None
+        sets: dict[str, Parameter[Any]] = {"row": WORD} if is_focus else {}
+        return Picture(f"{self.pane.name}_{matrix.name}", matrix, sets={**sets, "cell": self.pane.settings.cell})
+
+    def _opened_cell(self) -> Blocks:
+        """Return how the opened cell came about, and the charts that the step has besides."""
+        scene, name = self.pane.scene, self.pane.name
+        if scene is None:
+            return ()
+        explained = self.step.detail(scene)
+        charts = (Picture(f"{name}_{kind}", chart) for kind, chart in self.step.charts(scene).items())
+        return (*(() if explained is None else (self._detail(explained),)), *charts)
+
+    def _detail(self, explained: Detail) -> Section:
+        name, parameter = self.pane.name, self.pane.settings.table
+        is_open = self.whole or self.view[parameter]
+        table = Table(f"{name}_parts_table", explained.table, file="parts", limit=MAX_TABLE)
+        # Made only once it is open: a table is much to make, and much for a browser to fetch.
+        folded = Fold(f"{name}_parts_open", "These parts as a table", (table,) if is_open else (), is_open, parameter)
+        words = Prose(explained.title + explained.note, "detail")
+        return Section(f"{name}_detail", (words, *_bars(explained, name), folded), is_framed=True)
+
+    def _panel(self) -> Blocks:
+        """Return what is one press away: shapes, code and table."""
+        scene, name, parameter = self.pane.scene, self.pane.name, self.pane.settings.panel
+        if scene is None:
+            return ()
+        makers: Mapping[Panel, Callable[[], Blocks]] = {
+            "shapes": lambda: (Shapes(self.step.shapes(scene)),),
+            "numpy": lambda: (Code(self.step.code(Excerpt("numpy", scene, *self.step.printed_cell(scene)))),),
+            "pytorch": lambda: (Code(self.step.code(Excerpt("pytorch", scene, *self.step.printed_cell(scene)))),),
+            "table": lambda: _tables(self.step, scene, name),
+        }
+        opened = self.view[parameter]
+        panels = Panels(
+            f"{name}_panel",
+            parameter,
+            "More about this step",
+            opened,
+            tuple(Option(key, label) for key, label in _PANELS),
+            {key: make() for key, make in makers.items() if self.whole or key == opened},
+        )
+        return (Section(f"{name}_more", (panels,), is_framed=True),)
+
+
+def _bars(explained: Detail, name: str) -> Blocks:
+    if not len(explained.parts):
+        return ()
+    bars = parts_chart(explained.labels, explained.parts, explained.axis, are_weights=explained.are_weights)
+    return (Picture(f"{name}_parts", bars),)
+
+
+def _numbered(label: str, parameter: Parameter[int | None], count: int, value: int) -> Setting:
+    options = tuple(Option(index, f"{index + 1} of {count}") for index in range(count))
+    return Setting(parameter.name, parameter, label, value, options, is_list=True)
+
+
+def _rows(pictures: Sequence[Block]) -> list[Row]:
+    starts = range(0, len(pictures), MAX_IN_A_ROW)
+    n_columns = min(len(pictures), MAX_IN_A_ROW)
+    rows = [tuple((picture,) for picture in pictures[start : start + n_columns]) for start in starts]
+    # A row that is not full keeps its columns as wide as those above.
+    return [Row((*row, *((),) * (n_columns - len(row))), gap="small") for row in rows]
+
+
+def _tables(step: Step, scene: Scene, pane: str) -> Blocks:
+    return tuple(
+        Table(f"{pane}_{name}_table", make, file=name, limit=MAX_TABLE) for name, make in step.tables(scene).items()
+    )
+
+
+def _head_grid(step: Step, pane: Pane) -> Blocks:
+    """Return the weights of all heads of the layer, small, at the steps that differ from head to head."""
+    scene = pane.scene
+    if scene is None or not step.has_head_grid:
+        return ()
+    grid = HeadGrid(tuple(head_thumbs(scene)), scene.head)
+    return (
+        Heading(f"{pane.info.name}: all heads of layer {scene.layer + 1}", 3),
+        Picture(f"{pane.name}_heads", grid, sets={"head": pane.settings.head}),
+    )

@@ -1,0 +1,157 @@
+"""What stands under a step: the weights over a picture, what grouped queries save, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from attention.blocks import (
+    Block,
+    Blocks,
+    Fold,
+    Formula,
+    Heading,
+    Option,
+    Picture,
+    Prose,
+    Row,
+    Setting,
+    Table,
+)
+from attention.content.pane import Pane
+from attention.figures.buttons import Button, Buttons
+from attention.figures.chart import candidates_chart
+from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
+from attention.lesson.picture import overlay, overlay_table, tell_overlay
+from attention.lesson.savings import (
+    PRESETS,
+    savings_table,
+    shared,
+    shared_pictures,
+    sizes_of,
+    tell_savings,
+    tell_shared,
+)
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Extra
+from attention.lesson.tables import matrix_table
+from attention.settings import SAVINGS, SIZES, TEXT, WORD
+from attention.view import View
+
+__all__ = ["EXTRAS", "Under", "over_picture"]
+
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """Something that stands under the steps that name it."""
+
+    name: Extra
+    content: Callable[[View, Sequence[Pane], bool], Blocks]
+
+
+def over_picture(panes: Sequence[Pane]) -> Blocks:
+    """Return the weights of the layer's heads over the picture that was read."""
+    return tuple(block for pane in panes if pane.scene is not None for block in _over(pane, pane.scene))
+
+
+def _over(pane: Pane, scene: Scene) -> Blocks:
+    if scene.info.reading.field != "drawing":
+        return ()
+    data = overlay(scene)
+    return (
+        Heading("Laid over the picture"),
+        Prose(tell_overlay(scene), "aside"),
+        Picture("overlay", data, sets={"word": WORD, "head": pane.settings.head}),
+        Table("overlay_table", partial(overlay_table, data), file="overlay", is_shown=False),
+    )
+
+
+# ------------------------------------------------------------------------------ what grouped queries save
+
+
+def _savings(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
+    """Return what it would mean if heads shared keys and values, at the step that makes these."""
+    scenes = [pane.scene for pane in panes if not pane.is_other and pane.scene is not None]
+    return tuple(_saving(view, scene, whole) for scene in scenes)
+
+
+def _saving(view: View, scene: Scene, whole: bool) -> Fold:
+    chosen = view[SAVINGS]
+    is_open = whole or (scene.info.group_size > 1 if chosen is None else chosen)
+    # Worked out only where it is open: a page of its own for models of which no heads share.
+    blocks = (*_costs(view, scene), *_changes(scene)) if is_open else ()
+    return Fold(f"savings_{scene.info.model_id}", "What grouped queries save", blocks, is_open, SAVINGS)
+
+
+def _costs(view: View, scene: Scene) -> Blocks:
+    # The model's own have no name in a link: they are those of whatever model is looked at.
+    known = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
+    options = tuple(Option(name, sizes.name) for name, sizes in known.items())
+    sizes = known[view[SIZES]]
+    return (
+        Setting("sizes", SIZES, "Sizes of", view[SIZES], options),
+        Row(((Prose(tell_savings(sizes), "aside"),), (Table("savings_table", partial(savings_table, sizes)),))),
+    )
+
+
+def _changes(scene: Scene) -> Blocks:
+    variants = shared(scene)
+    if len(variants) < 2:
+        return ()
+    pictures = shared_pictures(scene, variants)
+    columns: tuple[Blocks, ...] = tuple(
+        (
+            Picture(picture.name, picture),
+            Table(f"{picture.name}_table", partial(matrix_table, picture), file=picture.name, is_shown=False),
+        )
+        for picture in pictures
+    )
+    return Prose(tell_shared(scene, variants), "aside"), Row(columns)
+
+
+# ---------------------------------------------------------------------------------------- what comes next
+
+
+def _next_token(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
+    """Return what comes next, for each pane whose model says so."""
+    found: list[Block] = []
+    for pane in panes:
+        forecast = None if pane.found is None or not pane.info.build.says_next else pane.found.forecast()
+        if pane.scene is not None and forecast is not None:
+            found += _forecast(view, pane, pane.scene, forecast)
+    return tuple(found)
+
+
+def _forecast(view: View, pane: Pane, scene: Scene, found: Forecast) -> Blocks:
+    trace, labels = scene.trace, [candidate.label for candidate in found.candidates]
+    chart = candidates_chart(labels, [candidate.probability for candidate in found.candidates])
+    words: Blocks = (
+        Formula(f"formula_next_{pane.name}", formula(trace)),
+        Prose(tell_next(found, trace), "aside"),
+        _going_on(view, pane, found.candidates, is_whole=trace.cut is None),
+    )
+    return (
+        Heading(f"{pane.info.name}: what comes next", 3),
+        Row((words, (Picture(f"{pane.name}_next_bars", chart),))),
+        Heading("Layer by layer", 3),
+        Prose(tell_lens(found), "aside"),
+        Table(f"{pane.name}_lens", partial(lens_table, found), file="next-token"),
+    )
+
+
+def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_whole: bool) -> Picture:
+    """Return a button for each token with which the sentence can go on; pressed twice, it is added once."""
+    row = tuple(
+        Button(
+            f"{candidate.label} {candidate.probability:.2f}",
+            "" if candidate.text is not None else "This is no text that could be added to a sentence.",
+            {"text": view.text + candidate.text} if candidate.text is not None and is_whole else None,
+        )
+        for candidate in candidates
+    )
+    buttons = Buttons("The likeliest next tokens", row)
+    return Picture(f"{pane.name}_next", buttons, sets={"text": TEXT}, only_while=((TEXT, view.text),))
+
+
+EXTRAS = (Under("savings", _savings), Under("next token", _next_token))

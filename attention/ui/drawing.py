@@ -1,0 +1,209 @@
+"""Blocks as Streamlit draws them: the one place where content becomes a page of the app.
+
+A session keeps what takes a press, and what makes a file, for a while: so these hold names and sizes, and never the
+numbers themselves. What makes a file knows the view, and makes the page's content anew when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import Any, Literal
+
+import streamlit as st
+
+from attention.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Download,
+    Fold,
+    Formula,
+    Heading,
+    Notice,
+    Panels,
+    Picture,
+    Prose,
+    Proven,
+    Row,
+    Section,
+    Setting,
+    Shapes,
+    Table,
+    Way,
+    rows_of,
+)
+from attention.figures.touch import Parts
+from attention.models import list_models
+from attention.parameters import Context, Parameter
+from attention.ui import choices, components, markup, state
+from attention.ui.downloads import of_block
+from attention.view import View
+
+__all__ = ["draw"]
+
+
+def draw(blocks: Blocks, view: View) -> None:
+    """Draw blocks, which are what the page of this view shows, or a part of it."""
+    for block in blocks:
+        _DRAWERS[type(block)](block, view)
+
+
+def _heading(block: Heading, _: View) -> None:
+    (st.header if block.level == 2 else st.subheader)(block.text, anchor=block.anchor or False)
+
+
+def _formula(block: Formula, _: View) -> None:
+    with st.container(key=block.key):
+        st.latex(block.latex)
+
+
+def _prose(block: Prose, _: View) -> None:
+    markup.prose(block.html, is_detail=block.kind == "detail", is_aside=block.kind == "aside")
+
+
+def _notice(block: Notice, _: View) -> None:
+    if block.is_quiet:
+        st.caption(markup.plain(block.sentence))
+    else:
+        markup.notice(block.sentence)
+
+
+def _shapes(block: Shapes, _: View) -> None:
+    markup.shapes_line(block.line)
+
+
+def _code(block: Code, _: View) -> None:
+    st.code(block.source, language=block.language)
+
+
+def _picture(block: Picture, _: View) -> None:
+    sets = tuple(block.sets.items())
+    take = partial(_take, sets, block.clears, block.only_while, state.current().model) if sets else None
+    components.figure(block.figure, key=block.key, take=take, is_selectable=block.is_selectable)
+
+
+def _take(
+    sets: Sequence[tuple[str, Parameter[Any]]],
+    clears: Sequence[Parameter[Any]],
+    only_while: Sequence[tuple[Parameter[Any], Any]],
+    model: str,
+    parts: Parts,
+) -> None:
+    """Take a press: what it sets, if the page is still what it was pressed on."""
+    view = state.current()
+    if view.model != model or any(view[parameter] != wanted for parameter, wanted in only_while):
+        return
+    context = Context({info.model_id: info for info in list_models()}, view.model)
+    chosen = [
+        (parameter, None if parts[part] is None else parameter.kind.read(str(parts[part]), context))
+        for part, parameter in sets
+        if part in parts
+    ]
+    if chosen:
+        state.set_all(chosen, clears)
+
+
+def _table(block: Table, view: View) -> None:
+    columns = block.make() if block.is_shown else {}
+    n_rows = rows_of(columns)
+    if block.limit is not None and max(n_rows, len(columns)) > block.limit:
+        numbers = f"{n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV."
+        markup.notice(f"{block.file}: {numbers}")
+    elif block.is_shown:
+        width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
+        st.dataframe(dict(columns), hide_index=True, key=block.key, width=width)
+    if block.file:
+        name = f"{block.file}.csv"
+        of_block(name, name, view, block.key, key=f"{block.key}_csv")
+
+
+def _download(block: Download, view: View) -> None:
+    of_block(block.label, block.file, view, block.key, key=block.key)
+
+
+def _setting(block: Setting, _: View) -> None:
+    look: dict[str, Any] = {"key": block.key}
+    if block.help:
+        look["help"] = block.help
+    if block.is_off:
+        look["disabled"] = True
+    if not block.options:
+        choices.switch(block.parameter, block.label, **look)
+        return
+    labels = {option.value: option.label for option in block.options}
+    if block.width is not None:
+        look["width"] = block.width
+    kind = choices.select if block.is_list else choices.one_of
+    kind(block.parameter, block.label, list(labels), value=block.value, format_func=labels.__getitem__, **look)
+
+
+def _panels(block: Panels, view: View) -> None:
+    labels = {option.value: option.label for option in block.options}
+    choices.one_of(
+        block.parameter,
+        block.label,
+        list(labels),
+        value=block.value,
+        key=block.key,
+        format_func=labels.__getitem__,
+        label_visibility="visible" if block.is_labelled else "collapsed",
+    )
+    draw(block.contents[block.value], view)
+
+
+def _fold(block: Fold, view: View) -> None:
+    if block.parameter is None:
+        with st.expander(block.title, expanded=block.is_open):
+            draw(block.blocks, view)
+        return
+    place = choices.opening(block.parameter, block.title, value=block.is_open, key=block.key)
+    if place is not None:
+        with place:
+            draw(block.blocks, view)
+
+
+def _way(block: Way, _: View) -> None:
+    with st.container(key=block.key):
+        st.page_link(block.page.file, label=block.label, query_params=dict(block.query))
+
+
+def _row(block: Row, view: View) -> None:
+    places = st.columns(len(block.columns) if block.widths is None else block.widths, gap=block.gap)
+    for place, blocks in zip(places, block.columns, strict=True):
+        with place:
+            draw(blocks, view)
+
+
+def _section(block: Section, view: View) -> None:
+    look: dict[str, Any] = {"horizontal": True, "vertical_alignment": "bottom"} if block.is_line else {}
+    with (
+        state.group(block.key) if block.are_choices else nullcontext(),
+        st.container(key=block.key, border=block.is_framed, **look),
+    ):
+        draw(block.blocks, view)
+
+
+def _proven(block: Proven, _: View) -> None:
+    markup.proof_line(block.lines)
+
+
+_DRAWERS: Mapping[type[Block], Callable[[Any, View], None]] = {
+    Heading: _heading,
+    Formula: _formula,
+    Prose: _prose,
+    Notice: _notice,
+    Shapes: _shapes,
+    Code: _code,
+    Picture: _picture,
+    Table: _table,
+    Download: _download,
+    Setting: _setting,
+    Panels: _panels,
+    Fold: _fold,
+    Way: _way,
+    Row: _row,
+    Section: _section,
+    Proven: _proven,
+}

@@ -1,0 +1,127 @@
+"""Download this page: the file opens from a disk with the network off, answers to mouse and keyboard, and prints."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+SENTENCE = "The otter <b>slept</b> & $x$"
+PAGES = {
+    "step_by_step": {"step": "softmax", "word": "2"},
+    "all_heads": {},
+    "neuron_view": {},
+    "code_lab": {},
+}
+# A4 and letter with a margin of a centimetre, in CSS pixels.
+PAPERS = {"A4": (718, 1047), "letter": (740, 980)}
+
+
+@pytest.fixture(scope="module")
+def files(new_shared_tab, tmp_path_factory):
+    """Every page that can be taken away, as a file."""
+    folder, tab = tmp_path_factory.mktemp("files"), new_shared_tab()
+    found = {}
+    for page, query in PAGES.items():
+        tab.go(page, text=SENTENCE, **query)
+        with tab.page.expect_download() as download:
+            tab.page.get_by_role("button", name="Download this page").click()
+        assert download.value.suggested_filename == f"{page.replace('_', '-')}.html"
+        found[page] = folder / download.value.suggested_filename
+        download.value.save_as(found[page])
+    return found
+
+
+@pytest.fixture
+def opened(browser, files):
+    """Open a file with no network, in a page of which nothing may be wrong."""
+    contexts, errors = [], []
+
+    def open_(page, scheme="light"):
+        context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme, offline=True)
+        contexts.append(context)
+        opened = context.new_page()
+        opened.on("pageerror", lambda error: errors.append(str(error)))
+        opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        opened.goto(files[page].as_uri())
+        return opened
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_picture_is_drawn_and_the_words_are_the_users_own(opened, page, scheme):
+    shown = opened(page, scheme)
+    expect(shown.get_by_role("heading", level=1)).to_have_text(SENTENCE)
+    places = shown.locator("[data-picture]")
+    assert places.count() or page == "code_lab"
+    for place in places.all():
+        assert place.evaluate("place => place.shadowRoot.querySelector('svg, canvas, .chip') !== null")
+    assert shown.locator("main b", has_text="slept").count() == shown.locator("main bdi b", has_text="slept").count()
+    expect(shown.locator(".proven summary").first).to_contain_text("✓ rows sum to 1")
+    too_wide = shown.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+    assert too_wide <= 0
+
+
+def test_cells_answer_to_mouse_and_keyboard(opened, models):
+    shown = opened("step_by_step")
+    weights = models["minilm-l6"].trace(SENTENCE).layers[5].head(6).weights
+    expect(shown.locator("h2").first).to_have_text("7. Turn scores into weights")
+    expect(shown.locator(".formula math").first).to_be_visible()
+    matrix = shown.locator("[data-picture]").filter(has=shown.locator(".matrix")).first
+    matrix.locator(".picture").focus()
+    shown.keyboard.press("Home")
+    readout = matrix.locator(".readout")
+    said = float(re.search(r"(\d\.\d+)", readout.inner_text()).group(1))
+    assert any(abs(said - weight) < 1e-3 for weight in weights.ravel())
+    before = readout.inner_text()
+    shown.keyboard.press("ArrowRight")
+    expect(readout).not_to_have_text(before)
+
+
+def test_tokens_are_pinned_in_a_file(opened):
+    shown = opened("all_heads")
+    tokens = shown.locator(".query .token")
+    tokens.nth(1).click()
+    shown.mouse.move(0, 0)
+    expect(tokens.nth(1)).to_have_attribute("aria-pressed", "true")
+
+
+def test_what_would_lead_to_another_view_does_nothing(opened):
+    shown = opened("step_by_step")
+    heads = shown.locator(".heads button")
+    pressed = [head.get_attribute("aria-pressed") for head in heads.all()]
+    heads.first.click()
+    assert [head.get_attribute("aria-pressed") for head in heads.all()] == pressed
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_nothing_is_cut_on_paper(opened, page, paper):
+    width, height = PAPERS[paper]
+    shown = opened(page)
+    shown.set_viewport_size({"width": width, "height": height})
+    shown.emulate_media(media="print", color_scheme="light")
+    boxes = shown.evaluate(
+        "() => [...document.querySelectorAll('[data-picture], .framed, table, pre, .formula')]"
+        ".map(each => [each.scrollWidth, each.offsetHeight ?? each.clientHeight, "
+        "getComputedStyle(each).breakInside, each.tagName])"
+    )
+    assert boxes
+    for wide, high, breaks, tag in boxes:
+        assert wide <= width
+        # What is higher than a page is text and tables, which go on where it ends.
+        assert breaks == "avoid"
+        assert high <= height or tag in ("TABLE", "PRE", "SECTION")
+    assert (
+        len(
+            shown.pdf(
+                format="A4" if paper == "A4" else "Letter",
+                margin=dict.fromkeys(("top", "bottom", "left", "right"), "1cm"),
+            )
+        )
+        > 10_000
+    )

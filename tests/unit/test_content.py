@@ -1,0 +1,148 @@
+"""The content of pages: made of blocks without Streamlit, each with a key of its own, for the app and for a file."""
+
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from attention.address import Address, RunKey
+from attention.blocks import Download, Fold, Formula, Heading, Panels, Picture, Section, Setting, Table, Way, walk
+from attention.content.pane import Pane
+from attention.content.registry import CONTENTS, page_file
+from attention.five_ways import run
+from attention.lesson.next_token import forecast
+from attention.lesson.proof import prove
+from attention.lesson.scene import Scene
+from attention.lesson.steps import STEPS, step_of
+from attention.lesson.survey import survey
+from attention.models import load
+from attention.pages import CODE_LAB, STEP_BY_STEP
+from attention.settings import BESIDE, WAY
+from attention.view import View
+
+MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
+
+
+class Fresh:
+    """What is worked out of a run, anew each time."""
+
+    def __init__(self, model, trace, scene):
+        self.model, self.trace, self.scene = model, trace, scene
+
+    def survey(self, look):
+        return survey(self.scene.trace, look)
+
+    def five_ways(self):
+        return run(self.scene.attention, self.scene.head)
+
+    def forecast(self):
+        found = self.model.next_token(self.scene.trace)
+        return None if found is None else forecast(found, self.scene.trace.text)
+
+    def answer(self):
+        return self.model.answer(self.trace) if self.trace.info.reading.has_classes else None
+
+
+@pytest.fixture(scope="module")
+def all_models():
+    return cache(load)
+
+
+@pytest.fixture(scope="module")
+def pane_of(all_models):
+    traces = {}
+
+    def make(view, *, is_other=False):
+        model = all_models("toy" if is_other else view.model)
+        key = (model.info.model_id, view.text)
+        if key not in traces:
+            traces[key] = model.trace(view.text)
+        trace = traces[key]
+        scene = Scene(trace, trace.info.default_layer, trace.info.default_head, 1)
+        opened = step_of(view.step).opened(scene)
+        address = Address(RunKey(model.info.model_id, "", view.text, "none"), "encoder", 0, 0, 1)
+        found = Fresh(model, trace, opened)
+        return Pane(trace.info, is_other, opened, prove(trace), whole=trace, address=address, found=found)
+
+    return make
+
+
+def view_of(page, model, all_models, **values):
+    text = all_models(model).info.reading.first
+    return View.of(page, **{"model": model, "text": text, **values})
+
+
+@pytest.mark.parametrize("page", CONTENTS, ids=lambda page: page.address)
+@pytest.mark.parametrize("model", MODELS)
+def test_blocks_have_names_of_their_own_and_folded_ones_are_not_made(page, model, pane_of, all_models):
+    view = view_of(page, model, all_models)
+    blocks = walk(CONTENTS[page].make(view, [pane_of(view)]))
+    assert blocks
+    keyed = (Picture, Table, Download, Setting, Panels, Section, Way, Formula)
+    keys = [block.key for block in blocks if isinstance(block, keyed)]
+    assert len(keys) == len(set(keys))
+    assert [
+        block for block in blocks if isinstance(block, Fold) and block.parameter and not block.is_open and block.blocks
+    ] == []
+    for block in blocks:
+        if isinstance(block, Panels):
+            assert set(block.contents) == {block.value}
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
+def test_a_whole_page_has_every_panel_and_what_the_app_shows(step, pane_of, all_models):
+    view = view_of(STEP_BY_STEP, "minilm-l6", all_models, step=step.key)
+    panes = [pane_of(view)]
+    content = CONTENTS[STEP_BY_STEP].make
+    shown, whole = walk(content(view, panes)), walk(content(view, panes, whole=True))
+    (panels,) = [block for block in whole if isinstance(block, Panels)]
+    assert set(panels.contents) == {option.value for option in panels.options}
+    for kind in (Heading, Formula):
+        assert [block for block in shown if isinstance(block, kind)] == [
+            block for block in whole if isinstance(block, kind)
+        ]
+    assert {block.key for block in shown if isinstance(block, Picture)} <= {
+        block.key for block in whole if isinstance(block, Picture)
+    }
+    text = page_file(view, panes)
+    assert f"{STEPS.index(step) + 1}. {step.heading(panes[0].scene)}" in text
+    assert "recomputed vs." in text
+    assert "<math" in text
+
+
+@pytest.mark.parametrize("page", CONTENTS, ids=lambda page: page.address)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_page_becomes_a_file(page, model, pane_of, all_models):
+    view = view_of(page, model, all_models)
+    text = page_file(view, [pane_of(view)])
+    assert text.startswith("<!doctype html>")
+    assert "$" not in text[text.index("<main>") : text.index("</main>")].replace("$x$", "")
+
+
+def test_two_models_stand_side_by_side(pane_of, all_models):
+    view = view_of(STEP_BY_STEP, "minilm-l6", all_models, step="softmax").having(BESIDE, True)
+    panes = [pane_of(view), pane_of(view, is_other=True)]
+    keys = {block.key for block in walk(CONTENTS[STEP_BY_STEP].make(view, panes)) if isinstance(block, Picture)}
+    assert {"main_weights", "other_weights"} <= keys
+
+
+def test_one_way_is_made_or_all_of_them(pane_of, all_models):
+    view = view_of(CODE_LAB, "minilm-l6", all_models)
+    for whole, count in ((False, 1), (True, 5)):
+        blocks = walk(CONTENTS[CODE_LAB].make(view, [pane_of(view)], whole=whole))
+        (panels,) = [block for block in blocks if isinstance(block, Panels)]
+        assert len(panels.contents) == count
+    assert panels.parameter is WAY
+
+
+def test_both_drawings_know_every_kind_of_block():
+    script = (
+        "from typing import get_args\n"
+        "from attention.blocks import Block\n"
+        "from attention.page_file import _Page\n"
+        "from attention.ui.drawing import _DRAWERS\n"
+        "assert set(_DRAWERS) == set(get_args(Block)) == set(_Page('', '').writers)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert not done.returncode, done.stderr
