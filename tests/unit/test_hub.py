@@ -1,7 +1,6 @@
 import json
 import shutil
 import socket
-import time
 from contextlib import contextmanager
 from ipaddress import IPv4Address, ip_address, ip_network
 from resource import RLIMIT_FSIZE, getrlimit, setrlimit
@@ -25,11 +24,9 @@ from attention.models.hub_line import (
     is_open,
 )
 from tests import tiny_models
-from tests.small_hub import COMMIT, serve_hub
+from tests.small_hub import COMMIT, DRIP, serve_hub
 
 ID = "tiny/bert"
-# What a person waits at most for a sentence, once the fault is there.
-LIMIT_SECONDS = 5.0
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +64,9 @@ def left():
 
 
 def refused(match, model_id=ID):
-    """Hold that a model is refused with a sentence, in time, and that nothing of it is left."""
-    start = time.monotonic()
+    """Hold that a model is refused with a sentence, and that nothing of it is left."""
     with pytest.raises(HubError, match=match) as caught:
         fetch(model_id)
-    assert time.monotonic() - start < LIMIT_SECONDS
     assert left() == []
     sentence = str(caught.value)
     assert sentence.endswith(".")
@@ -267,10 +262,10 @@ def test_a_hub_that_goes_silent_in_the_middle(small):
 
 def test_a_slow_line_that_goes_on_is_no_fault(small):
     small.drip_seconds = 0.05
-    start = time.monotonic()
+    # It takes longer than a silence may last.
+    n_bytes = (small.models[ID] / hub.SINGLE).stat().st_size
+    assert n_bytes / DRIP * small.drip_seconds > PATIENCE_SECONDS
     fetch()
-    # Longer than a silence may last.
-    assert time.monotonic() - start > PATIENCE_SECONDS
 
 
 def test_a_name_that_nobody_looks_up_in_time(small, monkeypatch):
@@ -701,27 +696,25 @@ def test_a_configuration_that_cannot_be_is_refused_before_its_weights_come(small
 # ----------------------------------------------------------------------------- cancelled, and removed
 
 
-def test_who_cancels_is_heard_at_once_and_nothing_is_left(small):
+def test_who_cancels_is_heard_before_a_silent_line_is_given_up_and_nothing_is_left(small):
     small.wait_at = 2**15
     cancel = Event()
-    ended: list[object] = []
+    ended: list[Exception] = []
 
     def run():
         try:
             fetch(is_cancelled=cancel.is_set, on_progress=lambda progress: reached.set())
-        except Cancelled:
-            ended.append(time.monotonic())
+        except (Cancelled, HubError) as error:
+            ended.append(error)
 
     reached = Event()
     thread = Thread(target=run)
     thread.start()
     assert reached.wait(10)
-    pressed = time.monotonic()
     cancel.set()
-    thread.join(10)
-    assert ended
-    # Far less than the line itself would wait.
-    assert ended[0] - pressed < PATIENCE_SECONDS / 4
+    thread.join(30)
+    # The line itself would end with another error.
+    assert [type(each) for each in ended] == [Cancelled]
     assert left() == []
 
 

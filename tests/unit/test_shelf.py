@@ -418,21 +418,24 @@ def test_a_model_gives_the_same_while_others_are_loaded(tmp_path):
     infos = {kind: info_from_config(kind, folder, name=kind, licence="", source="") for kind, folder in folders.items()}
     model = HuggingFaceModel(infos["bert"], folders["bert"])
     wanted = model.trace("The cat sat").layers[-1].model_output
-    is_over, n_runs = Event(), 0
+    is_enough, loaded = Event(), []
 
     def load_others():
-        for kind in ("bart", "gpt2") * 4:
-            HuggingFaceModel(infos[kind], folders[kind])
-        is_over.set()
+        while not is_enough.is_set():
+            loaded.extend(HuggingFaceModel(infos[kind], folders[kind]) for kind in ("bart", "gpt2"))
 
     loading = Thread(target=load_others)
     loading.start()
-    while not is_over.is_set() and loading.is_alive():
-        np.testing.assert_array_equal(model.trace("The cat sat").layers[-1].model_output, wanted)
-        n_runs += 1
-    loading.join(PATIENCE)
-    assert is_over.is_set()
-    assert n_runs > 4
+    try:
+        n_runs = 0
+        # Whichever of the two threads the machine gives less time to, the other one waits for it.
+        while loading.is_alive() and (n_runs < 5 or len(loaded) < 8):
+            np.testing.assert_array_equal(model.trace("The cat sat").layers[-1].model_output, wanted)
+            n_runs += 1
+    finally:
+        is_enough.set()
+        loading.join(PATIENCE)
+    assert (n_runs >= 5, len(loaded) >= 8) == (True, True)
 
 
 @pytest.mark.slow
