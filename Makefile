@@ -13,6 +13,7 @@ PIP_ARGS ?=
 # What to test: make test TESTS=tests/unit/test_steps.py
 TESTS ?=
 PYTEST_ARGS ?= --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install
@@ -21,18 +22,22 @@ DEV_STAMP := .venv/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test bench train lint format types check screenshots clean
+.PHONY: help run test test-all bench train lint format types check screenshots clean
 
 help: ## show this list
 	@echo "make TARGET, where TARGET is one of"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s%s\n", $$1, $$2 }'
 
 run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say otherwise, MODEL=/a/folder of your own
 	@exec $(BIN)/python -m attention.ui --server.address=$(HOST) --server.port=$(PORT)$(if $(MODEL), "--model=$(MODEL)")
 
-test: $(DEV_STAMP) ## run every test: unit, pages, browser
+test: $(DEV_STAMP) ## run the tests: unit, pages, browser, and some of every wide sweep
 	@$(BIN)/python tests/browser/chromium.py --install
-	$(BIN)/python -m pytest $(PYTEST_ARGS) $(TESTS)
+	$(PYTEST) -m "not slow" $(TESTS)
+
+test-all: $(DEV_STAMP) ## run every test: the whole sweeps and the replay of the Dockerfile, too
+	@$(BIN)/python tests/browser/chromium.py --install
+	$(PYTEST) $(TESTS)
 
 bench: $(DEV_STAMP) ## measure times and memory, one at a time
 	@$(BIN)/python tests/browser/chromium.py --install
@@ -54,7 +59,7 @@ format: $(DEV_STAMP) ## rewrite the code in the project's style
 types: $(DEV_STAMP) ## check the types
 	$(BIN)/mypy
 
-check: lint types test ## lint, types and test: what has to pass before a change goes in
+check: lint types test-all ## lint, types and test: what has to pass before a change goes in
 
 screenshots: $(DEV_STAMP) ## take the pictures in assets/screenshots again
 	@$(BIN)/python tests/browser/chromium.py --install

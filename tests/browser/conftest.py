@@ -32,7 +32,8 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="session")
 def models():
     """The models as the app loads them, to compute what the page must show."""
-    from attention.models import list_models, load
+    from attention.models import list_models
+    from tests.loaded import load
 
     return {info.model_id: load(info.model_id) for info in list_models()}
 

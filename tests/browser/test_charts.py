@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.steps import keys
+from tests.sweep import sweep
 
 # What other charts would take for markup, an entity and a formula.
 TYPED = '"Tom" & <b>Jerry</b> &amp; $x$'
@@ -25,7 +26,7 @@ def chart_of(tab, key="main_parts"):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("step", keys())
+@pytest.mark.parametrize("step", sweep(keys(), quick=("softmax", "heads")))
 def test_every_chart_of_a_step_names_tokens_as_they_are(tab, models, model, step):
     tab.go(model=model, text=TYPED, step=step)
     if step == "tokens":

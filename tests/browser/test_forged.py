@@ -11,6 +11,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from tests.bench.client import Visitor
 from tests.browser.server import ROOT
+from tests.sweep import sweep
 
 # A word that is nowhere else, to look for in what the server prints.
 SECRET = "zyzzyvaquokka"
@@ -63,8 +64,7 @@ async def _say(url, page, seed):
     return kinds
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", sweep(PAGES, quick=["step_by_step"]))
 def test_no_value_raises_and_none_is_logged(server, page):
     seed = random.randrange(2**32)
     print(f"seed {seed}")

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import free_port, serve
+from tests.sweep import sweep
 
 # In one task of the browser, so that the second press always comes before the answer to the first.
 PRESS_BOTH = """([one, two]) => {
@@ -29,11 +30,11 @@ PRESS_BOTH = """([one, two]) => {
 STEPS = {"4 Scores": "scores", "5 Scale": "scale", "6 Mask": "mask", "7 Softmax": "softmax"}
 
 
-@pytest.mark.slow
-def test_of_many_quick_pairs_of_presses_every_one_counts(tab):
+@pytest.mark.parametrize("n_pairs", sweep([24, 500], quick=[24]))
+def test_of_many_quick_pairs_of_presses_every_one_counts(tab, n_pairs):
     tab.go(model="toy", step="qkv")
     steps, examples = list(STEPS.items()), ["He was becoming agitated", "The cat sat on the mat"]
-    for number in range(500):
+    for number in range(n_pairs):
         name, step = steps[number % len(steps)]
         text = examples[number % 2]
         presses = [name, text] if number % 3 else [text, name]

@@ -5,6 +5,8 @@ from itertools import combinations
 import pytest
 from playwright.sync_api import expect
 
+from tests.sweep import sweep
+
 CHOSEN = {"text": "Two small birds sing loudly", "model": "toy", "word": "3"}
 # The pages as the menu names them, and as the tab does.
 PAGES = {
@@ -42,15 +44,19 @@ def expect_page(tab, page, chosen=CHOSEN):
         expect(word).to_have_value(f"{position} {chosen['text'].lower().split()[position]}")
 
 
-@pytest.mark.slow
-def test_every_way_from_every_page_to_every_other_one_keeps_sentence_model_and_word(tab):
+# One page of each kind: with all that is chosen, without a choice of the model, and without a field.
+FEW = ["Step by step", "What this is", "Many sentences"]
+
+
+@pytest.mark.parametrize("pages", sweep([FEW, [*PAGES]], quick=[FEW]), ids=len)
+def test_every_way_from_every_page_to_every_other_one_keeps_sentence_model_and_word(tab, pages):
     tab.go()
     tab.type_sentence(CHOSEN["text"]).expect_query(text=CHOSEN["text"])
     tab.pick("Model", "Toy").expect_query(text=CHOSEN["text"], model="toy")
     tab.select("Word", "3 sing")
     expect_page(tab, "Step by step")
     at = "Step by step"
-    for one, other in combinations(PAGES, 2):
+    for one, other in combinations(pages, 2):
         if at != one:
             menu(tab, one)
             expect_page(tab, one)

@@ -3,14 +3,26 @@
 import html
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP_PAGE = "pages/step_by_step.py"
+# In seconds. A machine that is busy with something else is no fault of a page.
+PATIENCE = 600
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _scanned_once():
+    """Streamlit looks through all installed packages for components, anew in each AppTest: longer than a page runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 class Shown:
@@ -119,7 +131,7 @@ def open_page():
     """Open a page with the parameters of a link, and run it."""
 
     def open_(page=STEP_PAGE, **query):
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE)
         if page != "app.py":
             app.switch_page(page)
         for name, value in query.items():

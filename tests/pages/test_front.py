@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.models import ModelUnavailableError, bundled, list_models, load, weights
 from attention.models.toy import ToyModel
+from tests import loaded
 
 MODELS = {info.model_id: info for info in list_models()}
 SECRET = "xylophone quarantine"
@@ -19,7 +20,7 @@ def test_the_front_door_shows_both_models_on_the_first_sentence(open_page):
     assert [heading.value for heading in shown.app.subheader] == [info.name for info in bundled.infos()]
     for model_id in ("toy", "minilm-l6"):
         info = MODELS[model_id]
-        trace = load(model_id).trace("The cat sat on the mat")
+        trace = loaded.load(model_id).trace("The cat sat on the mat")
         data = shown.component(f"front_{model_id}")
         assert data["rows"] == [token.text for token in trace.tokens]
         assert f"layer {info.default_layer + 1}, head {info.default_head + 1}" in data["alt"]

@@ -5,7 +5,8 @@ import base64
 import numpy as np
 import pytest
 
-from attention.models import list_models, load
+from attention.models import list_models
+from tests.loaded import load
 
 PAGE = "pages/neuron_view.py"
 

@@ -8,9 +8,9 @@ import pytest
 
 from attention import reading
 from attention.lesson.steps import keys
-from attention.models import load
 from attention.reading import DIGITS, PICTURE
 from attention.trace import PARTS
+from tests.loaded import load
 
 MODEL, VIT = "translator-fr-en", "vit-digits"
 FRENCH = "le chat noir dort"

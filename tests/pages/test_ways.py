@@ -4,8 +4,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from attention.models import list_models, load
+from attention.models import list_models
 from attention.reading import FRENCH, PICTURE, TEXT
+from tests.loaded import load
 from tests.pages.conftest import STEP_PAGE
 
 MODELS = {info.model_id: info for info in list_models()}

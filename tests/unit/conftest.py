@@ -24,7 +24,7 @@ def _one_torch_thread():
 
 @pytest.fixture(scope="session")
 def minilm(_one_torch_thread):
-    from attention.models import load
+    from tests.loaded import load
 
     return load("minilm-l6")
 
@@ -32,7 +32,7 @@ def minilm(_one_torch_thread):
 @pytest.fixture(scope="session")
 def smollm2(_one_torch_thread):
     """The decoder; where it was never converted, that takes half a minute, once on a machine."""
-    from attention.models import load
+    from tests.loaded import load
 
     return load("smollm2-135m")
 

@@ -9,7 +9,7 @@ import torch
 from attention import five_ways
 from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
 from attention.lesson.scene import Scene
-from attention.models import load
+from tests.loaded import load
 
 SENTENCE = "the old sailor told a long story"
 

@@ -12,9 +12,9 @@ from attention import corpus
 from attention.figures.chart import layers_chart
 from attention.lesson import many_sentences, syntax_check
 from attention.measures.dependencies import ALL_RELATIONS
-from attention.models import load
 from attention.study import Run, Study
 from attention.syntax import SyntaxCheck
+from tests.loaded import load
 
 TEXTS = corpus.sentences()[:40]
 HEAD = (2, 8)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.lesson.proof import TOLERANCE, Proof, prove, tell_proof
-from attention.models import load
 from attention.reading import PICTURE
 from attention.trace import Difference
+from tests.loaded import load
 from tests.tiny_models import KINDS
 
 MODELS = ("toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits")

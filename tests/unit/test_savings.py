@@ -19,7 +19,8 @@ from attention.lesson.savings import (
     tell_shared,
 )
 from attention.lesson.scene import Scene
-from attention.models import get_info, load
+from attention.models import get_info
+from tests.loaded import load
 
 SMOLLM2, LLAMA, GPT3 = PRESETS
 

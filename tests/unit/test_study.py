@@ -10,8 +10,8 @@ from attention.lesson.proof import Proof
 from attention.measures.five_patterns import PATTERN_NAMES
 from attention.measures.marks import Marks
 from attention.measures.summaries import MEASURES, PATTERN_MEASURES, summarise
-from attention.models import load
 from attention.study import Run, Study
+from tests.loaded import load
 
 # Short and long, of one token and of many; words that come twice, punctuation, pieces, one that the model has to cut.
 TEXTS = (

@@ -6,7 +6,7 @@ import pytest
 from attention.lesson.behaviour import describe, head_table
 from attention.lesson.survey import Look, order, place, survey
 from attention.measures.likeness import head_distances
-from attention.models import load
+from tests.loaded import load
 
 TEXT = "The unbelievableness of a cat sat on the mat, didn't it?"
 CURRENT = (5, 6)

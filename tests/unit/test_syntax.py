@@ -6,12 +6,12 @@ import pytest
 from attention import corpus, syntax
 from attention.corpus import Annotated
 from attention.measures.dependencies import ALL_RELATIONS, dependency_accuracy
-from attention.models import load
 from attention.models.base import Batch, Encoded
 from attention.study import Run
 from attention.syntax import PAPER, SyntaxCheck, parse_of, positions_of, word_weights
 from attention.trace import LayerTrace, ModelInfo, Token
 from attention.words import merge
+from tests.loaded import load
 
 MODELS = ("toy", "minilm-l6")
 

@@ -8,11 +8,12 @@ from attention import pixels
 from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
 from attention.lesson.proof import prove
 from attention.lesson.scene import Scene
-from attention.models import bundled, load
+from attention.models import bundled
 from attention.models.base import Answer
 from attention.models.cards import Card, card_of
 from attention.models.weights import locate
 from attention.reading import DIGITS, PICTURE
+from tests.loaded import load
 
 
 @pytest.fixture(scope="module")

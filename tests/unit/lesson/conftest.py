@@ -3,7 +3,7 @@
 import pytest
 
 from attention.lesson.scene import Scene
-from attention.models import load
+from tests.loaded import load
 from tests.unit.lesson.telling import TEXT, TOY, trace_of
 
 
