@@ -20,6 +20,8 @@ IS_DRAWN = """() => {
   return !document.querySelector('[data-testid="stSkeleton"]')
     && places.every(place => place.shadowRoot?.querySelector('.root > *'));
 }"""
+# After the second frame, all that a scroll has set off is over.
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 QUERY = "() => JSON.stringify(Object.fromEntries(new URLSearchParams(location.search)))"
 
 
@@ -168,8 +170,16 @@ class Tab:
 
     def select(self, label: str, option: str, nth: int = 0) -> Tab:
         """Choose from a drop-down list."""
-        self.page.get_by_role("combobox", name=label).nth(nth).click()
+        self.open_list(label, nth)
         self.page.get_by_role("option", name=option, exact=True).click()
+        return self
+
+    def open_list(self, label: str, nth: int = 0) -> Tab:
+        """Open a drop-down list. (One that opens while the page still scrolls would close again.)"""
+        field = self.page.get_by_role("combobox", name=label).nth(nth)
+        field.scroll_into_view_if_needed()
+        self.page.evaluate(TWO_FRAMES)
+        field.click()
         return self
 
     def to_step(self, name: str) -> Tab:

@@ -77,7 +77,7 @@ def test_what_is_typed_is_shown_as_text(opened, shared_tab, models, name):
         expect_nothing_interpreted(tab)
         expect(tab.proof).to_contain_text("✓")
     # The drop-down list of words has the same words.
-    tab.page.get_by_role("combobox", name="Word").click()
+    tab.open_list("Word")
     options = [f"{token.position} {token.text}" for token in trace.tokens]
     expect(tab.page.get_by_role("option").first).to_have_text(options[0])
     tab.page.keyboard.press("Escape")

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.tab import TWO_FRAMES
+
 SENTENCE = "Two small birds sing"
 # Everything that can be chosen, and none of it as it is by default.
 FULL = {
@@ -32,8 +34,11 @@ def opened(shared_tab):
 
 
 def seen(tab):
-    """Everything that a person can read on the page, in words, numbers and choices."""
+    """Everything that can be read on the page, in words, numbers and choices, while the mouse points at nothing."""
     tab.settled()
+    # A picture tells of the cell under the mouse, which need not be the one that was clicked: answers move the page.
+    tab.page.mouse.move(0, 0)
+    tab.page.evaluate(TWO_FRAMES)
     return tab.page.locator('[data-testid="stMainBlockContainer"]').aria_snapshot()
 
 
