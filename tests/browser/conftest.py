@@ -38,9 +38,9 @@ def models():
     return {info.model_id: load(info.model_id) for info in list_models()}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_context(browser):
-    """Where tabs share nothing but the scripts and styles that they have loaded."""
+    """Where tabs share nothing but the scripts and styles that they have loaded, once for all tests."""
     context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
     yield context
     context.close()
