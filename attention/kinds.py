@@ -1,38 +1,95 @@
 """What an attention is, and what a model is built of: all that is said or offered differently, in one object each.
 
-No other module asks which of them it has before it, but where the mathematics differ.
+No other module asks which of them it has before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from attention.masks import MASK_NAMES, MaskName
 
-__all__ = ["DECODER", "ENCODER", "ENCODER_DECODER", "USES", "AttentionKind", "Build", "Second", "Use"]
-
-AttentionKind = Literal["self", "cross", "masked self"]
+__all__ = ["CROSS", "DECODER", "ENCODER", "ENCODER_DECODER", "SELF", "WRITTEN", "Build", "Second", "Side", "Use"]
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """A row of tokens that take part: a name for its table, and what is said of it."""
+
+    name: str = "tokens"
+    label: str = "Tokens"
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Use:
-    """One use of attention (Vaswani et al. 2017, section 3.2.3).
+    """One use of attention (Vaswani et al. 2017, section 3.2.3)."""
 
-    ``others`` is what a user may choose instead of it.
-    """
-
-    others: str = "another model"
-    # Its rows and columns are the same tokens, so that heads can be told by which of them attend to which.
+    # The tokens that ask and, where they are others, those that are asked.
+    sides: tuple[Side, ...] = (Side(),)
+    # The letter of the vectors that keys and values are made of.
+    source: str = "X"
+    # Rows and columns are the same tokens, so that heads are labelled by which of them attend to which.
     has_patterns: bool = True
+    # Its tokens are words or pieces of words, of which it has not been said yet how they were cut.
+    has_pieces: bool = True
+    # So many tokens at the beginning the model has not chosen itself.
+    n_given: int = 0
+    # The lesson that says that it hides what comes later, whatever the mask; empty if it does not.
+    hides_later: str = ""
+    # What a user may choose instead of it.
+    others: str = "another model"
+    # By the key of a step: its own formula in LaTeX, the lesson that tells all of the step, one that follows the
+    # others, and what is added to its shapes.
+    formulas: Mapping[str, str] = field(default_factory=dict)
+    lessons: Mapping[str, str] = field(default_factory=dict)
+    asides: Mapping[str, str] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    # The lessons that are told in another way of it, and the names of those that are told instead.
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+    def lesson(self, name: str) -> str:
+        """Return the name of the lesson that says of this what ``name`` says of a text that looks at itself."""
+        return self.variants.get(name, name)
 
 
-USES: Mapping[AttentionKind, Use] = {
-    "self": Use(),
-    "masked self": Use(),
-    "cross": Use(others="encoder or decoder, or another model", has_patterns=False),
-}
+# A text that looks at itself, as in an encoder or in a decoder that stands alone.
+SELF = Use()
+
+# What the decoder of an encoder–decoder writes, and looks at itself.
+WRITTEN = Use(
+    n_given=1,
+    hides_later="mask-written",
+    asides={"tokens": "tokens-decoder"},
+    variants={"tokens": "tokens-written"},
+)
+
+# What is written looks at what was read.
+CROSS = Use(
+    sides=(
+        Side(caption="What is written asks"),
+        Side("read", "Tokens that were read", "What was read is asked"),
+    ),
+    source="Z",
+    has_patterns=False,
+    has_pieces=False,
+    others="encoder or decoder, or another model",
+    formulas={
+        "tokens": r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}",
+        "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
+    },
+    lessons={"embed": "embed-cross"},
+    asides={"softmax": "cross-next"},
+    shapes={"tokens": ", which look at {keys}", "qkv": ", of Z ({keys}×{width})"},
+    variants={
+        "tokens": "tokens-cross",
+        "qkv": "qkv-cross",
+        "mask-none": "mask-cross",
+        "mask-nothing": "mask-cross",
+        "detail-input-deeper": "detail-input-cross",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +123,7 @@ _TARGET = Second(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Build:
     """What a model is built of, and what that means for all that is chosen and said of it."""
 
@@ -74,6 +131,8 @@ class Build:
     # untrue of it. A link has the masks' own names.
     mask_names: Mapping[MaskName, str] = field(default_factory=lambda: {name: name for name in MASK_NAMES})
     mask_help: str = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
+    # The lesson that says that it hides what comes later, whatever the mask; empty if it does not.
+    hides_later: str = ""
     # It says which token comes next.
     says_next: bool = False
     second: Second = _SENTENCE
@@ -88,6 +147,7 @@ DECODER = Build(
     mask_names={"none": "causal (its own)", "causal": "causal", "padding": "causal, padding"},
     mask_help="This model hides what comes later by itself: both causal masks are the same · "
     "padding: more tokens are added and hidden",
+    hides_later="mask-decoder",
     says_next=True,
     of_changes="compare-decoder",
 )

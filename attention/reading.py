@@ -41,20 +41,22 @@ def _whole(_: Sequence[int]) -> int:
 class Reading:
     """One kind of thing that a model is given, written as a text; each kind is one object, equal to itself alone.
 
-    ``what`` and ``noun`` stand in sentences: "… reads *pictures*", "the *picture* is cut into tokens". ``unit`` is
-    what one token is called. ``field`` names the part of the page in which it is chosen, which ``attention.ui.fields``
-    draws. The first of the ``examples`` is read where nobody has chosen anything; ``example_names`` say what they are
-    where they do not say so themselves.
+    ``what`` and ``noun`` stand in sentences: "… reads *pictures*", "Cut the *picture* into *patches*", which are its
+    ``pieces``; ``unit`` is what one of them is called, and ``kind`` what all such things are. ``field`` names the part
+    of the page in which it is chosen, which ``attention.ui.fields`` draws. The first of the ``examples`` is read where
+    nobody has chosen anything; ``example_names`` say what they are where they do not say so themselves.
     """
 
     name: str
     what: str
     noun: str
+    kind: str
     examples: tuple[str, ...]
     placeholder: str = ""
     field: str = "sentence"
     example_names: tuple[str, ...] = ()
     unit: str = "word"
+    pieces: str = "tokens"
     # What is as good as nothing, and what is said where there is nothing to read.
     blank: str = ""
     invitation: str = _TYPE
@@ -70,6 +72,10 @@ class Reading:
     is_closed: bool = False
     # A model may say of it what it is, as one of several classes.
     has_classes: bool = False
+    # Its tokens are words or pieces of words, of which there is much to say.
+    has_pieces: bool = True
+    # What was measured of tokens that take much weight and say little was measured on such things.
+    has_sinks: bool = True
     # Whether a text can be nothing but this.
     recognises: Callable[[str], bool] = _never
     # The lessons that are told in another way of it, and the names of those that are told instead.
@@ -100,7 +106,8 @@ class Reading:
 TEXT = Reading(
     name="text",
     what="any text",
-    noun="text",
+    noun="sentence",
+    kind="text",
     examples=_lines("examples.txt"),
     placeholder="Type a sentence",
     takes_pair=True,
@@ -110,7 +117,8 @@ TEXT = Reading(
 FRENCH = Reading(
     name="french",
     what="French of its own few hundred words",
-    noun="text",
+    noun="sentence",
+    kind="text",
     examples=_lines("examples-french.txt"),
     placeholder="Type a French sentence",
     is_closed=True,
@@ -124,10 +132,12 @@ PICTURE = Reading(
     name="picture",
     what="pictures",
     noun="picture",
+    kind="picture",
     examples=tuple(DIGITS),
     example_names=tuple(DIGITS.values()),
     field="drawing",
     unit="patch",
+    pieces="patches",
     blank="0" * pixels.SIDE**2,
     invitation="The field is empty: draw a digit in it, or choose one beside it.",
     # Pictures have one size, and no padding.
@@ -135,6 +145,8 @@ PICTURE = Reading(
     # The answer is read off the first token.
     first_focus=_whole,
     has_classes=True,
+    has_pieces=False,
+    has_sinks=False,
     recognises=pixels.is_picture,
     variants={
         "front": "front-other",
@@ -143,6 +155,8 @@ PICTURE = Reading(
         "head-caveat": "head-caveat-picture",
         "head-no-behaviour": "head-no-behaviour-picture",
         "neuron": "neuron-picture",
+        "tokens": "tokens-picture",
+        "embed-normed": "embed-picture",
     },
 )
 

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention import steps
-from attention.kinds import DECODER, ENCODER, ENCODER_DECODER, USES, AttentionKind, Build, Use
+from attention.kinds import DECODER, ENCODER, ENCODER_DECODER, SELF, Build, Use
 from attention.positions import Rotary, apply_rotary
 from attention.reading import TEXT, Reading
 from attention.steps import HeadSteps
@@ -37,6 +37,8 @@ __all__ = [
     "Token",
     "Trace",
 ]
+
+AttentionKind = Literal["self", "cross", "masked self"]
 
 # The three uses of attention in an encoder–decoder (Vaswani et al. 2017, section 3.2.3).
 Part = Literal["encoder", "decoder", "cross"]
@@ -93,11 +95,6 @@ class ModelInfo:
     def part_or_whole(self, name: Part) -> Part:
         """Return this use of attention or, where the model has one only, "encoder"."""
         return name if name in self.parts else PARTS[0]
-
-    @property
-    def reads(self) -> str:
-        """The name of what it reads."""
-        return self.reading.name
 
     @property
     def group_size(self) -> int:
@@ -248,9 +245,9 @@ class LayerTrace:
         return self.inputs if self.key_inputs is None else self.key_inputs
 
     @property
-    def use(self) -> Use:
-        """What this attention is."""
-        return USES[self.kind]
+    def is_causal(self) -> bool:
+        """Tell whether its mask hides from each token those that come later."""
+        return self.kind == "masked self"
 
     @property
     def has_usual_scale(self) -> bool:
@@ -372,6 +369,7 @@ class Trace:
     memory: tuple[Token, ...] | None = None
     decoder: Trace | None = None
     cross: Trace | None = None
+    use: Use = SELF
 
     def __post_init__(self) -> None:
         """Make every array read-only: sessions share traces."""
@@ -382,11 +380,6 @@ class Trace:
     def key_tokens(self) -> tuple[Token, ...]:
         """The tokens that are looked at: those that look, but for cross-attention."""
         return self.tokens if self.memory is None else self.memory
-
-    @property
-    def is_written(self) -> bool:
-        """Tell whether the tokens are those that the decoder of an encoder–decoder writes, and look at each other."""
-        return bool(self.info.n_decoder_layers) and self.layers[0].kind == "masked self"
 
     def part(self, name: Part) -> Trace:
         """Return the trace of one use of attention; a model that has one only is whole in "encoder".

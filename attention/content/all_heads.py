@@ -71,7 +71,7 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     """Return how the heads are sorted, and how their weights are looked at."""
     # Only of two sentences can one look at the other.
     is_pair = any(pane.pair for pane in panes)
-    has_patterns = all(pane.scene is None or pane.scene.attention.use.has_patterns for pane in panes)
+    has_patterns = all(pane.scene is None or pane.scene.use.has_patterns for pane in panes)
     is_offered = {"across": is_pair, "pattern": has_patterns}
     names = [name for name in SORT_NAMES if is_offered.get(name, True)]
     sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
@@ -153,7 +153,7 @@ def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:
 def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey) -> Blocks:
     """Return what one head does, and its weights as lines and as a heatmap."""
     current = (scene.layer, scene.head)
-    has_rules = scene.attention.use.has_patterns
+    has_rules = scene.use.has_patterns
     rules = (Fold("rules", "The rules behind the labels", (Prose(lesson("patterns")),)),) if has_rules else ()
     steps = view.on(STEP_BY_STEP).having(STEP, softmax.STEP.key).to_query()
     return (

@@ -27,7 +27,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     reason = why_not(scene.attention)
     if reason:
         told = f"The five ways cannot stand for this layer of {scene.info.name}: {reason}"
-        return (Notice(f"{told}. Choose {scene.attention.use.others}."),)
+        return (Notice(f"{told}. Choose {scene.use.others}."),)
     results = found.five_ways()
     return (
         Prose(tell_five_ways(scene, results)),

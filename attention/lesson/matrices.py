@@ -60,8 +60,7 @@ def vectors(
 ) -> Matrix:
     """Return vectors as a matrix with a row for each token; ``of_keys``: for each token that is looked at."""
     names = numbered(values.shape[1]) if columns is None else columns
-    is_other = of_keys and scene.is_cross
-    tokens, labels = (scene.key_tokens, scene.key_labels) if is_other else (scene.tokens, scene.labels)
+    tokens, labels = (scene.key_tokens, scene.key_labels) if of_keys else (scene.tokens, scene.labels)
     return Matrix(
         name=name,
         title=title,
@@ -74,7 +73,7 @@ def vectors(
         alt=f"{title}: one vector of {values.shape[1]} numbers for each of {values.shape[0]} tokens.",
         row_role=role,
         title_role=role,
-        focus_row=None if is_other else scene.word,
+        focus_row=scene.own_key if of_keys else scene.word,
         selected=scene.selected(name),
         block_width=block_width,
         row_groups=groups(tokens),

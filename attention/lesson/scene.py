@@ -11,6 +11,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.matrix import Cell
+from attention.kinds import Use
 from attention.steps import join_heads, output_projection
 from attention.trace import HeadSteps, LayerTrace, ModelInfo, Token, Trace
 
@@ -96,9 +97,19 @@ class Scene:
         return self.trace.key_tokens
 
     @property
-    def is_cross(self) -> bool:
-        """Tell whether keys and values come from other tokens than queries do."""
-        return self.attention.kind == "cross"
+    def use(self) -> Use:
+        """What this attention is."""
+        return self.trace.use
+
+    @property
+    def own_key(self) -> int | None:
+        """The key of the word in focus itself; None if other tokens are looked at."""
+        return self.word if self.trace.memory is None else None
+
+    @property
+    def hides_later(self) -> str:
+        """The lesson that says that the model itself hides what comes later; empty if it does not."""
+        return self.use.hides_later or self.info.build.hides_later
 
     @property
     def labels(self) -> tuple[str, ...]:

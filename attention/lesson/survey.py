@@ -286,7 +286,7 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
     """Return the heads in an order; only by similarity does it depend on the current head."""
     if sorting == "entropy":
         return _by_entropy(surveyed)
-    if sorting == "pattern" and trace.memory is None:
+    if sorting == "pattern" and trace.use.has_patterns:
         return _by_pattern(surveyed)
     if sorting == "similarity":
         return _by_similarity(trace, Look(words=look.words), current)

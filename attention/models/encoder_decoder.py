@@ -12,6 +12,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from attention import masks
+from attention.kinds import CROSS, WRITTEN
 from attention.models.recorder import AttentionCall, recording
 from attention.models.stack import LayerStack
 from attention.models.tokens import TextReader
@@ -59,6 +60,7 @@ class TargetReader:
             embeddings=self._stack.embeddings(ids, [0] * len(ids)),
             hidden_states=states,
             cut=cut,
+            use=WRITTEN,
         )
         cross = replace(
             decoder,
@@ -66,6 +68,7 @@ class TargetReader:
             embeddings=None,
             hidden_states=(*streams, states[-1]),
             memory=source.tokens,
+            use=CROSS,
         )
         return replace(source, decoder=decoder, cross=cross)
 

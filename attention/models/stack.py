@@ -13,11 +13,10 @@ from numpy import ndarray as Array
 from transformers.pytorch_utils import Conv1D
 
 from attention import masks
-from attention.kinds import AttentionKind
 from attention.models import architectures
 from attention.models.recorder import AttentionCall, note_added
 from attention.positions import Rotary
-from attention.trace import Embeddings, LayerTrace, Norm, Projections
+from attention.trace import AttentionKind, Embeddings, LayerTrace, Norm, Projections
 
 __all__ = ["LayerStack", "batch_traces"]
 

@@ -10,6 +10,7 @@ import pytest
 
 from attention import masks, steps
 from attention.figures.matrix import Cell
+from attention.kinds import CROSS
 from attention.lesson.behaviour import describe, head_table, in_short
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.heads import head_thumbs
@@ -79,7 +80,7 @@ def trace():
         d_head=D_HEAD,
     )
     layers = (cross_layer(1), cross_layer(2))
-    return Trace("the black cat sleeps", tokens_of(WRITTEN), layers, info, memory=tokens_of(READ))
+    return Trace("the black cat sleeps", tokens_of(WRITTEN), layers, info, memory=tokens_of(READ), use=CROSS)
 
 
 @pytest.fixture(scope="module")

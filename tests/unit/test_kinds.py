@@ -7,29 +7,32 @@ from typing import get_args
 
 import pytest
 
-from attention.kinds import DECODER, ENCODER, ENCODER_DECODER, USES, AttentionKind
-from attention.lesson.prose import LESSONS
+from attention.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
+from attention.lesson.prose import LESSONS, lesson
+from attention.lesson.scene import Scene
+from attention.lesson.steps import keys, step_of
 from attention.masks import MASK_NAMES
+from attention.models import load
 from attention.models.toy import TOY_INFO
-from attention.trace import PARTS
+from attention.trace import PARTS, AttentionKind
 
 ROOT = Path(__file__).parents[2]
 BUILDS = {"encoder": ENCODER, "decoder": DECODER, "encoder–decoder": ENCODER_DECODER}
+USES = {"self": SELF, "written": WRITTEN, "cross": CROSS}
+NAMES = {"is_decoder", "is_cross", "is_written"}
 # Where kinds are told apart: where they are made, and where models are run.
 MAY_ASK = ("attention/kinds.py", "attention/trace.py", "attention/models")
 SOURCES = [
     path.relative_to(ROOT)
     for path in sorted([*ROOT.glob("*.py"), *ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py")])
 ]
-# What is being moved.
-MOVING = ("attention/lesson",)
 
 
 def asked(source):
     """The lines of a source that ask which kind an attention or a model is."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Attribute) and node.attr in ("is_cross", "is_decoder"):
+        if isinstance(node, ast.Attribute) and node.attr in NAMES:
             found.append(node.lineno)
         if isinstance(node, ast.Compare):
             found += [node.lineno for side in (node.left, *node.comparators) if is_kind(side)]
@@ -37,11 +40,23 @@ def asked(source):
 
 
 def is_kind(node):
-    return isinstance(node, ast.Attribute) and node.attr in ("build", "use")
+    """Whether an expression is a kind or its name: ``info.build``, ``scene.use``, ``CROSS``, ``"cross"``, …"""
+    if isinstance(node, ast.Constant):
+        return node.value in get_args(AttentionKind)
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("build", "use")
+    return isinstance(node, ast.Name) and node.id in ("SELF", "WRITTEN", "CROSS", "ENCODER", "DECODER")
 
 
 @pytest.mark.parametrize(
-    "line", ["if info.is_decoder: pass", "x = 'Z' if scene.is_cross else 'X'", "if layer.use is USES['cross']: pass"]
+    "line",
+    [
+        "if info.is_decoder: pass",
+        "x = 'Z' if scene.is_cross else 'X'",
+        "if layer.kind == 'cross': pass",
+        "if scene.use is CROSS: pass",
+        "if scene.trace.info.build in (DECODER,): pass",
+    ],
 )
 def test_the_search_finds_whoever_asks(line):
     assert asked(line)
@@ -49,19 +64,27 @@ def test_the_search_finds_whoever_asks(line):
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_nobody_asks_which_kind_it_is(path):
-    if not any(path.is_relative_to(part) for part in (*MAY_ASK, *MOVING)):
+    if not any(path.is_relative_to(part) for part in MAY_ASK):
         assert asked((ROOT / path).read_text("utf-8")) == []
 
 
-def test_every_kind_of_attention_is_known():
-    assert set(USES) == set(get_args(AttentionKind))
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_what_a_use_names_is_there(use):
+    of_steps = [*use.formulas, *use.lessons, *use.asides, *use.shapes]
+    assert set(of_steps) <= set(keys())
+    names = [use.hides_later, *use.lessons.values(), *use.asides.values()]
+    names += [name for pair in use.variants.items() for name in pair]
+    assert all((LESSONS / f"{name}.md").is_file() for name in names if name)
+    assert 1 <= len(use.sides) <= 2
+    assert len({side.name for side in use.sides}) == len(use.sides)
 
 
 @pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
 def test_what_a_build_names_is_there(build):
     assert tuple(build.mask_names) == MASK_NAMES
     assert len(set(build.mask_names.values())) == len(MASK_NAMES)
-    assert all((LESSONS / f"{name}.md").is_file() for name in (build.of_heads, build.of_changes) if name)
+    names = (build.hides_later, build.of_heads, build.of_changes)
+    assert all((LESSONS / f"{name}.md").is_file() for name in names if name)
     assert build.second.placeholder.format(model="X")
 
 
@@ -72,3 +95,18 @@ def test_a_model_is_built_as_its_sizes_say():
     assert both.build is ENCODER_DECODER
     assert [both.part_or_whole(part) for part in PARTS] == list(PARTS)
     assert [TOY_INFO.part_or_whole(part) for part in PARTS] == ["encoder"] * 3
+
+
+@pytest.mark.parametrize("mask", MASK_NAMES)
+def test_what_is_read_is_never_told_as_what_is_written(mask):
+    """Also where a mask hides from what is read all that comes later, as the decoder does by itself."""
+    whole = load("translator-fr-en").trace("le petit chat noir dort", mask=mask)
+    assert [whole.part(part).use for part in PARTS] == [SELF, WRITTEN, CROSS]
+    told = [step_of("tokens").words(Scene(whole.part(part), 0, 0, 1)) for part in PARTS]
+    chosen = "which it did not choose itself"
+    assert [chosen in text for text in told] == [False, True, False]
+    assert chosen in lesson(
+        "tokens-written", **dict.fromkeys(("model", "count", "tokens", "first", "focus"), ""), position=0
+    )
+    hidden = [step_of("mask").words(Scene(whole.part(part), 0, 0, 1)) for part in PARTS]
+    assert len(set(hidden)) == len(PARTS)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from attention import steps as equation
+from attention.kinds import CROSS
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.scene import Scene
 from attention.lesson.steps import keys, step_of
@@ -383,7 +384,7 @@ def test_the_keys_of_cross_attention_are_named_by_the_text_that_was_read(toy):
     layer = random_layer()
     cross = replace(layer, inputs=None, queries=layer.queries[:, :2], model_output=layer.model_output[:, :2])
     read = tuple(replace(toy.tokens[0], text=f"lu{i}", position=i) for i in range(layer.keys.shape[1]))
-    trace = replace(with_layer(toy, replace(cross, kind="cross")), memory=read)
+    trace = replace(with_layer(toy, replace(cross, kind="cross")), memory=read, use=CROSS)
     for step in ("scores", "scale", "mask", "softmax"):
         code, _ = check(step, "numpy", trace, head=1, word=1)
         assert re.search(r"'token1' · 'lu\d'$", code.rstrip())

@@ -23,8 +23,9 @@ __all__ = ["STEP"]
 def _formula(scene: Scene | None) -> str:
     if scene is None:
         return f"X = {_embedding('word')} + {_embedding('position')}"
-    if scene.is_cross:
-        return r"X = \text{decoder} \quad Z = \text{encoder's output}"
+    own = scene.use.formulas.get("embed")
+    if own is not None:
+        return own
     norm, deeper = scene.attention.norm, rf"\text{{output of layer {scene.layer}}}"
     if norm is not None:
         return rf"X = \mathrm{{{norm.name}}}({deeper if scene.layer else _parts(scene)})"
@@ -40,7 +41,7 @@ def _embedding(name: str) -> str:
 def _parts(scene: Scene) -> str:
     """Return in LaTeX what is added up before the first layer."""
     parts = scene.trace.embeddings
-    names = ["patch" if scene.info.reads == "picture" else "word"]
+    names = [scene.info.reading.unit]
     if parts is not None:
         known = {"position": parts.positions, "segment": parts.segments}
         names += [name for name, part in known.items() if part is not None]
@@ -59,9 +60,10 @@ def _words(scene: Scene) -> str:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None:
         return ""
-    if scene.is_cross:
+    own = scene.use.lessons.get("embed")
+    if own is not None:
         return lesson(
-            "embed-cross",
+            own,
             width=inputs.shape[1],
             count=len(scene.tokens),
             layer=scene.layer + 1,
@@ -146,7 +148,7 @@ def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
     if parts is None or parts.positions is None:
         return lesson("embed-bias" if scene.attention.bias is not None else "embed-rotary", **facts)
     text = lesson(
-        "embed-picture" if scene.info.reads == "picture" else "embed-normed",
+        scene.info.reading.lesson("embed-normed"),
         position=scene.word,
         word_length=length(parts.words[scene.word]),
         position_length=length(parts.positions[scene.word]),
@@ -172,16 +174,16 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     if inputs is not None:
         title = f"X: what enters layer {scene.layer + 1}" + (f", after {norm.name}" if norm is not None else "")
         exhibits.append(_exhibit(scene, "inputs", title, inputs, _explain_input))
-    if scene.is_cross and scene.attention.sources is not None:
+    if scene.attention.key_inputs is not None:
         title = "Z: the encoder's output"
-        exhibits.append(_exhibit(scene, "sources", title, scene.attention.sources, _explain_source, of_keys=True))
+        exhibits.append(_exhibit(scene, "sources", title, scene.attention.key_inputs, _explain_source, of_keys=True))
     if norm is not None and scene.layer and scene.stream is not None:
         title = f"Before {norm.name}: what layer {scene.layer} left"
         exhibits.append(_exhibit(scene, "stream", title, scene.stream, _explain_stream))
     # The parts are added before the first layer; what enters a deeper one is not made of them alone.
     where = "" if scene.layer == 0 else ", added before layer 1"
     if parts is not None and scene.layer == 0:
-        title = "Patch part" if scene.info.reads == "picture" else "Word part"
+        title = f"{scene.info.reading.unit.capitalize()} part"
         exhibits.append(_exhibit(scene, "words", title, parts.words, _explain_part))
     if parts is not None and parts.positions is not None:
         exhibits.append(_exhibit(scene, "positions", f"Position part{where}", parts.positions, _explain_part))
@@ -203,13 +205,12 @@ def _exhibit(
 def _explain_input(scene: Scene, cell: Cell) -> Detail:
     name, parts = word(scene.names[cell.row]), scene.trace.embeddings
     dimension = word(scene.dimension_names[cell.column])
-    if scene.attention.norm is not None and not scene.is_cross:
+    if scene.attention.norm is not None:
         return _explain_normed_input(scene, cell)
-    if parts is None or scene.layer > 0 or scene.is_cross:
+    if parts is None or scene.layer > 0:
         value = scene.attention.inputs[cell.row]  # type: ignore[index]
         title = lesson("detail-input", word=name, dimension=dimension, value=fact(float(value[cell.column])))
-        which = "cross" if scene.is_cross else "deeper"
-        note = lesson(f"detail-input-{which}", layer=scene.layer + 1, before=scene.layer)
+        note = lesson(scene.use.lesson("detail-input-deeper"), layer=scene.layer + 1, before=scene.layer)
         return Detail(title, note, scene.dimension_names, value, WHOLE_VECTOR)
     addends = {"word": parts.words, "position": parts.positions, "segment": parts.segments}
     known = {label: array[cell.row, cell.column] for label, array in addends.items() if array is not None}

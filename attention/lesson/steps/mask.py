@@ -41,16 +41,13 @@ def _mask_lesson(scene: Scene, hides: bool) -> str:
     if len(scene.key_tokens) == 1 and not hides:
         return "mask-lone"
     has_padding = any(token.is_padding for token in scene.key_tokens)
-    if scene.info.is_decoder or scene.trace.is_written:
-        without = "mask-decoder" if scene.info.is_decoder else "mask-written"
-        return "mask-decoder-padding" if has_padding else without
-    if scene.is_cross and not hides:
-        return "mask-cross"
+    if scene.hides_later:
+        return "mask-decoder-padding" if has_padding else scene.hides_later
     if not hides:
-        return "mask-none" if scene.attention.mask is None else "mask-nothing"
+        return scene.use.lesson("mask-none" if scene.attention.mask is None else "mask-nothing")
     if has_padding:
         return "mask-padding"
-    return "mask-causal" if scene.attention.kind == "masked self" else "mask-painted"
+    return "mask-causal" if scene.attention.is_causal else "mask-painted"
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
@@ -84,7 +81,7 @@ def _reason(scene: Scene, cell: Cell) -> str:
         return "visible" if len(scene.key_tokens) > 1 else "lone"
     if scene.key_tokens[cell.column].is_padding:
         return "padding"
-    is_later = scene.attention.kind == "masked self" and cell.column > cell.row
+    is_later = scene.attention.is_causal and cell.column > cell.row
     return "later" if is_later else "painted"
 
 

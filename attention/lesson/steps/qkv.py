@@ -28,9 +28,9 @@ _Linear = tuple[Array, Array | None]  # a weight and its bias
 
 
 def _formula(scene: Scene | None) -> str:
-    source = "Z" if scene is not None and scene.is_cross else "X"
-    # Positions turn queries and keys; the lesson says what "turn" is. No cross-attention does it.
-    is_turned = source == "X" and scene is not None and scene.attention.rotary is not None
+    source = "X" if scene is None else scene.use.source
+    # Positions turn queries and keys; the lesson says what "turn" is.
+    is_turned = scene is not None and scene.attention.rotary is not None
     opened, closed = (r"\mathrm{turn}(", ")") if is_turned else ("", "")
     of_q, of_k, of_v = (
         f"{made_of}{_weight(scene, symbol)}" for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
@@ -53,28 +53,23 @@ def _weight(scene: Scene | None, symbol: str) -> str:
 
 def _words(scene: Scene) -> str:
     steps = scene.steps
-    if scene.is_cross:
-        crossed = lesson(
-            "qkv-cross",
-            head=scene.head + 1,
-            width=scene.info.d_model,
-            d_head=scene.d_head,
-            focus=word(scene.names[scene.word]),
-            query=length(steps.queries[scene.word]),
-            keys=len(scene.key_tokens),
-        )
-        return crossed + _tell_biases(scene)
     text = lesson(
-        "qkv",
+        scene.use.lesson("qkv"),
         head=scene.head + 1,
         width=scene.info.d_model,
         d_head=scene.d_head,
         focus=word(scene.names[scene.word]),
         query=length(steps.queries[scene.word]),
-        key=length(steps.keys[scene.word]),
-        value=length(steps.values[scene.word]),
+        keys=len(scene.key_tokens),
+        **_own_lengths(scene),
     )
     return text + _tell_biases(scene) + _tell_rotary(scene) + _tell_groups(scene)
+
+
+def _own_lengths(scene: Scene) -> dict[str, str]:
+    """Return the lengths of the key and the value of the word in focus, where it has them."""
+    own = scene.own_key
+    return {} if own is None else {"key": length(scene.steps.keys[own]), "value": length(scene.steps.values[own])}
 
 
 def _tell_biases(scene: Scene) -> str:
@@ -119,7 +114,7 @@ def _tell_groups(scene: Scene) -> str:
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     steps, is_turned = scene.steps, scene.attention.rotary is not None
     opened, closed = ("turn(", ")") if is_turned else ("", "")
-    source = "Z" if scene.is_cross else "X"
+    source = scene.use.source
     of_q, of_k, of_v = (
         f"{made_of}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
         for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
@@ -216,7 +211,7 @@ def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
             total=exact(total + offset),
         )
     note += tell_largest(products, scene.dimension_names)
-    source = "z" if scene.is_cross and symbol != "q" else "x"
+    source = "x" if symbol == "q" else scene.use.source.lower()
     return Detail(title, note, scene.dimension_names, products, f"{source} × W_{symbol.upper()}, product by product")
 
 
@@ -329,7 +324,7 @@ def _shapes(scene: Scene) -> str:
     T, K, M = len(scene.tokens), len(scene.key_tokens), scene.info.d_model
     D, Dv = scene.d_head, scene.steps.values.shape[-1]
     b_Q = f" + b_Q ({D})" if scene.has_bias("Q") else ""
-    source = f", of Z ({K}×{M})" if scene.is_cross else ""
+    source = scene.use.shapes.get("qkv", "").format(keys=K, width=M)
     return f"X ({T}×{M}) · W_Q ({M}×{D}){b_Q} → Q ({T}×{D}), and K ({K}×{D}), V ({K}×{Dv}) alike{source}"
 
 

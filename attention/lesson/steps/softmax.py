@@ -39,11 +39,12 @@ def _words(scene: Scene) -> str:
 
 def _tell_next(scene: Scene) -> str:
     """Say of cross-attention which word a row is about: not its own, but the one that is written after it."""
-    if not scene.is_cross:
+    name = scene.use.asides.get("softmax")
+    if name is None:
         return ""
     following = scene.names[scene.word + 1 : scene.word + 2]
     told = f"<strong>{word(following[0])}</strong>" if following else "the end"
-    return lesson("cross-next", focus=word(scene.names[scene.word]), next=told)
+    return lesson(name, focus=word(scene.names[scene.word]), next=told)
 
 
 def _tell_sink(scene: Scene) -> str:
@@ -51,12 +52,11 @@ def _tell_sink(scene: Scene) -> str:
 
     What was measured of such tokens was measured on texts.
     """
-    if scene.info.reads == "picture":
+    if not scene.info.reading.has_sinks:
         return ""
     row = scene.steps.weights[scene.word]
     best, is_free = int(row.argmax()), scene.visible[scene.word].sum() > 1
-    hides_later = scene.info.is_decoder or scene.trace.is_written
-    is_first = hides_later and best == 0 and scene.word > 0
+    is_first = bool(scene.hides_later) and best == 0 and scene.word > 0
     if is_first and _share(scene, 0) > MOST:
         return _sink("weights-first", scene, best)
     if scene.key_tokens[best].is_special:
@@ -67,8 +67,7 @@ def _tell_sink(scene: Scene) -> str:
 def _sink(name: str, scene: Scene, best: int) -> str:
     """Return what a lesson says of a token that takes much weight, and where most of the rest goes."""
     row = scene.steps.weights[scene.word]
-    itself = None if scene.is_cross else scene.word
-    words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (itself, best)]
+    words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (scene.own_key, best)]
     text = lesson(
         name,
         special=word(scene.key_names[best]),

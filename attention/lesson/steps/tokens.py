@@ -26,31 +26,26 @@ _SPECIAL_LESSONS = {
 }
 
 
-def _own_title(scene: Scene) -> str | None:
-    return "Cut the picture into patches" if scene.info.reads == "picture" else None
+def _own_title(scene: Scene) -> str:
+    reading = scene.info.reading
+    return f"Cut the {reading.noun} into {reading.pieces}"
 
 
 def _formula(scene: Scene | None) -> str:
-    if scene is not None and scene.info.reads == "picture":
-        return r"\text{picture} \to t_1, t_2, \dots, t_n"
-    if scene is not None and scene.is_cross:
-        return r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}"
-    return r"\text{sentence} \to t_1, t_2, \dots, t_n"
+    noun = "sentence" if scene is None else scene.info.reading.noun
+    plain = rf"\text{{{noun}}} \to t_1, t_2, \dots, t_n"
+    return plain if scene is None else scene.use.formulas.get("tokens", plain)
 
 
 def _shapes(scene: Scene) -> str:
-    read = "picture" if scene.info.reads == "picture" else "text"
-    others = f", which look at {len(scene.key_tokens)}" if scene.is_cross else ""
-    return f"{read} → {len(scene.tokens)} tokens{others}"
+    others = scene.use.shapes.get("tokens", "").format(keys=len(scene.key_tokens))
+    return f"{scene.info.reading.kind} → {len(scene.tokens)} tokens{others}"
 
 
 def _strips(scene: Scene) -> tuple[Strip, ...]:
-    if not scene.is_cross:
-        return (Strip("tokens", scene.tokens, scene.word),)
-    return (
-        Strip("tokens", scene.tokens, scene.word, caption="What is written asks"),
-        Strip("read", scene.key_tokens, label="Tokens that were read", caption="What was read is asked"),
-    )
+    # Where the same tokens ask and are asked, there is one side only.
+    shown = zip(scene.use.sides, (scene.tokens, scene.key_tokens), (scene.word, None), strict=False)
+    return tuple(Strip(side.name, tokens, focus, side.label, side.caption) for side, tokens, focus in shown)
 
 
 def _code(excerpt: Excerpt) -> str:
@@ -73,23 +68,15 @@ def _code(excerpt: Excerpt) -> str:
 
 
 def _words(scene: Scene) -> str:
-    if scene.info.reads == "picture":
-        return lesson(
-            "tokens-picture",
-            model=word(scene.info.name),
-            patches=sum(not token.is_special for token in scene.tokens),
-            focus=word(scene.names[scene.word]),
-            position=scene.word,
-        )
-    if scene.is_cross:
-        return lesson(
-            "tokens-cross",
-            count=len(scene.tokens),
-            keys=sum(not token.is_padding for token in scene.key_tokens),
-            focus=word(scene.names[scene.word]),
-            position=scene.word,
-        )
     text = _tell_count(scene)
+    if scene.use.has_pieces and scene.info.reading.has_pieces:
+        text += _tell_pieces(scene)
+    return text + _note(scene)
+
+
+def _tell_pieces(scene: Scene) -> str:
+    """Say how words were cut, and what the tokens are that are no words."""
+    text = ""
     pieces = _pieces(scene)
     if len(pieces) > 1:
         typed = "".join(piece.typed for piece in pieces)
@@ -108,29 +95,31 @@ def _words(scene: Scene) -> str:
         text += lesson("tokens-special", specials=", ".join(map(word, added)))
     text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
     text += _tell_padding(scene)
-    if scene.trace.is_written:
-        text += lesson("tokens-decoder", first=word(scene.labels[0]))
+    aside = scene.use.asides.get("tokens")
+    if aside is not None:
+        text += lesson(aside, first=word(scene.labels[0]))
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
         text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
-    return text + tell_guessed(scene) + _note(scene)
+    return text + tell_guessed(scene)
 
 
 def _tell_count(scene: Scene) -> str:
     """Say how many tokens there are: padding is not counted, nor what a decoder begins to write with."""
-    names, is_written = scene.names, scene.trace.is_written
-    count = sum(not token.is_padding for token in scene.tokens) - is_written
+    names, info = scene.names, scene.info
+    count = sum(not token.is_padding for token in scene.tokens) - scene.use.n_given
     facts: dict[str, str | int] = {
-        "model": word(scene.info.name),
+        "model": word(info.name),
         "count": count,
+        "keys": sum(not token.is_padding for token in scene.key_tokens),
+        "patches": sum(not token.is_special for token in scene.tokens),
+        "first": word(names[0]),
         "tokens": "token" if count == 1 else "tokens",
         "focus": word(names[scene.word]),
         "position": scene.word,
     }
-    if is_written:
-        return lesson("tokens-written", first=word(names[0]), **facts)
-    if not scene.info.feature_names:
-        return lesson("tokens", **facts)
+    if not info.feature_names:
+        return lesson(scene.use.lesson(info.reading.lesson("tokens")), **facts)
     return lesson("tokens-features", features=_features(scene), source=_source(scene.focus), **facts)
 
 

@@ -337,7 +337,7 @@ def test_a_bias_is_written_where_the_model_has_one_and_only_there(model_of, scen
         recorded = getattr(layer, name)
         plain = steps.split_heads(vectors @ getattr(parts, f"W_{letter}"), len(recorded))
         has_bias = not np.allclose(plain if letter == "V" else layer.turned(plain), recorded, atol=1e-4)
-        source = "Z" if scene.is_cross and letter != "Q" else "X"
+        source = "Z" if scene.own_key is None and letter != "Q" else "X"
         assert (f"{source}W_{letter} + b_{letter}" in latex) == has_bias
         assert any(f"{source}·W_{letter} + b_{letter}" in title for title in titles) == has_bias
         assert any(f"{source}·W_{letter}" in title for title in titles)
@@ -420,7 +420,7 @@ def hidden_by_rule(scene, mask):
     """Which keys are hidden, worked out from what a mask is, not from the record."""
     rows, columns = len(scene.tokens), len(scene.key_tokens)
     padding = np.array([token.is_padding for token in scene.key_tokens])
-    is_causal = not scene.is_cross and (mask == "causal" or scene.info.is_decoder or scene.trace.is_written)
+    is_causal = scene.own_key is not None and (mask == "causal" or bool(scene.hides_later))
     later = np.arange(columns) > np.arange(rows)[:, None] if is_causal else np.zeros((rows, columns), bool)
     return later | padding
 
