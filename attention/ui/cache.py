@@ -138,9 +138,9 @@ def _run(model: Model, key: RunKey) -> Recorded:
     except (ValueError, ModelUnavailableError):
         raise
     except Exception as error:
-        name, kind = model.info.name, type(error).__name__
+        name, noun, kind = model.info.name, model.info.reading.noun, type(error).__name__
         _LOGGER.error("%s failed with %s:\n%s", name, kind, "".join(traceback.format_tb(error.__traceback__)))
-        raise ModelFailedError(f"{name} failed on this sentence ({kind}). Try another one.") from None
+        raise ModelFailedError(f"{name} failed on this {noun} ({kind}). Try another one.") from None
 
 
 @st.cache_resource(show_spinner=False)

@@ -128,7 +128,10 @@ def _word(view: View, trace: Trace, notices: list[str]) -> int:
         return default_word(tokens, reading)
     if view.word < len(tokens):
         return view.word
-    notices.append(f"The link points to word {view.word}, and this sentence has {len(tokens)} tokens, counted from 0.")
+    notices.append(
+        f"The link points to {reading.unit} {view.word}, and this {reading.noun} has {len(tokens)} tokens, counted "
+        "from 0."
+    )
     return default_word(tokens, reading)
 
 

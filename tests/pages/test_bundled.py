@@ -132,6 +132,14 @@ def test_what_was_read_of_a_kind_is_kept_and_comes_back(open_page, add):
     assert shown.choose("text", "…").notices == [POEM.invitation]
 
 
+def test_a_notice_calls_what_is_read_by_its_name(open_page, add):
+    add(reading=POEM)
+    shown = open_page(model=MODEL, word="99")
+    (notice,) = shown.notices
+    assert notice.startswith("The link points to syllable 99, and this line has 5 tokens")
+    assert shown.widget("word").value == 3
+
+
 @pytest.mark.parametrize("page", ["pages/many_sentences.py", "pages/syntax_check.py"])
 def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page, add, page):
     add(reading=POEM)
