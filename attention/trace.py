@@ -196,12 +196,12 @@ class Difference:
     @classmethod
     def between(cls, ours: Array, theirs: Array) -> Self:
         """Compare two arrays of one shape; from nothing but zeros, any other number is infinitely far."""
-        return cls.within(float(np.abs(ours - theirs).max()), theirs)
+        return cls.within(_largest(ours - theirs), theirs)
 
     @classmethod
     def within(cls, absolute: float, theirs: Array) -> Self:
         """Set a difference that is known against the numbers in which it was found."""
-        size = float(np.abs(theirs).max())
+        size = _largest(theirs)
         return cls(absolute, absolute / size if size else np.inf if absolute else 0.0)
 
     def worst(self, other: Difference) -> Difference:
@@ -210,6 +210,11 @@ class Difference:
         return Difference(
             float(np.maximum(self.absolute, other.absolute)), float(np.maximum(self.relative, other.relative))
         )
+
+
+def _largest(numbers: Array) -> float:
+    """Return the largest absolute value, without an array of all of them; NaN if one is."""
+    return float(np.maximum(numbers.max(), -numbers.min()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,9 +88,10 @@ def pattern_scores(rows: Rows, columns: Float[Array, "*L B H T"], marks: Marks) 
     expected = _Shares.of(even, sum_columns(even) / rows.n[..., None], rows.n, special)
 
     diagonal = lift(found.near, expected.near)
-    lifts, united = lift(found.columns, expected.columns), lift(found.united, expected.united)  # (*L, B, H, C)
+    lifts = lift(found.columns, expected.columns)  # (*L, B, H, C)
     chosen = lifts.argmax(axis=-1)[..., None]
-    vertical, mixed = (np.take_along_axis(values, chosen, axis=-1)[..., 0] for values in (lifts, united))
+    vertical = np.take_along_axis(lifts, chosen, axis=-1)[..., 0]
+    mixed = lift(found.united(chosen), expected.united(chosen))
     mixed = np.where(np.minimum(vertical, diagonal) >= MIXED, mixed, 0)
     block = _block(rows, even, marks)
     highest = np.maximum(np.maximum(vertical, diagonal), np.maximum(mixed, block))
@@ -116,11 +117,11 @@ def lift(
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """What part of a head's weight is near by, in each of C sets of columns, and in either of the two."""
+    """What part of a head's weight is near by, and in each of C sets of columns: all of it, and what is not near by."""
 
     near: Float[Array, "*L B H"]
     columns: Float[Array, "*L B H C"]
-    united: Float[Array, "*L B H C"]
+    elsewhere: Float[Array, "*L B H C"]
 
     @classmethod
     def of(
@@ -131,8 +132,11 @@ class _Shares:
         special: Bool[Array, "B T"],
     ) -> Self:
         near_columns = _near_columns(weights) / n_rows[..., None]
-        near = sum_rows(near_columns)
-        return cls(near, _sets(columns, special), near[..., None] + _sets(columns - near_columns, special))
+        return cls(sum_rows(near_columns), _sets(columns, special), _sets(columns - near_columns, special))
+
+    def united(self, chosen: Int[Array, "*L B H 1"]) -> Float[Array, "*L B H"]:
+        """Return what part is near by or in the chosen set of columns."""
+        return self.near + np.take_along_axis(self.elsewhere, chosen, axis=-1)[..., 0]
 
 
 def _sets(columns: Float[Array, "*L B H T"], special: Bool[Array, "B T"]) -> Float[Array, "*L B H C"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -41,23 +41,23 @@ class Marks:
     @classmethod
     def of(cls, texts: Sequence[Sequence[Token | Word]]) -> Self:
         """Mark the tokens, or the words, of texts of equal length."""
-        special = _marked(texts, lambda token: token.is_special)
+        special = _marked(texts, [token.is_special for tokens in texts for token in tokens])
         names = np.array([_numbered(tokens) for tokens in texts])
         same_word = names[:, :, None] == names[:, None, :]
         same_word &= ~np.eye(names.shape[1], dtype=bool)
         return cls(
             special,
-            special & _marked(texts, lambda token: token.text in CLASSIFIERS),
-            special & _marked(texts, lambda token: token.text in SEPARATORS),
-            _marked(texts, is_punctuation),
-            _marked(texts, lambda token: token.is_padding),
+            special & _marked(texts, [token.text in CLASSIFIERS for tokens in texts for token in tokens]),
+            special & _marked(texts, [token.text in SEPARATORS for tokens in texts for token in tokens]),
+            _marked(texts, [is_punctuation(token) for tokens in texts for token in tokens]),
+            _marked(texts, [token.is_padding for tokens in texts for token in tokens]),
             np.array([[token.segment for token in tokens] for tokens in texts]),
             same_word,
         )
 
 
-def _marked(texts: Sequence[Sequence[Token | Word]], is_marked: Callable[[Token | Word], bool]) -> Bool[Array, "B T"]:
-    return np.array([[is_marked(token) for token in tokens] for tokens in texts], bool)
+def _marked(texts: Sequence[Sequence[Token | Word]], marks: list[bool]) -> Bool[Array, "B T"]:
+    return np.array(marks, bool).reshape(len(texts), -1)
 
 
 def _numbered(tokens: Sequence[Token | Word]) -> list[int]:

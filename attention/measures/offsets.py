@@ -36,8 +36,9 @@ class Offsets:
 
         A row without such a cell (the first has no previous token) counts as 0 (Clark et al. 2019, section 3.1).
         """
-        at = np.flatnonzero(self.offsets == offset)
-        return self.sums[..., at].sum(axis=-1) / self.n_rows
+        at = offset - self.offsets[0]
+        given = self.sums[..., at] if 0 <= at < self.offsets.size else np.zeros(self.sums.shape[:-1])
+        return given / self.n_rows
 
     def mean_distance(self) -> Float[Array, "*H"]:
         """Return how many tokens away a head looks: ``Σ_k a_qk |k − q|``, averaged over rows."""
@@ -57,10 +58,10 @@ class Offsets:
         """
         n_cells = by_offset((rows.visible & rows.counted[..., None]).astype(np.float64))  # (*1, Q + K - 1)
         n, p = n_cells.sum(axis=-1), (n_cells > 0).sum(axis=-1)
-        correction = self.sums.sum(axis=-1) ** 2 / np.maximum(n, 1)  # n times the mean's square
+        correction = sum_rows(self.sums) ** 2 / np.maximum(n, 1)  # n times the mean's square
         squares = np.einsum("...k,...k->...", rows.weights, rows.weights)  # (*H, Q)
         variation = sum_rows(squares.astype(np.float64)) - correction
-        explained = (self.sums**2 / np.maximum(n_cells, 1)).sum(axis=-1) - correction
+        explained = sum_rows(self.sums**2 / np.maximum(n_cells, 1)) - correction
         can_tell = (n > p) & (variation > n * EVEN**2)
         unexplained = (variation - explained) / np.where(can_tell, variation, 1)
         adjusted = 1 - unexplained * (n - 1) / np.where(n > p, n - p, 1)
