@@ -98,7 +98,8 @@ def mount(name: str, key: str, data: Any, **acts: Callable[[object], None]) -> N
     for event, act in acts.items():
         state.offer(f"{key}.{event}", None, act, is_press=True)
     # Streamlit keeps what a script sends where it was given a callback; ours does nothing.
-    _COMPONENTS[name](key=key, data=data, **{f"on_{event}_change": _nothing for event in acts})
+    # In a list of one, for Streamlit looks through all that is in a dict for tables to send by themselves.
+    _COMPONENTS[name](key=key, data=[data], **{f"on_{event}_change": _nothing for event in acts})
     if state.is_new():
         said = st.session_state.get(key)
         for event in acts:

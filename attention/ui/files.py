@@ -36,7 +36,7 @@ _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
 const { default: draw, styles } = await import(url).catch(() => import(url + "?again"));
 export default (mount) => {
   mount.parentElement.adoptedStyleSheets = [styles];
-  return draw(mount);
+  return draw({ ...mount, data: mount.data?.[0] });
 };
 """
 

@@ -28,6 +28,7 @@ from attention.settings import AT, MASK, MODEL, PAIR, TEXT, WORD, is_of_model
 from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
+from attention.ui.glance import look_at_one_value
 from attention.view import View
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
 ]
 
 ignore_forged_values()
+look_at_one_value()
 
 T = TypeVar("T")
 

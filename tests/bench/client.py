@@ -46,7 +46,7 @@ class Drawn:
     def components(self, name: str) -> list[dict[str, Any]]:
         """Return the data of every component of this name."""
         found = [element.bidi_component for element in self.elements if element.WhichOneof("type") == "bidi_component"]
-        return [json.loads(each.json or each.mixed.json) for each in found if each.component_name == name]
+        return [json.loads(each.json)[0] for each in found if each.component_name == name]
 
     def widget(self, key: str) -> str:
         """Return the id of the widget with this key."""

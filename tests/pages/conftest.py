@@ -68,7 +68,8 @@ class Shown:
     def component(self, key):
         """The data that a component of ours is mounted with."""
         (proto,) = [element.proto for element in self.app.get("bidi_component") if element.key == key]
-        return json.loads(proto.json)
+        (data,) = json.loads(proto.json)
+        return data
 
     def components(self):
         # Not the button that copies the link, which every page has.
