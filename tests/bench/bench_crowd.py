@@ -1,4 +1,4 @@
-"""Thirty people at once, each with a sentence of their own: how long a step change takes, and the memory."""
+"""Thirty and a hundred people at once, with sentences of their own: how long a step change takes, and the memory."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import time
 
 import numpy as np
 import psutil
+import pytest
 
 from attention.models import load
 from tests.bench.client import STEP_PAGE, Drawn, Visitor
 from tests.bench.report import ms, p95, undisturbed
 from tests.bench.walk import MODELS, Walk
 
-N_PEOPLE = 30
+# How many people, what the table calls them, and the most that 95 of 100 of their steps may take, in milliseconds.
+CROWDS = [(30, "Thirty people", 100), (100, "A hundred people", 400)]
 EVERY = 2.0
 DURATION = 40.0
-MAX_P95_MS = 300
 MAX_MEMORY_MIB = 1.2 * 1024
 
 ANIMALS = ("cat", "dog", "bird", "horse", "fox", "mouse", "cow", "sheep", "duck", "frog")
@@ -26,29 +27,28 @@ PLACES = ("on the mat", "in the old garden", "near a very small house by the sea
 SENTENCES = tuple(f"The {animal} sat {place}" for animal in ANIMALS for place in PLACES)
 
 
-def test_thirty_people_step_at_once(report, server):
+@pytest.mark.parametrize(("n_people", "name", "limit"), CROWDS, ids=str)
+def test_a_crowd_steps_at_once(report, server, n_people, name, limit):
     process = psutil.Process(server.process.pid)
     with undisturbed():
-        times, shown, busy, resident = asyncio.run(_class(server.url, process))
+        times, shown, busy, resident = asyncio.run(_class(server.url, process, n_people))
     _check_weights(shown)
-    report.compare(
-        "Thirty people", f"each a step every {EVERY:g} s: 95th percentile", 1000 * p95(times), MAX_P95_MS, " ms"
-    )
-    report.add("Thirty people", "  median", ms(p50(times)))
-    report.add("Thirty people", "  longest", ms(max(times)))
-    report.add("Thirty people", "  step changes", f"{len(times):,}")
-    report.add("Thirty people", "  the server's share of one core", f"{busy:.0%}")
-    report.compare("Memory", f"{N_PEOPLE} people, both models", resident / 2**20, MAX_MEMORY_MIB, " MiB")
+    report.compare(name, f"each a step every {EVERY:g} s: 95th percentile", 1000 * p95(times), limit, " ms")
+    report.add(name, "  median", ms(p50(times)))
+    report.add(name, "  longest", ms(max(times)))
+    report.add(name, "  step changes", f"{len(times):,}")
+    report.add(name, "  the server's share of one core", f"{busy:.0%}")
+    report.compare("Memory", f"{n_people} people, both models", resident / 2**20, MAX_MEMORY_MIB, " MiB")
 
 
 def p50(values):
     return sorted(values)[len(values) // 2]
 
 
-async def _class(url: str, process: psutil.Process):
+async def _class(url: str, process: psutil.Process, n_people: int):
     walks = []
-    for index, sentence in enumerate(SENTENCES):
-        model = MODELS[index % len(MODELS)].model_id
+    for index in range(n_people):
+        sentence, model = SENTENCES[index % len(SENTENCES)], MODELS[index % len(MODELS)].model_id
         walks.append(Walk(await Visitor.open(url, STEP_PAGE, text=sentence, model=model)))
     # Every page and picture once: what follows is a class at work, not a server that warms up.
     for walk in walks:
@@ -84,8 +84,8 @@ async def _person(walk: Walk, delay: float) -> tuple[list[float], Drawn]:
 def _check_weights(shown: list[Drawn]) -> None:
     """Everyone must have been shown the weights of their own sentence, under their own model."""
     models = [(info, load(info.model_id)) for info in MODELS]
-    for index, (sentence, drawn) in enumerate(zip(SENTENCES, shown, strict=True)):
-        info, model = models[index % len(models)]
+    for index, drawn in enumerate(shown):
+        sentence, (info, model) = SENTENCES[index % len(SENTENCES)], models[index % len(models)]
         layer = model.trace(sentence).layers[info.default_layer]
         (matrix,) = drawn.components("attention_matrix")
         weights = np.frombuffer(base64.b64decode(matrix["values"]), "<f4")

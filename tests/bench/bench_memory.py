@@ -35,7 +35,7 @@ PANELS = ("Shapes", "NumPy", "PyTorch", "Table")
 N_LONG = 30
 # More than the model takes, so it is cut; and as much as a link holds.
 LONG = "cat dog bird and mat " * 115
-MAX_MEMORY_MIB = 1.2 * 1024
+MAX_MEMORY_MIB = 1000
 
 # As many tokens as words for BERT, and for SmolLM2 too: each of these has one.
 WORDS = ("cat", "dog", "bird", "and", "mat", "sun", "sea", "tree", "fire", "house")

@@ -16,11 +16,10 @@ from tests.bench.report import kib
 from tests.browser.chromium import launch_options
 from tests.browser.server import serve
 
-MAX_SECONDS = 6
 N_STARTS = 3
 PATIENCE = 60_000
-FRONT = ("front door", "")
-DEEP_LINK = ("link to the scores of BERT", "step_by_step?step=scores&model=minilm-l6")
+FRONT = ("front door", "", 6)
+DEEP_LINK = ("link to the scores of BERT", "step_by_step?step=scores&model=minilm-l6", 5)
 # The cells of a matrix, whichever way they are drawn.
 CELLS = ".matrix :is(svg, canvas)"
 
@@ -58,8 +57,8 @@ class _Traffic:
         self.messages += len(base64.b64decode(event["response"]["payloadData"]))
 
 
-@pytest.mark.parametrize(("name", "path"), [FRONT, DEEP_LINK], ids=["front", "link"])
-def test_the_first_picture_is_soon_there(report, browser, tmp_path, name, path):
+@pytest.mark.parametrize(("name", "path", "limit"), [FRONT, DEEP_LINK], ids=["front", "link"])
+def test_the_first_picture_is_soon_there(report, browser, tmp_path, name, path, limit):
     firsts, lasts, traffic = [], [], _Traffic()
     for index in range(N_STARTS):
         start = time.perf_counter()
@@ -78,7 +77,7 @@ def test_the_first_picture_is_soon_there(report, browser, tmp_path, name, path):
             page.wait_for_load_state("networkidle")
             context.close()
     first, last = statistics.median(firsts), statistics.median(lasts)
-    report.compare("First picture", f"{name}: from the server's start, weights on disk", first, MAX_SECONDS, " s", 1)
+    report.compare("First picture", f"{name}: from the server's start, weights on disk", first, limit, " s", 1)
     report.add("First picture", "  until the page is complete, BERT's own picture and proof on it", f"{last:.1f} s")
     report.add("Bytes", f"first visit, {name}: what the app says", kib(traffic.messages))
     report.add("Bytes", "  Streamlit's own files, which browsers keep", kib(traffic.files))
