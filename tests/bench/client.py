@@ -64,10 +64,20 @@ class Drawn:
         return sorted(each for each in ids if isinstance(each, str) and each.startswith("$$"))
 
 
+class _Line(ClientConnection):
+    """A connection that counts the bytes as they travel: like a browser, it lets the server compress them."""
+
+    n_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.n_bytes += len(data)
+        super().data_received(data)
+
+
 class Visitor:
     """One person's tab on one page; ``async with Visitor.at(url, …) as visitor``."""
 
-    def __init__(self, connection: ClientConnection, page: str) -> None:
+    def __init__(self, connection: _Line, page: str) -> None:
         self._connection = connection
         self._page = page
         self._page_hash = ""
@@ -81,7 +91,7 @@ class Visitor:
     async def open(cls, url: str, page: str = "", **query: str) -> Visitor:
         """Connect, and open a page with a link's query; ``visitor.drawn`` is what it drew first."""
         address = url.replace("http", "ws", 1) + STREAM
-        connection = await connect(address, max_size=None, compression=None, proxy=None)
+        connection = await connect(address, max_size=None, proxy=None, create_connection=_Line)
         visitor = cls(connection, page)
         visitor._query = urlencode(query)
         await visitor._rerun(BackMsg())
@@ -132,18 +142,19 @@ class Visitor:
         drawn = Drawn()
         data = message.SerializeToString()
 
+        before = self._connection.n_bytes
         start = time.perf_counter()
         await self._connection.send(data)
         received = []
         while True:
             data = await self._connection.recv()
-            drawn.n_bytes += len(data)
             answer = ForwardMsg.FromString(data)
             received.append(answer)
             is_finished = answer.WhichOneof("type") == "script_finished"
             if is_finished and answer.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 break
         drawn.seconds = time.perf_counter() - start
+        drawn.n_bytes = self._connection.n_bytes - before
 
         self._n_runs += 1
         for answer in received:

@@ -1,0 +1,29 @@
+"""How many bytes a step change sends: most of a page is there already, and scripts are files that a browser keeps."""
+
+import asyncio
+import statistics
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.bench.client import STEP_PAGE, Visitor
+from tests.bench.walk import MODELS, Walk
+
+SENTENCE = "The old cat sat on the mat near a very small house"
+MAX_MEDIAN_KIB = 12
+
+
+async def walk_there_and_back(url):
+    n_bytes = []
+    for info in MODELS:
+        visitor = await Visitor.open(url, STEP_PAGE, model=info.model_id, text=SENTENCE)
+        walk = Walk(visitor)
+        n_bytes += [(await walk.step()).n_bytes for _ in range(walk.length)]
+        await visitor.close()
+    return n_bytes
+
+
+def test_half_of_all_step_changes_send_at_most_twelve_kilobytes(server):
+    # In a thread of its own: this one may have the event loop of a browser's driver.
+    with ThreadPoolExecutor(1) as other:
+        n_bytes = other.submit(asyncio.run, walk_there_and_back(server.url)).result()
+    assert len(SENTENCE.split()) == 12
+    assert statistics.median(n_bytes) <= MAX_MEDIAN_KIB * 1024
