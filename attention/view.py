@@ -269,7 +269,10 @@ class View:
             if value != parameter.default:
                 chosen[parameter.name] = value
         view = cls(page, chosen)
-        return view._with_room(), [*view.cuts(query), *filter(None, notices)]
+        taken = {
+            each.name: query[each.name] for each in page.parameters if each.name in query and each.needs(context.info)
+        }
+        return view._with_room(), [*view.cuts(taken), *filter(None, notices)]
 
     def cuts(self, typed: Mapping[str, str | None]) -> list[str]:
         """Return a sentence for each text that is cut because a link has no room for it.

@@ -95,6 +95,7 @@ def _texts() -> _Texts:
             help="Of a larger file, the beginning counts. "
             "It is kept in this server's memory only: written nowhere, logged nowhere, shown to nobody else.",
         )
+        st.caption("A link to this page has no room for a file: whoever opens it sees the bundled sentences.")
     if uploaded is None:
         st.session_state.pop(_READ, None)
         lines = corpus.sentences()

@@ -9,13 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from attention.pages import PAGES
 from tests.bench.client import Visitor
-from tests.browser.server import ROOT
 from tests.sweep import sweep
 
 # A word that is nowhere else, to look for in what the server prints.
 SECRET = "zyzzyvaquokka"
-PAGES = ("", *sorted(page.stem for page in (ROOT / "pages").glob("*.py")))
 N_PER_PAGE = 60
 TEXTS = ("", SECRET, SECRET * 300, f"\x00{SECRET}", f"<b>{SECRET}", "[1,2", "NaN", '{"a":' * 2000, "none", "7", "␣")
 SENT = (None, SECRET, -1, 10**30, [], {}, [[]], {"row": SECRET}, {"matrix": "scores", "row": 0, "column": 99}, True)
@@ -64,7 +63,7 @@ async def _say(url, page, seed):
     return kinds
 
 
-@pytest.mark.parametrize("page", sweep(PAGES, quick=["step_by_step"]))
+@pytest.mark.parametrize("page", sweep([page.address for page in PAGES], quick=["step_by_step"]))
 def test_no_value_raises_and_none_is_logged(server, page):
     seed = random.randrange(2**32)
     print(f"seed {seed}")

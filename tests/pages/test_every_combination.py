@@ -7,6 +7,7 @@ import pytest
 from attention import corpus
 from attention.masks import MASK_NAMES
 from attention.models import list_models
+from attention.pages import ALL_HEADS, CODE_LAB, NEURON_VIEW, PAGES, STEP_BY_STEP
 from attention.reading import PICTURE
 from attention.trace import PARTS
 from tests.sweep import sweep
@@ -14,14 +15,7 @@ from tests.sweep import sweep
 MODELS = {info.model_id: info for info in list_models()}
 PAIRS = ("", "It was tired")
 # Pages that run the sentence of the link, with its mask and its second sentence.
-READERS = ("pages/step_by_step.py", "pages/all_heads.py", "pages/neuron_view.py", "pages/code_lab.py")
-OTHERS = (
-    "app.py",
-    "pages/compare.py",
-    "pages/many_sentences.py",
-    "pages/syntax_check.py",
-    "pages/models.py",
-)
+READERS = [STEP_BY_STEP, ALL_HEADS, NEURON_VIEW, CODE_LAB]
 # What the lab says where it cannot stand for a layer.
 LAB = "The five ways cannot stand"
 
@@ -53,11 +47,11 @@ def taken(info, mask, pair, part):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("page", sweep([*READERS, *OTHERS], quick=READERS[:1]))
+@pytest.mark.parametrize("page", sweep(PAGES, quick=READERS[:1]), ids=lambda page: page.title)
 def test_every_link_opens_and_what_its_model_does_not_take_is_said_and_let_go(open_page, few_sentences, page, model):
     info = MODELS[model]
     for mask, pair, part in links(info):
-        shown = open_page(page, model=model, mask=mask, pair=pair, part=part)
+        shown = open_page(page.file, model=model, mask=mask, pair=pair, part=part)
         wanted, said = taken(info, mask, pair, part)
         assert shown.exceptions == []
         assert shown.view.model == model
@@ -75,10 +69,10 @@ def test_every_link_opens_and_what_its_model_does_not_take_is_said_and_let_go(op
 
 
 @pytest.mark.parametrize("mask", MASK_NAMES)
-@pytest.mark.parametrize("page", sweep(READERS, quick=READERS[:1]))
+@pytest.mark.parametrize("page", sweep(READERS, quick=READERS[:1]), ids=lambda page: page.title)
 def test_another_model_lets_go_of_what_it_does_not_take(open_page, page, mask):
     """From every model to every other one: what stays is shown, what goes is in no list and no link."""
-    shown = open_page(page)
+    shown = open_page(page.file)
     for first, second in product(MODELS, MODELS):
         shown.choose("model", first).choose("mask", mask if mask != "padding" or first != "vit-digits" else "none")
         before = shown.view.mask

@@ -1,19 +1,18 @@
-"""No link raises, whatever it says: every page, every parameter, alone and together with others."""
+"""No link raises, whatever it says: every page, every model, every parameter, alone and together with others."""
 
 import random
 
 import pytest
 
 from attention.models import list_models
-from tests.pages.conftest import ROOT
+from attention.pages import FRONT, MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_CHECK, everything
+from attention.parameters import Cells, Choice, Context, Flag, Indices, Name, Number, Pins, Spots, Text
 from tests.sweep import sweep
 
-PAGES = ("app.py", *sorted(f"pages/{page.name}" for page in (ROOT / "pages").glob("*.py")))
 # The two pages about many sentences read them all before they show anything: fewer links do.
-SLOW = {"pages/many_sentences.py", "pages/syntax_check.py"}
+SLOW = {MANY_SENTENCES, SYNTAX_CHECK}
 SECRET = "zyzzyvaquokka"
-MODELS = [info.model_id for info in list_models()]
-STEPS = ("tokens", "embed", "qkv", "scores", "scale", "mask", "softmax", "sum", "heads")
+INFOS = {info.model_id: info for info in list_models()}
 MATRICES = (
     *("queries", "keys", "values", "scores", "scaled", "masked", "weights", "outputs", "change", "joined", "inputs"),
     *("neuron", "compare", "memory", "turned", "contributions", "", SECRET, "__class__"),
@@ -59,7 +58,8 @@ TEXTS = (
     "../../etc/passwd",
     "{0.__class__}%s%n",
 )
-WORDS = ("none", "causal", "padding", "encoder", "decoder", "cross", "all", "across", "nothing", "special", SECRET)
+JUNK = (SECRET, "", "0", "[CLS], [SEP]", "A-B", "aa", "../toy", "org/model", "TOY", "nan", "inf")
+FLAGS = ("0", "1", "1", "2", "", SECRET)
 
 
 def cell(chance):
@@ -70,39 +70,48 @@ def numbers(chance):
     return "-".join(chance.choice(NUMBERS) for _ in range(chance.randrange(4)))
 
 
-# What each parameter may say at its worst, and at its best.
-PARAMETERS = {
-    "text": lambda chance: chance.choice(TEXTS),
-    "pair": lambda chance: chance.choice(TEXTS),
-    "versus": lambda chance: chance.choice(TEXTS),
-    "model": lambda chance: chance.choice((*MODELS, *MODELS, "", SECRET, "../toy", "org/model", "TOY")),
-    "part": lambda chance: chance.choice(WORDS),
-    "step": lambda chance: chance.choice((*STEPS, *STEPS, SECRET)),
-    "mask": lambda chance: chance.choice(WORDS),
-    "word": lambda chance: chance.choice(NUMBERS),
-    "cell": cell,
-    "beside_cell": cell,
-    "beside": lambda chance: chance.choice(("0", "1", "1", "2", "")),
-    "sort": lambda chance: chance.choice(("layer", "entropy", "pattern", "similarity", "across", SECRET)),
-    "hide": lambda chance: chance.choice((*WORDS, "[CLS], [SEP]", "punctuation")),
-    "block": lambda chance: chance.choice((*WORDS, "A-B", "aa", "ab")),
-    "least": lambda chance: chance.choice((*NUMBERS, "0.05", "0.1", "nan", "inf")),
-    "on": numbers,
-    "pins": lambda chance: f"{chance.choice(('query', 'key', SECRET))}-{numbers(chance)}",
-    **dict.fromkeys(("layer", "head", "beside_layer", "beside_head"), lambda chance: chance.choice(NUMBERS)),
-    **dict.fromkeys(("words", "renormalise", "mean"), lambda chance: chance.choice(("0", "1", "1", SECRET))),
-    **dict.fromkeys(("get", SECRET, "relation", "example"), lambda chance: chance.choice((*TEXTS, "dobj", "toy"))),
-}
+def options(kind):
+    """What a choice can be for any of the models."""
+    return [kind.write(option) for model in INFOS for option in kind.options(Context(INFOS, model))]
+
+
+def said(parameter, chance):
+    """What a link may say of a parameter at its worst, and at its best."""
+    match parameter.kind:
+        case Text() | Name():
+            return chance.choice((*TEXTS, "toy"))
+        case Choice():
+            return chance.choice((*options(parameter.kind), *JUNK))
+        case Flag():
+            return chance.choice(FLAGS)
+        case Number():
+            return chance.choice(NUMBERS)
+        case Cells():
+            return cell(chance)
+        case Spots():
+            return f"{chance.choice(('A', 'B', SECRET))}-{chance.choice(NUMBERS)}"
+        case Indices():
+            return numbers(chance)
+        case Pins():
+            return f"{chance.choice(('query', 'key', SECRET))}-{numbers(chance)}"
+    raise AssertionError(f"no hostile value is known of {parameter.kind}")
+
+
+PARAMETERS = {parameter.name: parameter for parameter in everything(FRONT)}
+
+
+def one(name, chance):
+    return said(PARAMETERS[name], chance) if name in PARAMETERS else chance.choice(TEXTS)
 
 
 def links(chance, n):
     """Return so many links: each parameter in turn, with up to five others."""
+    names = [*PARAMETERS, SECRET]
     for number in range(n):
-        first = list(PARAMETERS)[number % len(PARAMETERS)]
-        names = {first, "step", *chance.sample(list(PARAMETERS), chance.randrange(6))}
-        query = {name: PARAMETERS[name](chance) for name in sorted(names)}
+        some = {names[number % len(names)], "step", *chance.sample(names, chance.randrange(6))}
+        query = {name: one(name, chance) for name in sorted(some)}
         # Most of them on the toy, which is quick.
-        yield query if "model" in names and chance.random() < 0.5 else {**query, "model": "toy"}
+        yield query if "model" in some and chance.random() < 0.5 else {**query, "model": "toy"}
 
 
 def n_links(page, part):
@@ -113,17 +122,31 @@ def n_links(page, part):
 
 
 @pytest.mark.parametrize("part", sweep(range(4), quick=[0]))
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
 def test_no_link_raises_and_none_is_logged(open_page, page, part, capfd):
     seed = random.randrange(2**32)
     chance = random.Random(seed)
     for query in links(chance, n_links(page, part)):
-        shown = open_page(page, **query)
+        shown = open_page(page.file, **query)
         assert shown.exceptions == [], (seed, page, query)
         # What an unknown name says is told as text, and every page goes on.
         assert shown.html, (seed, page, query)
     told = capfd.readouterr()
     assert SECRET not in told.out + told.err, seed
+
+
+@pytest.mark.parametrize("model", INFOS)
+@pytest.mark.parametrize(
+    "page",
+    sweep([page for page in PAGES if page not in SLOW], quick=[STEP_BY_STEP]),
+    ids=lambda page: page.title,
+)
+def test_every_page_opens_with_every_model_where_every_parameter_is_hostile(open_page, page, model):
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    shown = open_page(page.file, **{**{name: one(name, chance) for name in PARAMETERS}, "model": model})
+    assert shown.exceptions == [], seed
+    assert shown.view.model == model
 
 
 def test_there_are_more_than_two_thousand_links():

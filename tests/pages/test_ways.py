@@ -5,23 +5,14 @@ from urllib.parse import parse_qsl
 import pytest
 
 from attention.models import list_models
+from attention.pages import PAGES
 from attention.reading import FRENCH, PICTURE, TEXT
 from tests.loaded import load
 from tests.pages.conftest import STEP_PAGE
 
 MODELS = {info.model_id: info for info in list_models()}
 OWN = {"text": "Two small birds sing loudly", "french": "le petit chat noir dort", "picture": PICTURE.examples[4]}
-FILES = {
-    "What this is": "app.py",
-    "Step by step": STEP_PAGE,
-    "All heads": "pages/all_heads.py",
-    "Neuron view": "pages/neuron_view.py",
-    "Compare": "pages/compare.py",
-    "Many sentences": "pages/many_sentences.py",
-    "Syntax check": "pages/syntax_check.py",
-    "Code lab": "pages/code_lab.py",
-    "Models": "pages/models.py",
-}
+FILES = {page.title: page.file for page in PAGES}
 
 
 def link(shown, label):

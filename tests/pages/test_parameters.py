@@ -1,0 +1,142 @@
+"""What is declared is in the link, in a widget and complained about: on a page made up here, and on all there are."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.models import list_models
+from attention.settings import SAVINGS
+from attention.ui import state
+from tests.pages import made_up_page
+from tests.pages.conftest import STEP_PAGE, Shown
+from tests.pages.made_up_page import COLOUR, MADE_UP, SHADE
+
+MODELS = [info.model_id for info in list_models()]
+
+
+def _page():
+    from tests.pages import made_up_page
+
+    made_up_page.show()
+
+
+@pytest.fixture
+def open_made_up():
+    def open_(**query):
+        app = AppTest.from_function(_page, default_timeout=60)
+        app.query_params.update(query)
+        return Shown(app).run()
+
+    return open_
+
+
+# -------------------------------------------------------------------- a page by declaration alone
+
+
+def test_a_parameter_that_is_declared_is_in_the_widget_and_in_the_link(open_made_up, monkeypatch):
+    # A made-up page has no file that a link could lead to.
+    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
+    shown = open_made_up(model="toy")
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert (shown.widget("colour").value, shown.widget("shade").value) == ("red", 0)
+    shown.choose("colour", "blue").choose("shade", 2)
+    assert (shown.view[COLOUR], shown.view[SHADE]) == ("blue", 2)
+    query = dict(shown.app.query_params)
+    assert query == shown.view.to_query() == {"model": "toy", "colour": "blue", "shade": "3"}
+    there = open_made_up(**query)
+    assert there.view == shown.view
+    assert there.notices == []
+    assert (there.widget("colour").value, there.widget("shade").value) == ("blue", 2)
+    # What a change resets is declared, too.
+    assert there.choose("colour", "green").view.to_query() == {"model": "toy", "colour": "green"}
+    assert there.widget("shade").value == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "may_be"),
+    [("colour", "<b>", "red is shown; it can be red, green, blue"), ("shade", "4", "it can be 1 to 3")],
+)
+def test_what_is_bad_is_complained_about(open_made_up, monkeypatch, name, value, may_be):
+    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
+    shown = open_made_up(model="toy", **{name: value})
+    (notice,) = shown.notices
+    assert f"{name}={value}" in notice
+    assert may_be in notice
+    assert shown.view.to_query() == {"model": "toy"}
+
+
+def test_what_a_picture_sets_is_taken_by_name_and_nothing_that_there_is_not(open_made_up, monkeypatch):
+    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
+    set_by_name = {"colour": "green", "shade": 99}
+
+    def show():
+        made_up_page.masthead(MADE_UP)
+        for name, value in set_by_name.items():
+            state.set(name, value)
+        with pytest.raises(StopIteration):
+            state.set("size", 1)
+        made_up_page.state.close_page()
+
+    monkeypatch.setattr(made_up_page, "show", show)
+    shown = open_made_up(model="toy")
+    assert shown.exceptions == []
+    assert shown.view.to_query() == {"model": "toy", "colour": "green"}
+
+
+# --------------------------------------------------------------- all that is set is in the link
+
+CHOICES = [
+    ("pages/code_lab.py", {"model": "toy"}, "way", "fused", "fused"),
+    ("pages/many_sentences.py", {"model": "toy"}, "alignment", "end", "end"),
+    (STEP_PAGE, {"model": "toy", "step": "softmax"}, "main_panel", "numpy", "numpy"),
+    (STEP_PAGE, {"model": "toy", "step": "softmax", "beside": "1"}, "other_panel", "table", "table"),
+    (STEP_PAGE, {"model": "smollm2-135m", "step": "qkv"}, "sizes", "Llama 3 8B", "Llama 3 8B"),
+    ("pages/all_heads.py", {"model": "toy"}, "mean", True, "1"),
+    ("pages/syntax_check.py", {"model": "toy"}, "rare", True, "1"),
+]
+NAMES = {"main_panel": "panel", "other_panel": "beside_panel"}
+
+
+@pytest.mark.parametrize(("file", "query", "key", "value", "written"), CHOICES, ids=[each[2] for each in CHOICES])
+def test_what_is_chosen_is_in_the_link_and_leads_somebody_else_there(open_page, file, query, key, value, written):
+    shown = open_page(file, **query)
+    first = shown.text, shown.components()
+    shown.choose(key, value)
+    link = shown.view.to_query()
+    assert link == {**query, NAMES.get(key, key): written}
+    there = open_page(file, **link)
+    assert (there.exceptions, there.notices) == ([], [])
+    assert there.widget(key).value == value
+    assert (there.text, there.components()) == (shown.text, shown.components())
+    assert [code.value for code in there.app.code] == [code.value for code in shown.app.code]
+    # Without it, the page is as it was before.
+    again = open_page(file, **query)
+    assert (again.text, again.components()) == first
+
+
+@pytest.mark.parametrize(
+    ("label", "name"), [("These parts as a table", "table"), ("What grouped queries save", "savings")]
+)
+def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page, label, name):
+    query = {"model": "toy", "step": "qkv"}
+    shown = open_page(**query)
+    n_tables = len(shown.app.dataframe)
+    shown.open(label)
+    assert len(shown.app.dataframe) == n_tables + 1
+    assert shown.view.to_query() == {**query, name: "1"}
+    there = open_page(**query, **{name: "1"})
+    assert (there.exceptions, there.notices) == ([], [])
+    assert len(there.app.dataframe) == n_tables + 1
+    assert [place.proto.expanded for place in there.app.expander if place.label == label] == [True]
+    there.open(label, is_open=False)
+    assert len(there.app.dataframe) == n_tables
+    assert shown.open(label, is_open=False).view.to_query() == {**query, **({name: "0"} if name == "savings" else {})}
+
+
+def test_what_grouped_queries_save_is_open_where_heads_share_until_it_is_shut(open_page):
+    shown = open_page(model="smollm2-135m", step="qkv")
+    assert "sizes" in [widget.key for widget in shown.app.segmented_control]
+    shown.open("What grouped queries save", is_open=False)
+    assert shown.view[SAVINGS] is False
+    assert "sizes" not in [widget.key for widget in shown.app.segmented_control]
+    # Of another model, nobody has said so.
+    assert shown.choose("model", "toy").view[SAVINGS] is None
