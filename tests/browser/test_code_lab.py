@@ -36,9 +36,10 @@ def test_another_layer_and_head_are_run(tab):
     tab.expect_query(text=TEXT, layer="2", head="5")
     expect(tab.words).to_contain_text("layer 2, and all really run")
     expect(tab.words).to_contain_text("The first is head 5 alone")
-    # The way that was chosen is not a part of the link, and stays.
+    # The way that was chosen is a part of the link, and stays.
     tab.pick("Written as", WAYS[4].name)
+    tab.expect_query(text=TEXT, layer="2", head="5", way=WAYS[4].file)
     tab.pick("Model", "Toy")
-    tab.expect_query(text=TEXT, model="toy")
+    tab.expect_query(text=TEXT, model="toy", way=WAYS[4].file)
     expect(tab.alternatives("Written as").get_by_role("radio", name=WAYS[4].name)).to_be_checked()
     expect(tab.proof).to_contain_text("Toy's own output")
