@@ -127,6 +127,7 @@ class Table:
     """Columns to read and, where it has a file's name, to take away as CSV.
 
     ``make`` gives the columns when they are needed. A table of more than ``limit`` rows or columns is taken away only.
+    One that is ``is_whole`` does not scroll.
     """
 
     key: str
@@ -135,6 +136,7 @@ class Table:
     limit: int | None = None
     is_shown: bool = True
     is_narrow: bool = False
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,5 +52,5 @@ def _ways(view: View, results: list[Result], whole: bool) -> Panels:
 
 def _one(result: Result) -> Blocks:
     note = Notice("The shapes of its variables, on this text", is_quiet=True)
-    shapes = Table("lab_shapes", partial(shape_table, result))
+    shapes = Table("lab_shapes", partial(shape_table, result), is_whole=True)
     return (Row(((Code(result.way.source),), (note, shapes)), (3, 1)),)

@@ -71,15 +71,20 @@ def of_block(label: str, file_name: str, view: View, block: str, *, key: str) ->
 def of_page(view: View) -> None:
     """Offer a page as a file that needs no server, where it is made of blocks."""
     if view.page in CONTENTS:
-        _offer(
-            "Download this page", f"{view.page.address.replace('_', '-')}.html", partial(_of_page, view), "page_file"
-        )
+        name, told = f"{view.page.address.replace('_', '-')}.html", "Download this page: a file that needs no network"
+        _offer("Download", name, partial(_of_page, view), "page_file", told)
 
 
-def _offer(label: str, file_name: str, make: Callable[[], str | bytes], key: str) -> None:
+def _offer(label: str, file_name: str, make: Callable[[], str | bytes], key: str, told: str | None = None) -> None:
     data = partial(_made, file_name, make, ())
     st.download_button(
-        label, data=data, file_name=file_name, mime=_MIMES[PurePath(file_name).suffix], key=key, on_click="ignore"
+        label,
+        data=data,
+        file_name=file_name,
+        mime=_MIMES[PurePath(file_name).suffix],
+        key=key,
+        on_click="ignore",
+        help=told,
     )
 
 

@@ -113,7 +113,8 @@ def _table(block: Table, view: View) -> None:
         markup.notice(f"{block.file}: {numbers}")
     elif block.is_shown:
         width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
-        st.dataframe(dict(columns), hide_index=True, key=block.key, width=width)
+        height: Literal["content", "auto"] = "content" if block.is_whole else "auto"
+        st.dataframe(dict(columns), hide_index=True, key=block.key, width=width, height=height)
     if block.file:
         name = f"{block.file}.csv"
         of_block(name, name, view, block.key, key=f"{block.key}_csv")

@@ -24,7 +24,7 @@ def files(new_shared_tab, tmp_path_factory):
     for page, query in PAGES.items():
         tab.go(page, text=SENTENCE, **query)
         with tab.page.expect_download() as download:
-            tab.page.get_by_role("button", name="Download this page").click()
+            tab.page.get_by_role("button", name="Download", exact=True).click()
         assert download.value.suggested_filename == f"{page.replace('_', '-')}.html"
         found[page] = folder / download.value.suggested_filename
         download.value.save_as(found[page])

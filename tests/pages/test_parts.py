@@ -92,7 +92,7 @@ def test_behind_every_picture_there_is_a_table_to_take_away(open_page, trace, pa
         "qkv": ["queries.csv", "keys.csv", "values.csv"],
         "softmax": ["weights.csv"],
     }
-    assert files == ["Download this page", *wanted[step]]
+    assert files == ["Download", *wanted[step]]
     first = shown.app.dataframe[0].value
     tokens = names(trace.part(part).tokens)
     numbered = [f"{position} {token}" for position, token in enumerate(tokens)]
