@@ -208,8 +208,8 @@ class _Page:
         return f'<div class="row">{"".join(columns)}</div>'
 
     def _section(self, block: Section) -> str:
-        kind = ' class="framed"' if block.is_framed else ""
-        return f"<section{kind}>\n{self._all(block.blocks)}\n</section>"
+        kind = f"{block.key} framed" if block.is_framed else block.key
+        return f'<section class="{kind}">\n{self._all(block.blocks)}\n</section>'
 
     def _proven(self, block: Proven) -> str:
         lines = "".join(

@@ -100,12 +100,12 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     )
 
 
-def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - all is shown
-    """Return the atlas of each pane's model, and the chosen head beside what it does."""
-    return (*(block for pane in panes for block in _pane(view, pane)), *alignment(panes))
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return the atlas of each pane's model, and the chosen head; a ``whole`` page offers nothing to take away."""
+    return (*(block for pane in panes for block in _pane(view, pane, whole)), *alignment(panes))
 
 
-def _pane(view: View, pane: Pane) -> Blocks:
+def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     scene, found = pane.scene, pane.found
     if scene is None or found is None:
         return missing(pane.reason)
@@ -117,7 +117,7 @@ def _pane(view: View, pane: Pane) -> Blocks:
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         Picture("atlas", _atlas(view, scene, surveyed), sets={"layer": LAYER, "head": HEAD}, clears=(CELL,)),
         *_one_head(view, pane, scene, surveyed),
-        *_downloads(view, scene, found, pane.pair, notes),
+        *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
         *_table(surveyed),
     )
 

@@ -82,7 +82,7 @@ EXAMPLES = [
     (Fold("f", "More", (Shapes("inside"),), is_open=True), "<details open>"),
     (Way("w", "Elsewhere", FRONT, {}), None),
     (Row(((Shapes("left"),), (Shapes("right"),)), (2, 1)), '<div style="--part: 1"><p class="shapes">right</p></div>'),
-    (Section("s", (Shapes("inside"),), is_framed=True), '<section class="framed">'),
+    (Section("s", (Shapes("inside"),), is_framed=True), '<section class="s framed">'),
     (Proven((ProofLine("rows sum to 1", True, (("what", "by"), ("rows", "1e-7")), "<p>How.</p>"),)), "✓ rows sum to 1"),
 ]
 
