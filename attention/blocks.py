@@ -220,7 +220,8 @@ class Row:
 class Section:
     """Blocks that belong together; in a frame, if it is to be seen, or in a line.
 
-    Of ``choices``, one may be pressed quickly after the other, before the answer is drawn.
+    Of choices, one may be pressed quickly after the other, before the answer is drawn; ``on_paper`` says in words what
+    is chosen, where there are no controls.
     """
 
     key: str
@@ -228,6 +229,7 @@ class Section:
     is_framed: bool = False
     is_line: bool = False
     are_choices: bool = False
+    on_paper: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,8 @@ class _Pane:
             _numbered("Layer", chosen.layer, info.n_layers, scene.layer),
             _numbered("Head", chosen.head, info.n_heads, scene.head),
         )
-        return (Section(f"{self.pane.name}_place", choices, is_line=True),)
+        place = f"{info.name}, layer {scene.layer + 1}, head {scene.head + 1}"
+        return (Section(f"{self.pane.name}_place", choices, is_line=True, on_paper=place),)
 
     def _heading(self) -> Blocks:
         step, pane = self.step, self.pane

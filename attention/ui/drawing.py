@@ -183,6 +183,8 @@ def _section(block: Section, view: View) -> None:
         state.group(block.key) if block.are_choices else nullcontext(),
         st.container(key=block.key, border=block.is_framed, **look),
     ):
+        if block.on_paper:
+            markup.on_paper(block.on_paper)
         draw(block.blocks, view)
 
 
