@@ -10,6 +10,7 @@ from attention.measures.summaries import summarise
 from attention.study import Run, Study
 from tests.browser.looks import check
 from tests.browser.server import serve
+from tests.sweep import sweep
 
 PAGE = "many_sentences"
 # Enough for a run that lasts until somebody cancels it.
@@ -123,6 +124,6 @@ def test_somebody_else_sees_nothing_of_a_file(new_tab):
     expect(other.words.filter(has_text="over 500 sentences").first).to_be_visible()
 
 
-@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+@pytest.mark.parametrize("model", sweep(["toy", "minilm-l6"], quick=["toy"]))
 def test_everybody_can_read_it(tab, model):
     check(tab.go(PAGE, model=model))

@@ -6,9 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import serve
+from tests.sweep import sweep
 
 
-@pytest.fixture(params=["missing", "wrong"])
+@pytest.fixture(params=sweep(["missing", "wrong"], quick=["missing"]))
 def broken(request, tmp_path):
     """A server whose weights lie in a folder that has none, or not the right ones."""
     if request.param == "wrong":

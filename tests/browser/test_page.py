@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.steps import STEPS
-from tests.browser.test_looks import PLACES
+from tests.browser.test_looks import PLACES, QUICK
+from tests.sweep import sweep
 
 # Every element of the page, those inside of the pictures too.
 EVERYTHING = """const everything = root => [...root.querySelectorAll('*')].flatMap(
@@ -43,14 +44,14 @@ def ids_there_twice(tab):
     )
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
+@pytest.mark.parametrize("step", sweep(STEPS, quick=STEPS[::4]), ids=lambda step: step.key)
 def test_no_id_is_there_twice_at_any_step(shared_tab, step):
     for beside in ("0", "1"):
         shared_tab.go(step=step.key, model="toy", mask="causal", beside=beside)
         assert ids_there_twice(shared_tab) == []
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", sweep(PLACES, QUICK))
 def test_no_id_is_there_twice_anywhere(shared_tab, name):
     path, query = PLACES[name]
     assert ids_there_twice(shared_tab.go(path, **query)) == []
@@ -93,7 +94,7 @@ def test_a_click_beside_everything_and_an_arrow_key_leave_no_frame(new_tab, sche
     assert tab.page.screenshot(clip=edge) == before
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("name", sweep(PRINTED, quick=("a matrix and its bars", "a long text", "all heads")))
 def test_what_is_printed_is_whole_and_has_no_controls(shared_tab, name):
     path, query = PRINTED[name]
     shared_tab.go(path, **query)

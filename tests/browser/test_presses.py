@@ -87,6 +87,7 @@ def test_the_first_press_after_a_restart_counts(restarted):
     restarted.expect_query(model="toy", step="mask")
 
 
+@pytest.mark.slow
 def test_a_sentence_that_is_typed_after_a_restart_counts(restarted):
     restarted.type_sentence("Two small birds sing")
     restarted.expect_query(model="toy", step="scale", text="Two small birds sing")

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import ROOT, serve
+from tests.sweep import sweep
 
 SCHOOL = "https://school.example"
 # Python says of every look-up and of every packet to whom it goes, before it does it.
@@ -57,7 +58,7 @@ def plain():
 WAYS = {"make run": make_run, "image": image, "streamlit run": plain}
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=sweep(WAYS, quick=["make run"]))
 def recorded(request, tmp_path_factory):
     """The app, started in one of the ways and open to everybody, and the file that has whom it called."""
     base = tmp_path_factory.mktemp("server")
@@ -282,7 +283,7 @@ def test_a_page_takes_nothing_from_elsewhere(server, elsewhere, bare_page):
     assert asked == []
 
 
-@pytest.mark.parametrize("allowed", ["", "https://school.example", "self MINE"])
+@pytest.mark.parametrize("allowed", sweep(["", SCHOOL, "self MINE"], quick=["", "self MINE"]))
 def test_who_may_frame_the_app_is_the_owners_choice(elsewhere, bare_page, tmp_path, allowed):
     url, _ = elsewhere
     with serve(tmp_path / "log", {"ATTENTION_FRAME_ANCESTORS": allowed.replace("MINE", url)}) as server:

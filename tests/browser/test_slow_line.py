@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.line import Line
+from tests.sweep import sweep
 
 EXAMPLE = "He was becoming agitated"
 OWN = "Two small birds sing"
@@ -23,22 +24,25 @@ PRESSES = {
 }
 
 
+CASES = [
+    (["an example", "next"], {}, {"text": EXAMPLE, "step": "scale"}),
+    (["own words", "next"], {}, {"text": OWN, "step": "scale"}),
+    (["own words", "the toy"], {}, {"text": OWN, "model": "toy"}),
+    (["own words", "code"], {}, {"text": OWN}),
+    (["an example", "own words"], {}, {"text": OWN}),
+    (["own words", "an example"], {}, {"text": EXAMPLE}),
+    (["the toy", "own words"], {}, {"model": "toy", "text": OWN}),
+    (["the toy", "a head"], {}, {"model": "toy", "head": "2"}),
+    (["the toy", "a cell"], {}, {"model": "toy", "cell": "scores-1-2", "word": "1"}),
+    (["the toy", "BERT"], {"head": "3"}, {}),
+    (["BERT", "own words", "next"], {"model": "toy"}, {"text": OWN, "step": "scale"}),
+    (["next", "the toy", "an example"], {}, {"model": "toy", "text": EXAMPLE, "step": "scale"}),
+]
+
+
 @pytest.mark.parametrize(
     ("presses", "start", "end"),
-    [
-        (["an example", "next"], {}, {"text": EXAMPLE, "step": "scale"}),
-        (["own words", "next"], {}, {"text": OWN, "step": "scale"}),
-        (["own words", "the toy"], {}, {"text": OWN, "model": "toy"}),
-        (["own words", "code"], {}, {"text": OWN}),
-        (["an example", "own words"], {}, {"text": OWN}),
-        (["own words", "an example"], {}, {"text": EXAMPLE}),
-        (["the toy", "own words"], {}, {"model": "toy", "text": OWN}),
-        (["the toy", "a head"], {}, {"model": "toy", "head": "2"}),
-        (["the toy", "a cell"], {}, {"model": "toy", "cell": "scores-1-2", "word": "1"}),
-        (["the toy", "BERT"], {"head": "3"}, {}),
-        (["BERT", "own words", "next"], {"model": "toy"}, {"text": OWN, "step": "scale"}),
-        (["next", "the toy", "an example"], {}, {"model": "toy", "text": EXAMPLE, "step": "scale"}),
-    ],
+    sweep(CASES, quick=CASES[::3]),
     ids=lambda value: ", ".join(value) if isinstance(value, list) else "",
 )
 def test_no_press_is_lost_and_none_is_made_up(tab, presses, start, end):

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 from attention.models import bundled, find_others, hub, list_models, local, store, weights
 from tests import tiny_models
 from tests.small_hub import serve_hub
+from tests.sweep import sweep
 
 PAGE = "pages/models.py"
 PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check", "many_sentences", "code_lab")
@@ -307,7 +308,7 @@ def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, o
 
 
 @pytest.mark.parametrize("kind", tiny_models.KINDS)
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[:2]))
 def test_every_page_works_with_every_architecture_or_says_why_not(open_page, of_the_owner, folders, kind, page):
     of_the_owner(folders[kind])
     shown = open_page(f"pages/{page}.py", model=kind)

@@ -290,7 +290,7 @@ def test_text_that_nobody_can_see_is_no_reason_to_fail(steps_of, text):
 
 
 @pytest.mark.parametrize(("model", "limit"), [("toy", 64), ("minilm-l6", 512)])
-@pytest.mark.parametrize("mask", MASK_NAMES)
+@pytest.mark.parametrize("mask", sweep(MASK_NAMES, quick=["padding"]))
 def test_the_longest_text_runs_at_every_step_and_the_cut_is_told(steps_of, mask, model, limit):
     words = " ".join(f"word{i}" for i in range(400))[:2400]
     for shown in steps_of(text=words, model=model, mask=mask):
