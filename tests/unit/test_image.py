@@ -221,6 +221,27 @@ def test_it_gets_nothing_that_it_does_not_run_on():
     assert not [path for path in build_context() if path.suffix == ".pyc"]
 
 
+def test_its_files_are_enough_to_draw_a_page(tmp_path):
+    """With this environment's packages; the replay has those of the image, and draws every page."""
+    for instruction in read_dockerfile():
+        if instruction.name == "COPY":
+            copy_into(tmp_path, instruction, build_context())
+    program = """
+        from pathlib import Path
+        from streamlit.testing.v1 import AppTest
+
+        at = AppTest.from_file(str(Path("app.py").resolve()), default_timeout=600).run()
+        at.switch_page("pages/step_by_step.py")
+        at.query_params["model"] = "toy"
+        at.run()
+        assert not at.exception, at.exception
+        print(*(header.value for header in at.header))
+    """
+    environment = {"PATH": os.environ["PATH"], "HOME": str(Path.home()), "LANG": "C.UTF-8"}
+    printed = run_to_the_end([sys.executable, "-c", textwrap.dedent(program)], tmp_path, environment)
+    assert printed.splitlines()[-1] == "1. Cut the sentence into tokens"
+
+
 def a_free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -280,7 +301,7 @@ def test_its_pages_run(image):
         from pathlib import Path
         from streamlit.testing.v1 import AppTest
 
-        at = AppTest.from_file(str(Path("app.py").resolve()), default_timeout=120).run()
+        at = AppTest.from_file(str(Path("app.py").resolve()), default_timeout=600).run()
         assert not at.exception, at.exception
         print("app.py")
         for page in sorted(map(str, Path("pages").glob("*.py"))):
