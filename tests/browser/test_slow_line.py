@@ -28,7 +28,7 @@ CASES = [
     (["an example", "next"], {}, {"text": EXAMPLE, "step": "scale"}),
     (["own words", "next"], {}, {"text": OWN, "step": "scale"}),
     (["own words", "the toy"], {}, {"text": OWN, "model": "toy"}),
-    (["own words", "code"], {}, {"text": OWN}),
+    (["own words", "code"], {}, {"text": OWN, "panel": "numpy"}),
     (["an example", "own words"], {}, {"text": OWN}),
     (["own words", "an example"], {}, {"text": EXAMPLE}),
     (["the toy", "own words"], {}, {"model": "toy", "text": OWN}),
