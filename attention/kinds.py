@@ -60,9 +60,9 @@ SELF = Use()
 # What the decoder of an encoder–decoder writes, and looks at itself.
 WRITTEN = Use(
     n_given=1,
-    hides_later="mask-written",
-    asides={"tokens": "tokens-decoder"},
-    variants={"tokens": "tokens-written"},
+    hides_later="mask/written",
+    asides={"tokens": "tokens/decoder"},
+    variants={"tokens": "tokens/words-written"},
 )
 
 # What is written looks at what was read.
@@ -79,15 +79,15 @@ CROSS = Use(
         "tokens": r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}",
         "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
     },
-    lessons={"embed": "embed-cross"},
-    asides={"softmax": "cross-next"},
+    lessons={"embed": "embed/words-cross"},
+    asides={"softmax": "softmax/cross-next"},
     shapes={"tokens": ", which look at {keys}", "qkv": ", of Z ({keys}×{width})"},
     variants={
-        "tokens": "tokens-cross",
-        "qkv": "qkv-cross",
-        "mask-none": "mask-cross",
-        "mask-nothing": "mask-cross",
-        "detail-input-deeper": "detail-input-cross",
+        "tokens": "tokens/words-cross",
+        "qkv": "qkv/words-cross",
+        "mask/none": "mask/cross",
+        "mask/nothing": "mask/cross",
+        "embed/cell-deeper": "embed/cell-cross",
     },
 )
 
@@ -147,9 +147,9 @@ DECODER = Build(
     mask_names={"none": "causal (its own)", "causal": "causal", "padding": "causal, padding"},
     mask_help="This model hides what comes later by itself: both causal masks are the same · "
     "padding: more tokens are added and hidden",
-    hides_later="mask-decoder",
+    hides_later="mask/decoder",
     says_next=True,
-    of_changes="compare-decoder",
+    of_changes="compare/decoder",
 )
 
-ENCODER_DECODER = Build(second=_TARGET, of_heads="encoder-only")
+ENCODER_DECODER = Build(second=_TARGET, of_heads="models/encoder-only")

@@ -97,8 +97,8 @@ class Reading:
     def lesson(self, name: str) -> str:
         """Return the name of the lesson that says of this what ``name`` says of a text.
 
-        >>> PICTURE.lesson("all-heads"), TEXT.lesson("all-heads")
-        ('all-heads-picture', 'all-heads')
+        >>> PICTURE.lesson("all-heads/intro"), TEXT.lesson("all-heads/intro")
+        ('all-heads/intro-picture', 'all-heads/intro')
         """
         return self.variants.get(name, name)
 
@@ -122,7 +122,7 @@ FRENCH = Reading(
     examples=_lines("examples-french.txt"),
     placeholder="Type a French sentence",
     is_closed=True,
-    variants={"front": "front-other"},
+    variants={"front/intro": "front/intro-other"},
 )
 
 # Pictures of digits that no model was trained on, each with what its writer meant.
@@ -149,14 +149,14 @@ PICTURE = Reading(
     has_sinks=False,
     recognises=pixels.is_picture,
     variants={
-        "front": "front-other",
-        "all-heads": "all-heads-picture",
-        "head": "head-picture",
-        "head-caveat": "head-caveat-picture",
-        "head-no-behaviour": "head-no-behaviour-picture",
-        "neuron": "neuron-picture",
-        "tokens": "tokens-picture",
-        "embed-normed": "embed-picture",
+        "front/intro": "front/intro-other",
+        "all-heads/intro": "all-heads/intro-picture",
+        "head/words": "head/words-picture",
+        "head/caveat": "head/caveat-picture",
+        "head/no-behaviour": "head/no-behaviour-picture",
+        "neuron/intro": "neuron/intro-picture",
+        "tokens/words": "tokens/words-picture",
+        "embed/words-normed": "embed/words-picture",
     },
 )
 

@@ -112,7 +112,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     surveyed = found.survey(view.look)
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     return (
-        Prose(lesson(scene.info.reading.lesson("all-heads"))),
+        Prose(lesson(scene.info.reading.lesson("all-heads/intro"))),
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         Picture("atlas", _atlas(view, scene, surveyed), sets={"layer": LAYER, "head": HEAD}, clears=(CELL,)),
@@ -154,7 +154,7 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey) -> Blocks:
     """Return what one head does, and its weights as lines and as a heatmap."""
     current = (scene.layer, scene.head)
     has_rules = scene.use.has_patterns
-    rules = (Fold("rules", "The rules behind the labels", (Prose(lesson("patterns")),)),) if has_rules else ()
+    rules = (Fold("rules", "The rules behind the labels", (Prose(lesson("head/patterns")),)),) if has_rules else ()
     steps = view.on(STEP_BY_STEP).having(STEP, softmax.STEP.key).to_query()
     return (
         Heading(f"Layer {current[0] + 1}, head {current[1] + 1}"),

@@ -32,7 +32,7 @@ def _pane(view: View, pane: Pane) -> Blocks:
     key, notices = _key(view, scene)
     return (
         *notices,
-        Prose(lesson(scene.info.reading.lesson("neuron"))),
+        Prose(lesson(scene.info.reading.lesson("neuron/intro"))),
         Picture("neuron", neuron(scene, key), sets={"cell": CELL, "word": WORD}),
         Prose(sum_in_writing(scene, key)),
         Row(

@@ -43,7 +43,7 @@ def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> st
     """Return as HTML what one head does on what was read, with the rules behind its labels."""
     if isinstance(summary, CrossSummary):
         return lesson(
-            "head-cross",
+            "head/words-cross",
             layer=summary.layer + 1,
             head=summary.head + 1,
             entropy=fact(summary.entropy),
@@ -52,7 +52,7 @@ def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> st
         )
     pattern = summary.pattern
     text = lesson(
-        reading.lesson("head"),
+        reading.lesson("head/words"),
         layer=summary.layer + 1,
         head=summary.head + 1,
         pattern=word(pattern.label),
@@ -64,14 +64,14 @@ def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> st
         next=fact(summary.next),
     )
     shown = tell_behaviours(summary)
-    return text + shown + lesson(reading.lesson("head-caveat" if shown else "head-no-behaviour"))
+    return text + shown + lesson(reading.lesson("head/caveat" if shown else "head/no-behaviour"))
 
 
 def tell_behaviours(summary: HeadSummary) -> str:
     """Return as HTML the named behaviours that a head shows, each with its rule; empty if it shows none."""
     return "".join(
         lesson(
-            "head-behaviour",
+            "head/behaviour",
             behaviour=word(behaviour.name),
             score=fact(behaviour.score),
             threshold=fact(behaviour.rule.threshold),

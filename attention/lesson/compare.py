@@ -195,12 +195,12 @@ def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
     names = {"first_name": word(_inside(comparison.first.name)), "second_name": word(_inside(comparison.second.name))}
     changed = comparison.most_changed()
     if changed is None:
-        text = lesson("compare-nothing")
+        text = lesson("compare/nothing")
     else:
-        text = lesson("compare-most", **_cell_facts(comparison, changed), **names) + _special(comparison)
+        text = lesson("compare/most", **_cell_facts(comparison, changed), **names) + _special(comparison)
         text += _winner(comparison, changed[0], names)
         if selected is not None and selected != changed and not np.isnan(comparison.difference[selected]):
-            text += lesson("compare-cell", **_cell_facts(comparison, selected), **names)
+            text += lesson("compare/cell", **_cell_facts(comparison, selected), **names)
             text += _winner(comparison, selected[0], names) if selected[0] != changed[0] else ""
     text += "".join(_swap(comparison, *rows) for rows in comparison.swapped[:2])
     text += _only(comparison.first, [one for one, other in comparison.places if other is None])
@@ -227,7 +227,7 @@ def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str 
 def _special(comparison: Comparison) -> str:
     """Say which tokens are not counted, if there are such."""
     names = special_names(comparison.units)
-    return lesson("compare-special", special=listed([f"<b>{word(name)}</b>" for name in names])) if names else ""
+    return lesson("compare/special", special=listed([f"<b>{word(name)}</b>" for name in names])) if names else ""
 
 
 def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
@@ -237,22 +237,26 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
     # A word that may look at none of them gives none of them most.
     if not (first.any() and second.any()):
         return ""
-    facts = {"row": word(comparison.units[row].text), **names}
+    asking = word(comparison.units[row].text)
     in_both = np.flatnonzero((first == first.max()) & (second == second.max()))
     if not in_both.size:
         ours, theirs = int(first.argmax()), int(second.argmax())
         apart = first[ours] - first[theirs], second[theirs] - second[ours]
         close = [name for name, gap in zip(names.values(), apart, strict=True) if gap < LEVEL]
         return lesson(
-            "compare-winner-level" if close else "compare-winner-changes",
+            "compare/winner-level" if close else "compare/winner-changes",
             level=listed(close) if close else "",
             **_winner_facts("ours", comparison, columns[ours], first[ours], second[ours]),
             **_winner_facts("theirs", comparison, columns[theirs], first[theirs], second[theirs]),
-            **facts,
+            row=asking,
+            **names,
         )
     best = int(in_both[0])
     told = lesson(
-        "compare-winner", **_winner_facts("best", comparison, columns[best], first[best], second[best]), **facts
+        "compare/winner",
+        **_winner_facts("best", comparison, columns[best], first[best], second[best]),
+        row=asking,
+        **names,
     )
     # The one that comes nearest to it in the second run, if there is another, and it is not level.
     rival = int(np.where(np.arange(columns.size) == best, -1, second).argmax())
@@ -261,7 +265,7 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
     if max(first[rival], second[rival]) < SMALLEST_TOLD:
         return told
     return told + lesson(
-        "compare-rival", **_winner_facts("rival", comparison, columns[rival], first[rival], second[rival]), **facts
+        "compare/rival", **_winner_facts("rival", comparison, columns[rival], first[rival], second[rival])
     )
 
 
@@ -282,7 +286,7 @@ def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
     apart = np.where(comparison.counted, np.abs(second[:, theirs] - first[:, ours]), -1)
     row = int(apart.argmax())
     return lesson(
-        "compare-swapped",
+        "compare/swapped",
         ours=word(comparison.units[ours].text),
         theirs=word(comparison.units[theirs].text),
         row=word(comparison.units[row].text),
@@ -293,7 +297,7 @@ def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
 
 def _only(side: Side, indices: Sequence[int | None]) -> str:
     names = [f"<b>{word(side.words[index].text)}</b>" for index in indices if index is not None]
-    return lesson("compare-only", side=word(side.owner or _inside(side.name)), words=", ".join(names)) if names else ""
+    return lesson("compare/only", side=word(side.owner or _inside(side.name)), words=", ".join(names)) if names else ""
 
 
 def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
@@ -337,7 +341,7 @@ def tell_changes(changed: Float[Array, "L H"]) -> str:
     """Return as HTML which head has changed most, and which least."""
     most, least = (np.unravel_index(int(index), changed.shape) for index in (changed.argmax(), changed.argmin()))
     return lesson(
-        "compare-heads",
+        "compare/heads",
         layer=int(most[0]) + 1,
         head=int(most[1]) + 1,
         most=fact(float(changed[most])),

@@ -38,7 +38,7 @@ class Detail:
 def tell_largest(parts: Float[Array, " N"], labels: tuple[str, ...]) -> str:
     """Return as HTML which part is the largest."""
     index = int(np.abs(parts).argmax())
-    return lesson("detail-largest", label=word(labels[index]), value=exact(float(parts[index]), 2))
+    return lesson("cell/largest", label=word(labels[index]), value=exact(float(parts[index]), 2))
 
 
 def indexed(labels: tuple[str, ...]) -> tuple[str, ...]:

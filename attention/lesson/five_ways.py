@@ -36,21 +36,21 @@ def tell_five_ways(scene: Scene, results: Sequence[Result]) -> str:
     """Return as HTML how well the five agree, on which text and with which weights."""
     differences = [result.difference for result in results]
     told = lesson(
-        "five-ways",
+        "five-ways/intro",
         model=word(scene.info.name),
         layer=scene.layer + 1,
         head=scene.head + 1,
         count=len(scene.tokens),
     )
     told += lesson(
-        "five-ways-agree" if all(each.relative <= TOLERANCE for each in differences) else "five-ways-disagree",
+        "five-ways/agree" if all(each.relative <= TOLERANCE for each in differences) else "five-ways/disagree",
         model=word(scene.info.name),
         largest=f"<b>{scientific(float(np.max([each.absolute for each in differences])))}</b>",
     )
     if not all(result.is_models_own for result in results):
-        told += lesson("five-ways-not-kept", model=word(scene.info.name))
+        told += lesson("five-ways/not-kept", model=word(scene.info.name))
     return told + lesson(
-        "five-ways-times",
+        "five-ways/times",
         fastest=word(min(results[1:], key=lambda result: result.seconds).way.name),
         slowest=word(max(results[1:], key=lambda result: result.seconds).way.name),
     )

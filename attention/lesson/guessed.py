@@ -16,7 +16,7 @@ def tell_guessed(scene: Scene) -> str:
     words = _guessed(scene)
     if not words:
         return ""
-    name = "tokens-guessed" if len(words) == 1 else "tokens-guessed-more"
+    name = "tokens/guessed" if len(words) == 1 else "tokens/guessed-more"
     return lesson(name, model=word(scene.info.name), words=_named(words)) + tell_mostly_guessed(scene)
 
 
@@ -29,7 +29,7 @@ def tell_mostly_guessed(scene: Scene) -> str:
         return ""
     nouns = sum(bool(parts.words[token.position, features.index("noun")]) for token in guessed)
     return lesson(
-        "guessed-most",
+        "tokens/guessed-most",
         model=word(scene.info.name),
         guessed=_part(len(guessed), len(words)),
         nouns=_as_nouns(nouns, len(guessed)),

@@ -64,7 +64,7 @@ def _sinks(result: StudyResult) -> list[tuple[str, str]]:
 
 def tell_layers(result: StudyResult) -> str:
     """Return as HTML what the pictures of the layers are, and which layer gives most to special tokens."""
-    told = lesson("study-layers")
+    told = lesson("study/layers")
     sinks = [(name, result.measure(measure).mean(axis=1)) for name, measure in _sinks(result)]
     if not sinks:
         return told
@@ -73,7 +73,7 @@ def tell_layers(result: StudyResult) -> str:
         f"{word(name)} gets most in layer {share.argmax() + 1}, {fact(float(share.max()))}" for name, share in sinks
     ]
     return told + lesson(
-        "study-sinks",
+        "study/sinks",
         model=word(info.name),
         note=html.escape(info.note),
         layers=info.n_layers,
@@ -155,7 +155,7 @@ def describe(result: StudyResult, head: Head) -> str:
     summary = _summary(result, head)
     pattern, n_times = result.commonest_pattern(*head)
     told = lesson(
-        "study-head",
+        "study/head",
         layer=head[0] + 1,
         head=head[1] + 1,
         sentences=f"{result.n_sentences:,}",
@@ -172,9 +172,9 @@ def describe(result: StudyResult, head: Head) -> str:
         for name, measure in special_measures(result.special).items()
     ]
     if special:
-        told += lesson("study-special", shares=listed(special))
+        told += lesson("study/special", shares=listed(special))
     shown = tell_behaviours(summary)
-    return told + shown + lesson("study-caveat" if shown else "study-no-behaviour")
+    return told + shown + lesson("study/caveat" if shown else "study/no-behaviour")
 
 
 def _summary(result: StudyResult, head: Head) -> HeadSummary:

@@ -98,32 +98,32 @@ def sum_in_writing(scene: Scene, key: int) -> str:
     steps, query = scene.steps, scene.word
     products = steps.queries[query] * steps.keys[key]
     masked = float(steps.masked_scores[query, key])
+    pair: dict[str, str | int] = {"query": word(scene.focus.text), "key": word(scene.key_labels[key])}
     facts: dict[str, str | int] = {
-        "query": word(scene.focus.text),
-        "key": word(scene.key_labels[key]),
+        **pair,
         "products": _written_sum(products),
         "score": fact(float(steps.scores[query, key])),
         "divisor": _divisor(scene),
         "scaled": fact(float(steps.scaled_scores[query, key])),
-        "weight": fact(float(steps.weights[query, key])),
-        "keys": len(scene.key_labels),
     }
     bias = scene.attention.bias
     if bias is None:
-        text = lesson("neuron-sum", **facts)
+        text = lesson("neuron/sum", **facts)
     else:
-        text = lesson("neuron-sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)
+        text = lesson("neuron/sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)
     if np.isneginf(masked):
-        return text + lesson("neuron-masked", **facts)
+        return text + lesson("neuron/masked", keys=len(scene.key_labels), **pair)
     row = steps.masked_scores[query]
     exponentials = np.exp(row - row.max())
     return text + lesson(
-        "neuron-softmax",
+        "neuron/softmax",
         highest=fact(float(row.max())),
         masked=fact(masked),
         exponential=exact(float(exponentials[key])),
         total=exact(float(exponentials.sum())),
-        **facts,
+        weight=fact(float(steps.weights[query, key])),
+        keys=len(scene.key_labels),
+        **pair,
     )
 
 

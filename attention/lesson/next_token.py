@@ -97,7 +97,7 @@ def tell_next(found: Forecast, trace: Trace) -> str:
     best = found.candidates[0]
     last = [token for token in trace.tokens if not token.is_padding][-1]
     text = lesson(
-        "next-token",
+        "next-token/words",
         layers=trace.info.n_layers,
         norm=_norm_name(trace),
         last=word(last.text),
@@ -105,12 +105,12 @@ def tell_next(found: Forecast, trace: Trace) -> str:
         best=word(best.label),
         probability=fact(best.probability),
     )
-    return text + (lesson("next-token-cut") if trace.cut is not None else "")
+    return text + (lesson("next-token/cut") if trace.cut is not None else "")
 
 
 def tell_lens(found: Forecast) -> str:
     """Return as HTML what the logit lens is, and since when the answer is first."""
-    return lesson("logit-lens", since=found.since, best=word(found.candidates[0].label))
+    return lesson("next-token/lens", since=found.since, best=word(found.candidates[0].label))
 
 
 def lens_table(found: Forecast) -> dict[str, list[str]]:

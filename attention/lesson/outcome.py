@@ -21,8 +21,10 @@ def tell_written(whole: Trace, is_given: bool) -> str:
     if not whole.decoder.text:
         # It may end at once: what it begins with is there all the same.
         tokens = ", ".join(word(token.text) for token in whole.decoder.tokens)
-        return lesson("written-nothing", model=model, tokens=tokens)
-    return lesson("written-given" if is_given else "written", model=model, text=typed(whole.decoder.text))
+        return lesson("outcome/written-nothing", model=model, tokens=tokens)
+    return lesson(
+        "outcome/written-given" if is_given else "outcome/written", model=model, text=typed(whole.decoder.text)
+    )
 
 
 def tell_alignment(scene: Scene, card: TranslatorCard) -> str:
@@ -31,7 +33,7 @@ def tell_alignment(scene: Scene, card: TranslatorCard) -> str:
     place = f"layer {card.best_layer + 1}, head {card.best_head + 1}"
     others = f"; the best is {place} with {_percent(card.alignment[card.best_layer][card.best_head])}"
     return lesson(
-        "alignment",
+        "outcome/alignment",
         layer=scene.layer + 1,
         head=scene.head + 1,
         share=_percent(card.alignment[scene.layer][scene.head]),
@@ -54,12 +56,12 @@ def tell_answer(answer: Answer, model: str, card: DigitsCard | None) -> str:
     }
     runner_up = float(probabilities[second])
     if runner_up < SMALLEST_TOLD:
-        text = lesson("answer-alone", smallest=str(SMALLEST_TOLD), **facts)
+        text = lesson("outcome/answer-alone", smallest=str(SMALLEST_TOLD), **facts)
     else:
-        text = lesson("answer", second=word(answer.labels[second]), second_probability=fact(runner_up), **facts)
+        text = lesson("outcome/answer", second=word(answer.labels[second]), second_probability=fact(runner_up), **facts)
     if card is None:
         return text
-    return text + lesson("answer-digits", accuracy=_percent(card.accuracy), pictures=card.n_pictures)
+    return text + lesson("outcome/answer-digits", accuracy=_percent(card.accuracy), pictures=card.n_pictures)
 
 
 def _percent(share: float) -> str:

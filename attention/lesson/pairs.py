@@ -15,22 +15,22 @@ __all__ = ["tell_pair", "tell_shares"]
 
 def tell_pair(scene: Scene, second: str) -> str:
     """Return as HTML which sentence is A and which is B, and as whose each special token counts."""
-    told = lesson("pair", first=word(scene.trace.text), second=word(second))
+    told = lesson("pair/words", first=word(scene.trace.text), second=word(second))
     special = [token for token in scene.tokens if token.is_special and not token.is_padding]
     ours, theirs = ([word(token.text) for token in special if token.segment == part] for part in (0, 1))
     if not (ours and theirs):
         return told
-    told += lesson("pair-special", ours=listed(ours), theirs=listed(theirs))
+    told += lesson("pair/special", ours=listed(ours), theirs=listed(theirs))
     parts = scene.trace.embeddings
     # A model that has learnt no vector for the second text is not told where that begins.
     is_told = parts is not None and parts.segments is not None and bool((parts.segments != parts.segments[0]).any())
-    return told + lesson("pair-segments" if is_told else "pair-no-segments", model=word(scene.info.name))
+    return told + lesson("pair/segments" if is_told else "pair/no-segments", model=word(scene.info.name))
 
 
 def tell_shares(shares: Float[Array, "2 2"], special: Sequence[str]) -> str:
     """Return as HTML how much weight goes across in one head, special tokens of these names counted in."""
     return lesson(
-        "pair-shares",
+        "pair/shares",
         across=fact(float(shares[0, 1])),
         back=fact(float(shares[1, 0])),
         special=listed([word(name) for name in special]) if special else "special tokens",

@@ -50,7 +50,7 @@ def tell_overlay(scene: Scene) -> str:
     patches = [token.position for token in scene.tokens if not token.is_special]
     on_patches = float(row[patches].sum())
     return lesson(
-        "overlay",
+        "all-heads/overlay",
         layer=scene.layer + 1,
         head=scene.head + 1,
         focus=word(scene.labels[scene.word]),

@@ -105,9 +105,9 @@ class Proof:
 
 def tell_proof(name: str, proof: Proof) -> str:
     """Return as HTML what was compared with what, and what was not, for the model of this name."""
-    told = lesson("proof", model=word(name), tolerance=scientific(TOLERANCE))
+    told = lesson("proof/words", model=word(name), tolerance=scientific(TOLERANCE))
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
-    return told + lesson("proof-outputs", model=word(name)) if knows_outputs_alone else told
+    return told + lesson("proof/outputs", model=word(name)) if knows_outputs_alone else told
 
 
 def prove(trace: Trace) -> Proof:

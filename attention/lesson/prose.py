@@ -1,8 +1,9 @@
-"""Lesson texts: Markdown files with places for facts, filled so that nothing typed is ever interpreted."""
+"""Lesson texts: sections of Markdown files with places for facts, filled so that nothing typed is ever interpreted."""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from numpy import ndarray as Array
 
 from attention.figures.format import number, scientific
 
-__all__ = ["SMALLEST_TOLD", "exact", "fact", "length", "lesson", "listed", "small", "typed", "word"]
+__all__ = ["SMALLEST_TOLD", "exact", "fact", "length", "lesson", "lessons", "listed", "small", "typed", "word"]
 
 LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
 
@@ -67,13 +68,40 @@ def small(value: float) -> str:
 def lesson(name: str, **facts: str | int) -> str:
     """Return a lesson text as HTML, with facts (HTML already, see ``word`` and ``fact``) in their places.
 
+    A name is that of a file and of a section in it: ``tokens/pieces`` is what stands under ``## pieces`` in
+    ``tokens.md``.
+
     Raises:
-        KeyError: a place in the text has no fact.
+        KeyError: there is no such section, or a place in the text has no fact.
     """
     return Template(_rendered(name)).substitute(facts)
 
 
+def lessons() -> dict[str, str]:
+    """Return all lesson texts in Markdown, by their names."""
+    return {
+        f"{path.stem}/{section}": text
+        for path in sorted(LESSONS.glob("*.md"))
+        for section, text in _sections(path.stem).items()
+    }
+
+
 @cache
 def _rendered(name: str) -> str:
+    file, _, section = name.partition("/")
     # The files are ours, so their HTML (the colours of q, k and v) is kept.
-    return MarkdownIt("commonmark", {"html": True}).render((LESSONS / f"{name}.md").read_text("utf-8"))
+    return MarkdownIt("commonmark", {"html": True}).render(_sections(file)[section])
+
+
+@cache
+def _sections(file: str) -> dict[str, str]:
+    """Return the sections of a file by their headings, in order.
+
+    Raises:
+        ValueError: two sections have the same heading, or something stands before the first.
+    """
+    before, *sections = re.split(r"^## +(.+?) *$", (LESSONS / f"{file}.md").read_text("utf-8"), flags=re.MULTILINE)
+    names, texts = sections[::2], sections[1::2]
+    if before.strip() or len(set(names)) < len(names):
+        raise ValueError(f"{file}.md: each text must stand under a heading of its own, got {', '.join(names)}")
+    return dict(zip(names, texts, strict=True))

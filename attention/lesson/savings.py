@@ -131,7 +131,7 @@ def tell_savings(sizes: Sizes) -> str:
     """Return as HTML what the sizes are and what is compared."""
     (own,) = (name for name, n_groups in sizes.variants.items() if n_groups == sizes.n_key_value_heads)
     return lesson(
-        "savings",
+        "savings/words",
         model=word(sizes.name),
         layers="1 layer" if sizes.n_layers == 1 else f"{sizes.n_layers} layers",
         heads="1 query head" if sizes.n_heads == 1 else f"{sizes.n_heads} query heads",
@@ -140,7 +140,7 @@ def tell_savings(sizes: Sizes) -> str:
         context="1 token" if sizes.context == 1 else f"{sizes.context:,} tokens",
         source=sizes.source,
         own=f"<b>{own}</b>",
-    ) + lesson("savings-single" if len(sizes.variants) == 1 else "savings-others")
+    ) + lesson("savings/single" if len(sizes.variants) == 1 else "savings/others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +195,11 @@ def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, .
 def tell_shared(scene: Scene, variants: Sequence[Shared]) -> str:
     """Return as HTML how far the layer's weights and outputs would be from its own."""
     own, *others = variants
-    text = lesson("shared", layer=scene.layer + 1, head=scene.head + 1)
+    text = lesson("savings/shared", layer=scene.layer + 1, head=scene.head + 1)
     for variant in others:
         change = np.linalg.norm(variant.head_outputs - own.head_outputs) / np.linalg.norm(own.head_outputs)
         text += lesson(
-            "shared-change",
+            "savings/shared-change",
             count=_key_value_heads(variant.n_key_value_heads),
             weight=fact(float(np.abs(variant.weights[scene.head] - own.weights[scene.head]).max())),
             outputs=f"<b>{100 * float(change):.0f}</b>",

@@ -107,7 +107,7 @@ def describe(finding: Finding, n_heads: int) -> str:
     """Return as HTML what was found of one relation, with how sure one can be of it."""
     error = _standard_error(finding)
     told = lesson(
-        "syntax-relation",
+        "syntax/relation",
         relation=word(finding.relation),
         meaning=html.escape(MEANINGS.get(finding.relation, "a rare relation")),
         cases=finding.count,
@@ -124,14 +124,14 @@ def describe(finding: Finding, n_heads: int) -> str:
     paper = PAPER.get(finding.relation)
     if paper is not None:
         told += lesson(
-            "syntax-paper",
+            "syntax/paper",
             layer=paper.layer + 1,
             head=paper.head + 1,
             right=_bold_percent(paper.accuracy),
             offset_right=_bold_percent(paper.offset_accuracy),
             cases=f"{paper.count:,}",
         )
-    return told + (lesson("syntax-few", cases=finding.count) if finding.count < FEW else "")
+    return told + (lesson("syntax/few", cases=finding.count) if finding.count < FEW else "")
 
 
 _DIRECTION_WORDS = {
@@ -201,7 +201,7 @@ def tell_case(case: Case, sentence: Annotated, finding: Finding) -> str:
     is_right = case.taken == case.gold and case.weight > 0
     gold = word(sentence.words[case.gold])
     return lesson(
-        "syntax-to-head" if finding.direction == "dependent to head" else "syntax-to-dependent",
+        "syntax/to-head" if finding.direction == "dependent to head" else "syntax/to-dependent",
         mark="✓" if is_right else "✗",
         asked=word(sentence.words[case.asked]),
         taken=word(sentence.words[case.taken]),

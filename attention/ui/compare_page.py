@@ -101,7 +101,7 @@ def show(view: View, panes: list[Pane]) -> None:
     comparison = Comparison(*_sides(scenes, are_models=view.beside))
     selected = _selected(view, comparison)
     first, second, difference = comparison.pictures(selected)
-    markup.prose(lesson("compare-models" if view.beside else "compare"))
+    markup.prose(lesson("compare/intro-models" if view.beside else "compare/intro"))
     info = scenes[0].info
     for name in filter(None, (info.build.of_heads, "" if view.beside else info.build.of_changes)):
         markup.prose(lesson(name, model=word(info.name)))

@@ -31,7 +31,7 @@ def show() -> None:
     view = frame.begin(FRONT)
     st.title("See attention happen", anchor=False)
     info = get_info(view.model)
-    markup.prose(lesson(info.reading.lesson("front"), model=word(info.name)))
+    markup.prose(lesson(info.reading.lesson("front/intro"), model=word(info.name)))
     if not frame.has_input(view):
         return
     panes = []

@@ -33,7 +33,7 @@ def show() -> None:
     view = masthead(MODELS)
     notices()
     st.title(MODELS.title, anchor=False)
-    markup.prose(lesson("models"))
+    markup.prose(lesson("models/intro"))
     for say, sentence in st.session_state.pop(_SAID, []):
         say(sentence)
     may_fetch = hub.allowed()
@@ -116,7 +116,7 @@ def _checksum(checksum: str) -> str:
 def _fetch_field(view: View, may_fetch: Allowed) -> None:
     """Draw the field for an id, or say how the owner allows one."""
     if not may_fetch:
-        markup.prose(lesson("models-hub-off"), is_aside=True)
+        markup.prose(lesson("models/hub-off"), is_aside=True)
         return
     with st.form("fetch", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom")
@@ -128,7 +128,7 @@ def _fetch_field(view: View, may_fetch: Allowed) -> None:
             max_chars=96,
         )
         right.form_submit_button("Download", on_click=_start_typed, width="stretch")
-    markup.prose(lesson("models-hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
+    markup.prose(lesson("models/hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
 
 
 def _follow() -> dict[str, State]:

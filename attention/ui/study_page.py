@@ -55,7 +55,7 @@ class _Texts:
 
 def show(view: View) -> None:
     """Draw the page: the choices, the work while it lasts, and what came of it."""
-    markup.prose(lesson("study"))
+    markup.prose(lesson("study/intro"))
     current, notices = place_within(view.pane, get_info(view.model))
     for sentence in notices:
         markup.notice(sentence)
@@ -136,7 +136,7 @@ def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
     with left:
         markup.prose(describe(result, current))
         with st.expander("The rules behind the labels"):
-            markup.prose(lesson("patterns"))
+            markup.prose(lesson("head/patterns"))
     with right:
         components.matrix(mean_matrix(result, alignment, current), key="mean_matrix")
         st.caption(how_many(result, alignment))

@@ -56,7 +56,7 @@ MAX_NAME = 40
 
 def show(view: View) -> None:
     """Draw the page: the work while it lasts, the table, and one relation with an example."""
-    markup.prose(lesson("syntax"))
+    markup.prose(lesson("syntax/intro"))
     info = corpus_frame.model_choice(view)
     model = corpus_frame.load(info)
     if model is None:
@@ -68,7 +68,7 @@ def show(view: View) -> None:
         markup.notice("Nothing has been counted yet.")
         return
     n_heads = info.n_layers * info.n_heads
-    markup.prose(lesson("syntax-warning", heads=n_heads))
+    markup.prose(lesson("syntax/warning", heads=n_heads))
     _say_what_was_counted(info, job.collector, done.n_done)
     common = [finding.relation for finding in relations(found, with_rare=False)]
     with_rare = view[RARE]

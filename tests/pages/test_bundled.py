@@ -35,7 +35,7 @@ POEM = Reading(
     masks=("none", "causal"),
     first_focus=lambda words: words[-1],
     blank="…",
-    variants={"front": "front-other"},
+    variants={"front/intro": "front/intro-other"},
 )
 
 

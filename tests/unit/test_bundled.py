@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attention.lesson.prose import LESSONS
+from attention.lesson.prose import lessons
 from attention.lesson.steps import keys
 from attention.models import bundled, get_info, list_models, load, weights
 from attention.models.architectures import info_from_config
@@ -52,7 +52,7 @@ def test_an_entry_is_of_one_piece(entry):
     assert entry.weights is None or entry.weights.model_id == entry.model_id
     assert entry.invitation.step in keys()
     assert entry.invitation.part in (*entry.info.parts, "encoder")
-    assert (LESSONS / f"{entry.invitation.lesson}.md").is_file()
+    assert entry.invitation.lesson in lessons()
     assert entry.info.default_layer < max(entry.info.n_layers, entry.info.n_decoder_layers)
     assert entry.info.default_head < entry.info.n_heads
     assert not entry.info.revision

@@ -57,7 +57,7 @@ def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
         assert not re.search(r"\b(this text|another text|sentence|one word|same word)\b", told)
         assert f"{summary.entropy:.2f}" in told
         assert "this text" in describe(summary)
-    for name in ("all-heads-picture", "neuron-picture"):
+    for name in ("all-heads/intro-picture", "neuron/intro-picture"):
         assert not re.search(r"\b(word|sentence)\b", lesson(name))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from attention import masks, reading
-from attention.lesson.prose import LESSONS
+from attention.lesson.prose import lessons
 from attention.ui.fields import FIELDS
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +70,7 @@ def test_what_a_kind_names_is_there(kind):
     assert set(kind.masks) <= set(masks.MASK_NAMES)
     assert "none" in kind.masks
     for names in kind.variants.items():
-        assert all((LESSONS / f"{name}.md").is_file() for name in names)
+        assert set(names) <= set(lessons())
     assert len(set(kind.examples)) == len(kind.examples) > 1
     assert not any(map(kind.is_empty, kind.examples))
     assert kind.is_empty("")
@@ -78,8 +78,8 @@ def test_what_a_kind_names_is_there(kind):
 
 
 def test_lessons_of_a_kind_are_those_of_text_but_for_its_own():
-    assert [kind.lesson("neuron") for kind in KINDS] == ["neuron", "neuron", "neuron-picture"]
-    assert [kind.lesson("front") for kind in KINDS] == ["front", "front-other", "front-other"]
+    assert [kind.lesson("neuron/intro") for kind in KINDS] == ["neuron/intro", "neuron/intro", "neuron/intro-picture"]
+    assert [kind.lesson("front/intro") for kind in KINDS] == ["front/intro", "front/intro-other", "front/intro-other"]
 
 
 def test_a_picture_is_recognised_and_everything_else_is_text():

@@ -77,7 +77,7 @@ def _words(scene: Scene) -> str:
         cosines = _cosines(inputs, scene.word)
         nearest = int(cosines.argmax())
         return lesson(
-            "embed-deeper",
+            "embed/words-deeper",
             layer=scene.layer + 1,
             before=scene.layer,
             times="once" if scene.layer == 1 else f"{scene.layer} times",
@@ -88,7 +88,7 @@ def _words(scene: Scene) -> str:
             cosine=fact(float(cosines[nearest])),
         )
     text = lesson(
-        "embed-first",
+        "embed/words",
         width=inputs.shape[1],
         focus=word(scene.names[scene.word]),
         position=scene.word,
@@ -97,9 +97,9 @@ def _words(scene: Scene) -> str:
         length=length(inputs[scene.word]),
     )
     if parts.segments is not None:
-        text += lesson("embed-segment", length=length(parts.segments[scene.word]))
+        text += lesson("embed/segment", length=length(parts.segments[scene.word]))
     text += _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
-    return text + lesson("embed-norm") if _has_norm(scene) else text
+    return text + lesson("embed/norm") if _has_norm(scene) else text
 
 
 def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
@@ -109,7 +109,7 @@ def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
         return ""
     cosine = min(1.0, max(-1.0, float(one @ other) / both))
     return lesson(
-        "embed-lengths",
+        "embed/lengths",
         cosine=fact(cosine),
         angle=fact(math.degrees(math.acos(cosine))),
         together=length(one + other),
@@ -133,7 +133,7 @@ def _tell_stream(scene: Scene, inputs: Array) -> str:
     cosines = _cosines(inputs, scene.word)
     nearest = int(cosines.argmax())
     return lesson(
-        "embed-stream",
+        "embed/words-stream",
         layer=scene.layer + 1,
         before=scene.layer,
         nearest=word(scene.names[nearest]),
@@ -146,9 +146,9 @@ def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
     """Say what enters layer 1, and how the model is told where a token stands."""
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
-        return lesson("embed-bias" if scene.attention.bias is not None else "embed-rotary", **facts)
+        return lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
     text = lesson(
-        scene.info.reading.lesson("embed-normed"),
+        scene.info.reading.lesson("embed/words-normed"),
         position=scene.word,
         word_length=length(parts.words[scene.word]),
         position_length=length(parts.positions[scene.word]),
@@ -209,16 +209,16 @@ def _explain_input(scene: Scene, cell: Cell) -> Detail:
         return _explain_normed_input(scene, cell)
     if parts is None or scene.layer > 0:
         value = scene.attention.inputs[cell.row]  # type: ignore[index]
-        title = lesson("detail-input", word=name, dimension=dimension, value=fact(float(value[cell.column])))
-        note = lesson(scene.use.lesson("detail-input-deeper"), layer=scene.layer + 1, before=scene.layer)
+        title = lesson("embed/cell", word=name, dimension=dimension, value=fact(float(value[cell.column])))
+        note = lesson(scene.use.lesson("embed/cell-deeper"), layer=scene.layer + 1, before=scene.layer)
         return Detail(title, note, scene.dimension_names, value, WHOLE_VECTOR)
     addends = {"word": parts.words, "position": parts.positions, "segment": parts.segments}
     known = {label: array[cell.row, cell.column] for label, array in addends.items() if array is not None}
     value = float(scene.attention.inputs[cell.row, cell.column])  # type: ignore[index]
-    title = lesson("detail-input", word=name, dimension=dimension, value=fact(value))
+    title = lesson("embed/cell", word=name, dimension=dimension, value=fact(value))
     total = float(sum(known.values()))
     is_plain_sum = abs(total - value) < 1e-5
-    note = lesson("detail-input-sum" if is_plain_sum else "detail-input-norm", sum=exact(total), value=exact(value))
+    note = lesson("embed/cell-sum" if is_plain_sum else "embed/cell-norm", sum=exact(total), value=exact(value))
     return Detail(title, note, tuple(known), np.array(list(known.values())), "the parts that are added")
 
 
@@ -230,10 +230,10 @@ def _explain_normed_input(scene: Scene, cell: Cell) -> Detail:
     assert stream is not None
     row, value = stream[cell.row], float(inputs[cell.row, cell.column])
     dimension = word(scene.dimension_names[cell.column])
-    title = lesson("detail-input", word=word(scene.names[cell.row]), dimension=dimension, value=fact(value))
+    title = lesson("embed/cell", word=word(scene.names[cell.row]), dimension=dimension, value=fact(value))
     mean = float(row.mean()) if norm.centred else 0.0
     note = lesson(
-        "detail-input-layernorm" if norm.centred else "detail-input-rms",
+        "embed/cell-layernorm" if norm.centred else "embed/cell-rms",
         stream=exact(float(row[cell.column])),
         mean=exact(mean),
         size=exact(float(np.sqrt(np.square(row - mean).mean() + norm.epsilon))),
@@ -249,7 +249,7 @@ def _explain_stream(scene: Scene, cell: Cell) -> Detail:
     assert scene.stream is not None
     row = scene.stream[cell.row]
     title = lesson(
-        "detail-stream",
+        "embed/cell-stream",
         norm=scene.attention.norm.name,
         word=word(scene.names[cell.row]),
         dimension=word(scene.dimension_names[cell.column]),
@@ -263,7 +263,7 @@ def _explain_source(scene: Scene, cell: Cell) -> Detail:
     assert scene.attention.sources is not None
     row = scene.attention.sources[cell.row]
     title = lesson(
-        "detail-source",
+        "embed/cell-source",
         word=word(scene.key_names[cell.row]),
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(row[cell.column])),
@@ -276,7 +276,7 @@ def _explain_part(scene: Scene, cell: Cell) -> Detail:
     values = parts.words if cell.matrix == "words" else parts.positions  # type: ignore[union-attr]
     row = values[cell.row]  # type: ignore[index]
     title = lesson(
-        f"detail-{cell.matrix}",
+        "embed/cell-word" if cell.matrix == "words" else "embed/cell-position",
         word=word(scene.names[cell.row]),
         position=cell.row,
         dimension=word(scene.dimension_names[cell.column]),

@@ -40,14 +40,14 @@ def _words(scene: Scene) -> str:
     }
     text = _tell_joining(scene)
     if scene.stream is None:
-        text += lesson("heads-no-inputs", **facts)
+        text += lesson("heads/words-no-inputs", **facts)
     else:
-        text += lesson("heads", length=length(scene.stream[row]), **facts)
+        text += lesson("heads/words", length=length(scene.stream[row]), **facts)
     total = float(lengths.sum()) + (0.0 if bias is None else float(np.linalg.norm(bias)))
     if number(total) == number(float(np.linalg.norm(scene.change[row]))):
         return text
     parts = "heads' parts" if bias is None else "heads' parts and of the bias"
-    return text + lesson("heads-lengths", parts=parts, total=fact(total))
+    return text + lesson("heads/lengths", parts=parts, total=fact(total))
 
 
 def _tell_joining(scene: Scene) -> str:
@@ -55,9 +55,13 @@ def _tell_joining(scene: Scene) -> str:
     matrix = "W<sub>O</sub>" + (", with a bias b<sub>O</sub>" if scene.has_bias("O") else "")
     info = scene.info
     if info.group_size == 1:
-        return lesson("heads-own", n_heads=info.n_heads, matrix=matrix)
+        return lesson("heads/joining", n_heads=info.n_heads, matrix=matrix)
     return lesson(
-        "heads-shared", n_heads=info.n_heads, n_groups=info.n_key_value_heads, size=info.group_size, matrix=matrix
+        "heads/joining-shared",
+        n_heads=info.n_heads,
+        n_groups=info.n_key_value_heads,
+        size=info.group_size,
+        matrix=matrix,
     )
 
 
@@ -83,12 +87,12 @@ def _explain_change(scene: Scene, cell: Cell) -> Detail:
         parts = np.append(parts, projections.b_O[cell.column])
         labels += ("bias",)
     title = lesson(
-        "detail-change",
+        "heads/cell",
         word=word(scene.names[cell.row]),
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(parts.sum())),
     )
-    note = lesson("detail-change-bias" if labels[-1] == "bias" else "detail-change-note", count=len(outputs))
+    note = lesson("heads/cell-heads-bias" if labels[-1] == "bias" else "heads/cell-heads", count=len(outputs))
     return Detail(title, note + tell_largest(parts, labels), labels, parts, "what each head adds")
 
 
@@ -96,7 +100,7 @@ def _explain_joined(scene: Scene, cell: Cell) -> Detail:
     head, dimension = divmod(cell.column, scene.steps.values.shape[-1])
     output = scene.all_outputs[head, cell.row]
     title = lesson(
-        "detail-joined",
+        "heads/cell-joined",
         word=word(scene.names[cell.row]),
         head=head + 1,
         dimension=dimension,

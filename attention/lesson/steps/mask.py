@@ -39,15 +39,15 @@ def _words(scene: Scene) -> str:
 
 def _mask_lesson(scene: Scene, hides: bool) -> str:
     if len(scene.key_tokens) == 1 and not hides:
-        return "mask-lone"
+        return "mask/lone"
     has_padding = any(token.is_padding for token in scene.key_tokens)
     if scene.hides_later:
-        return "mask-decoder-padding" if has_padding else scene.hides_later
+        return "mask/decoder-padding" if has_padding else scene.hides_later
     if not hides:
-        return scene.use.lesson("mask-none" if scene.attention.mask is None else "mask-nothing")
+        return scene.use.lesson("mask/none" if scene.attention.mask is None else "mask/nothing")
     if has_padding:
-        return "mask-padding"
-    return "mask-causal" if scene.attention.is_causal else "mask-painted"
+        return "mask/padding"
+    return "mask/causal" if scene.attention.is_causal else "mask/painted"
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
@@ -60,14 +60,14 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     added = float(scene.steps.mask[cell.row, cell.column])
     names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
     title = lesson(
-        "detail-masked",
+        "mask/cell",
         **names,
         scaled=fact(scaled),
         mask=fact(added),
         value=fact(float(scene.steps.masked_scores[cell.row, cell.column])),
     )
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
-    note = lesson(f"detail-masked-{_reason(scene, cell)}", **names, visible=int(visible.sum()), total=visible.size)
+    note = lesson(_reason(scene, cell), **names, visible=int(visible.sum()), total=visible.size)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
     labels, axis = indexed(scene.key_labels), "what is left of this row"
     # A bar of −∞ cannot be drawn; a table can say it.
@@ -76,13 +76,13 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
 
 
 def _reason(scene: Scene, cell: Cell) -> str:
-    """Return why the mask hides a cell, or that it does not."""
+    """Return which lesson says why the mask hides a cell, or that it does not."""
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
-        return "visible" if len(scene.key_tokens) > 1 else "lone"
+        return "mask/cell-visible" if len(scene.key_tokens) > 1 else "mask/cell-lone"
     if scene.key_tokens[cell.column].is_padding:
-        return "padding"
+        return "mask/cell-padding"
     is_later = scene.attention.is_causal and cell.column > cell.row
-    return "later" if is_later else "painted"
+    return "mask/cell-later" if is_later else "mask/cell-painted"
 
 
 def _code(excerpt: Excerpt) -> str:

@@ -24,6 +24,9 @@ __all__ = ["STEP"]
 
 _COLOURS = {"Q": colours.QUERY, "K": colours.KEY, "V": colours.VALUE}
 
+# What is said of a cell, by the name of its matrix.
+_CELLS = {"queries": "qkv/cell-query", "keys": "qkv/cell-key", "values": "qkv/cell-value"}
+
 _Linear = tuple[Array, Array | None]  # a weight and its bias
 
 
@@ -54,7 +57,7 @@ def _weight(scene: Scene | None, symbol: str) -> str:
 def _words(scene: Scene) -> str:
     steps = scene.steps
     text = lesson(
-        scene.use.lesson("qkv"),
+        scene.use.lesson("qkv/words"),
         head=scene.head + 1,
         width=scene.info.d_model,
         d_head=scene.d_head,
@@ -69,13 +72,15 @@ def _words(scene: Scene) -> str:
 def _own_lengths(scene: Scene) -> dict[str, str]:
     """Return the lengths of the key and the value of the word in focus, where it has them."""
     own = scene.own_key
-    return {} if own is None else {"key": length(scene.steps.keys[own]), "value": length(scene.steps.values[own])}
+    if own is None:
+        return {}
+    return {"key": length(scene.steps.keys[own]), "value": length(scene.steps.values[own])}
 
 
 def _tell_biases(scene: Scene) -> str:
     """Say which of the projections add a bias, where some do."""
     names = [f"b<sub>{symbol}</sub>" for symbol in "QKV" if scene.has_bias(symbol)]
-    return lesson("qkv-bias", biases=listed(names)) if names else ""
+    return lesson("qkv/bias", biases=listed(names)) if names else ""
 
 
 def _tell_rotary(scene: Scene) -> str:
@@ -87,7 +92,7 @@ def _tell_rotary(scene: Scene) -> str:
     thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(scene.d_head // 2)
     angles = np.degrees(scene.word * thetas.astype(np.float64))
     return lesson(
-        "rotary",
+        "qkv/rotary",
         half=scene.d_head // 2,
         focus=word(scene.names[scene.word]),
         position=scene.word,
@@ -102,7 +107,7 @@ def _tell_groups(scene: Scene) -> str:
     if size == 1:
         return ""
     return lesson(
-        "groups",
+        "qkv/groups",
         n_heads=info.n_heads,
         n_groups=info.n_key_value_heads,
         first=scene.group * size + 1,
@@ -139,10 +144,10 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     made = getattr(scene.steps, cell.matrix)
     name = word((scene.names if symbol == "q" else scene.key_names)[cell.row])
     title = lesson(
-        f"detail-{cell.matrix}", word=name, dimension=cell.column, value=fact(float(made[cell.row, cell.column]))
+        _CELLS[cell.matrix], word=name, dimension=cell.column, value=fact(float(made[cell.row, cell.column]))
     )
     if layer.inputs is None or layer.projections is None:
-        return Detail(title, lesson("detail-no-weights"), (), np.zeros(0), "")
+        return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
     if layer.rotary is not None and symbol != "v":
         return _explain_turned(scene, cell, title, layer.rotary)
     return _products(scene, cell, title, symbol)
@@ -152,7 +157,7 @@ def _explain_projected(scene: Scene, cell: Cell) -> Detail:
     symbol = cell.matrix.removeprefix("projected_")[0]
     projected = scene.projected["qk".index(symbol)]
     title = lesson(
-        "detail-projected",
+        "qkv/cell-projected",
         symbol=f'<b class="{symbol}">{symbol}</b>',
         word=word((scene.names if symbol == "q" else scene.key_names)[cell.row]),
         dimension=cell.column,
@@ -170,7 +175,7 @@ def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Deta
     is_first = cell.column < half
     own, other = (x * cosine, -y * sine) if is_first else (y * cosine, x * sine)
     note = lesson(
-        "detail-turned-note",
+        "qkv/cell-turned",
         first=pair,
         second=pair + half,
         position=cell.row,
@@ -200,11 +205,11 @@ def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
     products = inputs[cell.row] * weight
     total = float(products.sum())
     if bias is None:
-        note = lesson("detail-projection-plain", count=products.size, sum=exact(total))
+        note = lesson("qkv/cell-products", count=products.size, sum=exact(total))
     else:
         offset = float(bias[column])
         note = lesson(
-            "detail-projection-note",
+            "qkv/cell-products-bias",
             count=products.size,
             sum=exact(total),
             bias=exact(offset),

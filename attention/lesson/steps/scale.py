@@ -31,29 +31,35 @@ def _formula(scene: Scene | None) -> str:
 
 
 def _words(scene: Scene) -> str:
-    name = _scale_lesson(scene)
     divisor = f"<b>{scene.divisor(number(scene.d_head**0.5))}</b>"
-    text = lesson(name, divisor=divisor, d_head=scene.d_head) + _tell_spread(scene, name)
+    text = lesson(_words_lesson(scene), divisor=divisor, d_head=scene.d_head) + _tell_spread(scene)
     return text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
 
 
-def _tell_spread(scene: Scene, name: str) -> str:
+def _tell_spread(scene: Scene) -> str:
     """Say how the spread of the scores changes; one score alone has none."""
     steps = scene.steps
     if steps.scores.size < 2:
         return ""
     return lesson(
-        name.replace("scale", "scale-spread"),
+        _spread_lesson(scene),
         before=fact(float(steps.scores.std())),
         after=fact(float(steps.scaled_scores.std())),
     )
 
 
-def _scale_lesson(scene: Scene) -> str:
+def _words_lesson(scene: Scene) -> str:
     """Return which lesson says what this model divides its scores by."""
     if scene.attention.has_usual_scale:
-        return "scale"
-    return "scale-none" if scene.attention.scale == 1 else "scale-own"
+        return "scale/words"
+    return "scale/words-none" if scene.attention.scale == 1 else "scale/words-own"
+
+
+def _spread_lesson(scene: Scene) -> str:
+    """Return which lesson says what that makes of the spread of the scores."""
+    if scene.attention.has_usual_scale:
+        return "scale/spread"
+    return "scale/spread-none" if scene.attention.scale == 1 else "scale/spread-own"
 
 
 def _tell_unscaled(scene: Scene) -> str:
@@ -62,12 +68,14 @@ def _tell_unscaled(scene: Scene) -> str:
     focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
     best = int(steps.masked_scores[row].argmax())
     if n_visible == len(scene.key_tokens) == 1:
-        return lesson("scale-lone", focus=focus)
+        return lesson("scale/weight-lone", focus=focus)
     if n_visible < 2:
-        return lesson("scale-one" if n_visible else "scale-nothing", focus=focus, best=word(scene.key_names[best]))
+        return lesson(
+            "scale/weight-one" if n_visible else "scale/weight-none", focus=focus, best=word(scene.key_names[best])
+        )
     hidden = len(scene.key_tokens) - n_visible
     return lesson(
-        "scale-softmax-masked" if hidden else "scale-softmax",
+        "scale/weight-masked" if hidden else "scale/weight",
         focus=focus,
         best=word(scene.key_names[best]),
         hidden=hidden,
@@ -97,7 +105,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     before = float(scene.steps.scores[cell.row, cell.column])
     after = float(scene.steps.scaled_scores[cell.row, cell.column])
     title = lesson(
-        "detail-scaled",
+        "scale/cell",
         query=word(scene.names[cell.row]),
         key=word(scene.key_names[cell.column]),
         before=fact(before),

@@ -25,7 +25,7 @@ def _words(scene: Scene) -> str:
     row = scene.steps.scores[scene.word]
     best, worst = int(row.argmax()), int(row.argmin())
     text = lesson(
-        "scores",
+        "scores/words",
         focus=word(scene.names[scene.word]),
         best=word(scene.key_names[best]),
         best_score=fact(float(row[best])),
@@ -34,7 +34,7 @@ def _words(scene: Scene) -> str:
     )
     if scene.attention.bias is not None:
         text += lesson(
-            "scores-bias",
+            "scores/bias",
             focus=word(scene.names[scene.word]),
             best=word(scene.key_names[best]),
             bias=fact(float(scene.attention.bias[scene.head, scene.word, best])),
@@ -49,7 +49,7 @@ def _tell_hidden_best(scene: Scene, best: int) -> str:
         return ""
     left = int(scene.steps.masked_scores[scene.word].argmax())
     return lesson(
-        "scores-hidden",
+        "scores/hidden",
         best=word(scene.key_names[best]),
         left=word(scene.key_names[left]),
         score=fact(float(scene.steps.scores[scene.word, left])),
@@ -68,16 +68,18 @@ def explain_score(scene: Scene, cell: Cell) -> Detail:
     labels = tuple(f"dimension {i}" for i in range(products.size))
     bias = scene.attention.bias
     title = lesson(
-        "detail-scores" if bias is None else "detail-scores-biased",
+        "scores/cell" if bias is None else "scores/cell-biased",
         query=word(scene.names[cell.row]),
         key=word(scene.key_names[cell.column]),
         value=fact(float(scene.steps.scores[cell.row, cell.column])),
     )
     axis, largest = "q × k, dimension by dimension", tell_largest(products, labels)
     if bias is None:
-        return Detail(title, lesson("detail-scores-note", count=products.size) + largest, labels, products, axis)
+        return Detail(title, lesson("scores/cell-products", count=products.size) + largest, labels, products, axis)
     added = bias[scene.head, cell.row, cell.column]
-    note = lesson("detail-scores-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added)))
+    note = lesson(
+        "scores/cell-products-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added))
+    )
     parts = np.append(products, added)
     return Detail(title, note + largest, (*labels, "position bias"), parts, f"{axis}, and the bias")
 

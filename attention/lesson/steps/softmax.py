@@ -33,7 +33,7 @@ def _formula(scene: Scene | None) -> str:
 
 
 def _words(scene: Scene) -> str:
-    which = "softmax" if scene.visible.all() else "softmax-masked"
+    which = "softmax/words" if scene.visible.all() else "softmax/words-masked"
     return lesson(which) + tell_weights(scene) + _tell_next(scene) + _tell_sink(scene)
 
 
@@ -58,10 +58,10 @@ def _tell_sink(scene: Scene) -> str:
     best, is_free = int(row.argmax()), scene.visible[scene.word].sum() > 1
     is_first = bool(scene.hides_later) and best == 0 and scene.word > 0
     if is_first and _share(scene, 0) > MOST:
-        return _sink("weights-first", scene, best)
+        return _sink("softmax/sink-first", scene, best)
     if scene.key_tokens[best].is_special:
-        return _sink("weights-sink", scene, best)
-    return _sink("weights-first-row", scene, best) if is_first and is_free and row[best] > MOST else ""
+        return _sink("softmax/sink", scene, best)
+    return _sink("softmax/sink-first-row", scene, best) if is_first and is_free and row[best] > MOST else ""
 
 
 def _sink(name: str, scene: Scene, best: int) -> str:
@@ -80,7 +80,7 @@ def _sink(name: str, scene: Scene, best: int) -> str:
     if second == best or row[second] < SMALLEST_TOLD or not _is_word(scene.focus):
         return text
     return text + lesson(
-        "weights-words",
+        "softmax/sink-others",
         focus=word(scene.names[scene.word]),
         best_word=word(scene.key_names[second]),
         best_word_weight=fact(float(row[second])),
@@ -102,28 +102,27 @@ def tell_weights(scene: Scene) -> str:
     """Return in a sentence where the word in focus looks."""
     row = scene.steps.weights[scene.word]
     order = np.argsort(-row, kind="stable")
-    facts = {
-        "focus": word(scene.names[scene.word]),
-        "best": word(scene.key_names[order[0]]),
-        "best_weight": fact(float(row[order[0]])),
-    }
+    facts = {"focus": word(scene.names[scene.word]), "best_weight": fact(float(row[order[0]]))}
+    best = word(scene.key_names[order[0]])
     visible = int(scene.visible[scene.word].sum())
     if visible < 2:
-        return lesson("weights-one" if visible else "weights-none", **facts)
+        return lesson("softmax/weights-one" if visible else "softmax/weights-none", best=best, **facts)
     facts["sum"] = fact(float(row.sum()))
     second = float(row[order[1]])
     if second < SMALLEST_TOLD:
         rest = float(row[order[1:]].sum())
         return lesson(
-            "weights-alone",
+            "softmax/weights-alone",
+            best=best,
             smallest=str(SMALLEST_TOLD),
             rest=fact(rest) if rest >= SMALLEST_TOLD else f"less than {SMALLEST_TOLD}",
             **facts,
         )
     alike = [key for key in order if number(float(row[key])) == number(float(row[order[0]]))]
     if len(alike) > 1:
-        return lesson("weights-tied", tied=_tied([scene.key_names[key] for key in alike]), **facts)
-    return lesson("weights", second=word(scene.key_names[order[1]]), second_weight=fact(second), **facts)
+        return lesson("softmax/weights-tied", tied=_tied([scene.key_names[key] for key in alike]), **facts)
+    runner_up = word(scene.key_names[order[1]])
+    return lesson("softmax/weights", best=best, second=runner_up, second_weight=fact(second), **facts)
 
 
 def _tied(names: list[str]) -> str:
@@ -144,24 +143,24 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     highest = float(scores.max())
     names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
     value = float(weights[cell.column])
-    title = lesson("detail-weights", **names, value=fact(value), percent=f"{100 * value:.0f}")
+    title = lesson("softmax/cell", **names, value=fact(value), percent=f"{100 * value:.0f}")
     if np.isneginf(highest):
-        note = lesson("detail-weights-masked", **names)
+        note = lesson("softmax/cell-no-row", query=names["query"])
         return Detail(title, note, indexed(scene.key_labels), weights, "the weights of this row", are_weights=True)
     shifted, visible = scores - highest, scene.visible[cell.row]
     exponentials = np.exp(shifted)
     if visible[cell.column]:
         note = lesson(
-            "detail-weights-note",
-            **names,
+            "softmax/cell-sum",
+            key=names["key"],
             exponential=exact(float(exponentials[cell.column])),
             total=exact(float(exponentials.sum())),
             highest=fact(highest),
             value=exact(value),
         )
     else:
-        title = lesson("detail-weights-hidden", **names)
-        note = lesson("detail-hidden-note", visible=int(visible.sum()), total=visible.size)
+        title = lesson("softmax/cell-hidden", **names)
+        note = lesson("softmax/cell-hidden-note", visible=int(visible.sum()), total=visible.size)
     labels = indexed(scene.key_labels)
     columns = {
         "key": list(labels),

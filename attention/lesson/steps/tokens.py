@@ -20,9 +20,9 @@ __all__ = ["STEP"]
 
 # Special tokens that have a sentence of their own, in this order.
 _SPECIAL_LESSONS = {
-    "[CLS]": "tokens-cls",
-    "[SEP]": "tokens-sep",
-    "[MASK]": "tokens-mask-token",
+    "[CLS]": "tokens/special-cls",
+    "[SEP]": "tokens/special-sep",
+    "[MASK]": "tokens/special-mask",
 }
 
 
@@ -82,17 +82,17 @@ def _tell_pieces(scene: Scene) -> str:
         typed = "".join(piece.typed for piece in pieces)
         listed = " + ".join(f"<b>{word(piece.text)}</b>" for piece in pieces)
         is_marked = any(piece.text.startswith(CONTINUES) for piece in pieces)
-        text += lesson("tokens-pieces" if is_marked else "tokens-pieces-plain", word=word(typed), pieces=listed)
+        text += lesson("tokens/pieces" if is_marked else "tokens/pieces-plain", word=word(typed), pieces=listed)
     if any(SPACE in token.text and SPACE not in token.typed for token in scene.tokens):
-        text += lesson("tokens-space")
+        text += lesson("tokens/space")
     parts = [token.text for token in scene.tokens if "\\x" in token.text and "\\x" not in token.typed]
     if parts:
-        text += lesson("tokens-bytes", token=word(parts[0]))
+        text += lesson("tokens/bytes", token=word(parts[0]))
     specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
     # One that was typed is special too, but the model did not add it.
     added = dict.fromkeys(token.text for token in scene.tokens if token.is_special and token.word is None)
     if added:
-        text += lesson("tokens-special", specials=", ".join(map(word, added)))
+        text += lesson("tokens/special", specials=", ".join(map(word, added)))
     text += "".join(lesson(_SPECIAL_LESSONS[special]) for special in specials if special in _SPECIAL_LESSONS)
     text += _tell_padding(scene)
     aside = scene.use.asides.get("tokens")
@@ -100,7 +100,7 @@ def _tell_pieces(scene: Scene) -> str:
         text += lesson(aside, first=word(scene.labels[0]))
     unknown = dict.fromkeys(token.typed for token in scene.tokens if token.text == "[UNK]")
     if unknown:
-        text += lesson("tokens-unk", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
+        text += lesson("tokens/unknown", typed=", ".join(f"<b>{word(typed)}</b>" for typed in unknown))
     return text + tell_guessed(scene)
 
 
@@ -111,16 +111,19 @@ def _tell_count(scene: Scene) -> str:
     facts: dict[str, str | int] = {
         "model": word(info.name),
         "count": count,
-        "keys": sum(not token.is_padding for token in scene.key_tokens),
-        "patches": sum(not token.is_special for token in scene.tokens),
-        "first": word(names[0]),
         "tokens": "token" if count == 1 else "tokens",
         "focus": word(names[scene.word]),
         "position": scene.word,
     }
     if not info.feature_names:
-        return lesson(scene.use.lesson(info.reading.lesson("tokens")), **facts)
-    return lesson("tokens-features", features=_features(scene), source=_source(scene.focus), **facts)
+        return lesson(
+            scene.use.lesson(info.reading.lesson("tokens/words")),
+            keys=sum(not token.is_padding for token in scene.key_tokens),
+            patches=sum(not token.is_special for token in scene.tokens),
+            first=word(names[0]),
+            **facts,
+        )
+    return lesson("tokens/words-features", features=_features(scene), source=_source(scene.focus), **facts)
 
 
 def _source(token: Token) -> str:
@@ -145,13 +148,13 @@ def _tell_padding(scene: Scene) -> str:
     if not padding:
         return ""
     times = "once" if len(padding) == 1 else f"{len(padding)} times"
-    return lesson("tokens-pad", pad=word(padding[0]), times=times)
+    return lesson("tokens/padding", pad=word(padding[0]), times=times)
 
 
 def _note(scene: Scene) -> str:
     """Say what the model's name does not."""
     note = scene.info.note
-    return lesson("tokens-note", model=word(scene.info.name), note=html.escape(note)) if note else ""
+    return lesson("tokens/note", model=word(scene.info.name), note=html.escape(note)) if note else ""
 
 
 def _features(scene: Scene) -> str:

@@ -26,7 +26,7 @@ def _words(scene: Scene) -> str:
     lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
     best, largest = int(weights.argmax()), int(lengths.argmax())
     return lesson(
-        "sum" if best == largest else "sum-other",
+        "sum/words" if best == largest else "sum/words-other",
         focus=word(scene.names[scene.word]),
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
         best=word(scene.key_names[best]),
@@ -70,7 +70,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     if cell.matrix == "contributions" and cell.row < len(weights):
         weight, value = float(weights[cell.row]), float(values[cell.row, cell.column])
         title = lesson(
-            "detail-contribution",
+            "sum/cell-contribution",
             query=word(scene.names[query]),
             key=word(scene.key_names[cell.row]),
             weight=exact(weight),
@@ -80,14 +80,14 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
         )
     else:
         title = lesson(
-            "detail-outputs",
+            "sum/cell",
             query=word(scene.names[query]),
             dimension=cell.column,
             value=fact(float(scene.steps.head_outputs[query, cell.column])),
         )
     products = weights * values[:, cell.column]
     labels = indexed(scene.key_labels)
-    note = lesson("detail-outputs-note", count=products.size) + tell_largest(products, labels)
+    note = lesson("sum/cell-products", count=products.size) + tell_largest(products, labels)
     return Detail(title, note, labels, products, "weight × value, token by token")
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from attention.lesson.prose import LESSONS
+from attention.lesson.prose import lessons
 from attention.masks import MASK_NAMES
 from attention.models import load
 from attention.trace import PARTS
@@ -63,7 +63,7 @@ def shown(markup):
 @cache
 def pattern_of(name):
     """The text of a lesson as a regular expression with a group for each place that takes a fact."""
-    whole = shown(MarkdownIt("commonmark", {"html": True}).render((LESSONS / f"{name}.md").read_text()))
+    whole = shown(MarkdownIt("commonmark", {"html": True}).render(lessons()[name]))
     seen = set()
 
     def group(match):

@@ -21,7 +21,7 @@ def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
     for model_id in ("toy", "minilm-l6"):
         scene = scene_of(model_id, at=3)
         told, parts = step_of("embed").words(scene), scene.trace.embeddings
-        assert facts_in(told, "embed-first") == {
+        assert facts_in(told, "embed/words") == {
             "width": scene.info.d_model,
             "focus": scene.tokens[3].text,
             "position": 3,
@@ -29,18 +29,18 @@ def test_the_parts_of_a_vector_have_the_lengths_that_are_told(scene_of):
             "position_length": rounded(np.linalg.norm(parts.positions[3])),
             "length": rounded(np.linalg.norm(scene.attention.inputs[3])),
         }
-        assert bool(pattern_of("embed-norm").search(shown(told))) == (model_id == "minilm-l6")
+        assert bool(pattern_of("embed/norm").search(shown(told))) == (model_id == "minilm-l6")
         word, place = parts.words[3].astype(float), parts.positions[3].astype(float)
         cosine = word @ place / np.linalg.norm(word) / np.linalg.norm(place)
-        assert facts_in(told, "embed-lengths") == {
+        assert facts_in(told, "embed/lengths") == {
             "focus": scene.tokens[3].text,
             "cosine": rounded(cosine),
             "angle": rounded(np.degrees(np.arccos(cosine))),
             "together": rounded(np.linalg.norm(word + place)),
         }
-        assert is_told("embed-segment", told) == (parts.segments is not None)
+        assert is_told("embed/segment", told) == (parts.segments is not None)
         if parts.segments is not None:
-            assert facts_in(told, "embed-segment")["length"] == rounded(np.linalg.norm(parts.segments[3]))
+            assert facts_in(told, "embed/segment")["length"] == rounded(np.linalg.norm(parts.segments[3]))
 
 
 def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of):
@@ -49,7 +49,7 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
     unit = inputs / np.linalg.norm(inputs, axis=1, keepdims=True)
     cosines = {token.text: float(unit[3] @ unit[token.position]) for token in scene.tokens if token.position != 3}
     nearest = max(cosines, key=cosines.get)
-    assert facts_in(step_of("embed").words(scene), "embed-deeper") == {
+    assert facts_in(step_of("embed").words(scene), "embed/words-deeper") == {
         "layer": 5,
         "before": 4,
         "times": "4 times",
@@ -64,10 +64,10 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
 @pytest.mark.parametrize(
     ("kind", "latex", "name"),
     [
-        ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed-normed"),
-        ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed-picture"),
-        ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-bias"),
-        ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed-rotary"),
+        ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed/words-normed"),
+        ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed/words-picture"),
+        ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/words-bias"),
+        ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/words-rotary"),
     ],
 )
 def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kind, latex, name):
@@ -77,11 +77,11 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     assert step_of("embed").formula(first) == latex
     norm = trace.layers[0].norm.name
     told = facts_in(step_of("embed").words(first), name)
-    assert told["norm"] == facts_in(step_of("embed").words(second), "embed-stream")["norm"] == norm
+    assert told["norm"] == facts_in(step_of("embed").words(second), "embed/words-stream")["norm"] == norm
     assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
     assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
-    assert is_told("embed-lengths", step_of("embed").words(first)) == (trace.embeddings.positions is not None)
-    if name in ("embed-normed", "embed-picture"):
+    assert is_told("embed/lengths", step_of("embed").words(first)) == (trace.embeddings.positions is not None)
+    if name in ("embed/words-normed", "embed/words-picture"):
         assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
     assert step_of("embed").matrices(second)[0].title == f"X: what enters layer 2, after {norm}"
 

@@ -155,22 +155,22 @@ CLOSE = {"rel": 1e-4, "abs": 1e-4}
 
 # The detail's title, and in which of its places the number of the cell stands.
 TITLES = {
-    "inputs": ("detail-input", "value"),
-    "words": ("detail-words", "value"),
-    "positions": ("detail-positions", "value"),
-    "queries": ("detail-queries", "value"),
-    "keys": ("detail-keys", "value"),
-    "values": ("detail-values", "value"),
-    "projected_queries": ("detail-projected", "value"),
-    "projected_keys": ("detail-projected", "value"),
-    "stream": ("detail-stream", "value"),
-    "scores": ("detail-scores", "value"),
-    "scaled": ("detail-scaled", "value"),
-    "masked": ("detail-masked", "value"),
-    "weights": ("detail-weights", "value"),
-    "outputs": ("detail-outputs", "value"),
-    "joined": ("detail-joined", "value"),
-    "change": ("detail-change", "value"),
+    "inputs": ("embed/cell", "value"),
+    "words": ("embed/cell-word", "value"),
+    "positions": ("embed/cell-position", "value"),
+    "queries": ("qkv/cell-query", "value"),
+    "keys": ("qkv/cell-key", "value"),
+    "values": ("qkv/cell-value", "value"),
+    "projected_queries": ("qkv/cell-projected", "value"),
+    "projected_keys": ("qkv/cell-projected", "value"),
+    "stream": ("embed/cell-stream", "value"),
+    "scores": ("scores/cell", "value"),
+    "scaled": ("scale/cell", "value"),
+    "masked": ("mask/cell", "value"),
+    "weights": ("softmax/cell", "value"),
+    "outputs": ("sum/cell", "value"),
+    "joined": ("heads/cell-joined", "value"),
+    "change": ("heads/cell", "value"),
 }
 
 
@@ -186,14 +186,15 @@ def check_detail(step, scene, cell, value):
     is_product = cell.matrix == "contributions" and cell.row < len(scene.tokens)
     if cell.matrix == "weights" and np.isneginf(scene.steps.mask[cell.row, cell.column]):
         names = {"query": scene.names[cell.row], "key": scene.key_names[cell.column]}
-        assert facts_in(explained.title, "detail-weights-hidden") == names
+        assert facts_in(explained.title, "softmax/cell-hidden") == names
         visible = int(np.isfinite(scene.steps.mask[cell.row]).sum())
-        assert facts_in(explained.note, "detail-hidden-note") == {"visible": visible, "total": len(scene.key_tokens)}
+        facts = facts_in(explained.note, "softmax/cell-hidden-note")
+        assert facts == {"visible": visible, "total": len(scene.key_tokens)}
         assert explained.parts[cell.column] == value == 0
         return
-    name, place = ("detail-contribution", "product") if is_product else TITLES.get(cell.matrix, TITLES["outputs"])
+    name, place = ("sum/cell-contribution", "product") if is_product else TITLES.get(cell.matrix, TITLES["outputs"])
     if cell.matrix == "scores" and scene.attention.bias is not None:
-        name = "detail-scores-biased"
+        name = "scores/cell-biased"
     title = facts_in(explained.title, name)
     assert title[place] == rounded(value, 4 if is_product else 2)
 
@@ -202,13 +203,13 @@ def check_detail(step, scene, cell, value):
         case "scores" | "outputs":
             assert total == pytest.approx(value, **CLOSE)
             if cell.matrix == "scores" and scene.attention.bias is not None:
-                note = facts_in(explained.note, "detail-scores-bias")
+                note = facts_in(explained.note, "scores/cell-products-bias")
                 assert note["sum"] + note["bias"] == pytest.approx(value, abs=2e-4)
                 assert note["count"] == len(explained.parts) - 1
         case "change":
             assert total == pytest.approx(value, **CLOSE)
             has_bias = scene.attention.projections.b_O is not None
-            note = facts_in(explained.note, "detail-change-bias" if has_bias else "detail-change-note")
+            note = facts_in(explained.note, "heads/cell-heads-bias" if has_bias else "heads/cell-heads")
             assert note["count"] == scene.info.n_heads == len(explained.parts) - has_bias
         case "contributions":
             assert total == pytest.approx(float(scene.steps.head_outputs[scene.word, cell.column]), **CLOSE)
@@ -216,7 +217,7 @@ def check_detail(step, scene, cell, value):
                 assert explained.parts[cell.row] == pytest.approx(value, **CLOSE)
                 assert title["weight"] * title["value"] == pytest.approx(value, abs=1e-3, rel=1e-2)
         case "queries" | "keys" if scene.attention.rotary is not None:
-            note = facts_in(explained.note, "detail-turned-note")
+            note = facts_in(explained.note, "qkv/cell-turned")
             assert total == pytest.approx(value, **CLOSE)
             assert note["second"] - note["first"] == 32
             assert cell.column in (note["first"], note["second"])
@@ -229,7 +230,7 @@ def check_detail(step, scene, cell, value):
         case "queries" | "keys" | "values" | "projected_queries" | "projected_keys":
             symbol = cell.matrix.removeprefix("projected_")
             bias = getattr(scene.attention.projections, f"b_{symbol[0].upper()}")
-            note = facts_in(explained.note, "detail-projection-plain" if bias is None else "detail-projection-note")
+            note = facts_in(explained.note, "qkv/cell-products" if bias is None else "qkv/cell-products-bias")
             width = getattr(scene.steps, symbol).shape[1]
             group = 1 if symbol == "queries" else scene.info.n_heads // scene.info.n_key_value_heads
             offset = 0.0 if bias is None else float(bias[scene.head // group * width + cell.column])
@@ -241,7 +242,7 @@ def check_detail(step, scene, cell, value):
             assert note["count"] == len(explained.parts) == scene.info.d_model
         case "inputs" if scene.attention.norm is not None:
             norm = scene.attention.norm
-            note = facts_in(explained.note, "detail-input-layernorm" if norm.centred else "detail-input-rms")
+            note = facts_in(explained.note, "embed/cell-layernorm" if norm.centred else "embed/cell-rms")
             assert explained.parts[cell.column] == value
             assert note["value"] == rounded(value, 4)
             stream = scene.trace.hidden_states[scene.layer][cell.row].astype(float)
@@ -262,7 +263,7 @@ def check_detail(step, scene, cell, value):
                 known = [part for part in (parts.words, parts.positions, parts.segments) if part is not None]
                 assert list(explained.parts) == [part[cell.row, cell.column] for part in known]
                 is_sum = abs(total - value) < 1e-5
-                note = facts_in(explained.note, "detail-input-sum" if is_sum else "detail-input-norm")
+                note = facts_in(explained.note, "embed/cell-sum" if is_sum else "embed/cell-norm")
                 assert note["sum"] == rounded(total, 4)
                 assert note.get("value", value) == rounded(value, 4)
         case "words" | "positions" | "joined" | "stream":
@@ -277,12 +278,12 @@ def check_detail(step, scene, cell, value):
             assert title["mask"] == scene.steps.mask[cell.row, cell.column]
             if np.isfinite(value):
                 assert explained.parts[cell.column] == value
-                assert pattern_of("detail-masked-visible").search(shown(explained.note))
+                assert pattern_of("mask/cell-visible").search(shown(explained.note))
         case "weights":
             assert total == pytest.approx(1, abs=1e-5)
             assert explained.parts[cell.column] == value
             assert title["percent"] == rounded(100 * value, 0)
-            note = facts_in(explained.note, "detail-weights-note")
+            note = facts_in(explained.note, "softmax/cell-sum")
             assert note["exponential"] / note["total"] == pytest.approx(value, abs=2e-4)
         case other:
             pytest.fail(f"nothing here checks how a cell of {other} is explained")
@@ -448,7 +449,7 @@ def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, p
     assert [label.startswith("0 × ") for label in contributions.row_labels[:-1]] == hidden[1].tolist()
     assert np.isfinite(outputs.drawn).all()
     told = step_of("softmax").words(scene)
-    assert is_told("softmax-masked", told) == hidden.any()
+    assert is_told("softmax/words-masked", told) == hidden.any()
     assert ("all positive" in shown(told)) == (not hidden.any())
     for key in range(len(scene.key_tokens)):
         handed = value_picture(scene, key)
@@ -537,7 +538,7 @@ def test_a_model_of_which_only_its_attention_is_known_is_told_as_far_as_it_is(gr
         explained = step_of(step).detail(replace(scene, cell=cell))
         assert "$" not in explained.title + explained.note
         if cell.matrix in ("queries", "keys", "values"):
-            assert pattern_of("detail-no-weights").search(shown(explained.note))
+            assert pattern_of("qkv/cell-unknown").search(shown(explained.note))
             assert len(explained.parts) == 0
         else:
             check_detail(step, scene, cell, value)

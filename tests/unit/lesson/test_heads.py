@@ -16,17 +16,17 @@ def test_what_the_heads_change_is_the_output_of_the_layer(scene):
     joined = np.concatenate(list(layer.model_output[:, at]))
     bias = 0 if layer.projections.b_O is None else layer.projections.b_O
     told, group = step_of("heads").words(scene), scene.info.n_heads // scene.info.n_key_value_heads
-    joining = facts_in(told, "heads-own" if group == 1 else "heads-shared")
+    joining = facts_in(told, "heads/joining" if group == 1 else "heads/joining-shared")
     assert joining.pop("n_heads") == scene.info.n_heads
     has_bias = layer.projections.b_O is not None
     assert joining.pop("matrix") == ("WO, with a bias bO" if has_bias else "WO")
     assert joining == ({} if group == 1 else {"size": group, "n_groups": scene.info.n_key_value_heads})
     total = sum(lengths) + np.linalg.norm(bias)
-    assert facts_in(told, "heads-lengths") == {
+    assert facts_in(told, "heads/lengths") == {
         "parts": "heads' parts and of the bias" if has_bias else "heads' parts",
         "total": rounded(total),
     }
-    assert facts_in(told, "heads") == {
+    assert facts_in(told, "heads/words") == {
         "focus": scene.focus.text,
         "change": rounded(np.linalg.norm(joined @ layer.projections.W_O + bias)),
         # What the heads add to: where a norm stands before them, it is not what they are made of.

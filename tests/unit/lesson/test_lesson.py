@@ -11,25 +11,16 @@ from hypothesis import strategies as st
 
 from attention.lesson.heads import head_thumbs
 from attention.lesson.proof import TOLERANCE, prove
-from attention.lesson.prose import LESSONS, exact, fact, lesson
+from attention.lesson.prose import exact, fact, lesson
 from attention.lesson.steps import keys, step_of
 from attention.lesson.survey import Look, head_matrix
 from attention.lesson.tables import matrix_table, to_csv, token_table
 from tests.unit.lesson.telling import TEXT, TOY, anything
 
 
-def test_every_lesson_text_is_told_somewhere():
-    """A text that nothing shows would be a promise to nobody."""
-    sources = "".join(path.read_text() for path in (LESSONS.parents[1] / "attention").rglob("*.py"))
-    for path in LESSONS.glob("*.md"):
-        stems = [path.stem[:end] for end in range(len(path.stem), 2, -1)]
-        # A name is written out, or its beginning is, before a place in braces: f"detail-{name}".
-        assert any(f'"{stem}"' in sources or f'"{stem}{{' in sources for stem in stems), path.name
-
-
 def test_a_place_without_a_fact_raises():
     with pytest.raises(KeyError):
-        lesson("scores", focus="x")
+        lesson("scores/words", focus="x")
 
 
 def test_a_merged_word_is_hidden_only_if_all_its_pieces_are(scene_of):

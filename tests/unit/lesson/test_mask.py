@@ -17,7 +17,7 @@ def test_what_a_mask_hides_is_counted(scene_of, model_id):
     n = len(scene_of(model_id).tokens)
     shown_of = {"none": n, "causal": 3, "padding": n}
     for mask in MASK_NAMES:
-        told = facts_in(step_of("mask").words(scene_of(model_id, mask=mask, at=2)), f"mask-{mask}")
+        told = facts_in(step_of("mask").words(scene_of(model_id, mask=mask, at=2)), f"mask/{mask}")
         total = n + 3 if mask == "padding" else n
         hidden = {"none": 0, "causal": n * (n - 1) // 2, "padding": 3 * total}[mask]
         assert told["total"] == total
@@ -33,7 +33,7 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
         told = step_of("mask").words(scene)
         n = len(scene.tokens)
         wanted = {"focus": scene.names[1], "visible": 2, "total": n, "hidden": n * (n - 1) // 2}
-        assert facts_in(told, "mask-written") == wanted
+        assert facts_in(told, "mask/written") == wanted
         # There the two are not the same: what was read is read with the chosen mask.
         assert "give the same" not in shown(told)
     none, causal = (scene_of("translator-fr-en", text, mask=m, layer=1, part="decoder") for m in ("none", "causal"))
@@ -44,12 +44,12 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
     scene = Scene(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
-    assert facts_in(step_of("mask").words(scene), "mask-nothing") == {"focus": "cat", "visible": 6, "total": 6}
+    assert facts_in(step_of("mask").words(scene), "mask/nothing") == {"focus": "cat", "visible": 6, "total": 6}
     for mask in ("none", "causal"):
         alone = step_of("mask").words(scene_of("toy", "cat", mask=mask))
-        assert facts_in(alone, "mask-lone") == {"focus": "cat"}
+        assert facts_in(alone, "mask/lone") == {"focus": "cat"}
         cell = scene_of("toy", "cat", mask=mask, cell=Cell("masked", 0, 0))
-        assert facts_in(step_of("mask").detail(cell).note, "detail-masked-lone") == {"query": "cat"}
+        assert facts_in(step_of("mask").detail(cell).note, "mask/cell-lone") == {"query": "cat"}
         assert "tokens" not in shown(alone)
 
 
@@ -57,14 +57,14 @@ def test_a_mask_made_by_hand_is_told_with_its_own_count():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2, [0, 1, 4]] = hidden[5, 3] = -np.inf
     scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
-    assert facts_in(step_of("mask").words(scene), "mask-painted") == {
+    assert facts_in(step_of("mask").words(scene), "mask/painted") == {
         "hidden": 4,
         "focus": "sat",
         "visible": 3,
         "total": 6,
     }
     explained = step_of("mask").detail(replace(scene, cell=Cell("masked", 2, 4)))
-    assert facts_in(explained.note, "detail-masked-painted") == {"visible": 3, "total": 6}
+    assert facts_in(explained.note, "mask/cell-painted") == {"visible": 3, "total": 6}
 
 
 def test_a_masked_cell_says_why_it_is_hidden(scene_of):
@@ -72,7 +72,7 @@ def test_a_masked_cell_says_why_it_is_hidden(scene_of):
         scene = scene_of("minilm-l6", mask=mask, cell=Cell("masked", 1, 10 if mask == "padding" else 5))
         explained = step_of("mask").detail(scene)
         visible = int(np.isfinite(scene.steps.masked_scores[1]).sum())
-        facts = facts_in(explained.note, f"detail-masked-{reason}")
+        facts = facts_in(explained.note, f"mask/cell-{reason}")
         assert (facts["visible"], facts["total"]) == (visible, len(scene.tokens))
-        assert facts_in(explained.title, "detail-masked")["value"] == -np.inf
+        assert facts_in(explained.title, "mask/cell")["value"] == -np.inf
         assert np.isfinite(explained.parts).all()

@@ -8,7 +8,7 @@ from tests.unit.lesson.telling import facts_in, rounded
 
 def test_query_key_and_value_have_the_lengths_that_are_told(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
-    assert facts_in(step_of("qkv").words(scene), "qkv") == {
+    assert facts_in(step_of("qkv").words(scene), "qkv/words") == {
         "head": scene.head + 1,
         "width": scene.info.d_model,
         "d_head": head.queries.shape[1],

@@ -18,7 +18,7 @@ from tests.unit.lesson.telling import MASKED_PLACES, TEXT, TOY, facts_in, rounde
 def test_one_token_is_said_to_be_one_and_no_mask_is_named_that_there_is_not(scene_of):
     scene = scene_of("toy", "Hello", at=0)
     told = shown(step_of("scale").words(scene))
-    assert facts_in(step_of("scale").words(scene), "scale-lone") == {"focus": "hello"}
+    assert facts_in(step_of("scale").words(scene), "scale/weight-lone") == {"focus": "hello"}
     assert "mask" not in told
     assert "spread" not in told
     assert "1 tokens" not in shown(step_of("tokens").words(scene))
@@ -28,7 +28,7 @@ def test_the_spread_before_and_after_scaling_is_that_of_the_scores(scene):
     head = scene.trace.layers[scene.layer].head(scene.head)
     d_head = head.queries.shape[1]
     scores = head.queries.astype(float) @ head.keys.T.astype(float)
-    assert facts_in(step_of("scale").words(scene), "scale", "scale-spread") == {
+    assert facts_in(step_of("scale").words(scene), "scale/words", "scale/spread") == {
         "d_head": d_head,
         "divisor": rounded(np.sqrt(d_head)),
         "before": rounded(scores.std()),
@@ -57,9 +57,9 @@ def test_the_weight_without_scaling_is_torchs_softmax_of_what_the_row_may_see(sc
         n_hidden = int(hidden[row].sum())
         told = step_of("scale").words(scene)
         if columns - n_hidden == 1:
-            assert facts_in(told, "scale-one") == {"focus": scene.names[row], "best": scene.key_names[0]}
+            assert facts_in(told, "scale/weight-one") == {"focus": scene.names[row], "best": scene.key_names[0]}
             continue
-        name = "scale-softmax-masked" if n_hidden else "scale-softmax"
+        name = "scale/weight-masked" if n_hidden else "scale/weight"
         facts = facts_in(told, name)
         best = scene.key_names.index(facts["best"])
         assert not hidden[row, best]
@@ -74,14 +74,14 @@ def test_a_word_that_sees_nothing_has_no_weight_that_scaling_could_change():
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
     blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
-    assert facts_in(step_of("scale").words(blind), "scale-nothing") == {"focus": "sat"}
+    assert facts_in(step_of("scale").words(blind), "scale/weight-none") == {"focus": "sat"}
 
 
 def test_a_scale_of_the_models_own_is_told(model_of):
     trace = trace_of(model_of("gpt2"), TEXT, "none")
     halved = replace(trace.layers[1], scale=trace.layers[1].scale / 2)
     told = facts_in(
-        step_of("scale").words(Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale-own", "scale-spread-own"
+        step_of("scale").words(Scene(replace(trace, layers=(halved,)), 0, 1, 2)), "scale/words-own", "scale/spread-own"
     )
     assert told["divisor"] == rounded(2 * np.sqrt(8))
 
@@ -130,7 +130,7 @@ def test_the_root_of_the_width_is_named_only_where_scores_are_divided_by_it(mode
         assert f"/ {divisor}" in step_of("scale").formula(scene)
         assert f"(10×10) / {divisor} →" in step_of("scale").shapes(scene)
         assert float(divisor) == pytest.approx(1 / layer.scale, rel=1e-3)
-        assert facts_in(step_of("scale").words(scene), "scale-own")["divisor"] == float(divisor)
+        assert facts_in(step_of("scale").words(scene), "scale/words-own")["divisor"] == float(divisor)
 
 
 def test_before_and_after_scaling_have_one_colour_scale(scene):

@@ -13,7 +13,7 @@ from tests.unit.lesson.telling import TEXT, equals, facts_in, pattern_of, rounde
 def test_the_best_and_the_worst_score_are_those_of_the_row(scene):
     head, at = scene.trace.layers[scene.layer].head(scene.head), scene.word
     row = head.queries[at].astype(float) @ head.keys.T.astype(float)
-    facts = facts_in(step_of("scores").words(scene), "scores")
+    facts = facts_in(step_of("scores").words(scene), "scores/words")
     assert facts == {
         "focus": scene.focus.text,
         "best": facts["best"],
@@ -35,11 +35,11 @@ def test_a_highest_score_that_will_be_hidden_is_said_to_be(scene_of, model_id):
             scene = replace(whole, word=row)
             scores = scene.steps.queries[row].astype(float) @ scene.steps.keys.T.astype(float)
             told = step_of("scores").words(scene)
-            is_told = pattern_of("scores-hidden").search(shown(told)) is not None
+            is_told = pattern_of("scores/hidden").search(shown(told)) is not None
             assert is_told == (scores.argmax() > row)
             n_told += is_told
             if is_told:
-                facts = facts_in(told, "scores-hidden")
+                facts = facts_in(told, "scores/hidden")
                 assert facts["best"] == scene.key_names[scores.argmax()]
                 assert facts["left"] == scene.key_names[scores[: row + 1].argmax()]
                 assert facts["score"] == rounded(scores[: row + 1].max())
@@ -52,10 +52,10 @@ def test_a_position_bias_is_said_to_be_in_the_scores(model_of, layer):
     told = step_of("scores").words(scene)
     bias = scene.attention.bias[1, 2]
     best = int(scene.steps.scores[2].argmax())
-    assert facts_in(told, "scores-bias")["bias"] == rounded(bias[best])
+    assert facts_in(told, "scores/bias")["bias"] == rounded(bias[best])
     score = float(scene.steps.queries[2] @ scene.steps.keys[best] + bias[best])
-    assert facts_in(told, "scores")["best_score"] == rounded(score)
-    scaled = facts_in(step_of("scale").words(scene), "scale-none", "scale-spread-none")
+    assert facts_in(told, "scores/words")["best_score"] == rounded(score)
+    scaled = facts_in(step_of("scale").words(scene), "scale/words-none", "scale/spread-none")
     assert (scaled["after"], scaled["d_head"]) == (rounded(scene.steps.scores.std()), 12)
     assert " + B" in step_of("scores").formula(scene)
     assert "sqrt" not in step_of("softmax").formula(scene)

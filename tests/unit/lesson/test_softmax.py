@@ -25,7 +25,7 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
     first, second = sorted(row, reverse=True)[:2]
     assert tell_weights(scene) in step_of("softmax").words(scene)
     if second < 0.005:
-        facts = facts_in(tell_weights(scene), "weights-alone")
+        facts = facts_in(tell_weights(scene), "softmax/weights-alone")
         rest = facts.pop("rest")
         assert rest == (rounded(1 - first) if 1 - first >= 0.005 else "less than 0.005")
         assert facts == {"focus": scene.focus.text, "best": facts["best"], "best_weight": rounded(first)} | {
@@ -35,11 +35,11 @@ def test_the_weights_that_are_told_are_the_two_highest_of_the_row(scene):
         return
     level = [key for key, weight in enumerate(row) if f"{weight:.2f}" == f"{first:.2f}"]
     if len(level) > 1:
-        facts = facts_in(tell_weights(scene), "weights-tied")
+        facts = facts_in(tell_weights(scene), "softmax/weights-tied")
         assert set(re.split(", | and ", facts.pop("tied"))) == {scene.key_names[key] for key in level}
         assert facts == {"focus": scene.names[at], "best_weight": rounded(first), "sum": 1}
         return
-    facts = facts_in(tell_weights(scene), "weights")
+    facts = facts_in(tell_weights(scene), "softmax/weights")
     assert facts == {
         "focus": scene.focus.text,
         "best": facts["best"],
@@ -71,7 +71,7 @@ def test_a_token_that_the_model_added_and_that_gets_most_is_told_with_its_mean_s
     best = max(words, key=lambda place: weights[3, place])
     assert scene.labels == ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
     assert weights[3].argmax() == 0
-    assert facts_in(step_of("softmax").words(scene), "weights-sink", "weights-words") == {
+    assert facts_in(step_of("softmax").words(scene), "softmax/sink", "softmax/sink-others") == {
         "special": "[CLS]",
         "rows": "all rows",
         "share": rounded(weights[:, 0].mean()),
@@ -92,18 +92,18 @@ def test_the_first_token_of_a_decoder_is_told_to_be_a_sink_where_it_takes_most(s
         # The first row has no choice: what it gives to itself says nothing.
         share, row = weights[1:, 0].mean(), weights[at]
         told = step_of("softmax").words(scene)
-        assert is_told("weights-first", told) == (at > 0 and row.argmax() == 0 and share > 0.5)
-        if not is_told("weights-first", told):
+        assert is_told("softmax/sink-first", told) == (at > 0 and row.argmax() == 0 and share > 0.5)
+        if not is_told("softmax/sink-first", told):
             continue
         n_told += 1
-        facts = facts_in(told, "weights-first")
+        facts = facts_in(told, "softmax/sink-first")
         assert (facts["special"], facts["share"]) == (scene.names[0], rounded(share))
         assert facts["rows"] == "the rows that may look at more than one token"
         others = [place for place in range(1, len(row)) if place != at]
         best = max(others, key=row.__getitem__)
-        assert is_told("weights-words", told) == (row[best] >= 0.005)
+        assert is_told("softmax/sink-others", told) == (row[best] >= 0.005)
         if row[best] >= 0.005:
-            words = facts_in(told, "weights-words")
+            words = facts_in(told, "softmax/sink-others")
             assert words["best_word"] in equals(scene, row, row[best])
             assert words["best_word_weight"] == rounded(row[best])
     assert n_told > 300
@@ -114,7 +114,7 @@ def test_what_no_decoder_does_by_itself_is_no_sink_of_its_first_token(scene_of):
     for model_id in ("toy", "minilm-l6"):
         for layer, head, at in np.ndindex(scene_of(model_id).info.n_layers, scene_of(model_id).info.n_heads, 6):
             scene = scene_of(model_id, mask="causal", layer=layer, head=head, at=at)
-            assert not is_told("weights-first", step_of("softmax").words(scene))
+            assert not is_told("softmax/sink-first", step_of("softmax").words(scene))
 
 
 DOG = "My neighbour's old dog sleeps under the kitchen table"
@@ -127,12 +127,12 @@ def test_a_row_that_gives_the_first_token_most_is_told_so_where_its_head_does_no
         scene = Scene(whole.trace, layer, head, at)
         weights = scene.steps.weights.astype(float)
         told, share = step_of("softmax").words(scene), weights[1:, 0].mean()
-        assert is_told("weights-first-row", told) == (at > 0 and weights[at, 0] > 0.5 >= share)
-        if is_told("weights-first-row", told):
+        assert is_told("softmax/sink-first-row", told) == (at > 0 and weights[at, 0] > 0.5 >= share)
+        if is_told("softmax/sink-first-row", told):
             n_told += 1
-            facts = facts_in(told, "weights-first-row")
+            facts = facts_in(told, "softmax/sink-first-row")
             assert (facts["own"], facts["share"]) == (rounded(weights[at, 0]), rounded(share))
-            assert not is_told("weights-first", told)
+            assert not is_told("softmax/sink-first", told)
     assert n_told > 5
 
 
@@ -143,9 +143,9 @@ def test_no_punctuation_mark_is_called_a_word(scene_of, model_id):
     for layer, head, at in np.ndindex(6, whole.info.n_heads, len(whole.tokens)):
         scene = Scene(whole.trace, layer, head, at)
         told = step_of("softmax").words(scene)
-        if is_told("weights-words", told):
+        if is_told("softmax/sink-others", told):
             n_told += 1
-            best = facts_in(told, "weights-words")["best_word"]
+            best = facts_in(told, "softmax/sink-others")["best_word"]
             assert not {scene.tokens[at].typed.strip(), scene.tokens[scene.names.index(best)].typed.strip()} & set(
                 "!?,."
             )
@@ -156,17 +156,18 @@ def test_weights_that_read_the_same_are_told_as_level():
     level, order = Scene(TOY.trace(TEXT), 0, 0, 2), Scene(TOY.trace(TEXT), 0, 0, 0)
     row = level.steps.weights[2]
     assert f"{row[1]:.2f}" == f"{row[3]:.2f}" == f"{row.max():.2f}"
-    assert set(facts_in(tell_weights(level), "weights-tied")["tied"].split(" and ")) == {"cat", "on"}
-    assert facts_in(tell_weights(order), "weights")["best"] == "cat"
+    assert set(facts_in(tell_weights(level), "softmax/weights-tied")["tied"].split(" and ")) == {"cat", "on"}
+    assert facts_in(tell_weights(order), "softmax/weights")["best"] == "cat"
 
 
 def test_a_word_that_sees_one_word_or_none_is_told_so():
     alone = Scene(TOY.trace(TEXT, mask="causal"), 0, 0, 0)
-    assert facts_in(tell_weights(alone), "weights-one") == {"focus": "the (0)", "best": "the (0)", "best_weight": 1}
+    facts = facts_in(tell_weights(alone), "softmax/weights-one")
+    assert facts == {"focus": "the (0)", "best": "the (0)", "best_weight": 1}
     hidden = np.zeros((6, 6), np.float32)
     hidden[2] = -np.inf
     blind = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
-    assert facts_in(tell_weights(blind), "weights-none") == {"focus": "sat", "best_weight": 0}
+    assert facts_in(tell_weights(blind), "softmax/weights-none") == {"focus": "sat", "best_weight": 0}
     for step in keys():
         assert "nan" not in step_of(step).words(blind)
 
@@ -176,7 +177,7 @@ def test_a_row_that_sees_nothing_is_explained_without_a_division_by_zero():
     hidden[2] = -np.inf
     scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 0, 2)
     explained = step_of("softmax").detail(replace(scene, cell=Cell("weights", 2, 1)))
-    assert facts_in(explained.note, "detail-weights-masked") == {"query": "sat"}
+    assert facts_in(explained.note, "softmax/cell-no-row") == {"query": "sat"}
     assert not explained.parts.any()
     assert prove(scene.trace).holds
 

@@ -11,20 +11,20 @@ from tests.unit.lesson.telling import TEXT, facts_in, pattern_of, shown
 def test_tokens_are_counted_and_the_word_in_focus_has_its_place(scene_of):
     scene = scene_of("minilm-l6", at=3)
     told = step_of("tokens").words(scene)
-    assert facts_in(told, "tokens") == {
+    assert facts_in(told, "tokens/words") == {
         "model": "BERT",
         "count": 8,
         "tokens": "tokens",
         "focus": "sat",
         "position": 3,
     }
-    assert facts_in(told, "tokens-special") == {"specials": "[CLS], [SEP]"}
-    assert pattern_of("tokens-pad").search(shown(told)) is None
+    assert facts_in(told, "tokens/special") == {"specials": "[CLS], [SEP]"}
+    assert pattern_of("tokens/padding").search(shown(told)) is None
 
 
 def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
     scene = scene_of("toy", at=1)
-    facts = facts_in(step_of("tokens").words(scene), "tokens-features")
+    facts = facts_in(step_of("tokens").words(scene), "tokens/words-features")
     said = dict(re.findall(r"([a-z ]+?) (\d\.\d\d)(?:, |$)", facts.pop("features")))
     assert facts.pop("source") == "It reads that in its lexicon."
     assert facts == {"model": "Toy", "count": 6, "tokens": "tokens", "focus": "cat", "position": 1}
@@ -44,12 +44,12 @@ def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
 def test_the_toy_says_from_where_it_knows_what_it_says_of_this_very_word(scene_of, typed, source):
     scene = scene_of("toy", f"My {typed} sleeps", at=1)
     assert scene.focus.typed == typed
-    assert source in facts_in(step_of("tokens").words(scene), "tokens-features")["source"]
+    assert source in facts_in(step_of("tokens").words(scene), "tokens/words-features")["source"]
 
 
 def test_a_word_that_was_cut_is_told_with_its_pieces(scene_of):
     scene = scene_of("minilm-l6", "Unbelievable zyzzyvas", at=2)
-    facts = facts_in(step_of("tokens").words(scene), "tokens-pieces")
+    facts = facts_in(step_of("tokens").words(scene), "tokens/pieces")
     pieces = [token.text for token in scene.tokens if token.typed in "zyzzyvas" and token.typed]
     assert facts == {"word": "zyzzyvas", "pieces": " + ".join(pieces)}
     assert len(pieces) > 1
@@ -57,34 +57,34 @@ def test_a_word_that_was_cut_is_told_with_its_pieces(scene_of):
 
 def test_a_token_that_was_typed_is_not_said_to_be_the_models_own(scene_of):
     told = step_of("tokens").words(scene_of("minilm-l6", "the [MASK] sat"))
-    assert facts_in(told, "tokens-special") == {"specials": "[CLS], [SEP]"}
-    assert pattern_of("tokens-mask-token").search(shown(told))
+    assert facts_in(told, "tokens/special") == {"specials": "[CLS], [SEP]"}
+    assert pattern_of("tokens/special-mask").search(shown(told))
 
 
 def test_padding_is_told(scene_of):
     told = step_of("tokens").words(scene_of("minilm-l6", mask="padding"))
-    assert facts_in(told, "tokens-special")["specials"] == "[CLS], [SEP], [PAD]"
-    assert facts_in(told, "tokens-pad") == {"pad": "[PAD]", "times": "3 times"}
+    assert facts_in(told, "tokens/special")["specials"] == "[CLS], [SEP], [PAD]"
+    assert facts_in(told, "tokens/padding") == {"pad": "[PAD]", "times": "3 times"}
 
 
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en"])
 def test_padding_is_no_part_of_the_sentence_and_what_is_written_is_no_sentence(scene_of, model_id):
     text = "le chat noir dort" if model_id == "translator-fr-en" else TEXT
-    name = "tokens-features" if model_id == "toy" else "tokens"
+    name = "tokens/words-features" if model_id == "toy" else "tokens/words"
     without, padded = (scene_of(model_id, text, mask=mask) for mask in ("none", "padding"))
     assert len(padded.tokens) > len(without.tokens)
     for scene in (without, padded):
         assert facts_in(step_of("tokens").words(scene), name)["count"] == len(without.tokens)
     if model_id == "translator-fr-en":
         cross = scene_of(model_id, text, mask="padding", part="cross", at=1)
-        assert facts_in(step_of("tokens").words(cross), "tokens-cross")["keys"] == len(without.tokens)
+        assert facts_in(step_of("tokens").words(cross), "tokens/words-cross")["keys"] == len(without.tokens)
         written = scene_of(model_id, text, part="decoder", at=1)
         told = step_of("tokens").words(written)
-        assert facts_in(told, "tokens-written")["count"] == len(written.tokens[1:])
-        assert facts_in(told, "tokens-written")["first"] == written.tokens[0].text
+        assert facts_in(told, "tokens/words-written")["count"] == len(written.tokens[1:])
+        assert facts_in(told, "tokens/words-written")["first"] == written.tokens[0].text
         assert "sentence" not in shown(told)
 
 
 def test_what_bert_does_not_know_is_told_as_it_was_typed(scene_of):
     told = step_of("tokens").words(scene_of("minilm-l6", "the 🦖 sat"))
-    assert facts_in(told, "tokens-unk") == {"typed": "🦖"}
+    assert facts_in(told, "tokens/unknown") == {"typed": "🦖"}
