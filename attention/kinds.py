@@ -62,7 +62,7 @@ WRITTEN = Use(
     n_given=1,
     hides_later="mask/written",
     asides={"tokens": "tokens/decoder"},
-    variants={"tokens": "tokens/words-written"},
+    variants={"tokens/words": "tokens/words-written"},
 )
 
 # What is written looks at what was read.
@@ -83,8 +83,8 @@ CROSS = Use(
     asides={"softmax": "softmax/cross-next"},
     shapes={"tokens": ", which look at {keys}", "qkv": ", of Z ({keys}×{width})"},
     variants={
-        "tokens": "tokens/words-cross",
-        "qkv": "qkv/words-cross",
+        "tokens/words": "tokens/words-cross",
+        "qkv/words": "qkv/words-cross",
         "mask/none": "mask/cross",
         "mask/nothing": "mask/cross",
         "embed/cell-deeper": "embed/cell-cross",

@@ -26,7 +26,7 @@ def test_queries_and_keys_are_shown_after_and_before_they_are_turned(tab, trace)
     }
     for name, values in wanted.items():
         tab.matrix(name).expect_to_show(values)
-    expect(tab.words).to_contain_text("Heads 4 to 6 ask with queries of their own")
+    expect(tab.words).to_contain_text("Heads 4 to 6 each have their own queries")
 
 
 def test_the_heads_stand_in_three_groups_and_can_be_chosen(tab):
@@ -51,6 +51,6 @@ def test_a_pressed_token_joins_the_sentence(new_tab, models, width):
     tab.expect_query(model=MODEL, text=f"{FRANCE} Paris", step="heads")
     found = models[MODEL].next_token(models[MODEL].trace(f"{FRANCE} Paris"))
     best = found.labels[int(found.logits[-1].argmax())]
-    expect(tab.page.get_by_text(re.compile(f"Highest is {re.escape(best)}"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile(f"The most probable token is {re.escape(best)}"))).to_be_visible()
     tab.page.go_back()
     expect(tab.field).to_have_value(FRANCE)

@@ -108,7 +108,7 @@ def test_the_words_that_are_told_are_the_numbers_of_the_picture(typed, models):
     row = steps.weights[texts.index("dog")]
     first, second = np.argsort(-row)[:2]
     expect(tab.words).to_contain_text(f"dog gives {texts[first]} the most weight: {row[first]:.2f}")
-    expect(tab.words).to_contain_text(f"Then comes {texts[second]} with {row[second]:.2f}")
+    expect(tab.words).to_contain_text(f"{texts[second]} comes next, with {row[second]:.2f}")
 
 
 def test_a_masked_cell_shows_minus_infinity_and_a_weight_of_nothing(tab, models):

@@ -35,7 +35,7 @@ def test_whole_layers_are_compared_with_what_the_model_itself_added(open_page, l
     shown = open_page(PAGE, **link)
     assert shown.exceptions == []
     assert "They agree" in shown.text
-    assert "is not known" not in shown.text
+    assert "was not recorded" not in shown.text
 
 
 def test_a_layer_that_does_more_is_answered_in_a_sentence(open_page):

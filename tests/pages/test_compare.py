@@ -25,7 +25,7 @@ def test_it_opens_with_a_pair_of_examples(open_page):
 def test_the_map_says_of_the_head_that_is_open_what_the_sentence_says(open_page):
     shown = open_page(PAGE, layer="4", head="2")
     row, column, first, second = re.search(
-        r"most has changed here: “(.*?)” gives “(.*?)” (.{4}) in the first sentence and (.{4}) in", shown.text
+        r"the largest change is here: “(.*?)” gives “(.*?)” (.{4}) in the first sentence and (.{4}) in", shown.text
     ).groups()
     assert "[CLS]" not in (row, column)
     changed = np.frombuffer(base64.b64decode(shown.component("changes")["values"]), "<f4").reshape(6, 12)

@@ -22,7 +22,7 @@ def test_what_comes_next_stands_after_the_last_step_of_a_decoder_and_nowhere_els
 
 def test_a_pressed_token_joins_the_sentence(open_page):
     shown = open_page(model=MODEL, step="heads", text=FRANCE)
-    assert "Highest is ␣Paris, with 0.77" in shown.text
+    assert "The most probable token is ␣Paris, with 0.77" in shown.text
     shown.send("main_next", "press", 0)
     assert shown.exceptions == []
     assert shown.view.text == f"{FRANCE} Paris"
@@ -107,6 +107,6 @@ def test_the_mask_of_a_decoder_is_named_as_it_is_and_a_link_has_it_as_ever(open_
         assert control.options == list(names.values())
         assert (control.value, control.format_func(control.value)) == (mask, name)
         assert shown.view.mask == mask
-        assert "hides what comes later by itself" in shown.text
-    assert "So causal (its own) and causal give the same here" in open_page(model=MODEL, step="mask").text
+        assert "always hides what comes later" in shown.text
+    assert "Causal (its own) and causal therefore give the same result here" in open_page(model=MODEL, step="mask").text
     assert open_page(step="mask").app.selectbox(key="mask").options == list(names)

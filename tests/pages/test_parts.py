@@ -158,7 +158,7 @@ def test_where_nothing_is_written_a_sentence_says_so(open_page, page, part):
     assert "Translator wrote:" not in shown.text
     if page != "code_lab":
         assert_is_well(shown)
-        assert "Translator wrote no word for this: all that its decoder has is <s>." in shown.text
+        assert "Translator wrote no word for this: its decoder has only <s>." in shown.text
 
 
 @pytest.mark.parametrize("part", ["decoder", "cross"])
@@ -174,7 +174,7 @@ def test_what_is_written_wrongly_is_shown_as_it_is(open_page):
     shown = open_page(model=MODEL, text=text, part="cross", step="softmax")
     assert_is_well(shown)
     assert f"Translator wrote: {written}" in shown.text
-    assert "sentences of a grammar's kinds" in shown.text
+    assert "only the kinds of sentences in its grammar" in shown.text
 
 
 def test_a_long_translation_is_shown_whole(open_page):
@@ -222,7 +222,7 @@ def test_every_step_shows_the_patches_of_a_picture(open_page, digits, step):
     assert_is_well(shown)
     trace = digits.trace(picture)
     answer = digits.answer(trace)
-    assert f"takes this for {answer.labels[int(answer.logits.argmax())]}," in shown.text
+    assert f"reads this as {answer.labels[int(answer.logits.argmax())]}," in shown.text
     assert shown.component("drawing")["picture"] == picture
     overlay = shown.component("overlay")
     weights = np.frombuffer(base64.b64decode(overlay["heads"][0]["values"]), "<f4")
@@ -273,6 +273,6 @@ def test_what_a_picture_is_taken_for_is_read_off_the_run_with_this_mask(open_pag
         odds = np.exp(logits - logits.max())
         first, second = np.argsort(-odds)[:2]
         rest = f"second is {second}" if odds[second] / odds.sum() >= 0.005 else "all others get less than 0.005"
-        told.append(f"takes this for {first}, with a probability of {odds[first] / odds.sum():.2f}; {rest}")
+        told.append(f"reads this as {first}, with a probability of {odds[first] / odds.sum():.2f}; {rest}")
         assert told[-1] in shown.text
     assert told[0] != told[1]

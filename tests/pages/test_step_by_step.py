@@ -311,9 +311,9 @@ def test_a_very_long_text_is_cut_and_the_field_shows_what_was_kept(open_page):
 
 def test_words_that_the_toy_guessed_are_named_at_the_first_step_and_matter_at_the_others_if_they_are_most(open_page):
     shown = open_page(text="Кошка сидит на коврике", model="toy", step="tokens")
-    assert "lexicon does not have Кошка, сидит, на and коврике." in shown.text
+    assert "lexicon does not list Кошка, сидит, на and коврике." in shown.text
     shown = open_page(text="Кошка сидит на коврике", model="toy", step="softmax")
     assert "had to guess all 4 words" in shown.text
-    assert "does not have" not in shown.text
+    assert "does not list" not in shown.text
     shown = open_page(text="The quokka sat on the mat", model="toy", step="softmax")
     assert "guess" not in shown.text

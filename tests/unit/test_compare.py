@@ -239,7 +239,7 @@ def test_who_gets_most_of_the_compared_row_in_either_run_is_said_as_it_is(one, o
         (found,) = re.findall(rf"“{name}” gives most to “(.*?)” in both: (.{{4}}) in .* and (.{{4}}) in the", told)
         assert found[0] in best & best_there
         assert found[1:] == (f"{ours[found[0]]:.2f}", f"{theirs[found[0]]:.2f}")
-        for rival, less, less_there in re.findall(r"more than “(.*?)” gets from it: (.{4}) and (.{4})\.", told):
+        for rival, less, less_there in re.findall(r"more than it gives to “(.*?)”: (.{4}) and (.{4})\.", told):
             assert ours[rival] < ours[found[0]]
             assert theirs[rival] < theirs[found[0]]
             assert (less, less_there) == (f"{ours[rival]:.2f}", f"{theirs[rival]:.2f}")
@@ -256,7 +256,7 @@ def test_two_that_are_hardly_apart_are_told_as_level(gap, is_level):
     one = [[0.4 + gap / 2, 0.4 - gap / 2, 0.2], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]
     other = [[0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]
     told = plain(tell(Comparison(side("it was a", one), side("it was a", other, "The second sentence")), None))
-    assert ("as good as level in the first sentence: " in told) == is_level
+    assert ("almost level in the first sentence: " in told) == is_level
     assert ("does not give most to the same one" in told) != is_level
 
 
@@ -281,7 +281,7 @@ def test_the_animal_still_beats_the_street_where_the_street_is_wide(runs):
     assert first[animal] > first[street]
     assert second[animal] > second[street]
     assert "“it” gives most to “animal” in both" in told
-    assert f"more than “street” gets from it: {first[street]:.2f} and {second[street]:.2f}" in told
+    assert f"more than it gives to “street”: {first[street]:.2f} and {second[street]:.2f}" in told
 
 
 def test_the_map_of_all_heads_counts_what_the_sentence_counts(runs):
@@ -295,7 +295,7 @@ def test_the_map_of_all_heads_counts_what_the_sentence_counts(runs):
         told = plain(tell(comparison, None))
         first, second = (weights[cell] for weights in comparison.weights)
         assert f"{first:.2f} in the first sentence and {second:.2f} in the second sentence" in told
-        assert told.count("[CLS] and [SEP] are no words, and are not counted here.") == 1
+        assert told.count("[CLS] and [SEP] are not words, and are not counted here.") == 1
     assert "[CLS]" not in plain(tell_changes(changed))
 
 

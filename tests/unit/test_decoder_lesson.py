@@ -46,7 +46,7 @@ def test_a_lone_token_is_told_too(smollm2):
 @pytest.mark.parametrize(("head", "first", "last", "group"), [(0, 1, 3, 1), (2, 1, 3, 1), (3, 4, 6, 2), (8, 7, 9, 3)])
 def test_who_shares_keys_and_values_is_told(trace, head, first, last, group):
     told = said(step_of("qkv").words(Scene(trace, 2, head, 1)))
-    assert f"Heads {first} to {last} ask" in told
+    assert f"Heads {first} to {last} each have their own queries" in told
     assert f"key/value head {group}." in told
     # Those heads have the same keys, and the next group has others.
     layer = trace.layers[2]
@@ -62,7 +62,7 @@ def test_the_small_pictures_stand_in_groups_only_where_heads_share(trace):
 
 def test_the_mask_is_said_to_be_the_models_own(smollm2, trace):
     told = said(step_of("mask").words(Scene(trace, 0, 0, 2)))
-    assert "by itself" in told
+    assert "always hides what comes later" in told
     assert "3 of 6 tokens" in told
     assert "15 cells" in told
     padded = said(step_of("mask").words(Scene(smollm2.trace(TEXT, mask="padding"), 0, 0, 2)))
@@ -140,7 +140,7 @@ def test_what_is_told_of_the_next_token_is_the_forecast(smollm2):
     made = forecast(smollm2.next_token(trace), trace.text)
     told = said(tell_next(made, trace))
     assert "last token, ␣is," in told
-    assert f"Highest is ␣Paris, with {made.candidates[0].probability:.2f}" in told
+    assert f"The most probable token is ␣Paris, with {made.candidates[0].probability:.2f}" in told
     assert "49,152 tokens" in told
     assert len(made.candidates) == 10
     assert len(made.layers) == 31

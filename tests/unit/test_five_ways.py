@@ -129,8 +129,8 @@ def test_where_the_models_own_is_not_known_the_page_says_what_they_are_compared_
     assert [result.is_models_own for result in results] == [True, *[False] * 4]
     told = tell_five_ways(Scene(trace, 0, 0, 2), results)
     assert "They agree" in told
-    assert "is not known" in told
-    assert "is not known" not in tell_five_ways(Scene(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
+    assert "was not recorded" in told
+    assert "was not recorded" not in tell_five_ways(Scene(trace, 0, 0, 2), five_ways.run(trace.layers[0], 0))
 
 
 def test_nothing_says_when_they_were_run_since_a_page_may_show_what_was_kept(trace):

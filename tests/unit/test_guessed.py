@@ -25,7 +25,7 @@ def test_nothing_is_said_of_words_that_are_known():
 
 
 def test_one_unknown_word_in_an_ordinary_sentence_is_named_and_no_more():
-    assert told("The quokka sat on the mat").startswith("Toy's lexicon does not have quokka.")
+    assert told("The quokka sat on the mat").startswith("Toy's lexicon does not list quokka.")
     assert "matching meaning" not in told("The quokka sat on the mat")
     assert told("The quokka sat on the mat", tell_mostly_guessed) == ""
 
@@ -54,7 +54,7 @@ def test_one_unknown_word_in_an_ordinary_sentence_is_named_and_no_more():
     ],
 )
 def test_a_text_that_was_mostly_guessed_is_told_with_its_words_and_what_that_does(text, named, counts):
-    assert f"does not have {named}" in told(text)
+    assert f"does not list {named}" in told(text)
     assert counts in told(text)
     assert "“matching meaning”" in told(text)
     assert "matching meaning" in TOY_INFO.head_names

@@ -10,18 +10,25 @@ from pathlib import Path
 import pytest
 
 from attention import reading
-from attention.kinds import DECODER, ENCODER, ENCODER_DECODER
+from attention.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
 from attention.lesson.prose import LESSONS, lessons
 from attention.models import bundled
 
 ROOT = Path(__file__).parents[3]
 KINDS = (reading.TEXT, reading.FRENCH, reading.PICTURE)
-# Names that stand in a table of models or of kinds of models, by how a page asks for them.
+USES, BUILDS = (SELF, WRITTEN, CROSS), (ENCODER, DECODER, ENCODER_DECODER)
+# Names that stand in a table of models, of kinds of models or of uses of attention, by how they are asked for; and
+# which objects tell a lesson in a way of their own.
 IN_TABLES = {
-    "build.of_heads": {build.of_heads for build in (ENCODER, DECODER, ENCODER_DECODER)} - {""},
-    "build.of_changes": {build.of_changes for build in (ENCODER, DECODER, ENCODER_DECODER)} - {""},
+    "build.of_heads": {build.of_heads for build in BUILDS},
+    "build.of_changes": {build.of_changes for build in BUILDS},
     "invitation.lesson": {entry.invitation.lesson for entry in bundled.MODELS},
+    "scene.hides_later": {each.hides_later for each in (*USES, *BUILDS)},
+    "scene.use.lessons.get('embed')": {use.lessons.get("embed", "") for use in USES},
+    "scene.use.asides.get('softmax')": {use.asides.get("softmax", "") for use in USES},
+    "scene.use.asides.get('tokens')": {use.asides.get("tokens", "") for use in USES},
 }
+IN_OWN_WAYS = {"use.lesson": USES, "reading.lesson": KINDS}
 PLACE = re.compile(r"\$([a-z_]+)")
 
 
@@ -91,8 +98,9 @@ class Module:
                 return set().union(*(self.strings(value, scope) for value in table.values))
         if isinstance(node, ast.Name):
             return set().union(*(self.strings(value, at) for value, at in self.values(node, scope)))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "lesson":
-            return {kind.lesson(name) for name in self.strings(node.args[0], scope) for kind in KINDS}
+        for asked, tellers in IN_OWN_WAYS.items():
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(asked):
+                return {teller.lesson(name) for name in self.strings(node.args[0], scope) for teller in tellers}
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) in self.functions:
             return set().union(*(self.strings(value, at) for value, at in self.returned(node, scope)))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "filter":
@@ -100,8 +108,8 @@ class Module:
         if isinstance(node, ast.Tuple):
             return set().union(*(self.strings(each, scope) for each in node.elts))
         for table, names in IN_TABLES.items():
-            if isinstance(node, ast.Attribute) and ast.unparse(node).endswith(table):
-                return names | {""}
+            if isinstance(node, ast.Attribute | ast.Call) and ast.unparse(node).endswith(table):
+                return names
         raise UnknownError(ast.unparse(node))
 
     # ------------------------------------------------------------------------------------ facts
