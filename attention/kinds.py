@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from attention.masks import MASK_NAMES, MaskName
+from attention.masks import MaskName
+from attention.messages import message
 
 __all__ = ["CROSS", "DECODER", "ENCODER", "ENCODER_DECODER", "SELF", "WRITTEN", "Build", "Second", "Side", "Use"]
 
@@ -18,7 +19,7 @@ class Side:
     """A row of tokens that take part: a name for its table, and what is said of it."""
 
     name: str = "tokens"
-    label: str = "Tokens"
+    label: str = message("Tokens")
     caption: str = ""
 
 
@@ -39,7 +40,7 @@ class Use:
     # The lesson that says that it hides what comes later, whatever the mask; empty if it does not.
     hides_later: str = ""
     # What a user may choose instead of it.
-    others: str = "another model"
+    others: str = message("another model")
     # By the key of a step: its own formula in LaTeX, the lesson that tells all of the step, one that follows the
     # others, and what is added to its shapes.
     formulas: Mapping[str, str] = field(default_factory=dict)
@@ -68,13 +69,13 @@ WRITTEN = Use(
 # What is written looks at what was read.
 CROSS = Use(
     sides=(
-        Side(caption="What is written asks"),
-        Side("read", "Tokens that were read", "What was read is asked"),
+        Side(caption=message("What is written asks")),
+        Side("read", message("Tokens that were read"), message("What was read is asked")),
     ),
     source="Z",
     has_patterns=False,
     has_pieces=False,
-    others="encoder or decoder, or another model",
+    others=message("encoder or decoder, or another model"),
     formulas={
         "tokens": r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}",
         "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
@@ -108,16 +109,16 @@ class Second:
 
 
 _SENTENCE = Second(
-    "Second sentence",
-    "None: the first sentence is read alone",
-    "Two sentences that the model reads as one text, with its own sign between them. Leave it empty for none.",
+    message("Second sentence"),
+    message("None: the first sentence is read alone"),
+    message("Two sentences that the model reads as one text, with its own sign between them. Leave it empty for none."),
     is_joined=True,
     is_everywhere=False,
 )
 _TARGET = Second(
-    "What the decoder writes",
-    "Left empty, {model} writes it itself",
-    "The decoder reads these words one after another, and looks at the sentence above with each of them.",
+    message("What the decoder writes"),
+    message("Left empty, {model} writes it itself", model="{model}"),
+    message("The decoder reads these words one after another, and looks at the sentence above with each of them."),
     is_joined=False,
     is_everywhere=True,
 )
@@ -129,8 +130,12 @@ class Build:
 
     # What each mask is called, and in a sentence: a decoder hides what comes later by itself, so that "none" would be
     # untrue of it. A link has the masks' own names.
-    mask_names: Mapping[MaskName, str] = field(default_factory=lambda: {name: name for name in MASK_NAMES})
-    mask_help: str = "none: all see all · causal: nobody sees what comes later · padding: [PAD] is added and hidden"
+    mask_names: Mapping[MaskName, str] = field(
+        default_factory=lambda: {"none": message("none"), "causal": message("causal"), "padding": message("padding")}
+    )
+    mask_help: str = message(
+        "none: every token sees all · causal: no token sees what comes later · padding: [PAD] is added and hidden"
+    )
     # The lesson that says that it hides what comes later, whatever the mask; empty if it does not.
     hides_later: str = ""
     # It says which token comes next.
@@ -144,9 +149,15 @@ class Build:
 ENCODER = Build()
 
 DECODER = Build(
-    mask_names={"none": "causal (its own)", "causal": "causal", "padding": "causal, padding"},
-    mask_help="This model hides what comes later by itself: both causal masks are the same · "
-    "padding: more tokens are added and hidden",
+    mask_names={
+        "none": message("causal (its own)"),
+        "causal": message("causal"),
+        "padding": message("causal, padding"),
+    },
+    mask_help=message(
+        "This model always hides what comes later: both causal masks are the same · "
+        "padding: more tokens are added and hidden"
+    ),
     hides_later="mask/decoder",
     says_next=True,
     of_changes="compare/decoder",

@@ -104,7 +104,7 @@ function titleParts(state) {
   legend.append(make("span", "", "0"), state.strip, make("span", "", "1"));
   const buttons = make("span", "zoom");
   buttons.setAttribute("role", "group");
-  buttons.setAttribute("aria-label", "Zoom");
+  buttons.setAttribute("aria-label", message("Zoom"));
   const button = (text, label, act) => {
     const element = make("button", "", text);
     element.type = "button";
@@ -113,9 +113,9 @@ function titleParts(state) {
     element.onclick = () => element.getAttribute("aria-disabled") !== "true" && act();
     return element;
   };
-  state.zoomOut = button("\u2212", "Zoom out", () => zoomTo(state, state.zoom / ZOOM_STEP));
-  state.zoomIn = button("+", "Zoom in", () => zoomTo(state, state.zoom * ZOOM_STEP));
-  state.fit = button("Fit", "Zoom to fit", () => zoomTo(state, 1));
+  state.zoomOut = button("\u2212", message("Zoom out"), () => zoomTo(state, state.zoom / ZOOM_STEP));
+  state.zoomIn = button("+", message("Zoom in"), () => zoomTo(state, state.zoom * ZOOM_STEP));
+  state.fit = button(message("Fit"), message("Zoom to fit"), () => zoomTo(state, 1));
   state.zoomText = make("output", "zoom-text");
   buttons.append(state.zoomOut, state.zoomText, state.zoomIn, state.fit);
   return [name, legend, buttons];
@@ -170,7 +170,8 @@ function show(state, data) {
 }
 
 const isCurrent = ({ current }, { layer, head }) => current?.[0] === layer && current?.[1] === head;
-const nameOf = ({ layer, head }) => `Layer ${layer + 1}, head ${head + 1}`;
+const placeOf = ({ layer, head }) => ({ layer: layer + 1, head: head + 1 });
+const nameOf = (tile) => message("Layer {layer}, head {head}", placeOf(tile));
 /** As in the literature: 8-10 is head 10 of layer 8. */
 const shortNameOf = ({ layer, head }) => `${layer + 1}-${head + 1}`;
 
@@ -582,7 +583,7 @@ function writeFrame(state) {
   setAttribute(
     picture,
     "aria-label",
-    `${sentence} Arrow keys move from head to head, Enter chooses one, plus and minus zoom.`,
+    `${sentence} ${message("Arrow keys move from head to head, Enter chooses one, plus and minus zoom.")}`,
   );
 }
 
@@ -596,13 +597,18 @@ function writeCaption(state) {
   const example = tiles.find((tile) => isCurrent(state, tile)) ?? tiles[0];
   const isShrunk = Math.round(tileWidth * (window.devicePixelRatio || 1)) < data.columns;
   const parts = [
-    data.isTable && "rows: layers · columns: heads",
-    hasNames && `${shortNameOf(example)} is ${nameOf(example).toLowerCase()}`,
-    hasBadges && data.badgeName && (hasNames ? `${example.badge} its` : "below:") + ` ${data.badgeName}`,
-    rows * columns > 1 && `each pixel is the largest weight of ${rows}×${columns}`,
-    isShrunk && "shrunk to fit, the largest weights kept: zoom in to see all",
+    data.isTable && message("rows: layers · columns: heads"),
+    hasNames && message("{name} is layer {layer}, head {head}", { name: shortNameOf(example), ...placeOf(example) }),
+    hasBadges && data.badgeName && badgeText(hasNames ? example.badge : null, data.badgeName),
+    rows * columns > 1 && message("each pixel is the largest weight of {rows}×{columns}", { rows, columns }),
+    isShrunk && message("shrunk to fit, the largest weights kept: zoom in to see all"),
   ];
   caption.textContent = parts.filter(Boolean).join(" · ");
+}
+
+/** What the numbers below the tiles are, where there is one, by the example of it. */
+function badgeText(example, name) {
+  return example === null ? message("below: {name}", { name }) : message("{number} its {name}", { number: example, name });
 }
 
 function writeReadout(state) {
@@ -611,7 +617,7 @@ function writeReadout(state) {
   const tile = index === null ? layout.tiles.find((other) => isCurrent(state, other)) : layout.tiles[index];
   readout.classList.toggle("hint", !tile);
   if (!tile) {
-    readout.replaceChildren("Point at a head to see what it does.");
+    readout.replaceChildren(message("Point at a head to see what it does."));
     return;
   }
   const badge = tile.badge && [data.badgeName, tile.badge].filter(Boolean).join(" ");

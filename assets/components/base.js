@@ -21,6 +21,26 @@ function make(tag, className, text) {
   return element;
 }
 
+/**
+ * A text in the language of the server, with facts in its places; what stands in a fact is never a place. Python puts
+ * MESSAGES in front of this file: the texts of the script that have another one in that language.
+ * @param {string} text
+ * @param {Record<string, unknown>} [facts]
+ */
+function message(text, facts = {}) {
+  return inPlaces((MESSAGES[text] ?? [text])[0], facts);
+}
+
+/** The one of two texts, or of as many as the language has, that a number asks for; it is the fact "n" too. */
+function messages(one, many, n, facts = {}) {
+  const text = MESSAGES[one]?.[formOf(n)] ?? (n === 1 ? one : many);
+  return inPlaces(text, { n, ...facts });
+}
+
+function inPlaces(text, facts) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => String(facts[name]));
+}
+
 /** Set an attribute, or remove it where the value is null; what is there already is left alone. */
 function setAttribute(element, name, value) {
   if (value === null) element.removeAttribute(name);

@@ -93,8 +93,9 @@ function draw(state) {
   state.pointer = svg("g", { class: "pointer" });
   drawing.append(axes(state), ...state.series.map((each) => drawSeries(state, each)), state.pointer);
   picture.replaceChildren(drawing);
-  const what = data.kind === "points" ? "point to point" : "bar to bar";
-  setAttribute(picture, "aria-label", `${data.alt} Arrow keys move from ${what}.`);
+  const isPoints = data.kind === "points";
+  const keys = isPoints ? message("Arrow keys move from point to point.") : message("Arrow keys move from bar to bar.");
+  setAttribute(picture, "aria-label", `${data.alt} ${keys}`);
   pointAt(state, state.at);
 }
 

@@ -11,7 +11,7 @@ const FINE = 4; // dots of a pixel, each way: a pixel's grey is how many of its 
 const DOTS = SIDE * FINE;
 const BRUSH = 1.8; // its radius, in dots
 const GREYS = "0123456789abcdefg";
-const HINT = "Draw by mouse or finger, or with arrows and space.";
+const HINT = message("Draw by mouse or finger, or with arrows and space.");
 const BLANK = "0".repeat(SIDE * SIDE);
 
 const stateOf = remembering(build);
@@ -31,7 +31,7 @@ function build(parent) {
   const canvas = make("canvas", "pixels");
   const cursor = make("div", "cursor");
   const readout = make("div", "readout", HINT);
-  const clear = make("button", "clear", "Clear");
+  const clear = make("button", "clear", message("Clear"));
   clear.type = "button";
   [canvas.width, canvas.height] = [SIDE, SIDE];
   for (const hidden of [canvas, cursor]) hidden.setAttribute("aria-hidden", "true");
@@ -136,7 +136,7 @@ function listen(state, clear) {
     take(state, BLANK);
     draw(state);
     tell(state);
-    say(state, "The field is empty.");
+    say(state, message("The field is empty."));
   };
 }
 
@@ -177,7 +177,8 @@ function press(state, event) {
   draw(state);
   const [row, column] = state.at;
   const level = greys(state)[row * SIDE + column];
-  say(state, `Row ${row + 1}, column ${column + 1}: ${level} of ${GREYS.length - 1}`);
+  const facts = { row: row + 1, column: column + 1, level, highest: GREYS.length - 1 };
+  say(state, message("Row {row}, column {column}: {level} of {highest}", facts));
   if (!step) finish(state);
 }
 

@@ -74,7 +74,7 @@ function build(parent) {
   const title = make("div", "title");
   const legend = make("div", "legend");
   const [threshold, slider, shown] = buildThreshold();
-  const clear = make("button", "plain", "Unpin all");
+  const clear = make("button", "plain", message("Unpin all"));
   const picture = make("div", "picture");
   const lines = make("div", "lines");
   const readout = make("div", "readout");
@@ -83,7 +83,7 @@ function build(parent) {
   lines.setAttribute("aria-hidden", "true");
   picture.setAttribute("role", "group");
   legend.setAttribute("role", "toolbar");
-  legend.setAttribute("aria-label", "Heads");
+  legend.setAttribute("aria-label", message("Heads"));
   readout.setAttribute("role", "status");
   const [back, front, few] = [make("canvas"), make("canvas"), make("canvas")];
   lines.append(back, front, few);
@@ -106,7 +106,7 @@ function build(parent) {
 }
 
 function buildThreshold() {
-  const label = make("label", "threshold", "Lines from ");
+  const label = make("label", "threshold", `${message("Lines from")} `);
   const slider = /** @type {HTMLInputElement} */ (make("input"));
   const shown = make("span", "count");
   slider.type = "range";
@@ -199,7 +199,7 @@ function token(label, index, start, isBreak) {
   const button = make("button", isBreak ? "token break" : "token");
   button.type = "button";
   button.dataset.index = String(index);
-  button.title = `${label}, position ${start + index}`;
+  button.title = message("{token}, position {position}", { token: label, position: start + index });
   const weight = make("span", "weight");
   weight.append(make("span", "number"), make("span", "bar"));
   button.append(make("bdi", "text", visible(label)), weight);
@@ -238,7 +238,7 @@ function drawLegend(state) {
     const button = make("button", "head");
     button.type = "button";
     button.dataset.index = String(legend.buttons.length);
-    button.title = "On or off. With Shift or a double click: this one alone, or all again";
+    button.title = message("On or off. With Shift or a double click: this one alone, or all again");
     button.append(make("span", "swatch"), make("bdi", "name"));
     legend.buttons.push(button);
     legend.element.append(button);
@@ -365,11 +365,12 @@ function paintAll(state) {
   const drawn = countOf(bins);
   const total = (heads.length * weights.length) / data.heads.length;
   const level = String(data.thresholds[slider.value]);
-  state.shown.replaceChildren(make("b", "", level), ` · ${whole(drawn)} of ${whole(total)}`);
-  setAttribute(slider, "aria-valuetext", `${level}: ${whole(drawn)} of ${whole(total)} lines`);
+  const count = { drawn: whole(drawn), total: whole(total) };
+  state.shown.replaceChildren(make("b", "", level), ` · ${message("{drawn} of {total}", count)}`);
+  setAttribute(slider, "aria-valuetext", `${level}: ${message("{drawn} of {total} lines", count)}`);
 }
 
-const whole = (count) => count.toLocaleString("en-GB");
+const whole = (count) => count.toLocaleString(LANGUAGE);
 
 /**
  * The lines to draw, as indices of weights, in bins from the smallest weights to the largest.
@@ -518,13 +519,16 @@ function offsetsOf(heads, pitch) {
 /** What a token says to those who cannot see its lines. */
 function describe(state, side, index) {
   const { columns, heads } = state;
-  const start = `${columns[side].labels[index]}, position ${columns[side].start + index}`;
+  const { labels, start: first } = columns[side];
+  const start = message("{token}, position {position}", { token: labels[index], position: first + index });
   if (!heads.length) return start;
   const { totals } = sumUp(state, { side, positions: [index] });
   const top = totals.reduce((best, value, other) => (value > totals[best] ? other : best), 0);
-  if (!(totals[top] > 0)) return `${start}: ${side === "query" ? "looks at nothing" : "nothing looks at it"}`;
-  const found = `${nameOf(columns[otherSide(side)], top)} ${totals[top].toFixed(2)}`;
-  return `${start}: ${side === "query" ? "looks most at" : "gets most from"} ${found}`;
+  const isQuery = side === "query";
+  if (!(totals[top] > 0)) return `${start}: ${isQuery ? message("looks at nothing") : message("nothing looks at it")}`;
+  const found = { token: nameOf(columns[otherSide(side)], top), weight: totals[top].toFixed(2) };
+  const most = isQuery ? message("looks most at {token} {weight}", found) : message("gets most from {token} {weight}", found);
+  return `${start}: ${most}`;
 }
 
 /** A token's name, with its position where there are several of that name. */
@@ -538,31 +542,35 @@ function writeReadout(state, chosen, sums) {
   const isHint = chosen === null || heads.length === 0;
   readout.classList.toggle("hint", isHint);
   if (isHint) {
-    readout.replaceChildren(heads.length ? HINT : "No head is switched on.");
+    readout.replaceChildren(heads.length ? HINT : message("No head is switched on."));
     return;
   }
   const [own, other] = [columns[chosen.side], columns[otherSide(chosen.side)]];
   const isQuery = chosen.side === "query";
   const isOne = chosen.positions.length === 1;
-  const verb = isQuery ? (isOne ? " gives " : " together give ") : isOne ? " gets " : " together get ";
+  const give = isOne ? message("gives") : message("together give");
+  const get = isOne ? message("gets") : message("together get");
+  const verb = ` ${isQuery ? give : get} `;
   const order = Array.from(sums.totals.keys()).sort((a, b) => sums.totals[b] - sums.totals[a] || a - b);
   const top = order.slice(0, drawnWidth < 480 ? 3 : 6).filter((index) => sums.totals[index] >= 0.005);
   const said = top.map((index) => {
     const [name, number] = [word(other, index), make("b", "", sums.totals[index].toFixed(2))];
-    return isQuery ? [name, " ", number] : [number, " from ", name];
+    return isQuery ? [name, " ", number] : [number, ` ${message("from")} `, name];
   });
   const rest = order.length - top.length;
   if (rest > 0) {
     const left = order.slice(top.length).reduce((sum, index) => sum + sums.totals[index], 0);
-    const others = top.length ? `${rest} other${rest > 1 ? "s" : ""}` : "any";
+    const others = top.length ? messages("{n} other", "{n} others", rest) : message("any");
     const number = make("b", "", left.toFixed(2));
-    said.push(isQuery ? [`${others} `, number] : [number, ` from ${others}`]);
+    said.push(isQuery ? [`${others} `, number] : [number, ` ${message("from")} ${others}`]);
   }
-  const mean = heads.length > 1 ? `Mean of ${heads.length} heads: ` : "";
+  const mean = heads.length > 1 ? `${messages("Mean of {n} head:", "Mean of {n} heads:", heads.length)} ` : "";
   readout.replaceChildren(mean, ...enumerate(own, chosen.positions), verb, ...joined(said), ".");
 }
 
-const HINT = "Point at a token to see its lines and numbers alone. Click to pin it: what several give is added up.";
+const HINT = message(
+  "Point at a token to see its lines and numbers alone. Click to pin it: what several give is added up.",
+);
 
 function word(column, index) {
   return make("bdi", column.side, nameOf(column, index));
@@ -570,14 +578,14 @@ function word(column, index) {
 
 function enumerate(column, positions) {
   const named = positions.slice(0, positions.length > 4 ? 3 : 4).map((index) => [word(column, index)]);
-  if (positions.length > 4) named.push([`${positions.length - 3} more`]);
+  if (positions.length > 4) named.push([message("{n} more", { n: positions.length - 3 })]);
   return joined(named);
 }
 
 /** "a, b and c" */
 function joined(parts) {
   return parts.flatMap((part, index) => {
-    const before = index === 0 ? "" : index === parts.length - 1 ? " and " : ", ";
+    const before = index === 0 ? "" : index === parts.length - 1 ? ` ${message("and")} ` : ", ";
     return [before, ...part];
   });
 }

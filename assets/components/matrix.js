@@ -140,7 +140,10 @@ function draw(state) {
 
 function describe({ alt, selectable }) {
   const sentence = alt.replace(/[^.!?]$/, "$&.");
-  return `${sentence} Arrow keys move from cell to cell${selectable ? ", Enter chooses one" : ""}.`;
+  const keys = selectable
+    ? message("Arrow keys move from cell to cell, Enter chooses one.")
+    : message("Arrow keys move from cell to cell.");
+  return `${sentence} ${keys}`;
 }
 
 // ---- Layout ------------------------------------------------------------------------------------
@@ -326,7 +329,8 @@ function writeFrame(state) {
   title.style.maxWidth = `${Math.max(layout.width, 280)}px`;
   title.replaceChildren(name, make("span", "shape", data.shape), legend(state));
   const range = make("span", "range", data.range);
-  caption.replaceChildren(`rows: ${data.rowAxis} · columns: ${data.columnAxis} · `, range);
+  const axes = { rows: data.rowAxis, columns: data.columnAxis };
+  caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range);
 }
 
 /** What the colours mean: a small strip with the numbers at its ends. */
@@ -574,7 +578,7 @@ const isInside = (data, place) =>
 
 /** A number with four digits that mean something: 10.80, 0.0004213. */
 function exact(value, { blank, masked }) {
-  if (value === -Infinity) return `${masked} (masked)`;
+  if (value === -Infinity) return message("{number} (masked)", { number: masked });
   if (!Number.isFinite(value)) return blank;
   if (value === 0) return "0";
   return value.toPrecision(4).replaceAll("-", MINUS);
@@ -586,7 +590,7 @@ function writeReadout(state) {
   const isHint = !isInside(data, place);
   readout.classList.toggle("hint", isHint);
   if (isHint) {
-    readout.replaceChildren("Point at a cell to read its number.");
+    readout.replaceChildren(message("Point at a cell to read its number."));
     return;
   }
   const [row, column] = [data.rows[place[0]], data.columns[place[1]]];

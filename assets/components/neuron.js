@@ -56,8 +56,8 @@ function build(parent) {
   const head = make("div", "head");
   const body = make("div", "body");
   const readout = make("div", "readout");
-  const queries = list("queries", "Queries: who asks");
-  const keys = list("keys", "Keys: who is asked");
+  const queries = list("queries", message("Queries: who asks"));
+  const keys = list("keys", message("Keys: who is asked"));
   const fan = document.createElementNS(SVG, "svg");
   const markers = [make("div", "marker"), make("div", "marker"), make("div", "marker")];
   const strips = [make("canvas", "strip"), make("canvas", "strip"), make("canvas", "strip query")];
@@ -127,14 +127,14 @@ function fill({ data, root }, own, labels, create) {
 
 function queryButton(label, index) {
   const button = make("button", "token");
-  button.title = `${label}, position ${index}`;
+  button.title = named(label, index);
   button.append(make("bdi", "text", visible(label)));
   return button;
 }
 
 function keyRow(label, index) {
   const button = make("button", "row");
-  button.title = `${label}, position ${index}`;
+  button.title = named(label, index);
   const weight = make("span", "weight");
   weight.append(make("span", "number"), make("span", "bar"));
   const room = () => make("span", "room"); // where the strips lie
@@ -232,11 +232,16 @@ function writeRows(state) {
     weight.firstChild.textContent = isHidden(state, index) ? "0" : fixed(value, 2);
     button.classList.toggle("hidden", isHidden(state, index));
     weight.lastChild.style.setProperty("--part", String(value));
-    setAttribute(button, "aria-label", `${data.labels[index]}, position ${index}: ${told(state, index)}`);
+    setAttribute(button, "aria-label", `${named(data.labels[index], index)}: ${told(state, index)}`);
   });
   queries.buttons.forEach((button, index) => {
-    setAttribute(button, "aria-label", `${data.queryLabels[index]}, position ${index}`);
+    setAttribute(button, "aria-label", named(data.queryLabels[index], index));
   });
+}
+
+/** A token as it is read out. */
+function named(token, position) {
+  return message("{token}, position {position}", { token, position });
 }
 
 /** What a score is made of. */
@@ -248,9 +253,9 @@ function scoreOf({ hasBias }) {
 function told(state, index) {
   const { numbers, data } = state;
   const start = `${scoreOf(data)} = ${fixed(numbers.scores[index], 2)}`;
-  if (isHidden(state, index)) return `${start}; masked; weight 0`;
+  if (isHidden(state, index)) return `${start}; ${message("masked")}; ${message("weight {weight}", { weight: 0 })}`;
   const scaled = `÷ ${data.divisor} = ${fixed(numbers.maskedScores[index], 2)}`;
-  return `${start}; ${scaled}; weight ${fixed(numbers.weights[index], 2)}`;
+  return `${start}; ${scaled}; ${message("weight {weight}", { weight: fixed(numbers.weights[index], 2) })}`;
 }
 
 /** Whether the mask hides a key from the query. */
@@ -334,7 +339,7 @@ function writeReadout(state) {
   const place = key * data.width + dimension;
   const [q, k, product] = [numbers.queryVector[dimension], numbers.keys[place], numbers.products[place]];
   readout.replaceChildren(
-    ...[...start, `, dimension ${dimension}: q `, make("b", "", exact(q)), " × k ", make("b", "", exact(k))],
+    ...[...start, `, ${message("dimension {dimension}", { dimension })}: q `, make("b", "", exact(q)), " × k ", make("b", "", exact(k))],
     ...[" = ", make("b", "", exact(product))],
   );
 }

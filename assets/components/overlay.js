@@ -45,8 +45,9 @@ export default function ({ data, parentElement, setStateValue }) {
   const picture = paintCover(greys, data.side, theme.ink);
   const head = data.heads[data.current];
   const weights = decodeNumbers(head.values);
-  setAttribute(state.board, "aria-label", `${data.label}: ${head.label}, from ${data.asking}`);
-  setAttribute(state.heads, "aria-label", "Heads of this layer");
+  const from = message("{head}, from {token}", { head: head.label, token: data.asking });
+  setAttribute(state.board, "aria-label", `${data.label}: ${from}`);
+  setAttribute(state.heads, "aria-label", message("Heads of this layer"));
   showLarge(state, data, theme, picture, weights);
   showHeads(state, data, theme, picture);
   const tell = (index) => (state.caption.textContent = told(data, head, weights, index));
@@ -98,7 +99,8 @@ function showLarge(state, data, theme, picture, weights) {
   state.patches.forEach((button, index) => {
     if (button.parentNode !== state.board) state.board.append(button);
     setAttribute(button, "aria-pressed", index === data.focus);
-    setAttribute(button, "aria-label", `${data.patches[index]}, weight ${weights[index].toFixed(2)}`);
+    const facts = { patch: data.patches[index], weight: weights[index].toFixed(2) };
+    setAttribute(button, "aria-label", message("{patch}, weight {weight}", facts));
     setAttribute(button, "title", `${data.patches[index]}: ${weights[index].toFixed(2)}`);
   });
   [...state.board.querySelectorAll(".patch")].slice(data.patches.length).forEach((button) => button.remove());

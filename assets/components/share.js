@@ -5,7 +5,7 @@ const THANKS = 2_500;
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root share");
-  const button = make("button", "framed copy", "Copy link");
+  const button = make("button", "framed copy", message("Copy link"));
   button.type = "button";
   const said = make("span", "unseen");
   said.setAttribute("role", "status");
@@ -23,11 +23,11 @@ export default function ({ parentElement }) {
 
 async function share(state) {
   const isCopied = await copy(location.href);
-  state.button.textContent = isCopied ? "Link copied" : "Copy it from the address bar";
+  state.button.textContent = isCopied ? message("Link copied") : message("Copy it from the address bar");
   state.said.textContent = state.button.textContent;
   clearTimeout(state.timer);
   state.timer = setTimeout(() => {
-    state.button.textContent = "Copy link";
+    state.button.textContent = message("Copy link");
     state.said.textContent = "";
   }, THANKS);
 }

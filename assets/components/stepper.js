@@ -24,7 +24,7 @@ const KEYS = Symbol.for("attention.stepper.keys");
 
 const stateOf = remembering((parent) => {
   const root = make("nav", "root stepper");
-  root.setAttribute("aria-label", "Steps");
+  root.setAttribute("aria-label", message("Steps"));
   const list = make("ol");
   const caption = make("div", "caption");
   // The names are in the list already, only not to be seen there when the page is narrow.
@@ -100,8 +100,8 @@ function draw(state) {
   });
   caption.textContent = data.steps[current]?.name ?? "";
   const following = data.steps[current + 1];
-  back.textContent = "◂ Back";
-  next.textContent = following ? `Next: ${following.name} ▸` : "Last step";
+  back.textContent = `◂ ${message("Back")}`;
+  next.textContent = following ? `${message("Next: {step}", { step: following.name })} ▸` : message("Last step");
   back.disabled = current === 0;
   next.disabled = !following;
 }

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from attention.figures import colours
+from attention.messages import script_messages
 
 __all__ = ["COMPONENTS", "VARIABLES", "css", "module", "page_css", "script"]
 
@@ -50,8 +51,9 @@ def css(name: str) -> str:
 
 
 def script(name: str) -> str:
-    """Return the script of a component, after what it shares with others."""
-    return _read("base.js", *(["colours.js"] if COMPONENTS[name] else []), f"{name}.js")
+    """Return the script of a component, after what it shares with others, and what it says in the server's language."""
+    code = _read("base.js", *(["colours.js"] if COMPONENTS[name] else []), f"{name}.js")
+    return script_messages(code) + code
 
 
 def module(name: str) -> str:

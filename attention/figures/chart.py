@@ -13,6 +13,7 @@ from numpy import ndarray as Array
 
 from attention.figures.atlas import Head
 from attention.figures.format import packed
+from attention.messages import message
 
 __all__ = ["MAX_NAMED", "Chart", "Series", "candidates_chart", "layers_chart", "parts_chart", "spread_chart"]
 
@@ -121,7 +122,7 @@ def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *,
     return Chart(
         kind="columns",
         title=title,
-        alt=f"Bars: {title}. The table below has the same numbers.",
+        alt=message("Bars: {title}. The table below has the same numbers.", title=title),
         series=(Series("", ink, np.arange(len(parts)), np.asarray(parts), tuple(labels)),),
         names=tuple(labels) if len(parts) <= MAX_NAMED else None,
     )
@@ -131,8 +132,11 @@ def candidates_chart(labels: Sequence[str], probabilities: Sequence[float]) -> C
     """Return a bar for each token that may come next, the likeliest at the top, from 0 to 1."""
     return Chart(
         kind="rows",
-        title="probability of coming next",
-        alt=f"The {len(labels)} likeliest next tokens and their probabilities; the buttons have the same numbers.",
+        title=message("probability of coming next"),
+        alt=message(
+            "The {n_labels} likeliest next tokens and their probabilities; the buttons have the same numbers.",
+            n_labels=len(labels),
+        ),
         series=(Series("", "weight", np.arange(len(labels)), np.asarray(probabilities), tuple(labels)),),
         names=tuple(labels),
         limits=(0.0, 1.0),
@@ -155,7 +159,7 @@ def spread_chart(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_
     )
     return Chart(
         kind="columns",
-        title="how often which score occurs",
+        title=message("how often which score occurs"),
         alt="How often which score occurs, before and after scaling"
         + (": afterwards they are closer to 0." if is_closer else "."),
         series=tuple(
@@ -180,7 +184,7 @@ def layers_chart(values: Float[Array, "L H"], title: str, unit: str, current: He
     return Chart(
         kind="points",
         title=title,
-        alt=f"{title}, of every head, layer by layer; the table below has the same numbers.",
+        alt=message("{title}, of every head, layer by layer; the table below has the same numbers.", title=title),
         series=(
             Series(
                 "mean of the layer",

@@ -19,6 +19,7 @@ from attention.figures.atlas import Head
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
 from attention.lesson.scene import Scene
+from attention.messages import message
 from attention.trace import Trace
 from attention.words import Word, merge_hidden, merge_words, special_names
 
@@ -145,7 +146,7 @@ class Comparison:
     def pictures(self, selected: tuple[int, int] | None) -> tuple[Matrix, Matrix, Matrix]:
         """Return both heatmaps and their difference, on the same rows and columns."""
         first, second = self.weights
-        title = f"{self.second.name} less {_inside(self.first.name)}"
+        title = message("{second} minus {first}", second=self.second.name, first=_inside(self.first.name))
         ours, theirs = self.hidden
         return (
             self._picture("first", self.first.name, first, selected, ours),
@@ -164,15 +165,19 @@ class Comparison:
             values=values.astype(np.float32),
             row_labels=labels,
             column_labels=labels,
-            row_axis="queries (who asks)",
-            column_axis="keys (who is asked)",
+            row_axis=message("queries (who asks)"),
+            column_axis=message("keys (who is asked)"),
             palette="signed" if name == "difference" else "weights",
-            alt=f"{title}: weights between {len(labels)} words, blank where a word is not there.",
+            alt=message(
+                "{title}: weights between {n_labels} words, blank where a word is not there.",
+                title=title,
+                n_labels=len(labels),
+            ),
             row_role="query",
             column_role="key",
             focus_row=None if selected is None else selected[0],
             selected=selected,
-            blank="not in both" if name == "difference" else "not here",
+            blank=message("not in both") if name == "difference" else message("not here"),
             hidden=hidden if hidden.any() else None,
         )
 
@@ -324,15 +329,15 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
     n_layers, n_heads = changed.shape
     return Matrix(
         name="changes",
-        title="The largest difference in each head",
+        title=message("The largest difference in each head"),
         values=changed.astype(np.float32),
         row_labels=tuple(f"Layer {layer + 1}" for layer in range(n_layers)),
         column_labels=tuple(str(head + 1) for head in range(n_heads)),
-        row_axis="layers",
-        column_axis="heads",
+        row_axis=message("layers"),
+        column_axis=message("heads"),
         palette="weights",
         limit=float(changed.max()) or 1.0,
-        alt=f"The largest difference between two words in each of {changed.size} heads.",
+        alt=message("The largest difference between two words in each of {size} heads.", size=changed.size),
         selected=current,
     )
 

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.lesson.scene import Scene
+from attention.messages import message
 from attention.snippets import LIBRARIES, MAX_BYTES, N_SHOWN, Library, Values, array_code, fill, numbers, shapes
 
 __all__ = ["Excerpt", "are_close"]
@@ -62,7 +63,7 @@ class Excerpt:
         values = self.write(**{name: known[name][rows] if name in known else None for name in "XQKV"})
         if not known:
             nothing: Values = dict.fromkeys(("row", "n_shown", "answer", "result", "cut"))
-            title = "The vectors that enter this layer were not recorded."
+            title = message("The vectors that enter this layer were not recorded.")
             return self.fill("recorded", {**values, **nothing, "title": title})
         name, array = next(iter(known.items()))
         return self.fill("recorded", {"title": title, "result": name, **values, **self.vector(array, rows)})

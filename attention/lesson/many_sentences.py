@@ -12,6 +12,7 @@ from attention.figures.matrix import Matrix
 from attention.lesson.behaviour import head_table, special_measures, tell_behaviours
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.measures.summaries import HeadSummary
+from attention.messages import message
 from attention.study import AlignedMean, StudyResult
 
 __all__ = [
@@ -95,8 +96,18 @@ def averages(result: StudyResult, alignment: Alignment, current: Head) -> Atlas:
     return Atlas(
         tiles=tiles,
         groups=by_layer(tiles),
-        title=f"{name}: {n_heads} heads, averaged over {result.n_sentences:,} sentences",
-        alt=f"The mean weights of all {n_heads} heads of {name} over {result.n_sentences:,} sentences.",
+        title=message(
+            "{name}: {n_heads} heads, averaged over {n_sentences} sentences",
+            name=name,
+            n_heads=n_heads,
+            n_sentences=f"{result.n_sentences:,}",
+        ),
+        alt=message(
+            "The mean weights of all {n_heads} heads of {name} over {n_sentences} sentences.",
+            n_heads=n_heads,
+            name=name,
+            n_sentences=f"{result.n_sentences:,}",
+        ),
         current=current,
         descriptions={(summary.layer, summary.head): _in_short(result, summary) for summary in result.summaries},
     )
@@ -115,14 +126,19 @@ def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix
     place = f"layer {head[0] + 1}, head {head[1] + 1}"
     return Matrix(
         name="mean_weights",
-        title=f"Mean weights of {place}",
+        title=message("Mean weights of {place}", place=place),
         values=mean.weights[head],
         row_labels=labels,
         column_labels=labels,
-        row_axis="query positions (who asks)",
-        column_axis="key positions (who is asked)",
+        row_axis=message("query positions (who asks)"),
+        column_axis=message("key positions (who is asked)"),
         palette="weights",
-        alt=f"The mean weights of {place} between {len(labels)} positions, over {result.n_sentences:,} sentences.",
+        alt=message(
+            "The mean weights of {place} between {n_labels} positions, over {n_sentences} sentences.",
+            place=place,
+            n_labels=len(labels),
+            n_sentences=f"{result.n_sentences:,}",
+        ),
         row_role="query",
         column_role="key",
     )

@@ -7,6 +7,7 @@ from numpy import ndarray as Array
 
 from attention.figures.matrix import Matrix, Palette, Role
 from attention.lesson.scene import Scene, numbered
+from attention.messages import message
 from attention.segments import groups
 
 __all__ = ["pairs", "vectors"]
@@ -33,8 +34,14 @@ def pairs(
         row_axis=_ASKS,
         column_axis=_ASKED,
         palette=palette,
-        alt=f"{title}: {len(scene.labels)} queries by {len(scene.key_labels)} keys, "
-        f"layer {scene.layer + 1}, head {scene.head + 1}.",
+        alt=message(
+            "{title}: {n_labels} queries by {n_key_labels} keys, layer {layer}, head {head}.",
+            title=title,
+            n_labels=len(scene.labels),
+            n_key_labels=len(scene.key_labels),
+            layer=scene.layer + 1,
+            head=scene.head + 1,
+        ),
         row_role="query",
         column_role="key",
         limit=limit,
@@ -67,10 +74,15 @@ def vectors(
         values=values,
         row_labels=labels,
         column_labels=names,
-        row_axis="tokens",
+        row_axis=message("tokens"),
         column_axis=column_axis,
         palette="signed",
-        alt=f"{title}: one vector of {values.shape[1]} numbers for each of {values.shape[0]} tokens.",
+        alt=message(
+            "{title}: one vector of {width} numbers for each of {count} tokens.",
+            title=title,
+            width=values.shape[1],
+            count=values.shape[0],
+        ),
         row_role=role,
         title_role=role,
         focus_row=scene.own_key if of_keys else scene.word,

@@ -9,6 +9,7 @@ from attention.figures.matrix import Matrix
 from attention.figures.neuron import NEURON, Neuron
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene, numbered
+from attention.messages import message
 from attention.segments import groups
 
 __all__ = ["NEURON", "best_key", "key_picture", "neuron", "pair_table", "sum_in_writing", "value_picture"]
@@ -27,8 +28,19 @@ def neuron(scene: Scene, key: int) -> Neuron:
     steps, query = scene.steps, scene.word
     place = f"layer {scene.layer + 1}, head {scene.head + 1}"
     return Neuron(
-        title=f"{scene.info.name}, {place}: the query of {scene.focus.text} and every key",
-        alt=f"The query of {scene.focus.text} against {len(scene.key_labels)} keys of {scene.d_head} numbers, {place}.",
+        title=message(
+            "{name}, {place}: the query of {text} and every key",
+            name=scene.info.name,
+            place=place,
+            text=scene.focus.text,
+        ),
+        alt=message(
+            "The query of {text} against {n_key_labels} keys of {d_head} numbers, {place}.",
+            text=scene.focus.text,
+            n_key_labels=len(scene.key_labels),
+            d_head=scene.d_head,
+            place=place,
+        ),
         labels=scene.key_labels,
         query_labels=scene.labels,
         query=query,
@@ -85,8 +97,8 @@ def _rows(
         values=values,
         row_labels=labels,
         column_labels=numbered(values.shape[1]),
-        row_axis="vectors",
-        column_axis="dimensions of the head",
+        row_axis=message("vectors"),
+        column_axis=message("dimensions of the head"),
         palette="signed",
         alt=alt,
         hidden=hidden,

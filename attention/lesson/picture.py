@@ -9,6 +9,7 @@ from attention.figures.format import number
 from attention.figures.overlay import HeadOverlay, Overlay
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
+from attention.messages import message
 
 __all__ = ["overlay", "overlay_table", "tell_overlay"]
 
@@ -25,7 +26,7 @@ def overlay(scene: Scene) -> Overlay:
         special = float(np.delete(row, patches).sum())
         heads.append(HeadOverlay(f"Head {head + 1}", row[patches], special, told))
     return Overlay(
-        label=f"Layer {scene.layer + 1} over the picture",
+        label=message("Layer {layer} over the picture", layer=scene.layer + 1),
         asking=scene.labels[scene.word],
         picture=pixels.shades(scene.trace.text),
         patches=tuple(scene.labels[position] for position in patches),

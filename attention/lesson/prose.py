@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from numpy import ndarray as Array
 
 from attention.figures.format import number, scientific
+from attention.messages import language, message
 
 __all__ = ["SMALLEST_TOLD", "exact", "fact", "length", "lesson", "lessons", "listed", "small", "typed", "word"]
 
@@ -42,7 +43,7 @@ def listed(words: Sequence[str]) -> str:
         ValueError: there is none.
     """
     *before, last = words
-    return f"{', '.join(before)} and {last}" if before else last
+    return f"{', '.join(before)} {message('and')} {last}" if before else last
 
 
 def fact(value: float) -> str:
@@ -95,13 +96,21 @@ def _rendered(name: str) -> str:
 
 @cache
 def _sections(file: str) -> dict[str, str]:
+    """Return the sections of a file by their headings, those that the server's language has in that language."""
+    folder = language().folder
+    own = None if folder is None else folder / "lessons" / f"{file}.md"
+    english = _read_sections(LESSONS / f"{file}.md")
+    return english if own is None or not own.is_file() else english | _read_sections(own)
+
+
+def _read_sections(path: Path) -> dict[str, str]:
     """Return the sections of a file by their headings, in order.
 
     Raises:
         ValueError: two sections have the same heading, or something stands before the first.
     """
-    before, *sections = re.split(r"^## +(.+?) *$", (LESSONS / f"{file}.md").read_text("utf-8"), flags=re.MULTILINE)
+    before, *sections = re.split(r"^## +(.+?) *$", path.read_text("utf-8"), flags=re.MULTILINE)
     names, texts = sections[::2], sections[1::2]
     if before.strip() or len(set(names)) < len(names):
-        raise ValueError(f"{file}.md: each text must stand under a heading of its own, got {', '.join(names)}")
+        raise ValueError(f"{path.name}: each text must stand under a heading of its own, got {', '.join(names)}")
     return dict(zip(names, texts, strict=True))

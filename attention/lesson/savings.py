@@ -13,6 +13,7 @@ from attention import steps
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
+from attention.messages import message
 from attention.trace import HeadSteps, LayerTrace, Trace
 
 __all__ = [
@@ -121,7 +122,7 @@ def savings_table(sizes: Sizes) -> dict[str, list[str]]:
     for name, n_groups in sizes.variants.items():
         found = costs(sizes, n_groups)
         numbers = (n_groups, found.W_Q, found.W_K, found.W_V, found.W_O, found.weights)
-        title = f"{name} (its own)" if n_groups == sizes.n_key_value_heads else name
+        title = message("{name} (its own)", name=name) if n_groups == sizes.n_key_value_heads else name
         caches = (found.bytes_per_token, found.bytes_per_context)
         table[title] = [f"{number:,}" for number in numbers] + [_size(n_bytes) for n_bytes in caches]
     return table
@@ -179,10 +180,14 @@ def shared_pictures(scene: Scene, variants: Sequence[Shared]) -> tuple[Matrix, .
             values=variant.weights[scene.head],
             row_labels=scene.labels,
             column_labels=scene.key_labels,
-            row_axis="queries (who asks)",
-            column_axis="keys (who is asked)",
+            row_axis=message("queries (who asks)"),
+            column_axis=message("keys (who is asked)"),
             palette="weights",
-            alt=f"The weights of head {scene.head + 1} with {variant.n_key_value_heads} key/value heads.",
+            alt=message(
+                "The weights of head {head} with {n_key_value_heads} key/value heads.",
+                head=scene.head + 1,
+                n_key_value_heads=variant.n_key_value_heads,
+            ),
             row_role="query",
             column_role="key",
             focus_row=scene.word,

@@ -20,6 +20,7 @@ from attention.measures.cross import CrossSummary, summarise_cross
 from attention.measures.five_patterns import PATTERN_NAMES
 from attention.measures.likeness import head_distance
 from attention.measures.summaries import HeadSummary, summarise_weights
+from attention.messages import message
 from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
 from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of
@@ -199,16 +200,21 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     masked = look.hidden(scene.attention, scene.trace, head)
     return Matrix(
         name="weights",
-        title=f"Weights of head {head + 1}",
+        title=message("Weights of head {head}", head=head + 1),
         values=_shown(look, look.weights(scene.attention, scene.trace)[head], scene.trace),
-        blank="hidden",
+        blank=message("hidden"),
         hidden=masked if masked.any() else None,
         row_labels=labels,
         column_labels=key_labels,
-        row_axis="queries (who asks)",
-        column_axis="keys (who is asked)",
+        row_axis=message("queries (who asks)"),
+        column_axis=message("keys (who is asked)"),
         palette="weights",
-        alt=f"The weights of {place}: {len(labels)} queries by {len(key_labels)} keys.",
+        alt=message(
+            "The weights of {place}: {n_labels} queries by {n_key_labels} keys.",
+            place=place,
+            n_labels=len(labels),
+            n_key_labels=len(key_labels),
+        ),
         row_role="query",
         column_role="key",
         focus_row=max(row for row, unit in enumerate(units) if unit.position <= scene.word),
@@ -243,11 +249,15 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
         heads = tuple(HeadLines(f"Head {i + 1}", one, i) for i, one in enumerate(weights))
         shown = (head,) if lines.heads is None else lines.heads
     return HeadView(
-        title=f"Layer {scene.layer + 1}: who looks at whom",
+        title=message("Layer {layer}: who looks at whom", layer=scene.layer + 1),
         row_labels=labels[row:row_end],
         column_labels=key_labels[column:column_end],
         heads=heads,
-        alt=f"Lines between {len(labels)} tokens or words, as thick as layer {scene.layer + 1} has weights.",
+        alt=message(
+            "Lines between {n_labels} tokens or words, as thick as layer {layer} has weights.",
+            n_labels=len(labels),
+            layer=scene.layer + 1,
+        ),
         row_breaks=tuple(start - row for start in starts if row < start < row_end),
         column_breaks=tuple(start - column for start in starts if column < start < column_end),
         row_start=row,
@@ -297,7 +307,7 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
 
 def _by_entropy(surveyed: Survey) -> Order:
     sharpest_first = sorted(surveyed.summaries, key=lambda summary: summary.entropy)
-    title = "From the sharpest to the broadest (entropy in nats)"
+    title = message("From the sharpest to the broadest (entropy in nats)")
     badges = {place(summary): number(summary.entropy) for summary in sharpest_first}
     return Order(((title, [place(summary) for summary in sharpest_first]),), badges)
 
@@ -318,7 +328,7 @@ def _by_pattern(surveyed: Survey) -> Order:
 def _by_share(surveyed: Survey, shares: Float[Array, "N 2 2"]) -> Order:
     first, second = SENTENCES
     across = dict(zip(map(place, surveyed.summaries), shares[:, 0, 1].tolist(), strict=True))
-    title = f"From the most to the least that the rows of {first} give to {second}"
+    title = message("From the most to the least that the rows of {first} give to {second}", first=first, second=second)
     if surveyed.special:
         title += f" ({listed(surveyed.special)} counted in)"
     heads = sorted(across, key=lambda head: -across[head])

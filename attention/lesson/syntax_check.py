@@ -15,6 +15,7 @@ from attention.figures.format import MINUS, number
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import lesson, word
 from attention.measures.dependencies import ALL_RELATIONS
+from attention.messages import message
 from attention.syntax import PAPER, Finding, parse_of, word_weights
 from attention.trace import Token, Trace
 
@@ -219,14 +220,19 @@ def example_matrix(trace: Trace, sentence: Annotated, finding: Finding, case: Ca
         selected = (case.asked, case.gold) if finding.direction == "dependent to head" else (case.gold, case.asked)
     return Matrix(
         name="syntax_weights",
-        title=f"Weights of {place} between words",
+        title=message("Weights of {place} between words", place=place),
         values=weights,
         row_labels=sentence.words,
         column_labels=sentence.words,
-        row_axis="queries (who asks)",
-        column_axis="keys (who is asked)",
+        row_axis=message("queries (who asks)"),
+        column_axis=message("keys (who is asked)"),
         palette="weights",
-        alt=f"The weights of {place} between the {len(sentence.words)} words of “{sentence.text}”.",
+        alt=message(
+            "The weights of {place} between the {n_words} words of “{text}”.",
+            place=place,
+            n_words=len(sentence.words),
+            text=sentence.text,
+        ),
         row_role="query",
         column_role="key",
         selected=selected,

@@ -110,7 +110,7 @@ def test_the_three_pictures_stand_on_the_same_words_and_a_blank_is_no_zero():
         assert blank[:, rows].all()
         assert not np.delete(np.delete(blank, rows, 0), rows, 1).any()
         assert "nan" not in picture.range_text
-    assert difference.title == "The second sentence less the first sentence"
+    assert difference.title == "The second sentence minus the first sentence"
 
 
 def test_two_that_share_no_word_are_told_apart_and_nothing_fails():

@@ -18,8 +18,9 @@ MAY_IMPORT = {
     "attention/pixels.py": set(),
     "attention/snippets.py": set(),
     "attention/text.py": set(),
+    "attention/messages.py": set(),
     "attention/reading.py": {"attention.masks", "attention.pixels"},
-    "attention/kinds.py": {"attention.masks"},
+    "attention/kinds.py": {"attention.masks", "attention.messages"},
     "attention/trace.py": {"attention.kinds", "attention.positions", "attention.reading", "attention.steps"},
 }
 MUST_NOT_IMPORT = {

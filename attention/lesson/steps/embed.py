@@ -15,6 +15,7 @@ from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
+from attention.messages import message
 from attention.snippets import numbers, shapes
 
 __all__ = ["STEP"]
@@ -172,21 +173,23 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     exhibits = []
     norm = scene.attention.norm
     if inputs is not None:
-        title = f"X: what enters layer {scene.layer + 1}" + (f", after {norm.name}" if norm is not None else "")
+        title = message("X: what enters layer {layer}", layer=scene.layer + 1)
+        if norm is not None:
+            title = message("X: what enters layer {layer}, after {norm}", layer=scene.layer + 1, norm=norm.name)
         exhibits.append(_exhibit(scene, "inputs", title, inputs, _explain_input))
     if scene.attention.key_inputs is not None:
-        title = "Z: the encoder's output"
+        title = message("Z: the encoder's output")
         exhibits.append(_exhibit(scene, "sources", title, scene.attention.key_inputs, _explain_source, of_keys=True))
     if norm is not None and scene.layer and scene.stream is not None:
-        title = f"Before {norm.name}: what layer {scene.layer} left"
+        title = message("Before {name}: what layer {layer} left", name=norm.name, layer=scene.layer)
         exhibits.append(_exhibit(scene, "stream", title, scene.stream, _explain_stream))
     # The parts are added before the first layer; what enters a deeper one is not made of them alone.
-    where = "" if scene.layer == 0 else ", added before layer 1"
     if parts is not None and scene.layer == 0:
-        title = f"{scene.info.reading.unit.capitalize()} part"
+        title = message("{unit} part", unit=scene.info.reading.unit.capitalize())
         exhibits.append(_exhibit(scene, "words", title, parts.words, _explain_part))
     if parts is not None and parts.positions is not None:
-        exhibits.append(_exhibit(scene, "positions", f"Position part{where}", parts.positions, _explain_part))
+        title = message("Position part, added before layer 1") if scene.layer else message("Position part")
+        exhibits.append(_exhibit(scene, "positions", title, parts.positions, _explain_part))
     return tuple(exhibits)
 
 
@@ -340,8 +343,8 @@ def _shapes(scene: Scene) -> str:
 
 STEP = Step(
     key="embed",
-    name="Embed",
-    title="Give every token a vector",
+    name=message("Embed"),
+    title=message("Give every token a vector"),
     formula=_formula,
     words=_words,
     exhibits=_exhibits,

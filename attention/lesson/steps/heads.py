@@ -12,6 +12,7 @@ from attention.lesson.matrices import vectors
 from attention.lesson.prose import fact, length, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
+from attention.messages import message
 from attention.snippets import Values, columns_to_paste, cut_note, shapes
 from attention.steps import output_projection
 
@@ -156,8 +157,8 @@ def _shapes(scene: Scene) -> str:
 
 STEP = Step(
     key="heads",
-    name="Heads",
-    title="Join the heads",
+    name=message("Heads"),
+    title=message("Join the heads"),
     formula=_formula,
     words=_words,
     exhibits=_exhibits,

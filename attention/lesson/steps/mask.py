@@ -14,6 +14,7 @@ from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.lesson.steps.scale import scaled_name
+from attention.messages import message
 from attention.snippets import Library, Values, array_code, shapes
 
 __all__ = ["STEP"]
@@ -123,8 +124,8 @@ def _shapes(scene: Scene) -> str:
 
 STEP = Step(
     key="mask",
-    name="Mask",
-    title="Hide what may not be seen",
+    name=message("Mask"),
+    title=message("Hide what may not be seen"),
     formula=_formula,
     words=_words,
     exhibits=_exhibits,

@@ -16,6 +16,7 @@ from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
+from attention.messages import message
 from attention.snippets import MAX_BYTES, MAX_COLUMNS, columns_to_paste, cut_note, shapes
 from attention.steps import project
 from attention.trace import Projections, Rotary
@@ -224,13 +225,19 @@ def _code(excerpt: Excerpt) -> str:
     scene = excerpt.scene
     X, Z, steps = scene.attention.inputs, scene.attention.sources, scene.steps
     if X is None or Z is None or scene.attention.projections is None:
-        title = f"Queries, keys and values, {excerpt.place}, as the model had them: how it made them was not recorded."
+        title = message(
+            "Queries, keys and values, {place}, as the model had them: how it made them was not recorded.",
+            place=excerpt.place,
+        )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
     parts = _head_projections(scene, scene.attention.projections)
     if scene.attention.rotary is not None:
         return _turned_code(excerpt, X, parts, scene.attention.rotary)
     if not _is_explained(scene, (X, Z, Z), parts):
-        title = f"Queries, keys and values, {excerpt.place}, as the model had them: it does more than X @ W + b here."
+        title = message(
+            "Queries, keys and values, {place}, as the model had them: it does more than X @ W + b here.",
+            place=excerpt.place,
+        )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
 
     rows = excerpt.rows(X)
@@ -336,7 +343,7 @@ def _shapes(scene: Scene) -> str:
 STEP = Step(
     key="qkv",
     name="Q · K · V",
-    title="Ask, offer, carry",
+    title=message("Ask, offer, carry"),
     formula=_formula,
     words=_words,
     exhibits=_exhibits,

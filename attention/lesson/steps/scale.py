@@ -15,6 +15,7 @@ from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.lesson.steps.scores import explain_score
+from attention.messages import message
 from attention.steps import softmax
 
 __all__ = ["STEP", "scaled_name"]
@@ -142,8 +143,8 @@ def _shapes(scene: Scene) -> str:
 
 STEP = Step(
     key="scale",
-    name="Scale",
-    title="Make the scores smaller",
+    name=message("Scale"),
+    title=message("Make the scores smaller"),
     own_title=_own_title,
     formula=_formula,
     words=_words,

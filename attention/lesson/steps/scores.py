@@ -12,6 +12,7 @@ from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
+from attention.messages import message
 from attention.snippets import cut_note, leading, shapes
 
 __all__ = ["STEP", "explain_score"]
@@ -108,8 +109,8 @@ def _shapes(scene: Scene) -> str:
 
 STEP = Step(
     key="scores",
-    name="Scores",
-    title="Compare every query with every key",
+    name=message("Scores"),
+    title=message("Compare every query with every key"),
     formula=_formula,
     words=_words,
     exhibits=_exhibits,

@@ -16,6 +16,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.lesson.steps.scale import scaled_name
 from attention.lesson.tables import MASKED
+from attention.messages import message
 from attention.snippets import shapes
 from attention.trace import Token
 from attention.words import is_punctuation
@@ -197,8 +198,8 @@ def _shapes(scene: Scene) -> str:
 
 STEP = Step(
     key="softmax",
-    name="Softmax",
-    title="Turn scores into weights",
+    name=message("Softmax"),
+    title=message("Turn scores into weights"),
     formula=_formula,
     words=_words,
     exhibits=_exhibits,

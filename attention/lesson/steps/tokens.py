@@ -12,6 +12,7 @@ from attention.lesson.guessed import tell_guessed
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Step, Strip, no_words
+from attention.messages import message
 from attention.snippets import shapes
 from attention.trace import Token
 from attention.words import CONTINUES, SPACE
@@ -175,8 +176,8 @@ def _pieces(scene: Scene) -> list[Token]:
 
 STEP = Step(
     key="tokens",
-    name="Tokens",
-    title="Cut the sentence into tokens",
+    name=message("Tokens"),
+    title=message("Cut the sentence into tokens"),
     own_title=_own_title,
     formula=_formula,
     words=_words,

@@ -12,6 +12,7 @@ from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene, numbered
 from attention.lesson.steps.base import Exhibit, Step
+from attention.messages import message
 from attention.snippets import columns_to_paste, cut_note, shapes
 
 __all__ = ["STEP"]
@@ -46,14 +47,14 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     )
     contributions = Matrix(
         name="contributions",
-        title=f"Weight × value, for {scene.focus.text}",
+        title=message("Weight × value, for {text}", text=scene.focus.text),
         values=np.vstack([products, total]),
         row_labels=(*rows, "Σ output"),
         column_labels=numbered(total.size),
-        row_axis="weight × value of each token, and their sum",
-        column_axis="dimensions of the head",
+        row_axis=message("weight × value of each token, and their sum"),
+        column_axis=message("dimensions of the head"),
         palette="signed",
-        alt=f"Weighted value vectors that add up to the output of {scene.focus.text}.",
+        alt=message("Weighted value vectors that add up to the output of {text}.", text=scene.focus.text),
         row_role="value",
         title_role="value",
         selected=scene.selected("contributions"),
@@ -113,8 +114,8 @@ def _shapes(scene: Scene) -> str:
 
 STEP = Step(
     key="sum",
-    name="Weighted sum",
-    title="Add up the values",
+    name=message("Weighted sum"),
+    title=message("Add up the values"),
     formula=_formula,
     words=_words,
     exhibits=_exhibits,

@@ -1,0 +1,121 @@
+"""What a user reads that no lesson text says (labels, notices, names), in the language of the server.
+
+English is written where it is shown, as ``message("Clear")`` or ``messages("{n} token", "{n} tokens", n)``, in Python
+and in JavaScript alike. Another language is a folder of ``assets/languages``, named as ``ATTENTION_LANGUAGE`` names
+it: a catalogue ``messages.po`` (GNU gettext), which is read as it is, and a folder ``lessons`` with the lesson texts
+in the files and sections in which the English ones are. What a folder does not have is shown in English.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from gettext import c2py
+from pathlib import Path
+
+__all__ = ["LANGUAGES", "VARIABLE", "Language", "language", "message", "messages", "script_messages"]
+
+# The language of the server: a folder of LANGUAGES, or a path to one that lies elsewhere.
+VARIABLE, ENGLISH = "ATTENTION_LANGUAGE", "en"
+LANGUAGES = Path(__file__).parents[1] / "assets" / "languages"
+
+_PLACE = re.compile(r"\{(\w+)\}")
+_TEXT = r'"((?:[^"\\]|\\.)*)"'
+# A call of ``message`` or ``messages`` in a script, with the text or the two texts that it gives.
+_CALL = re.compile(rf"\bmessages?\(\s*{_TEXT}(?:,\s*{_TEXT})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language: its name, its messages by their English, and which form a number takes.
+
+    ``messages`` has one text for each form of a number, one alone for what has no number. ``plural`` is the
+    expression of the catalogue's header, in C and so in JavaScript too, with ``n`` for the number.
+    """
+
+    name: str = ENGLISH
+    folder: Path | None = None
+    messages: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    plural: str = "(n != 1)"
+
+    def form(self, n: int) -> int:
+        """Return which of the forms a number takes."""
+        return int(c2py(self.plural)(n))
+
+
+@cache
+def language() -> Language:
+    """Return the language of the server.
+
+    Raises:
+        ValueError: there is no such language.
+    """
+    name = os.environ.get(VARIABLE, "") or ENGLISH
+    if name == ENGLISH:
+        return Language()
+    folder = LANGUAGES / name
+    if not folder.is_dir():
+        raise ValueError(f"{VARIABLE} must be {ENGLISH} or a folder of {LANGUAGES}, got {name!r}")
+    return _read(folder)
+
+
+def message(text: str, /, **facts: str | float) -> str:
+    """Return a text in the language of the server, with facts in its places.
+
+    >>> message("Layer {layer}, head {head}", layer=2, head=3)
+    'Layer 2, head 3'
+    """
+    return _fill(language().messages.get(text, (text,))[0], facts)
+
+
+def messages(one: str, many: str, n: int, /, **facts: str | float) -> str:
+    """Return the one of two texts, or of as many as the language has, that a number asks for; ``n`` is a fact too.
+
+    >>> [messages("{n} token", "{n} tokens", n) for n in (0, 1, 2)]
+    ['0 tokens', '1 token', '2 tokens']
+    """
+    spoken = language()
+    forms = spoken.messages.get(one)
+    text = (one if n == 1 else many) if forms is None else forms[spoken.form(n)]
+    return _fill(text, {"n": n, **facts})
+
+
+def script_messages(script: str) -> str:
+    """Return as JavaScript what ``message`` and ``messages`` need in front of a script that calls them."""
+    spoken = language()
+    asked = {text for call in _CALL.finditer(script) for text in call.groups() if text is not None}
+    said = {text: spoken.messages[text] for text in map(_unquoted, sorted(asked)) if text in spoken.messages}
+    return (
+        f"const LANGUAGE = {json.dumps(spoken.name)};\n"
+        f"const MESSAGES = {json.dumps(said, ensure_ascii=False)};\n"
+        f"const formOf = (n) => Number({spoken.plural});\n"
+    )
+
+
+def _unquoted(text: str) -> str:
+    # What JavaScript writes between double quotes here, JSON writes in the same way.
+    return str(json.loads(f'"{text}"'))
+
+
+def _fill(text: str, facts: dict[str, str | float]) -> str:
+    """Put facts into places, in one go: what stands in a fact is never a place."""
+    return _PLACE.sub(lambda place: str(facts[place[1]]), text)
+
+
+def _read(folder: Path) -> Language:
+    """Read a language from its folder."""
+    from babel.messages.pofile import read_po
+
+    with (folder / "messages.po").open("rb") as file:
+        catalogue = read_po(file, abort_invalid=True)
+    said = {}
+    for entry in catalogue:
+        texts = tuple(entry.string) if isinstance(entry.string, tuple) else (entry.string,)
+        name = entry.id if isinstance(entry.id, str) else entry.id[0]
+        # What is not translated yet, or only guessed from a text that has changed since, is shown in English.
+        if name and all(texts) and not entry.fuzzy:
+            said[name] = tuple(map(str, texts))
+    return Language(folder.name, folder, said, catalogue.plural_expr)

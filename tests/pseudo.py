@@ -1,0 +1,38 @@
+"""A language in which every text is English between brackets: what shows no bracket was never asked for."""
+
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from attention.lesson.prose import LESSONS
+from attention.messages import LANGUAGES
+
+FORMS = ("one", "few", "many")
+
+
+def marked(text: str) -> str:
+    return f"⟦{text}⟧"
+
+
+def write_language(folder: Path) -> Path:
+    """Write the language, with three forms of a number, and return its folder."""
+    (folder / "lessons").mkdir(parents=True)
+    with (LANGUAGES / "messages.pot").open("rb") as file:
+        template = read_po(file)
+    # Languages whose plurals are those of Czech have three forms.
+    catalogue = Catalog(locale="cs")
+    for entry in template:
+        if isinstance(entry.id, tuple):
+            one, many = entry.id
+            forms = zip((one, many, many), FORMS, strict=True)
+            catalogue.add(entry.id, tuple(marked(f"{text}: {form}") for text, form in forms))
+        elif entry.id:
+            catalogue.add(entry.id, marked(entry.id))
+    with (folder / "messages.po").open("wb") as file:
+        write_po(file, catalogue)
+    for path in LESSONS.glob("*.md"):
+        blocks = path.read_text("utf-8").split("\n\n")
+        texts = [block if block.startswith("## ") else marked(block.strip()) for block in blocks]
+        (folder / "lessons" / path.name).write_text("\n\n".join(texts) + "\n", "utf-8")
+    return folder

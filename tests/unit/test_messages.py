@@ -1,0 +1,163 @@
+"""Another language is files and no code: a catalogue in which every text is marked is shown everywhere, marked."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po
+
+from attention.figures import assets
+from attention.lesson.prose import lessons
+from attention.messages import ENGLISH, LANGUAGES, Language, language, message, messages, script_messages
+from tests.pseudo import marked, write_language
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = LANGUAGES / "messages.pot"
+KEYWORDS = {"message": None, "messages": (1, 2)}
+WHERE = [
+    ("attention/**.py", "python"),
+    ("pages/**.py", "python"),
+    ("assets/components/**.js", "javascript"),
+]
+
+
+@pytest.fixture(scope="module")
+def pseudo(tmp_path_factory):
+    return write_language(tmp_path_factory.mktemp("languages") / "xx")
+
+
+def said(folder, script):
+    """What a new interpreter prints where this language is spoken."""
+    process = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "ATTENTION_LANGUAGE": str(folder), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+    assert not process.returncode, process.stderr
+    return process.stdout
+
+
+# ------------------------------------------------------------------------------------- English
+
+
+def test_english_is_written_where_it_is_shown():
+    assert language() == Language()
+    assert language().name == ENGLISH
+    assert message("Clear") == "Clear"
+    assert [messages("{n} token", "{n} tokens", n) for n in (0, 1, 2)] == ["0 tokens", "1 token", "2 tokens"]
+
+
+def test_what_stands_in_a_fact_is_never_a_place():
+    assert message("{a} and {b}", a="{b}", b="{a}") == "{b} and {a}"
+    with pytest.raises(KeyError):
+        message("{a}", b="x")
+
+
+def test_a_script_gets_nothing_that_it_need_not_have():
+    assert script_messages('message("Clear")').count("\n") == 3
+    assert "Clear" not in script_messages('message("Clear")')
+
+
+# ---------------------------------------------------------------------------- another language
+
+
+def test_the_template_has_every_text_of_the_code_and_no_other():
+    found = set()
+    method_map, options = [(pattern, method) for pattern, method in WHERE], {}
+    for _, _, texts, _, _ in extract_from_dir(str(ROOT), method_map, options, KEYWORDS, directory_filter=_is_ours):
+        found.add(texts if isinstance(texts, str) else tuple(texts))
+    with TEMPLATE.open("rb") as file:
+        template = {entry.id for entry in read_po(file) if entry.id}
+    how = "pybabel extract -F babel.cfg -k message -k messages:1,2 (see attention/messages.py)"
+    assert found == template, how
+
+
+def _is_ours(folder):
+    return not any(part.startswith(".") for part in Path(folder).relative_to(ROOT).parts)
+
+
+def test_a_catalogue_is_read_as_it_is_with_its_plurals(pseudo):
+    script = "from attention.messages import *; print(message('Clear'))\n"
+    script += "for n in (1, 2, 5): print(messages('{n} other', '{n} others', n))"
+    assert said(pseudo, script).splitlines() == ["⟦Clear⟧", "⟦1 other: one⟧", "⟦2 others: few⟧", "⟦5 others: many⟧"]
+
+
+def test_what_a_language_does_not_have_is_shown_in_english(tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    (folder / "messages.po").write_text('msgid ""\nmsgstr "Plural-Forms: nplurals=3; plural=n>4 ? 2 : n>1;\\n"\n')
+    script = "from attention.messages import *; from attention.lesson.prose import lesson\n"
+    script += "print(message('Clear'), messages('{n} other', '{n} others', 5), lesson('embed/norm'))"
+    assert said(folder, script).startswith("Clear 5 others <p>This model then applies LayerNorm")
+
+
+def test_a_language_that_is_not_there_is_an_error():
+    process = subprocess.run(
+        [sys.executable, "-c", "from attention.messages import language; language()"],
+        cwd=ROOT,
+        env={**os.environ, "ATTENTION_LANGUAGE": "nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "ATTENTION_LANGUAGE must be en or a folder" in process.stderr
+
+
+def test_every_lesson_text_of_the_language_is_shown(pseudo):
+    script = "from attention.lesson import prose\n"
+    script += "for name in prose.lessons(): print(prose._rendered(name))"
+    whole = said(pseudo, script)
+    # The heads of places, and names of CSS in tags, are no words.
+    shown = re.sub(r"<[^>]*>", "", whole)
+    assert re.findall(r"[A-Za-z]{2,}", re.sub(r"⟦[^⟧]*⟧", "", shown)) == []
+    assert whole.count("⟦") >= len(lessons())
+
+
+# ----------------------------------------------------------------------------------- JavaScript
+
+CALL = re.compile(r'\bmessages?\(\s*"(?:[^"\\]|\\.)*"(?:,\s*"(?:[^"\\]|\\.)*")?')
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
+# Names of keys, and what is written for style sheets.
+NOT_SHOWN = re.compile(
+    r"Enter|Home|End|Escape|linear-gradient\(to right, |\.st-key-\w+ input|(mark ink|focus thin)( current)?"
+)
+
+
+def literals(script):
+    """The texts of a script that look like English and go through no message; the class of an element is none."""
+    script = re.sub(r"/\*.*?\*/", "", script, flags=re.DOTALL)
+    script = CALL.sub("message(", re.sub(r"(^|\s)//.*", "", script))
+    script = re.sub(r'(make\("\w+", (?:\w+ \? )?)("[^"]*"|`[^`]*`)( : "[^"]*")?', r"\1", script)
+    for match in LITERAL.finditer(script):
+        text = re.sub(r"\$\{[^}]*\}", "", match[1] if match[1] is not None else match[2])
+        if re.search(r"\b[A-Z][a-z]+\b|[a-z]{2,} [a-z]{2,}", text) and not NOT_SHOWN.match(text):
+            yield text
+
+
+@pytest.mark.parametrize("name", ["base", "colours", *assets.COMPONENTS])
+def test_a_component_says_nothing_that_no_catalogue_has(name):
+    assert list(literals((assets._FOLDER / f"{name}.js").read_text("utf-8"))) == []
+
+
+def test_the_search_finds_what_is_said_past_the_catalogue():
+    script = 'make("div", "root big", "Clear all"); message("Point at it"); x = `Mean of ${n} heads`;'
+    assert list(literals(script)) == ["Clear all", "Mean of  heads"]
+
+
+def test_a_module_brings_its_texts_in_the_language_of_the_server(pseudo):
+    script = "from attention.figures import assets; print(assets.module('share'), assets.module('head_view'))"
+    module = said(pseudo, script)
+    assert f'"Copy link": ["{marked("Copy link")}"]' in module
+    assert '"{n} other": ["⟦{n} other: one⟧", "⟦{n} others: few⟧", "⟦{n} others: many⟧"]' in module
+    # What the component does not say is not sent.
+    assert "The field is empty" not in module
