@@ -32,6 +32,7 @@ from attention.lesson.steps import softmax
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Hidden, Look, Sorting, Survey, head_matrix, layer_lines
 from attention.lesson.survey import order as arrange
 from attention.lesson.survey import place as place_of
+from attention.messages import message
 from attention.pages import STEP_BY_STEP
 from attention.segments import BLOCK_NAMES, SENTENCES
 from attention.settings import (
@@ -80,18 +81,18 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     renormalise = Setting(
         "renormalise",
         RENORMALISE,
-        "Rows sum to 1 again",
+        message("Rows sum to 1 again"),
         view.look.renormalise,
-        help="Divides each row by its sum, once something is hidden.",
+        help=message("Divides each row by its sum, once something is hidden."),
         is_off=view.look.hide == "nothing",
     )
     return (
         Section(
             "look",
             (
-                Setting("sort", SORT, "Sort by", sort, sortings),
-                Setting("hide", HIDE, "Hide", view.look.hide, hides, is_list=True, width=230),
-                Setting("words", WORDS, "Whole words", view.look.words),
+                Setting("sort", SORT, message("Sort by"), sort, sortings),
+                Setting("hide", HIDE, message("Hide"), view.look.hide, hides, is_list=True, width=230),
+                Setting("words", WORDS, message("Whole words"), view.look.words),
                 renormalise,
             ),
             is_line=True,
@@ -137,8 +138,12 @@ def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:
     return Atlas(
         tiles=surveyed.tiles,
         groups=arranged.groups,
-        title=f"{scene.info.name}: {len(surveyed.summaries)} heads",
-        alt=f"All {len(surveyed.summaries)} heads of {scene.info.name} as small heatmaps.",
+        title=message("{name}: {n_summaries} heads", name=scene.info.name, n_summaries=len(surveyed.summaries)),
+        alt=message(
+            "All {n_summaries} heads of {name} as small heatmaps.",
+            n_summaries=len(surveyed.summaries),
+            name=scene.info.name,
+        ),
         current=current,
         descriptions={
             # Sorted by entropy, the number stands behind it already.
@@ -154,14 +159,16 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey) -> Blocks:
     """Return what one head does, and its weights as lines and as a heatmap."""
     current = (scene.layer, scene.head)
     has_rules = scene.use.has_patterns
-    rules = (Fold("rules", "The rules behind the labels", (Prose(lesson("head/patterns")),)),) if has_rules else ()
+    rules = (
+        (Fold("rules", message("The rules behind the labels"), (Prose(lesson("head/patterns")),)),) if has_rules else ()
+    )
     steps = view.on(STEP_BY_STEP).having(STEP, softmax.STEP.key).to_query()
     return (
-        Heading(f"Layer {current[0] + 1}, head {current[1] + 1}"),
+        Heading(message("Layer {layer}, head {head}", layer=current[0] + 1, head=current[1] + 1)),
         Prose(describe(surveyed.summary(current), scene.info.reading)),
         *_shares(surveyed, surveyed.index(current)),
         *rules,
-        Way("way_in_steps", "Step through this head ▸", STEP_BY_STEP, steps),
+        Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
         Row((_lines(view, pane, scene), (_heatmap(view.look, scene),))),
     )
 
@@ -171,8 +178,8 @@ def _lines(view: View, pane: Pane, scene: Scene) -> Blocks:
     has_heads = not view.lines.mean and len(figure.heads) > 1
     blocks = tuple(Option(name, "all" if name == "all" else " → ".join(name)) for name in BLOCK_NAMES)
     return (
-        Setting("mean", MEAN, "The layer's mean instead of its heads", view.lines.mean),
-        *((Setting("block", BLOCK, "Lines from → to", view.block, blocks),) if pane.pair else ()),
+        Setting("mean", MEAN, message("The layer's mean instead of its heads"), view.lines.mean),
+        *((Setting("block", BLOCK, message("Lines from → to"), view.block, blocks),) if pane.pair else ()),
         Picture("head_view", figure, sets={"pins": PINS, "least": LEAST, **({"on": ON} if has_heads else {})}),
     )
 
@@ -205,21 +212,21 @@ def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequenc
 
     files = (
         _file(
-            "All heads, a page of its own",
+            message("All heads, a page of its own"),
             "heads.html",
             lambda: atlas_html(_atlas(view, scene, found.survey(view.look)), title, model),
         ),
-        _file("Lines, a page of its own", "lines.html", lines),
+        _file(message("Lines, a page of its own"), "lines.html", lines),
         _file(
-            "Heatmap, a page of its own",
+            message("Heatmap, a page of its own"),
             "heatmap.html",
             lambda: matrix_html(head_matrix(scene, view.look, scene.head), title, head),
         ),
-        _file("Heatmap, SVG", "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
-        _file("All weights, NumPy", "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
-        _file("This layer whole, NumPy", "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
+        _file(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
+        _file(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
+        _file(message("This layer whole, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
     )
-    note = Notice("Take it with you: the pages need no server and no network.", is_quiet=True)
+    note = Notice(message("Take it with you: the pages need no server and no network."), is_quiet=True)
     return note, Section("downloads", files, is_line=True)
 
 
@@ -240,7 +247,11 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
         notes.append(f"Hidden: {hidden}; {kept}. What each head does is worked out from all tokens, hidden ones too.")
     if max(surveyed.tiles.block) > 1:
         rows, columns = surveyed.tiles.block
-        notes.append(f"The text is long: each pixel is the largest weight of {rows}×{columns}.")
+        notes.append(
+            message(
+                "The text is long: each pixel is the largest weight of {rows}×{columns}.", rows=rows, columns=columns
+            )
+        )
     return notes
 
 
@@ -249,4 +260,4 @@ def _table(surveyed: Survey) -> Blocks:
     told = f"{_ACROSS} and the other columns with an arrow are mean shares of a row's weight{counted}."
     note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
     make = partial(head_table, surveyed.summaries, surveyed.shares, surveyed.special)
-    return Heading("All heads as a table"), *note, Table("heads_table", make, file="heads")
+    return Heading(message("All heads as a table")), *note, Table("heads_table", make, file="heads")

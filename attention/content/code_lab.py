@@ -9,6 +9,7 @@ from attention.blocks import Blocks, Code, Notice, Option, Panels, Prose, Row, T
 from attention.content.pane import Pane, missing
 from attention.five_ways import WAYS, Result, why_not
 from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
+from attention.messages import message
 from attention.settings import WAY
 from attention.view import View
 
@@ -27,7 +28,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     reason = why_not(scene.attention)
     if reason:
         told = f"The five ways cannot stand for this layer of {scene.info.name}: {reason}"
-        return (Notice(f"{told}. Choose {scene.use.others}."),)
+        return (Notice(message("{told}. Choose {others}.", told=told, others=scene.use.others)),)
     results = found.five_ways()
     return (
         Prose(tell_five_ways(scene, results)),
@@ -42,7 +43,7 @@ def _ways(view: View, results: list[Result], whole: bool) -> Panels:
     return Panels(
         "way",
         WAY,
-        "Written as",
+        message("Written as"),
         view[WAY],
         tuple(Option(way.file, way.name) for way in WAYS),
         {name: _one(result) for name, result in made.items()},
@@ -51,6 +52,6 @@ def _ways(view: View, results: list[Result], whole: bool) -> Panels:
 
 
 def _one(result: Result) -> Blocks:
-    note = Notice("The shapes of its variables, on this text", is_quiet=True)
+    note = Notice(message("The shapes of its variables, on this text"), is_quiet=True)
     shapes = Table("lab_shapes", partial(shape_table, result), is_whole=True)
     return (Row(((Code(result.way.source),), (note, shapes)), (3, 1)),)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from attention.blocks import Blocks, Heading, Prose
 from attention.content.pane import Pane
 from attention.lesson.outcome import tell_alignment, tell_answer, tell_written
+from attention.messages import message
 from attention.models.cards import card_of
 from attention.view import View
 
@@ -34,5 +35,5 @@ def alignment(panes: Sequence[Pane]) -> Blocks:
         card = card_of(pane.info.model_id).translator
         if pane.scene is None or pane.address is None or card is None or card.part != pane.address.part:
             continue
-        found += [Heading("Which word does a row find?", 3), Prose(tell_alignment(pane.scene, card))]
+        found += [Heading(message("Which word does a row find?"), 3), Prose(tell_alignment(pane.scene, card))]
     return tuple(found)

@@ -14,6 +14,7 @@ from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
 from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey
+from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError
 from attention.models.base import Answer
 from attention.trace import Trace
@@ -76,7 +77,7 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
     told, remedy = f"{reason} Everything else works without it.", reason.remedy
     if not remedy:
         return (Notice(told),)
-    return Notice(f"{told} To mend it, run this and start the app again:"), Code(remedy, "bash")
+    return Notice(message("{told} To mend it, run this and start the app again:", told=told)), Code(remedy, "bash")
 
 
 def proven(panes: Sequence[Pane]) -> Blocks:

@@ -12,6 +12,7 @@ from attention.blocks import Blocks
 from attention.content import all_heads, code_lab, neuron_view, step_by_step
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
+from attention.messages import message
 from attention.page_file import page
 from attention.pages import Page
 from attention.settings import BESIDE, CELL, STEP
@@ -49,11 +50,11 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             all_heads.content,
             run_as=lambda view: view.without(BESIDE),
             above=lambda view, panes: (*outcome(view, panes), *all_heads.looks(view, panes)),
-            waiting="Looking at all heads …",
+            waiting=message("Looking at all heads …"),
         ),
         pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone),
         pages.CODE_LAB: Content(
-            code_lab.content, run_as=_alone, above=lambda _view, _panes: (), waiting="Running all five …"
+            code_lab.content, run_as=_alone, above=lambda _view, _panes: (), waiting=message("Running all five …")
         ),
     }
 )

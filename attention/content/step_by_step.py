@@ -37,6 +37,7 @@ from attention.lesson.heads import head_thumbs
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.steps.base import Step, Strip
+from attention.messages import message
 from attention.parameters import Parameter
 from attention.settings import WORD, Panel
 from attention.view import View
@@ -95,8 +96,8 @@ class _Pane:
             return ()
         info = scene.info
         choices = (
-            _numbered("Layer", chosen.layer, info.n_layers, scene.layer),
-            _numbered("Head", chosen.head, info.n_heads, scene.head),
+            _numbered(message("Layer"), chosen.layer, info.n_layers, scene.layer),
+            _numbered(message("Head"), chosen.head, info.n_heads, scene.head),
         )
         place = f"{info.name}, layer {scene.layer + 1}, head {scene.head + 1}"
         return (Section(f"{self.pane.name}_place", choices, is_line=True, on_paper=place),)
@@ -152,7 +153,9 @@ class _Pane:
         is_open = self.whole or self.view[parameter]
         table = Table(f"{name}_parts_table", explained.table, file="parts", limit=MAX_TABLE)
         # Made only once it is open: a table is much to make, and much for a browser to fetch.
-        folded = Fold(f"{name}_parts_open", "These parts as a table", (table,) if is_open else (), is_open, parameter)
+        folded = Fold(
+            f"{name}_parts_open", message("These parts as a table"), (table,) if is_open else (), is_open, parameter
+        )
         words = Prose(explained.title + explained.note, "detail")
         return Section(f"{name}_detail", (words, *_bars(explained, name), folded), is_framed=True)
 
@@ -171,7 +174,7 @@ class _Pane:
         panels = Panels(
             f"{name}_panel",
             parameter,
-            "More about this step",
+            message("More about this step"),
             opened,
             tuple(Option(key, label) for key, label in _PANELS),
             {key: make() for key, make in makers.items() if self.whole or key == opened},
@@ -187,7 +190,9 @@ def _bars(explained: Detail, name: str) -> Blocks:
 
 
 def _numbered(label: str, parameter: Parameter[int | None], count: int, value: int) -> Setting:
-    options = tuple(Option(index, f"{index + 1} of {count}") for index in range(count))
+    options = tuple(
+        Option(index, message("{number} of {count}", number=index + 1, count=count)) for index in range(count)
+    )
     return Setting(parameter.name, parameter, label, value, options, is_list=True)
 
 
@@ -212,6 +217,6 @@ def _head_grid(step: Step, pane: Pane) -> Blocks:
         return ()
     grid = HeadGrid(tuple(head_thumbs(scene)), scene.head)
     return (
-        Heading(f"{pane.info.name}: all heads of layer {scene.layer + 1}", 3),
+        Heading(message("{name}: all heads of layer {layer}", name=pane.info.name, layer=scene.layer + 1), 3),
         Picture(f"{pane.name}_heads", grid, sets={"head": pane.settings.head}),
     )

@@ -36,6 +36,7 @@ from attention.lesson.savings import (
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Extra
 from attention.lesson.tables import matrix_table
+from attention.messages import message
 from attention.settings import SAVINGS, SIZES, TEXT, WORD
 from attention.view import View
 
@@ -60,7 +61,7 @@ def _over(pane: Pane, scene: Scene) -> Blocks:
         return ()
     data = overlay(scene)
     return (
-        Heading("Laid over the picture"),
+        Heading(message("Laid over the picture")),
         Prose(tell_overlay(scene), "aside"),
         Picture("overlay", data, sets={"word": WORD, "head": pane.settings.head}),
         Table("overlay_table", partial(overlay_table, data), file="overlay", is_shown=False),
@@ -81,7 +82,7 @@ def _saving(view: View, scene: Scene, whole: bool) -> Fold:
     is_open = whole or (scene.info.group_size > 1 if chosen is None else chosen)
     # Worked out only where it is open: a page of its own for models of which no heads share.
     blocks = (*_costs(view, scene), *_changes(scene)) if is_open else ()
-    return Fold(f"savings_{scene.info.model_id}", "What grouped queries save", blocks, is_open, SAVINGS)
+    return Fold(f"savings_{scene.info.model_id}", message("What grouped queries save"), blocks, is_open, SAVINGS)
 
 
 def _costs(view: View, scene: Scene) -> Blocks:
@@ -90,7 +91,7 @@ def _costs(view: View, scene: Scene) -> Blocks:
     options = tuple(Option(name, sizes.name) for name, sizes in known.items())
     sizes = known[view[SIZES]]
     return (
-        Setting("sizes", SIZES, "Sizes of", view[SIZES], options),
+        Setting("sizes", SIZES, message("Sizes of"), view[SIZES], options),
         Row(((Prose(tell_savings(sizes), "aside"),), (Table("savings_table", partial(savings_table, sizes)),))),
     )
 
@@ -132,9 +133,9 @@ def _forecast(view: View, pane: Pane, scene: Scene, found: Forecast) -> Blocks:
         _going_on(view, pane, found.candidates, is_whole=trace.cut is None),
     )
     return (
-        Heading(f"{pane.info.name}: what comes next", 3),
+        Heading(message("{name}: what comes next", name=pane.info.name), 3),
         Row((words, (Picture(f"{pane.name}_next_bars", chart),))),
-        Heading("Layer by layer", 3),
+        Heading(message("Layer by layer"), 3),
         Prose(tell_lens(found), "aside"),
         Table(f"{pane.name}_lens", partial(lens_table, found), file="next-token"),
     )
@@ -145,12 +146,12 @@ def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_who
     row = tuple(
         Button(
             f"{candidate.label} {candidate.probability:.2f}",
-            "" if candidate.text is not None else "This is no text that could be added to a sentence.",
+            "" if candidate.text is not None else message("This is no text that could be added to a sentence."),
             {"text": view.text + candidate.text} if candidate.text is not None and is_whole else None,
         )
         for candidate in candidates
     )
-    buttons = Buttons("The likeliest next tokens", row)
+    buttons = Buttons(message("The likeliest next tokens"), row)
     return Picture(f"{pane.name}_next", buttons, sets={"text": TEXT}, only_while=((TEXT, view.text),))
 
 

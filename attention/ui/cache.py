@@ -25,6 +25,7 @@ from attention.lesson.proof import Proof, prove
 from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
+from attention.messages import message
 from attention.models import (
     Model,
     ModelInfo,
@@ -140,7 +141,9 @@ def _run(model: Model, key: RunKey) -> Recorded:
     except Exception as error:
         name, noun, kind = model.info.name, model.info.reading.noun, type(error).__name__
         _LOGGER.error("%s failed with %s:\n%s", name, kind, "".join(traceback.format_tb(error.__traceback__)))
-        raise ModelFailedError(f"{name} failed on this {noun} ({kind}). Try another one.") from None
+        raise ModelFailedError(
+            message("{name} failed on this {noun} ({kind}). Try another one.", name=name, noun=noun, kind=kind)
+        ) from None
 
 
 @st.cache_resource(show_spinner=False)
@@ -238,9 +241,11 @@ def _model_of(run: RunKey) -> Model:
     try:
         info = get_info(run.model_id)
     except KeyError:
-        raise ModelUnavailableError(f"{run.model_id} is no longer here.", "") from None
+        raise ModelUnavailableError(message("{model_id} is no longer here.", model_id=run.model_id), "") from None
     if info.revision != run.revision:
-        raise ModelUnavailableError(f"The files of {info.name} have changed since: load the page anew.", "")
+        raise ModelUnavailableError(
+            message("The files of {name} have changed since: load the page anew.", name=info.name), ""
+        )
     return ShelvedModel(shelf(), info)
 
 

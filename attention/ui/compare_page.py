@@ -14,6 +14,7 @@ from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture,
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.tables import matrix_table
+from attention.messages import message
 from attention.models import get_info, list_models
 from attention.parameters import other_model
 from attention.settings import BESIDE, CELL, DEFAULT_TEXT, OTHER, PAIR, PART, STEP, TEXT, VERSUS, WORD
@@ -42,14 +43,14 @@ def second_field(view: View) -> None:
     """Draw what is compared: two sentences, of which the second is typed here, or two models."""
     compared = _MODELS if view.beside else _SENTENCES
     options = (_SENTENCES, _MODELS)
-    choices.one_of(BESIDE, "Compare", options, key="compared", value=compared, take=_take_compared)
+    choices.one_of(BESIDE, message("Compare"), options, key="compared", value=compared, take=_take_compared)
     if view.beside:
         return
     choices.field(VERSUS, "Sentence to compare", placeholder="Type another sentence")
     written = {pair: line for line, pair in _EXAMPLES.items()}
     choices.pills(
         VERSUS,
-        "Pairs to compare",
+        message("Pairs to compare"),
         list(_EXAMPLES),
         format_func=_shortly,
         key="versus_example",
@@ -71,7 +72,7 @@ def open_panes(view: View) -> list[Pane]:
     """Run the model on both sentences, or both models on the one."""
     info = get_info(view.model)
     if not view.page.is_for(info):
-        markup.not_for(info, "sets two English sentences side by side")
+        markup.not_for(info, message("sets two English sentences side by side"))
         return []
     if not frame.has_input(view):
         return []
@@ -138,10 +139,17 @@ def _place_choices(panes: list[Pane]) -> None:
 def _sides(scenes: Sequence[Scene], *, are_models: bool) -> list[Side]:
     if not are_models:
         return [
-            side_of(scene, f"The {which} sentence") for scene, which in zip(scenes, ("first", "second"), strict=True)
+            side_of(scene, message("The {which} sentence", which=which))
+            for scene, which in zip(scenes, ("first", "second"), strict=True)
         ]
     return [
-        side_of(scene, f"{scene.info.name}, layer {scene.layer + 1}, head {scene.head + 1}", scene.info.name)
+        side_of(
+            scene,
+            message(
+                "{name}, layer {layer}, head {head}", name=scene.info.name, layer=scene.layer + 1, head=scene.head + 1
+            ),
+            scene.info.name,
+        )
         for scene in scenes
     ]
 
@@ -153,7 +161,7 @@ def _selected(view: View, comparison: Comparison) -> tuple[int, int] | None:
         return comparison.most_changed()
     if cell.row < size and cell.column < size:
         return cell.row, cell.column
-    markup.notice("The link points to a cell that this picture does not have: another one is chosen.")
+    markup.notice(message("The link points to a cell that this picture does not have: another one is chosen."))
     return comparison.most_changed()
 
 

@@ -12,6 +12,7 @@ from attention.blocks import Proven
 from attention.content.pane import missing, proof_line
 from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
+from attention.messages import message
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
 from attention.pages import Page
 from attention.study import Collector
@@ -51,7 +52,7 @@ def model_choice(view: View) -> ModelInfo:
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, or is for something else, say why and what mends it."""
     if not state.current().page.is_for(info):
-        markup.not_for(info, "works on English sentences of its own")
+        markup.not_for(info, message("works on English sentences of its own"))
         return None
     if info.build.of_heads:
         markup.prose(lesson(info.build.of_heads, model=word(info.name)))
@@ -78,7 +79,9 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
             left, right = _row()
             bar = left.progress(0.0, _how_far(job))
             number = n_presses + 1
-            right.button("Cancel", key=f"cancel_{number}", on_click=_press, args=(pressed, job.key, number, True))
+            right.button(
+                message("Cancel"), key=f"cancel_{number}", on_click=_press, args=(pressed, job.key, number, True)
+            )
         while not job.is_over():
             bar.progress((job.run.n_done + job.run.n_unreadable) / job.run.n_texts, _how_far(job))
             job.advance()
@@ -89,7 +92,13 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
     elif found.n_done + found.n_unreadable < found.n_texts:
         left, right = _row()
         with left:
-            markup.notice(f"Cancelled: what you see is from {found.n_done:,} of {found.n_texts:,} sentences.")
+            markup.notice(
+                message(
+                    "Cancelled: what you see is from {n_done} of {n_texts} sentences.",
+                    n_done=f"{found.n_done:,}",
+                    n_texts=f"{found.n_texts:,}",
+                )
+            )
         number = n_presses + 1
         right.button("Go on", key=f"go_on_{number}", on_click=_press, args=(pressed, job.key, number, False))
     return found
@@ -103,7 +112,7 @@ def result_again(job: str, make: Callable[[C], R]) -> R:
     """
     found = find_job(job)
     if found is None:
-        raise GoneError("What was measured is no longer in memory: load the page anew.")
+        raise GoneError(message("What was measured is no longer in memory: load the page anew."))
     return found.snapshot(make).result
 
 

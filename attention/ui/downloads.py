@@ -21,6 +21,7 @@ from attention.blocks import Table as TableBlock
 from attention.content.registry import CONTENTS, page_file
 from attention.export import explanation
 from attention.lesson.tables import to_csv
+from attention.messages import message
 from attention.models import ModelUnavailableError, get_info
 from attention.ui.cache import ModelFailedError, scene_at, turns
 from attention.ui.running import load_silently, run
@@ -72,7 +73,7 @@ def of_page(view: View) -> None:
     """Offer a page as a file that needs no server, where it is made of blocks."""
     if view.page in CONTENTS:
         name, told = f"{view.page.address.replace('_', '-')}.html", "Download this page: a file that needs no network"
-        _offer("Download", name, partial(_of_page, view), "page_file", told)
+        _offer(message("Download"), name, partial(_of_page, view), "page_file", told)
 
 
 def _offer(label: str, file_name: str, make: Callable[[], str | bytes], key: str, told: str | None = None) -> None:
@@ -122,4 +123,4 @@ def _made(file_name: str, make: Callable[..., str | bytes], addresses: Sequence[
         kind = type(error).__name__
         _LOGGER.error("%s failed with %s:\n%s", file_name, kind, "".join(traceback.format_tb(error.__traceback__)))
         reason = f"Something went wrong ({kind})."
-    return explanation(file_name, f"This file could not be made. {reason}")
+    return explanation(file_name, message("This file could not be made. {reason}", reason=reason))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
+from attention.messages import message
 from attention.models import get_info
 from attention.reading import Reading
 from attention.settings import TEXT
@@ -32,7 +33,7 @@ def _sentence(view: View, reading: Reading) -> None:
     )
     choices.pills(
         TEXT,
-        "Examples",
+        message("Examples"),
         reading.examples,
         key="example",
         value=view.text if view.text in reading.examples else None,

@@ -14,6 +14,7 @@ from attention.content.registry import CONTENTS
 from attention.kinds import Second
 from attention.lesson import steps
 from attention.lesson.scene import Scene
+from attention.messages import message
 from attention.models import ModelInfo, get_info
 from attention.pages import STEP_BY_STEP, Page
 from attention.settings import BESIDE, MASK, PAIR, PART, STEP, TEXT, WORD, masks_of
@@ -133,17 +134,17 @@ def controls(
         if with_parts and info.parts:
             _part_choice()
         if with_beside and info.reading.takes_sentences:
-            choices.switch(BESIDE, "Side by side")
+            choices.switch(BESIDE, message("Side by side"))
         names = info.build.mask_names
         choices.select(
             MASK,
-            "Mask",
+            message("Mask"),
             masks_of(info),
             format_func=names.__getitem__,
             help=info.build.mask_help,
             width=95 + 5 * max(map(len, names.values())),
         )
-        markup.on_paper(f"Mask: {names[view.mask]}")
+        markup.on_paper(message("Mask: {names}", names=names[view.mask]))
         for pane in panes[:1]:
             if with_word:
                 _word_choice(pane)
@@ -155,10 +156,12 @@ def _part_choice() -> None:
     """Draw the choice between the three uses of attention of an encoder–decoder."""
     choices.one_of(
         PART,
-        "Attention",
+        message("Attention"),
         PARTS,
-        help="encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
-        "cross: what is written looks at what was read",
+        help=message(
+            "encoder: the text that is read looks at itself · decoder: what is written looks at what is before it · "
+            "cross: what is written looks at what was read"
+        ),
     )
 
 
@@ -192,7 +195,7 @@ def pair_field(view: View) -> None:
     written = {pair: line for line, pair in _PAIRS.items()}
     choices.pills(
         PAIR,
-        "Pairs",
+        message("Pairs"),
         list(_PAIRS),
         key="pair_example",
         value=written.get((view.text, view.pair)),

@@ -12,6 +12,7 @@ import streamlit as st
 from attention.content.pane import Pane, missing
 from attention.lesson.prose import lesson, word
 from attention.lesson.steps import softmax
+from attention.messages import message
 from attention.models import ModelInfo, bundled, get_info
 from attention.models.bundled import Bundled
 from attention.pages import FRONT, STEP_BY_STEP
@@ -29,7 +30,7 @@ _NUMBERS = ("", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", 
 def show() -> None:
     """Draw the front door; the toy's picture is there at once, BERT's as soon as it is loaded."""
     view = frame.begin(FRONT)
-    st.title("See attention happen", anchor=False)
+    st.title(message("See attention happen"), anchor=False)
     info = get_info(view.model)
     markup.prose(lesson(info.reading.lesson("front/intro"), model=word(info.name)))
     if not frame.has_input(view):
@@ -80,6 +81,8 @@ def _first_picture(view: View, pane: Pane) -> None:
     with st.container(key=f"way_in_{pane.info.model_id}"):
         st.page_link(
             STEP_BY_STEP.file,
-            label=f"Step through it with {pane.info.name}, from the first token to {place} ▸",
+            label=message(
+                "Step through it with {name}, from the first token to {place} ▸", name=pane.info.name, place=place
+            ),
             query_params=start,
         )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.blocks import ProofLine
+from attention.messages import message
 from attention.trace import ModelInfo
 
 __all__ = [
@@ -40,7 +41,14 @@ def news(sentence: str) -> None:
 
 def not_for(info: ModelInfo, purpose: str) -> None:
     """Say that a page is not for a model that reads something else."""
-    notice(f"{info.name} reads {info.reading.what}, and this page {purpose}: choose another model above.")
+    notice(
+        message(
+            "{name} reads {what}, and this page {purpose}: choose another model above.",
+            name=info.name,
+            what=info.reading.what,
+            purpose=purpose,
+        )
+    )
 
 
 def on_paper(choice: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attention.messages import message
 from attention.pages import MODELS, PAGES, Page
 from attention.settings import GET
 from attention.ui import markup, share, state
@@ -21,7 +22,9 @@ def masthead(page: Page, opening: Callable[[View], View] | None = None) -> View:
     ``opening`` chooses what a link leaves open.
     """
     title = page.tab or page.title
-    st.set_page_config(page_title=f"{title} · attention step by step", page_icon="🔎", layout="wide")
+    st.set_page_config(
+        page_title=message("{title} · attention step by step", title=title), page_icon="🔎", layout="wide"
+    )
     view = state.open_page(page, opening)
     taken = state.taken_along()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masthead"):
@@ -40,4 +43,8 @@ def notices() -> None:
     if wanted:
         query = state.current().on(MODELS).having(GET, wanted).to_query()
         with st.container(key="way_in_models"):
-            st.page_link(MODELS.file, label=f"Look for {markup.plain(wanted)} among the models ▸", query_params=query)
+            st.page_link(
+                MODELS.file,
+                label=message("Look for {wanted} among the models ▸", wanted=markup.plain(wanted)),
+                query_params=query,
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention.messages import message
 from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
 from attention.models.store import Progress
 from attention.settings import CELL, HEAD, LAYER, MAIN, MODEL, OfPane
@@ -20,14 +21,14 @@ def choose() -> None:
     """Draw the choice of the model."""
     models = {info.model_id: info.name for info in list_models()}
     if len(models) <= MAX_SIDE_BY_SIDE:
-        choices.one_of(MODEL, "Model", list(models), format_func=models.__getitem__)
+        choices.one_of(MODEL, message("Model"), list(models), format_func=models.__getitem__)
     else:
-        choices.select(MODEL, "Model", list(models), format_func=models.__getitem__, width=220)
+        choices.select(MODEL, message("Model"), list(models), format_func=models.__getitem__, width=220)
 
 
 def choose_place(info: ModelInfo, layer: int, head: int, pane: OfPane = MAIN) -> None:
     """Draw the choice of layer and head, of the model itself or of the one beside it."""
-    markup.on_paper(f"{info.name}, layer {layer + 1}, head {head + 1}")
+    markup.on_paper(message("{name}, layer {layer}, head {head}", name=info.name, layer=layer + 1, head=head + 1))
     offered = (("Layer", pane.layer, info.n_layers, layer), ("Head", pane.head, info.n_heads, head))
     for label, parameter, count, value in offered:
         names = [f"{number} of {count}" for number in range(1, count + 1)]
@@ -46,7 +47,7 @@ def load(info: ModelInfo) -> Model | ModelUnavailableError:
     def show(progress: Progress | None) -> None:
         if progress is not None:
             told = f"{progress.n_done:,} of {progress.n_total:,} {progress.unit}"
-            place.progress(progress.share, f"Converting {info.name}: {told}")
+            place.progress(progress.share, message("Converting {name}: {told}", name=info.name, told=told))
 
     with st.spinner(waiting(info), show_time=True):
         model = model_or_reason(info.model_id, show)

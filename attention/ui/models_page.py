@@ -7,6 +7,7 @@ import html
 import streamlit as st
 
 from attention.lesson.prose import lesson
+from attention.messages import message
 from attention.models import hub
 from attention.models.catalogue import Entry, catalogue
 from attention.models.downloads import State
@@ -62,12 +63,19 @@ def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool)
         if entry.info is not None:
             to = state.seen_with(entry.model_id).on(STEP_BY_STEP).to_query()
             with st.container(key=f"way_in_card_{entry.model_id}", width="content"):
-                st.page_link(STEP_BY_STEP.file, label=f"Look at {markup.plain(entry.name)} ▸", query_params=to)
+                st.page_link(
+                    STEP_BY_STEP.file, label=message("Look at {name} ▸", name=markup.plain(entry.name)), query_params=to
+                )
         if entry.kept is not None and may_fetch:
-            st.button("Remove from disk", key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
+            st.button(message("Remove from disk"), key=f"remove_{entry.model_id}", on_click=_remove, args=(entry,))
         if entry.offered is not None and entry.model_id in may_fetch and not is_coming:
             size = f"{entry.offered.n_bytes / 1e6:,.0f} MB"
-            st.button(f"Download, {size}", key=f"download_{entry.model_id}", on_click=_start, args=(entry.model_id,))
+            st.button(
+                message("Download, {size}", size=size),
+                key=f"download_{entry.model_id}",
+                on_click=_start,
+                args=(entry.model_id,),
+            )
 
 
 def _where(entry: Entry, *, is_loaded: bool, is_coming: bool) -> str:
@@ -121,13 +129,13 @@ def _fetch_field(view: View, may_fetch: Allowed) -> None:
     with st.form("fetch", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom")
         left.text_input(
-            "Id of a model on the hub",
+            message("Id of a model on the hub"),
             value=view[GET],
             key="hub_id",
             placeholder="google-bert/bert-base-uncased",
             max_chars=96,
         )
-        right.form_submit_button("Download", on_click=_start_typed, width="stretch")
+        right.form_submit_button(message("Download"), on_click=_start_typed, width="stretch")
     markup.prose(lesson("models/hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
 
 
@@ -151,7 +159,7 @@ def _bars(running: frozenset[str]) -> None:
         if not found.is_over:
             left, right = st.columns([6, 1], vertical_alignment="center")
             left.progress(found.progress.share, markup.plain(_how_far(each.model_id, found)))
-            right.button("Cancel", key=f"cancel_{each.model_id}", on_click=each.cancel, width="stretch")
+            right.button(message("Cancel"), key=f"cancel_{each.model_id}", on_click=each.cancel, width="stretch")
 
 
 def _on_their_way() -> frozenset[str]:
@@ -175,9 +183,9 @@ def _tell_outcome(model_id: str, found: State) -> None:
     if found.failure is not None:
         markup.notice(found.failure)
     elif found.is_cancelled:
-        markup.news(f"Cancelled: nothing of {model_id} is kept.")
+        markup.news(message("Cancelled: nothing of {model_id} is kept.", model_id=model_id))
     else:
-        markup.news(f"{model_id} is here now: every page has it among its models.")
+        markup.news(message("{model_id} is here now: every page has it among its models.", model_id=model_id))
 
 
 def _start_typed() -> None:
@@ -207,7 +215,13 @@ def _remove(entry: Entry) -> None:
     # Nobody may begin to load what is being deleted.
     with shelf().kept_out(entry.model_id, IDLE_SECONDS) as is_out:
         if not is_out:
-            _say(f"{entry.name} stays: somebody has used it in the last {IDLE_SECONDS:.0f} seconds. Try again later.")
+            _say(
+                message(
+                    "{name} stays: somebody has used it in the last {idle_seconds} seconds. Try again later.",
+                    name=entry.name,
+                    idle_seconds=f"{IDLE_SECONDS:.0f}",
+                )
+            )
             return
         try:
             hub.remove(entry.kept)

@@ -9,6 +9,7 @@ import streamlit as st
 from attention import pixels
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.touch import Parts
+from attention.messages import message
 from attention.models import get_info
 from attention.reading import Reading
 from attention.settings import TEXT, WORD
@@ -33,7 +34,7 @@ def field(view: View, reading: Reading) -> None:
     with right:
         thumbs = tuple(map(_thumb, reading.examples, reading.example_names))
         chosen = reading.examples.index(view.text) if view.text in reading.examples else -1
-        grid = HeadGrid(thumbs, chosen, "Digits to choose from")
+        grid = HeadGrid(thumbs, chosen, message("Digits to choose from"))
         components.figure(grid, key="digits", take=partial(_set_example, reading))
 
 

@@ -12,6 +12,7 @@ from attention.lesson.next_token import Forecast
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.survey import Look, Survey
+from attention.messages import message
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.models.base import Answer
 from attention.parameters import other_model
@@ -92,7 +93,7 @@ def run_one(view: View, info: ModelInfo, load: Load, *, is_other: bool = False, 
     scene = Scene(trace, layer, head, word, place.cell)
     opened = step_of(view.step).opened(scene)
     if place.cell is not None and opened.cell != place.cell:
-        notices.append("The link points to a cell that this matrix does not have: another one is explained.")
+        notices.append(message("The link points to a cell that this matrix does not have: another one is explained."))
     notices += _cuts(recorded.trace)
     address = Address(recorded.key, part, opened.layer, opened.head, opened.word, opened.cell)
     return Pane(
@@ -115,7 +116,14 @@ def place_within(place: Place, info: ModelInfo) -> tuple[tuple[int, int], list[s
     for (name, (wanted, count)), value in zip(chosen.items(), place.layer_and_head(info), strict=True):
         if wanted is not None and wanted >= count:
             there = f"there are {count} {name}s here"
-            notices.append(f"The link points to {name} {wanted + 1}, and {there}: the last is shown.")
+            notices.append(
+                message(
+                    "The link points to {name} {wanted}, and {there}: the last is shown.",
+                    name=name,
+                    wanted=wanted + 1,
+                    there=there,
+                )
+            )
         found.append(min(value, count - 1))
     return (found[0], found[1]), notices
 
@@ -129,8 +137,13 @@ def _word(view: View, trace: Trace, notices: list[str]) -> int:
     if view.word < len(tokens):
         return view.word
     notices.append(
-        f"The link points to {reading.unit} {view.word}, and this {reading.noun} has {len(tokens)} tokens, counted "
-        "from 0."
+        message(
+            "The link points to {unit} {word}, and this {noun} has {n_tokens} tokens, counted from 0.",
+            unit=reading.unit,
+            word=view.word,
+            noun=reading.noun,
+            n_tokens=len(tokens),
+        )
     )
     return default_word(tokens, reading)
 

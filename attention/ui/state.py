@@ -19,6 +19,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.figures.matrix import Cell
+from attention.messages import message
 from attention.models import ModelInfo, hub, list_models
 from attention.models.hub import HubError
 from attention.pages import Page
@@ -307,7 +308,7 @@ def set(parameter: Parameter[T] | str, value: T) -> None:
     view = current()
     if not found.fits(value, Context(_models(), view.model)):
         if found is MODEL:
-            change(lambda view: view, [f"{value} is no longer here: choose another model."])
+            change(lambda view: view, [message("{model} is no longer here: choose another model.", model=str(value))])
         return
     if found is MODEL:
         _set_model(str(value))

@@ -24,6 +24,7 @@ from attention.lesson.many_sentences import (
     tell_layers,
 )
 from attention.lesson.prose import lesson
+from attention.messages import message
 from attention.models import ModelInfo, get_info
 from attention.settings import ALIGNMENT
 from attention.study import Study, StudyResult
@@ -74,7 +75,7 @@ def show(view: View) -> None:
     found = corpus_frame.carry_on(job, Study.result)
     result = found.result
     if result is None:
-        markup.notice("None of the sentences could be read: nothing has been measured yet.")
+        markup.notice(message("None of the sentences could be read: nothing has been measured yet."))
         return
     _say_what_was_read(info, texts, found, result)
     _all_heads(view, result, current)
@@ -86,27 +87,29 @@ def show(view: View) -> None:
 
 def _texts() -> _Texts:
     """Draw the field for a person's own file; without one, the bundled sentences count."""
-    with st.expander("Use sentences of your own"):
+    with st.expander(message("Use sentences of your own")):
         uploaded = st.file_uploader(
             f"A plain text file (UTF-8), one sentence on each line; the first {MAX_LINES:,} lines, or "
             f"{MAX_BYTES // 2**20} MB, are read",
             key=_FILE,
             max_upload_size=_MAX_UPLOAD_MB,
-            help="Of a larger file, the beginning counts. "
-            "It is kept in this server's memory only: written nowhere, logged nowhere, shown to nobody else.",
+            help=message(
+                "Only the beginning of a larger file counts. "
+                "It is kept in this server's memory only: written nowhere, logged nowhere, shown to nobody else."
+            ),
         )
-        st.caption("A link to this page has no room for a file: whoever opens it sees the bundled sentences.")
+        st.caption(message("A link to this page has no room for a file: whoever opens it sees the bundled sentences."))
     if uploaded is None:
         st.session_state.pop(_READ, None)
         lines = corpus.sentences()
-        return _Texts(lines, "the bundled ones", content_key(lines))
+        return _Texts(lines, message("the bundled ones"), content_key(lines))
     read = st.session_state.get(_READ)
     # To read a large file anew at every click would take longer than all the rest.
     if read is None or read[0] != uploaded.file_id:
         sentences: Sentences = read_sentences(uploaded.getvalue())
         read = (
             uploaded.file_id,
-            _Texts(sentences.lines, "from your file", content_key(sentences.lines), sentences.problems),
+            _Texts(sentences.lines, message("from your file"), content_key(sentences.lines), sentences.problems),
         )
         st.session_state[_READ] = read
     found: _Texts = read[1]
@@ -135,7 +138,7 @@ def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         markup.prose(describe(result, current))
-        with st.expander("The rules behind the labels"):
+        with st.expander(message("The rules behind the labels")):
             markup.prose(lesson("head/patterns"))
     with right:
         components.matrix(mean_matrix(result, alignment, current), key="mean_matrix")

@@ -22,6 +22,7 @@ from attention.lesson.syntax_check import (
     relations,
     tell_case,
 )
+from attention.messages import message
 from attention.models import Model, ModelInfo
 from attention.pages import ALL_HEADS, STEP_BY_STEP
 from attention.settings import (
@@ -65,14 +66,16 @@ def show(view: View) -> None:
     done = corpus_frame.carry_on(job, SyntaxCheck.findings)
     found = done.result
     if not found:
-        markup.notice("Nothing has been counted yet.")
+        markup.notice(message("Nothing has been counted yet."))
         return
     n_heads = info.n_layers * info.n_heads
     markup.prose(lesson("syntax/warning", heads=n_heads))
     _say_what_was_counted(info, job.collector, done.n_done)
     common = [finding.relation for finding in relations(found, with_rare=False)]
     with_rare = view[RARE]
-    choices.switch(RARE, f"Relations with fewer than {FEW} cases, too", take=partial(_take_rare, common))
+    choices.switch(
+        RARE, message("Relations with fewer than {few} cases, too", few=FEW), take=partial(_take_rare, common)
+    )
     shown = relations(found, with_rare=with_rare)
     _table(shown, partial(_columns, job.key, with_rare))
     _one_relation(view, model, shown, n_heads)
@@ -94,7 +97,7 @@ def _columns(job: str, with_rare: bool) -> Table:
 
 
 def _table(shown: Sequence[Finding], make: Callable[[], Table]) -> None:
-    st.caption("Click on a row to see an example of it below, and on a heading to sort.")
+    st.caption(message("Click on a row to see an example of it below, and on a heading to sort."))
     names = [finding.relation for finding in shown]
     table = findings_table(shown)
     choices.cell_of(table, key="syntax_table", take=lambda row: state.set(RELATION, names[row]), placeholder="–")
@@ -111,9 +114,11 @@ def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: i
     number = _sentence(view[EXAMPLE], having)
     # The page is marked whole before the counting, which may take long; these come after it.
     with state.group("look"), st.container(horizontal=True, key="relation_choice"):
-        choices.select(RELATION, "Relation", list(by_name), value=finding.relation, width=180)
+        choices.select(RELATION, message("Relation"), list(by_name), value=finding.relation, width=180)
         texts = {index: treebank[index].text for index in having}
-        choices.select(EXAMPLE, "Example", having, format_func=texts.__getitem__, key="syntax_example", value=number)
+        choices.select(
+            EXAMPLE, message("Example"), having, format_func=texts.__getitem__, key="syntax_example", value=number
+        )
     _example(view, model, finding, treebank[number], n_heads)
 
 
@@ -123,8 +128,12 @@ def _relation(wanted: str, by_name: Collection[str]) -> str:
         return wanted
     if wanted:
         markup.notice(
-            f"The link points to {wanted}, which is not in the table: it has fewer than {FEW} cases, and is "
-            "there once these are asked for, too."
+            message(
+                "The link points to {wanted}, which is not in the table: it has fewer than {few} cases, and is there "
+                "once these are asked for, too.",
+                wanted=wanted,
+                few=FEW,
+            )
         )
     return "dobj" if "dobj" in by_name else next(iter(by_name))
 
@@ -133,7 +142,7 @@ def _sentence(wanted: int | None, having: Sequence[int]) -> int:
     """Return the number of the sentence that the link names, else of the first one that has the relation."""
     if wanted is None or wanted in having:
         return having[0] if wanted is None else wanted
-    markup.notice("The link points to an example that does not have this relation: another one is shown.")
+    markup.notice(message("The link points to an example that does not have this relation: another one is shown."))
     return having[0]
 
 
