@@ -63,7 +63,7 @@ def expect_answer(tab, model):
     answer = model.answer(model.trace(picture))
     best = answer.labels[int(answer.logits.argmax())]
     exponentials = np.exp(answer.logits - answer.logits.max())
-    told = f"Digits takes this for {best}, with a probability of {exponentials.max() / exponentials.sum():.2f};"
+    told = f"Digits reads this as {best}, with a probability of {exponentials.max() / exponentials.sum():.2f};"
     expect(tab.page.get_by_text(told)).to_be_visible()
     return picture
 
