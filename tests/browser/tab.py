@@ -177,7 +177,8 @@ class Tab:
     def open_list(self, label: str, nth: int = 0) -> Tab:
         """Open a drop-down list. (One that opens while the page still scrolls would close again.)"""
         field = self.page.get_by_role("combobox", name=label).nth(nth)
-        field.scroll_into_view_if_needed()
+        # Brings it into view, also where an answer has just drawn it anew.
+        field.click(trial=True)
         self.page.evaluate(TWO_FRAMES)
         field.click()
         return self

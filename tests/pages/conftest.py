@@ -11,6 +11,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
+from attention import corpus
+
 ROOT = Path(__file__).resolve().parents[2]
 STEP_PAGE = "pages/step_by_step.py"
 # In seconds. A machine that is busy with something else is no fault of a page.
@@ -140,6 +142,13 @@ def open_page():
         return Shown(app).run()
 
     return open_
+
+
+@pytest.fixture
+def few_sentences(monkeypatch):
+    """Less to read, where it is not asked what comes of it."""
+    few = corpus.sentences()[:8]
+    monkeypatch.setattr(corpus, "sentences", lambda: few)
 
 
 @pytest.fixture

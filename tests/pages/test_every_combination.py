@@ -4,7 +4,6 @@ from itertools import product
 
 import pytest
 
-from attention import corpus
 from attention.masks import MASK_NAMES
 from attention.models import list_models
 from attention.pages import ALL_HEADS, CODE_LAB, NEURON_VIEW, PAGES, STEP_BY_STEP
@@ -18,13 +17,6 @@ PAIRS = ("", "It was tired")
 READERS = [STEP_BY_STEP, ALL_HEADS, NEURON_VIEW, CODE_LAB]
 # What the lab says where it cannot stand for a layer.
 LAB = "The five ways cannot stand"
-
-
-@pytest.fixture
-def few_sentences(monkeypatch):
-    """Less to read, for what is asked here is not what comes of it."""
-    few = corpus.sentences()[:8]
-    monkeypatch.setattr(corpus, "sentences", lambda: few)
 
 
 def links(info):

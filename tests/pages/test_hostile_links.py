@@ -9,7 +9,7 @@ from attention.pages import FRONT, MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_C
 from attention.parameters import Cells, Choice, Context, Flag, Indices, Name, Number, Pins, Spots, Text
 from tests.sweep import sweep
 
-# The two pages about many sentences read them all before they show anything: fewer links do.
+# The two pages about many sentences read them before they show anything: fewer links do.
 SLOW = {MANY_SENTENCES, SYNTAX_CHECK}
 SECRET = "zyzzyvaquokka"
 INFOS = {info.model_id: info for info in list_models()}
@@ -123,7 +123,7 @@ def n_links(page, part):
 
 @pytest.mark.parametrize("part", sweep(range(4), quick=[0]))
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
-def test_no_link_raises_and_none_is_logged(open_page, page, part, capfd):
+def test_no_link_raises_and_none_is_logged(open_page, few_sentences, page, part, capfd):
     seed = random.randrange(2**32)
     chance = random.Random(seed)
     for query in links(chance, n_links(page, part)):

@@ -219,7 +219,7 @@ def test_what_nobody_could_say_is_asked_again(open_page, folder, monkeypatch):
     (trace,) = traces()
     run = next(iter(cache._caches().traces._things))
     cache.shelf().put_out("another")
-    monkeypatch.setattr(cache.shelf(), "_places", {})
+    monkeypatch.setattr(cache.shelf(), "_slots", {})
     folder.rename(elsewhere)
     assert cache.forecast_of(run, trace) is None
     elsewhere.rename(folder)

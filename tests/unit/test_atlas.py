@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attention.figures.atlas import MAX_SIDE, Atlas, Tiles, by_layer
 from attention.steps import softmax
-from attention.ui import atlas as ui
+from attention.ui import components as ui
 
 # What 12 layers of 12 heads may take on their way to the browser: tokens, bytes, and the spread of the
 # scores, from which weights come that are broad or sharp. Of a long text, the sharp ones take most.

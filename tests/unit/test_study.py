@@ -12,6 +12,7 @@ from attention.measures.marks import Marks
 from attention.measures.summaries import MEASURES, PATTERN_MEASURES, summarise
 from attention.study import Run, Study
 from tests.loaded import load
+from tests.sweep import sweep
 
 # Short and long, of one token and of many; words that come twice, punctuation, pieces, one that the model has to cut.
 TEXTS = (
@@ -67,7 +68,7 @@ def mean_over(summaries, name):
 # -------------------------------------------------------------------------------------------- batches
 
 
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=MODELS[:2]))
 def test_a_batch_has_the_weights_of_each_of_its_texts_run_alone(models, model_id):
     model = models[model_id]
     texts = [text for text in corpus.sentences() if len(model.encode(text).tokens) == 12][:7]
@@ -82,14 +83,14 @@ def test_a_batch_has_the_weights_of_each_of_its_texts_run_alone(models, model_id
             np.testing.assert_allclose(heads, alone, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=MODELS[:2]))
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_is_encoded_as_it_is_traced(models, model_id, text):
     encoded, trace = models[model_id].encode(text), models[model_id].trace(text)
     assert (encoded.text, encoded.tokens, encoded.cut) == (trace.text, trace.tokens, trace.cut)
 
 
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=MODELS[:2]))
 def test_texts_that_cannot_be_run_together_are_refused(models, model_id):
     model = models[model_id]
     with pytest.raises(ValueError, match=r"one number of tokens, got \[\]"):
@@ -123,7 +124,7 @@ def test_the_first_half_of_a_run_is_a_fair_sample_of_lengths(toy):
 # ---------------------------------------------------------------------------------------------- means
 
 
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=MODELS[:2]))
 def test_means_are_those_of_sentences_one_at_a_time(models, model_id):
     model = models[model_id]
     texts = [*TEXTS, *corpus.sentences()[:60]]
@@ -146,7 +147,7 @@ def test_means_are_those_of_sentences_one_at_a_time(models, model_id):
     assert result.n_tokens == sum(len(trace.tokens) for trace in traces)
 
 
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=MODELS[:2]))
 def test_patterns_are_counted_sentence_by_sentence(models, model_id):
     model = models[model_id]
     texts = corpus.sentences()[:80]
