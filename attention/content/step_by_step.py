@@ -193,7 +193,7 @@ def _numbered(label: str, parameter: Parameter[int | None], count: int, value: i
     options = tuple(
         Option(index, message("{number} of {count}", number=index + 1, count=count)) for index in range(count)
     )
-    return Setting(parameter.name, parameter, label, value, options, is_list=True)
+    return Setting(parameter.name, parameter, label, value, options, is_list=True, width=110)
 
 
 def _rows(pictures: Sequence[Block]) -> list[Row]:
