@@ -9,7 +9,7 @@ from attention.models import Model, ModelInfo, ModelUnavailableError, list_model
 from attention.models.store import Progress
 from attention.settings import CELL, HEAD, LAYER, MAIN, MODEL, OfPane
 from attention.ui import choices, markup, state
-from attention.ui.cache import model_or_reason, waiting
+from attention.ui.cache import model_or_reason, shelf, waiting
 
 __all__ = ["choose", "choose_head", "choose_place", "load"]
 
@@ -41,7 +41,13 @@ def choose_head(layer: int, head: int) -> None:
 
 
 def load(info: ModelInfo) -> Model | ModelUnavailableError:
-    """Load a model, with a bar where it is known how far that is."""
+    """Load a model, with a bar where it is known how far that is; one that is in memory is there at once."""
+    # Always there, so that what is drawn after it stands where it stood, whether one waits or not.
+    with st.container(key=f"loading_{info.model_id}"):
+        return model_or_reason(info.model_id) if info.model_id in shelf().in_memory() else _wait_for(info)
+
+
+def _wait_for(info: ModelInfo) -> Model | ModelUnavailableError:
     place = st.empty()
 
     def show(progress: Progress | None) -> None:
