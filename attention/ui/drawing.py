@@ -36,7 +36,7 @@ from attention.blocks import (
 )
 from attention.figures.touch import Parts
 from attention.models import list_models
-from attention.parameters import Context, Parameter
+from attention.parameters import Context, Parameter, read
 from attention.ui import choices, components, markup, state
 from attention.ui.downloads import of_block
 from attention.view import View
@@ -80,7 +80,7 @@ def _code(block: Code, _: View) -> None:
 
 def _picture(block: Picture, _: View) -> None:
     sets = tuple(block.sets.items())
-    take = partial(_take, sets, block.clears, block.only_while, state.current().model) if sets else None
+    take = partial(_take, sets, block.clears, block.only_while) if sets else None
     components.figure(block.figure, key=block.key, take=take, is_selectable=block.is_selectable)
 
 
@@ -88,19 +88,21 @@ def _take(
     sets: Sequence[tuple[str, Parameter[Any]]],
     clears: Sequence[Parameter[Any]],
     only_while: Sequence[tuple[Parameter[Any], Any]],
-    model: str,
     parts: Parts,
 ) -> None:
-    """Take a press: what it sets, if the page is still what it was pressed on."""
+    """Take a press: what it sets, as far as that is there; another model may have been pressed just before."""
     view = state.current()
-    if view.model != model or any(view[parameter] != wanted for parameter, wanted in only_while):
+    if any(view[parameter] != wanted for parameter, wanted in only_while):
         return
     context = Context({info.model_id: info for info in list_models()}, view.model)
-    chosen = [
-        (parameter, None if parts[part] is None else parameter.kind.read(str(parts[part]), context))
-        for part, parameter in sets
-        if part in parts
-    ]
+    chosen = []
+    for part, parameter in sets:
+        written = parts.get(part)
+        value, problem = read(parameter, {} if written is None else {parameter.name: written}, context)
+        if problem:
+            return
+        if part in parts:
+            chosen.append((parameter, value))
     if chosen:
         state.set_all(chosen, clears)
 
