@@ -55,6 +55,7 @@ __all__ = [
     "forecast_of",
     "model_or_reason",
     "record",
+    "recorded_at",
     "scene_at",
     "settle",
     "shelf",
@@ -224,16 +225,19 @@ def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
     return _caches().traces.get(key, lambda: _run(model, key), turns())
 
 
-def scene_at(address: Address) -> Scene:
-    """Return the scene at an address, from the cache if its trace is there; else the model is run once more.
+def recorded_at(run: RunKey) -> Recorded:
+    """Return a run, from the cache if it is there; else the model is run once more.
 
     Raises:
         ModelUnavailableError: the model is not here any more, or another revision of it is.
         ModelFailedError: it failed.
     """
-    run = address.run
-    recorded = _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
-    trace = recorded.trace.part(address.part)
+    return _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
+
+
+def scene_at(address: Address) -> Scene:
+    """Return the scene at an address; raises what ``recorded_at`` raises."""
+    trace = recorded_at(address.run).trace.part(address.part)
     return Scene(trace, address.layer, address.head, address.word, address.cell)
 
 

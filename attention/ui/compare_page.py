@@ -96,7 +96,7 @@ def show(view: View, panes: list[Pane]) -> None:
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     addresses = [pane.address for pane in panes if pane.address is not None]
     for pane in panes:
-        drawing.draw(missing(pane.reason), view)
+        drawing.draw(missing(pane.reason), drawing.Source(view))
     if len(scenes) < 2:
         return
     comparison = Comparison(*_sides(scenes, are_models=view.beside))

@@ -59,7 +59,7 @@ def load(info: ModelInfo) -> Model | None:
     model = load_or_reason(info)
     if not isinstance(model, ModelUnavailableError):
         return model
-    drawing.draw(missing(model), state.current())
+    drawing.draw(missing(model), drawing.Source(state.current()))
     return None
 
 
@@ -129,7 +129,7 @@ def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
 def finish(name: str, difference: Difference, largest_row_error: float) -> None:
     """Draw the proof over all that was run."""
     proof = Proof.of_outputs(difference, largest_row_error)
-    drawing.draw((Proven((proof_line(name, proof),)),), state.current())
+    drawing.draw((Proven((proof_line(name, proof),)),), drawing.Source(state.current()))
     settle()
 
 

@@ -22,9 +22,9 @@ from attention.content.registry import CONTENTS, page_file
 from attention.export import explanation
 from attention.lesson.tables import to_csv
 from attention.messages import message
-from attention.models import ModelUnavailableError, get_info
+from attention.models import ModelUnavailableError, get_info, list_models
 from attention.ui.cache import ModelFailedError, scene_at, turns
-from attention.ui.running import load_silently, run
+from attention.ui.running import again, load_silently, run
 from attention.view import View
 
 __all__ = ["GoneError", "Table", "csv_button", "file_button", "of_block", "of_page"]
@@ -64,9 +64,9 @@ def file_button(
     st.download_button(label, data=data, file_name=file_name, mime=mime, key=key, on_click="ignore")
 
 
-def of_block(label: str, file_name: str, view: View, block: str, *, key: str) -> None:
-    """Offer what a block of a page offers: its content is made anew from the view when somebody asks for it."""
-    _offer(label, file_name, partial(_of_block, view, block), key)
+def of_block(label: str, file_name: str, view: View, addresses: Sequence[Address], block: str, *, key: str) -> None:
+    """Offer what a block of a page offers: its content is made anew, of the same runs, when somebody asks for it."""
+    _offer(label, file_name, partial(_of_block, view, addresses, block), key)
 
 
 def of_page(view: View) -> None:
@@ -89,9 +89,8 @@ def _offer(label: str, file_name: str, make: Callable[[], str | bytes], key: str
     )
 
 
-def _of_block(view: View, key: str) -> str | bytes:
-    content = CONTENTS[view.page]
-    blocks = content.make(view, run(content.run_as(view), load_silently))
+def _of_block(view: View, addresses: Sequence[Address], key: str) -> str | bytes:
+    blocks = CONTENTS[view.page].make(view, again(addresses))
     block = next(block for block in walk(blocks) if isinstance(block, TableBlock | Download) and block.key == key)
     if isinstance(block, TableBlock):
         return _csv(block.make)
@@ -100,6 +99,8 @@ def _of_block(view: View, key: str) -> str | bytes:
 
 
 def _of_page(view: View) -> str:
+    if view.model not in {info.model_id for info in list_models()}:
+        raise GoneError(message("{model_id} is no longer here.", model_id=view.model))
     reading = get_info(view.model).reading
     if reading.is_empty(view.text):
         raise GoneError(reading.invitation)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
 
+from attention.address import Address
 from attention.blocks import (
     Block,
     Blocks,
@@ -41,44 +43,52 @@ from attention.ui import choices, components, markup, state
 from attention.ui.downloads import of_block
 from attention.view import View
 
-__all__ = ["draw"]
+__all__ = ["Source", "draw"]
 
 
-def draw(blocks: Blocks, view: View) -> None:
-    """Draw blocks, which are what the page of this view shows, or a part of it."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What blocks were made of, in names: the view, and where the runs of its panes are found again."""
+
+    view: View
+    addresses: tuple[Address, ...] = ()
+
+
+def draw(blocks: Blocks, source: Source) -> None:
+    """Draw blocks, which are what a page shows, or a part of it."""
     for block in blocks:
-        _DRAWERS[type(block)](block, view)
+        _DRAWERS[type(block)](block, source)
 
 
-def _heading(block: Heading, _: View) -> None:
+def _heading(block: Heading, _: Source) -> None:
     (st.header if block.level == 2 else st.subheader)(block.text, anchor=block.anchor or False)
 
 
-def _formula(block: Formula, _: View) -> None:
+def _formula(block: Formula, _: Source) -> None:
     with st.container(key=block.key):
         st.latex(block.latex)
 
 
-def _prose(block: Prose, _: View) -> None:
+def _prose(block: Prose, _: Source) -> None:
     markup.prose(block.html, is_detail=block.kind == "detail", is_aside=block.kind == "aside")
 
 
-def _notice(block: Notice, _: View) -> None:
+def _notice(block: Notice, _: Source) -> None:
     if block.is_quiet:
         st.caption(markup.plain(block.sentence))
     else:
         markup.notice(block.sentence)
 
 
-def _shapes(block: Shapes, _: View) -> None:
+def _shapes(block: Shapes, _: Source) -> None:
     markup.shapes_line(block.line)
 
 
-def _code(block: Code, _: View) -> None:
+def _code(block: Code, _: Source) -> None:
     st.code(block.source, language=block.language)
 
 
-def _picture(block: Picture, _: View) -> None:
+def _picture(block: Picture, _: Source) -> None:
     sets = tuple(block.sets.items())
     take = partial(_take, sets, block.clears, block.only_while) if sets else None
     components.figure(block.figure, key=block.key, take=take, is_selectable=block.is_selectable)
@@ -107,7 +117,7 @@ def _take(
         state.set_all(chosen, clears)
 
 
-def _table(block: Table, view: View) -> None:
+def _table(block: Table, source: Source) -> None:
     columns = block.make() if block.is_shown else {}
     n_rows = rows_of(columns)
     if block.limit is not None and max(n_rows, len(columns)) > block.limit:
@@ -119,14 +129,14 @@ def _table(block: Table, view: View) -> None:
         st.dataframe(dict(columns), hide_index=True, key=block.key, width=width, height=height)
     if block.file:
         name = f"{block.file}.csv"
-        of_block(name, name, view, block.key, key=f"{block.key}_csv")
+        of_block(name, name, source.view, source.addresses, block.key, key=f"{block.key}_csv")
 
 
-def _download(block: Download, view: View) -> None:
-    of_block(block.label, block.file, view, block.key, key=block.key)
+def _download(block: Download, source: Source) -> None:
+    of_block(block.label, block.file, source.view, source.addresses, block.key, key=block.key)
 
 
-def _setting(block: Setting, _: View) -> None:
+def _setting(block: Setting, _: Source) -> None:
     look: dict[str, Any] = {"key": block.key}
     if block.help:
         look["help"] = block.help
@@ -142,7 +152,7 @@ def _setting(block: Setting, _: View) -> None:
     kind(block.parameter, block.label, list(labels), value=block.value, format_func=labels.__getitem__, **look)
 
 
-def _panels(block: Panels, view: View) -> None:
+def _panels(block: Panels, source: Source) -> None:
     labels = {option.value: option.label for option in block.options}
     choices.one_of(
         block.parameter,
@@ -153,33 +163,33 @@ def _panels(block: Panels, view: View) -> None:
         format_func=labels.__getitem__,
         label_visibility="visible" if block.is_labelled else "collapsed",
     )
-    draw(block.contents[block.value], view)
+    draw(block.contents[block.value], source)
 
 
-def _fold(block: Fold, view: View) -> None:
+def _fold(block: Fold, source: Source) -> None:
     if block.parameter is None:
         with st.expander(block.title, expanded=block.is_open):
-            draw(block.blocks, view)
+            draw(block.blocks, source)
         return
     place = choices.opening(block.parameter, block.title, value=block.is_open, key=block.key)
     if place is not None:
         with place:
-            draw(block.blocks, view)
+            draw(block.blocks, source)
 
 
-def _way(block: Way, _: View) -> None:
+def _way(block: Way, _: Source) -> None:
     with st.container(key=block.key):
         st.page_link(block.page.file, label=block.label, query_params=dict(block.query))
 
 
-def _row(block: Row, view: View) -> None:
+def _row(block: Row, source: Source) -> None:
     places = st.columns(len(block.columns) if block.widths is None else block.widths, gap=block.gap)
     for place, blocks in zip(places, block.columns, strict=True):
         with place:
-            draw(blocks, view)
+            draw(blocks, source)
 
 
-def _section(block: Section, view: View) -> None:
+def _section(block: Section, source: Source) -> None:
     look: dict[str, Any] = {"horizontal": True, "vertical_alignment": "bottom"} if block.is_line else {}
     with (
         state.group(block.key) if block.are_choices else nullcontext(),
@@ -187,14 +197,14 @@ def _section(block: Section, view: View) -> None:
     ):
         if block.on_paper:
             markup.on_paper(block.on_paper)
-        draw(block.blocks, view)
+        draw(block.blocks, source)
 
 
-def _proven(block: Proven, _: View) -> None:
+def _proven(block: Proven, _: Source) -> None:
     markup.proof_line(block.lines)
 
 
-_DRAWERS: Mapping[type[Block], Callable[[Any, View], None]] = {
+_DRAWERS: Mapping[type[Block], Callable[[Any, Source], None]] = {
     Heading: _heading,
     Formula: _formula,
     Prose: _prose,

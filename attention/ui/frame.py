@@ -117,10 +117,11 @@ def show(page: Page, *, with_pair: bool = False, **look: bool) -> None:
     with above:
         panes = open_panes(content.run_as(view))
         controls(view, panes, **look)
-        drawing.draw(content.above(view, panes), view)
+        source = drawing.Source(view, tuple(pane.address for pane in panes if pane.address is not None))
+        drawing.draw(content.above(view, panes), source)
     with st.spinner(content.waiting, show_time=True) if content.waiting else nullcontext():
         blocks = content.make(view, panes)
-    drawing.draw(blocks, view)
+    drawing.draw(blocks, source)
     finish(panes)
 
 
@@ -175,7 +176,7 @@ def place_choice(pane: Pane) -> None:
 
 def finish(panes: Sequence[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
-    drawing.draw(proven(panes), state.current())
+    drawing.draw(proven(panes), drawing.Source(state.current()))
     settle()
 
 

@@ -72,7 +72,7 @@ def _start(info: ModelInfo) -> View:
 
 def _first_picture(view: View, pane: Pane) -> None:
     if pane.scene is None:
-        drawing.draw(missing(pane.reason), view)
+        drawing.draw(missing(pane.reason), drawing.Source(view))
         return
     place = f"layer {pane.scene.layer + 1}, head {pane.scene.head + 1}"
     components.matrix(softmax.STEP.matrices(pane.scene)[0], key=f"front_{pane.info.model_id}")

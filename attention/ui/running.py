@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from attention.address import Address
@@ -18,10 +18,19 @@ from attention.models.base import Answer
 from attention.parameters import other_model
 from attention.trace import Trace
 from attention.ui import focus
-from attention.ui.cache import ModelFailedError, answer_of, five_ways_of, forecast_of, model_or_reason, survey_of
+from attention.ui.cache import (
+    ModelFailedError,
+    answer_of,
+    five_ways_of,
+    forecast_of,
+    model_or_reason,
+    recorded_at,
+    scene_at,
+    survey_of,
+)
 from attention.view import Place, View, default_word, same_word, word_at
 
-__all__ = ["Load", "Shared", "load_silently", "place_within", "run", "run_one"]
+__all__ = ["Load", "Shared", "again", "load_silently", "place_within", "run", "run_one"]
 
 # What gives a model, or the reason why it is not there.
 Load = Callable[[ModelInfo], Model | ModelUnavailableError]
@@ -50,6 +59,25 @@ class Shared:
     def answer(self) -> Answer | None:
         """Return what a picture was taken for; None if nobody can say."""
         return answer_of(self.address.run, self.whole)
+
+
+def again(addresses: Sequence[Address]) -> list[Pane]:
+    """Return the panes at these addresses, as they were drawn, or raise what ``recorded_at`` raises."""
+    return [_again(address, is_other=index > 0) for index, address in enumerate(addresses)]
+
+
+def _again(address: Address, *, is_other: bool) -> Pane:
+    recorded, scene = recorded_at(address.run), scene_at(address)
+    return Pane(
+        scene.info,
+        is_other,
+        scene,
+        recorded.proof,
+        pair=recorded.pair if recorded.is_pair else "",
+        whole=recorded.trace,
+        address=address,
+        found=Shared(address, scene, recorded.trace),
+    )
 
 
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:
