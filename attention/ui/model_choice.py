@@ -43,7 +43,7 @@ def choose_head(layer: int, head: int) -> None:
 def load(info: ModelInfo) -> Model | ModelUnavailableError:
     """Load a model, with a bar where it is known how far that is; one that is in memory is there at once."""
     # Always there, so that what is drawn after it stands where it stood, whether one waits or not.
-    with st.container(key=f"loading_{info.model_id}"):
+    with st.container():
         return model_or_reason(info.model_id) if info.model_id in shelf().in_memory() else _wait_for(info)
 
 

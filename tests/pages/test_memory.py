@@ -146,7 +146,7 @@ def test_a_file_of_a_model_that_is_gone_says_so(open_page, files, folder, caplog
 
 def test_a_file_of_a_model_that_was_replaced_says_so_and_has_no_numbers_of_the_new_one(open_page, files, folder):
     open_page("pages/neuron_view.py", model="llama")
-    (make,) = files.values()
+    make = files["neuron.csv"]
     shutil.rmtree(folder)
     tiny_models.make("bert", folder)
     # As long as the old run is in memory, the file is of what the page shows.
