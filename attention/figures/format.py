@@ -21,7 +21,8 @@ def number(value: float, decimals: int = 2) -> str:
 
 def scientific(value: float) -> str:
     """Write a very small number with two significant digits: ``2.4e-07``."""
-    return f"{value:.1e}"
+    # Zero has no sign.
+    return f"{value + 0.0:.1e}"
 
 
 def packed(numbers: Array) -> str:

@@ -37,7 +37,9 @@ def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_
     expect(head_matrix(tab).root.locator(".group")).to_have_text(["A", "B", "A", "B"])
 
     # The table of this head, by its own arithmetic; a grid on a canvas is read from the words about it.
-    expect(tab.words.filter(has_text="of A gives")).to_contain_text(f"{weights[:8, 8:].sum(1).mean():.2f} to B")
+    expect(tab.words.filter(has_text="of A gives")).to_contain_text(
+        f"{weights[:8, 8:].sum(1).mean():.2f} of its weight to B"
+    )
     expect(tab.words.filter(has_text="of B gives")).to_contain_text(f"{weights[8:, :8].sum(1).mean():.2f} to A")
 
     tab.pick("Lines from → to", "B → A").expect_query(pair=SECOND, block="BA")

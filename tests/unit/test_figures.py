@@ -73,7 +73,7 @@ def test_what_is_written_is_the_number_rounded(value, decimals):
 
 def test_very_small_numbers_keep_two_digits():
     assert scientific(2.384e-7) == "2.4e-07"
-    assert scientific(0.0) == "0.0e+00"
+    assert scientific(0.0) == scientific(-0.0) == "0.0e+00"
 
 
 # ---------------------------------------------------------------------------------------- matrices

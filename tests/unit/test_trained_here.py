@@ -80,7 +80,7 @@ def test_it_answers_as_transformers_own_classifier_does(reader, picture):
     np.testing.assert_allclose(answer.logits, wanted, atol=1e-4)
     assert answer.labels == tuple(map(str, range(10)))
     told = tell_answer(answer, "Digits", card_of("vit-digits").digits)
-    assert f"for <strong><bdi>{answer.labels[int(wanted.argmax())]}</bdi></strong>" in told
+    assert f"as <strong><bdi>{answer.labels[int(wanted.argmax())]}</bdi></strong>" in told
     odds = torch.softmax(wanted, 0).numpy()
     assert ("second is" in told) == (np.sort(odds)[-2] >= 0.005)
 
