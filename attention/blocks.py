@@ -141,9 +141,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file, made when somebody asks for it; a long work waits for its turn."""
+    """A file, made when somebody asks for it; a long work waits for its turn. On a page its name is there once."""
 
-    key: str
     label: str
     file: str
     make: Callable[[], str | bytes]

@@ -70,6 +70,8 @@ class Reading:
     takes_sentences: bool = False
     # No word can be read that the model has not been trained on.
     is_closed: bool = False
+    # Its tokens lie side by side in a picture, over which weights can be laid.
+    is_laid_out: bool = False
     # A model may say of it what it is, as one of several classes.
     has_classes: bool = False
     # Its tokens are words or pieces of words, of which there is much to say.
@@ -144,6 +146,7 @@ PICTURE = Reading(
     masks=("none", "causal"),
     # The answer is read off the first token.
     first_focus=_whole,
+    is_laid_out=True,
     has_classes=True,
     has_pieces=False,
     has_sinks=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from attention.blocks import (
@@ -211,27 +211,23 @@ def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequenc
         return head_view_html(layer_lines(scene, view.look, scene.head, view.lines, view.block), title, head)
 
     files = (
-        _file(
+        Download(
             message("All heads, a page of its own"),
             "heads.html",
             lambda: atlas_html(_atlas(view, scene, found.survey(view.look)), title, model),
         ),
-        _file(message("Lines, a page of its own"), "lines.html", lines),
-        _file(
+        Download(message("Lines, a page of its own"), "lines.html", lines),
+        Download(
             message("Heatmap, a page of its own"),
             "heatmap.html",
             lambda: matrix_html(head_matrix(scene, view.look, scene.head), title, head),
         ),
-        _file(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
-        _file(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
-        _file(message("This layer whole, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
+        Download(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
+        Download(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
+        Download(message("This layer whole, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
     )
     note = Notice(message("Take it with you: the pages need no server and no network."), is_quiet=True)
     return note, Section("downloads", files, is_line=True)
-
-
-def _file(label: str, name: str, make: Callable[[], str | bytes], *, is_long: bool = False) -> Download:
-    return Download(name, label, name, make, is_long)
 
 
 def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:

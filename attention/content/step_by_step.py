@@ -36,7 +36,7 @@ from attention.lesson.excerpt import Excerpt
 from attention.lesson.heads import head_thumbs
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
-from attention.lesson.steps.base import Step, Strip
+from attention.lesson.steps.base import Step, Strip, explained
 from attention.messages import message
 from attention.parameters import Parameter
 from attention.settings import WORD, Panel
@@ -71,6 +71,8 @@ class _Pane:
 
     def __init__(self, view: View, step: Step, pane: Pane, whole: bool) -> None:
         self.view, self.step, self.pane, self.whole = view, step, pane, whole
+        # Worked out once, for the pictures and for what explains a cell of them.
+        self.exhibits = () if pane.scene is None else step.exhibits(pane.scene)
 
     def alone(self) -> Blocks:
         """Return words and the opened cell on the left, picture and code on the right."""
@@ -123,7 +125,7 @@ class _Pane:
         if scene is None:
             return missing(self.pane.reason)
         strips = [block for strip in self.step.strips(scene) for block in self._strip(strip)]
-        matrices = [self._matrix(matrix) for matrix in self.step.matrices(scene)]
+        matrices = [self._matrix(exhibit.matrix) for exhibit in self.exhibits]
         return (*strips, *(_rows(matrices) if self.step.is_side_by_side else matrices))
 
     def _strip(self, strip: Strip) -> Iterator[Block]:
@@ -144,20 +146,20 @@ class _Pane:
         scene, name = self.pane.scene, self.pane.name
         if scene is None:
             return ()
-        explained = self.step.detail(scene)
+        detail = explained(self.exhibits, scene)
         charts = (Picture(f"{name}_{kind}", chart) for kind, chart in self.step.charts(scene).items())
-        return (*(() if explained is None else (self._detail(explained),)), *charts)
+        return (*(() if detail is None else (self._detail(detail),)), *charts)
 
-    def _detail(self, explained: Detail) -> Section:
+    def _detail(self, detail: Detail) -> Section:
         name, parameter = self.pane.name, self.pane.settings.table
         is_open = self.whole or self.view[parameter]
-        table = Table(f"{name}_parts_table", explained.table, file="parts", limit=MAX_TABLE)
+        table = Table(f"{name}_parts_table", detail.table, file="parts", limit=MAX_TABLE)
         # Made only once it is open: a table is much to make, and much for a browser to fetch.
         folded = Fold(
             f"{name}_parts_open", message("These parts as a table"), (table,) if is_open else (), is_open, parameter
         )
-        words = Prose(explained.title + explained.note, "detail")
-        return Section(f"{name}_detail", (words, *_bars(explained, name), folded), is_framed=True)
+        words = Prose(detail.title + detail.note, "detail")
+        return Section(f"{name}_detail", (words, *_bars(detail, name), folded), is_framed=True)
 
     def _panel(self) -> Blocks:
         """Return what is one press away: shapes, code and table."""
@@ -182,10 +184,10 @@ class _Pane:
         return (Section(f"{name}_more", (panels,), is_framed=True),)
 
 
-def _bars(explained: Detail, name: str) -> Blocks:
-    if not len(explained.parts):
+def _bars(detail: Detail, name: str) -> Blocks:
+    if not len(detail.parts):
         return ()
-    bars = parts_chart(explained.labels, explained.parts, explained.axis, are_weights=explained.are_weights)
+    bars = parts_chart(detail.labels, detail.parts, detail.axis, are_weights=detail.are_weights)
     return (Picture(f"{name}_parts", bars),)
 
 

@@ -57,7 +57,7 @@ def over_picture(panes: Sequence[Pane]) -> Blocks:
 
 
 def _over(pane: Pane, scene: Scene) -> Blocks:
-    if scene.info.reading.field != "drawing":
+    if not scene.info.reading.is_laid_out:
         return ()
     data = overlay(scene)
     return (

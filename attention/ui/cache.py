@@ -97,6 +97,10 @@ class Recorded:
         """The second sentence that the model read with the first."""
         return self.key.pair
 
+    def scene(self, address: Address) -> Scene:
+        """Return the scene at an address in this run."""
+        return Scene(self.trace.part(address.part), address.layer, address.head, address.word, address.cell)
+
     @property
     def is_pair(self) -> bool:
         """Tell whether the model read two sentences as one text; a decoder's text is another thing."""
@@ -237,8 +241,7 @@ def recorded_at(run: RunKey) -> Recorded:
 
 def scene_at(address: Address) -> Scene:
     """Return the scene at an address; raises what ``recorded_at`` raises."""
-    trace = recorded_at(address.run).trace.part(address.part)
-    return Scene(trace, address.layer, address.head, address.word, address.cell)
+    return recorded_at(address.run).scene(address)
 
 
 def _model_of(run: RunKey) -> Model:

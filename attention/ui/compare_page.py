@@ -174,7 +174,7 @@ def _changes(scenes: list[Scene], addresses: list[Address]) -> None:
 
 
 def _open_cell(cell: Cell) -> None:
-    state.open_cell(CELL, Cell(COMPARE, cell.row, cell.column))
+    state.set(CELL, Cell(COMPARE, cell.row, cell.column))
 
 
 def _choose_head(cell: Cell) -> None:

@@ -27,7 +27,7 @@ from attention.ui.cache import ModelFailedError, scene_at, turns
 from attention.ui.running import again, load_silently, run
 from attention.view import View
 
-__all__ = ["GoneError", "Table", "csv_button", "file_button", "of_block", "of_page"]
+__all__ = ["GoneError", "Table", "csv_button", "of_block", "of_page"]
 
 _MIMES = {
     ".csv": "text/csv",
@@ -47,21 +47,10 @@ class GoneError(Exception):
 def csv_button(name: str, make: Callable[..., Table], *addresses: Address, key: str | None = None) -> None:
     """Offer a table as CSV; ``make`` is given the scenes at the addresses, and holds names alone.
 
-    A cell that is None is written as an empty one.
+    A cell that is None is written as an empty one. Where the scenes are no longer there, the file says so.
     """
     file_name = f"{name}.csv"
-    file_button(file_name, file_name, "text/csv", partial(_csv, make), *addresses, key=key)
-
-
-def file_button(
-    label: str, file_name: str, mime: str, make: Callable[..., str | bytes], *addresses: Address, key: str | None = None
-) -> None:
-    """Offer a file; ``make`` is given the scenes at the addresses, and holds names alone.
-
-    Where these are no longer there, the file says so.
-    """
-    data = partial(_made, file_name, make, addresses)
-    st.download_button(label, data=data, file_name=file_name, mime=mime, key=key, on_click="ignore")
+    _offer(file_name, file_name, partial(_of_scenes, make, addresses), key)
 
 
 def of_block(label: str, file_name: str, view: View, addresses: Sequence[Address], block: str, *, key: str) -> None:
@@ -76,8 +65,11 @@ def of_page(view: View) -> None:
         _offer(message("Download"), name, partial(_of_page, view), "page_file", told)
 
 
-def _offer(label: str, file_name: str, make: Callable[[], str | bytes], key: str, told: str | None = None) -> None:
-    data = partial(_made, file_name, make, ())
+def _offer(
+    label: str, file_name: str, make: Callable[[], str | bytes], key: str | None, told: str | None = None
+) -> None:
+    """Offer a file; what makes it holds names alone."""
+    data = partial(_made, file_name, make)
     st.download_button(
         label,
         data=data,
@@ -89,11 +81,16 @@ def _offer(label: str, file_name: str, make: Callable[[], str | bytes], key: str
     )
 
 
+def _of_scenes(make: Callable[..., Table], addresses: Sequence[Address]) -> bytes:
+    return _csv(make(*map(scene_at, addresses)))
+
+
 def _of_block(view: View, addresses: Sequence[Address], key: str) -> str | bytes:
     blocks = CONTENTS[view.page].make(view, again(addresses))
-    block = next(block for block in walk(blocks) if isinstance(block, TableBlock | Download) and block.key == key)
-    if isinstance(block, TableBlock):
-        return _csv(block.make)
+    offered = {block.key: block for block in walk(blocks) if isinstance(block, TableBlock)}
+    if key in offered:
+        return _csv(offered[key].make())
+    block = next(block for block in walk(blocks) if isinstance(block, Download) and block.file == key)
     with turns() if block.is_long else nullcontext():
         return block.make()
 
@@ -107,16 +104,16 @@ def _of_page(view: View) -> str:
     return page_file(view, run(CONTENTS[view.page].run_as(view), load_silently))
 
 
-def _csv(make: Callable[..., Table], *scenes: object) -> bytes:
-    written = {title: ["" if cell is None else str(cell) for cell in column] for title, column in make(*scenes).items()}
+def _csv(table: Table) -> bytes:
+    written = {title: ["" if cell is None else str(cell) for cell in column] for title, column in table.items()}
     # With the mark by which spreadsheets know UTF-8.
     return to_csv(written).encode("utf-8-sig")
 
 
-def _made(file_name: str, make: Callable[..., str | bytes], addresses: Sequence[Address]) -> str | bytes:
+def _made(file_name: str, make: Callable[[], str | bytes]) -> str | bytes:
     """Make a file, or one of its kind that says why it cannot be made: nobody else could tell who has clicked."""
     try:
-        return make(*map(scene_at, addresses))
+        return make()
     except (GoneError, ModelUnavailableError, ModelFailedError) as error:
         reason = str(error)
     except Exception as error:

@@ -133,7 +133,7 @@ def _table(block: Table, source: Source) -> None:
 
 
 def _download(block: Download, source: Source) -> None:
-    of_block(block.label, block.file, source.view, source.addresses, block.key, key=block.key)
+    of_block(block.label, block.file, source.view, source.addresses, block.file, key=block.file)
 
 
 def _setting(block: Setting, _: Source) -> None:

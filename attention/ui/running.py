@@ -25,7 +25,6 @@ from attention.ui.cache import (
     forecast_of,
     model_or_reason,
     recorded_at,
-    scene_at,
     survey_of,
 )
 from attention.view import Place, View, default_word, same_word, word_at
@@ -67,7 +66,8 @@ def again(addresses: Sequence[Address]) -> list[Pane]:
 
 
 def _again(address: Address, *, is_other: bool) -> Pane:
-    recorded, scene = recorded_at(address.run), scene_at(address)
+    recorded = recorded_at(address.run)
+    scene = recorded.scene(address)
     return Pane(
         scene.info,
         is_other,

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention.figures.matrix import Cell
 from attention.messages import message
 from attention.models import ModelInfo, hub, list_models
 from attention.models.hub import HubError
@@ -40,7 +39,6 @@ __all__ = [
     "is_new",
     "notices",
     "offer",
-    "open_cell",
     "open_page",
     "probe",
     "seen_with",
@@ -348,11 +346,6 @@ def setter(parameter: Parameter[Any]) -> Callable[[Any], None]:
             set(parameter, value)
 
     return take
-
-
-def open_cell(parameter: Parameter[Cell | None], cell: Cell, word: int | None = None) -> None:
-    """Open a cell, and perhaps bring a word into focus; what is opened of the other model stays."""
-    change(lambda view: (view if word is None else view.but(AT, None).but(WORD, word)).having(parameter, cell))
 
 
 def _named(name: str) -> Parameter[Any]:

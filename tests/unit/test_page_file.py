@@ -70,7 +70,7 @@ EXAMPLES = [
     (Table("t", lambda: {"x": ["1", "<2>"], "y": ["3"]}), "<td>&lt;2&gt;</td><td></td>"),
     (Table("t", lambda: {"x": ["1"] * 99}, limit=64), None),
     (Table("t", lambda: {"x": ["1"]}, file="t", is_shown=False), None),
-    (Download("d", "Take it", "x.csv", lambda: ""), None),
+    (Download("Take it", "x.csv", lambda: ""), None),
     (Setting("s", SIZES, "Sizes of", "b", (Option("a", "A"), Option("b", "B"))), "Sizes of: B"),
     (Setting("s", MEAN, "The mean", "1"), "The mean"),
     (Setting("s", MEAN, "The mean", ""), None),

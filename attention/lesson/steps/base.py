@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -18,7 +18,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.tables import Columns, matrix_table, token_table
 from attention.trace import Token
 
-__all__ = ["Exhibit", "Extra", "Step", "Strip", "no_words"]
+__all__ = ["Exhibit", "Extra", "Step", "Strip", "explained", "no_words"]
 
 # What stands under a step and works only on a page: what grouped queries save, and what comes next.
 Extra = Literal["savings", "next token"]
@@ -45,6 +45,14 @@ class Strip:
 
 def _nothing(_scene: Scene) -> tuple[()]:
     return ()
+
+
+def explained(exhibits: Sequence[Exhibit], scene: Scene) -> Detail | None:
+    """Explain the scene's cell; None if none of these matrices has it."""
+    cell = scene.cell
+    if cell is None:
+        return None
+    return next((exhibit.explain(scene, cell) for exhibit in exhibits if exhibit.matrix.has(cell)), None)
 
 
 def no_words(_scene: Scene) -> str:
@@ -122,11 +130,7 @@ class Step:
 
     def detail(self, scene: Scene) -> Detail | None:
         """Explain the scene's cell; None if no matrix of this step has it."""
-        cell = scene.cell
-        if cell is None:
-            return None
-        found = (exhibit for exhibit in self.exhibits(scene) if exhibit.matrix.has(cell))
-        return next((exhibit.explain(scene, cell) for exhibit in found), None)
+        return explained(self.exhibits(scene), scene)
 
     def printed_cell(self, scene: Scene) -> tuple[int, int | None]:
         """Return the row whose numbers the code prints, and the opened cell's column where both name tokens."""
