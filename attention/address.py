@@ -1,4 +1,4 @@
-"""Where a run and a scene are found, in names and positions alone: what may be kept as long as anybody likes."""
+"""Keys for a run and for a scene, made of names and positions alone, so that they can be kept for as long as needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Address", "RunKey"]
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
-    """What a run is found by, names alone: which model, of which revision, what it read and with which mask."""
+    """The key of a run: the model and its revision, what it read, and the mask."""
 
     model_id: str
     revision: str
@@ -24,7 +24,7 @@ class RunKey:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a scene is: in which part of which run, and which layer, head, word and cell of it."""
+    """The key of a scene: the run and its part, and the layer, head, word and cell that are looked at."""
 
     run: RunKey
     part: Part

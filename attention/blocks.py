@@ -1,7 +1,7 @@
 """What a page shows, as data: a page is a function from a view to blocks.
 
-Blocks know neither Streamlit nor HTML. ``attention.ui.drawing`` draws them in the app, ``attention.page_file`` writes
-them into a file that needs no server. What a press in a block sets is a parameter of the link: a click is a link.
+Blocks know neither Streamlit nor HTML. ``attention.ui.drawing`` draws them in the app; ``attention.page_file`` writes
+them to a file that needs no server. A click on a block sets a parameter of the link: a click is a link.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ Columns = Mapping[str, Sequence[object]]
 
 
 class Figure(Protocol):
-    """What a component draws: which one, and its plain data."""
+    """What a component draws: the component's name, and its plain data."""
 
     component: ClassVar[str]
 
     @property
     def touch(self) -> Touch | None:
-        """What can be pressed in it."""
+        """What can be pressed in it, if anything."""
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it, with nothing to select in it where it has ``selectable``."""
+        """Return what the browser needs to draw it; where there is a ``selectable`` entry, it is off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading; ``anchor`` is its id where two of the same name stand on a page."""
+    """A heading; ``anchor`` is its id if the page has two headings with the same text."""
 
     text: str
     level: Literal[2, 3] = 2
@@ -68,7 +68,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula in LaTeX, in a place of its own."""
+    """A formula in LaTeX, displayed by itself."""
 
     key: str
     latex: str
@@ -76,7 +76,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A lesson text as HTML, which has its facts escaped already; an aside is not about the step itself."""
+    """A lesson text as HTML, with its facts already escaped; an aside is not about the step itself."""
 
     html: str
     kind: Literal["main", "detail", "aside"] = "main"
@@ -84,7 +84,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A plain sentence that says what is wrong and what to do; a quiet one says what is to be known."""
+    """A plain sentence that says what is wrong and what to do; a quiet notice only informs."""
 
     sentence: str
     is_quiet: bool = False
@@ -92,7 +92,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The shapes of a step in one line."""
+    """The shapes of a step, on one line."""
 
     line: str
 
@@ -107,11 +107,10 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, and which parameters the parts of a press in it set, in this order.
+    """A figure, and the parameters that the parts of a press in it set, in this order.
 
-    Cells and tokens look as if they can be selected where something is set, unless ``is_selectable`` says otherwise.
-    What ``clears`` names goes back to its default. A press counts as long as the view still has the values of
-    ``only_while``.
+    If a press sets anything, cells and tokens look selectable, unless ``is_selectable`` says otherwise. The parameters
+    in ``clears`` go back to their defaults. A press counts only while the view has the values of ``only_while``.
     """
 
     key: str
@@ -124,10 +123,10 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns to read and, where it has a file's name, to take away as CSV.
+    """Columns to read and, if there is a file name, to download as CSV.
 
-    ``make`` gives the columns when they are needed. A table of more than ``limit`` rows or columns is taken away only.
-    One that is ``is_whole`` does not scroll.
+    ``make`` returns the columns when they are needed. A table of more than ``limit`` rows or columns can only be
+    downloaded. A table that ``is_whole`` does not scroll.
     """
 
     key: str
@@ -141,7 +140,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file, made when somebody asks for it; a long work waits for its turn. On a page its name is there once."""
+    """A file, made on demand; one that takes long is queued. Its name is unique on a page."""
 
     label: str
     file: str
@@ -151,7 +150,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several things to choose: its value, and what it is called."""
+    """One of several things to choose: its value and its label."""
 
     value: Any
     label: str
@@ -159,7 +158,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A choice that belongs to the content: one of several options, in a list that opens if it is one; or a switch."""
+    """A control that belongs to the content: a choice of options (a drop-down list if ``is_list``), or a switch."""
 
     key: str
     parameter: Parameter[Any]
@@ -174,7 +173,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several contents in one place, of which one is open; the others are made in a file that shows them all."""
+    """Several contents in one place, only one of them open; in a file, all of them are shown."""
 
     key: str
     parameter: Parameter[Any]
@@ -187,7 +186,7 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Content under a title that opens. With a ``parameter``, it is made only while it is open."""
+    """Content that opens under a title. With a ``parameter``, it is made only while it is open."""
 
     key: str
     title: str
@@ -208,7 +207,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Columns side by side, with their relative widths; under one another where it is narrow."""
+    """Columns side by side, with their relative widths; on a narrow screen, one below the other."""
 
     columns: tuple[Blocks, ...]
     widths: tuple[int, ...] | None = None
@@ -217,10 +216,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks that belong together; in a frame, if it is to be seen, or in a line.
+    """Blocks that belong together; with a visible frame if ``is_framed``, side by side if ``is_line``.
 
-    Of choices, one may be pressed quickly after the other, before the answer is drawn; ``on_paper`` says in words what
-    is chosen, where there are no controls.
+    If they ``are_choices``, they may be pressed in quick succession, before the page is redrawn. ``on_paper`` says in
+    words what is chosen, for a file without controls.
     """
 
     key: str
@@ -233,7 +232,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ProofLine:
-    """The check of our numbers against one model's own, in a sentence, and every link of it as a row of words."""
+    """The check of the numbers computed here against one model's own: a sentence, and a row for each part checked."""
 
     sentence: str
     holds: bool
@@ -243,7 +242,7 @@ class ProofLine:
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """The proof, a line for each model that ran."""
+    """The proof, with one line for each model that ran."""
 
     lines: tuple[ProofLine, ...]
 
@@ -270,12 +269,12 @@ Blocks = tuple[Block, ...]
 
 
 def rows_of(columns: Columns) -> int:
-    """Return how many rows columns have; they need not all be as long."""
+    """Return the number of rows, that of the longest column."""
     return max(map(len, columns.values()), default=0)
 
 
 def walk(blocks: Blocks) -> list[Block]:
-    """Return all blocks, those inside others after these."""
+    """Return all blocks; those inside a block follow it."""
     found: list[Block] = []
     for block in blocks:
         found.append(block)

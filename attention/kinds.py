@@ -1,6 +1,6 @@
-"""What an attention is, and what a model is built of: all that is said or offered differently, in one object each.
+"""The uses of attention and the builds of models: all that is said or offered differently for each, in one object.
 
-No other module asks which of them it has before it.
+No other module asks which of them it is dealing with.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["CROSS", "DECODER", "ENCODER", "ENCODER_DECODER", "SELF", "WRITTEN", 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A row of tokens that take part: a name for its table, and what is said of it."""
+    """One of the token rows that take part: a name for its table, its label and its caption."""
 
     name: str = "tokens"
     label: str = message("Tokens")
@@ -27,38 +27,38 @@ class Side:
 class Use:
     """One use of attention (Vaswani et al. 2017, section 3.2.3)."""
 
-    # The tokens that ask and, where they are others, those that are asked.
+    # The tokens that attend and, if they are not the same, those that are attended to.
     sides: tuple[Side, ...] = (Side(),)
-    # The letter of the vectors that keys and values are made of.
+    # The letter of the vectors from which keys and values are projected.
     source: str = "X"
-    # Rows and columns are the same tokens, so that heads are labelled by which of them attend to which.
+    # Whether rows and columns are the same tokens, so that heads can be labelled by their patterns.
     has_patterns: bool = True
-    # Its tokens are words or pieces of words, of which it has not been said yet how they were cut.
+    # Whether the lesson still has to explain how its tokens were cut into pieces.
     has_pieces: bool = True
-    # So many tokens at the beginning the model has not chosen itself.
+    # The number of tokens at the beginning that the model did not choose itself.
     n_given: int = 0
-    # The lesson that says that it hides what comes later, whatever the mask; empty if it does not.
+    # The lesson which says that later tokens are hidden, whatever the mask; empty if they are not.
     hides_later: str = ""
     # What a user may choose instead of it.
     others: str = message("another model")
-    # By the key of a step: its own formula in LaTeX, the lesson that tells all of the step, one that follows the
-    # others, and what is added to its shapes.
+    # By the key of a step: its own formula in LaTeX, the lesson that replaces the step's lessons, one that follows
+    # them, and what is added to its shapes.
     formulas: Mapping[str, str] = field(default_factory=dict)
     lessons: Mapping[str, str] = field(default_factory=dict)
     asides: Mapping[str, str] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)
-    # The lessons that are told in another way of it, and the names of those that are told instead.
+    # The lessons that do not fit it, and the names of those that replace them.
     variants: Mapping[str, str] = field(default_factory=dict)
 
     def lesson(self, name: str) -> str:
-        """Return the name of the lesson that says of this what ``name`` says of a text that looks at itself."""
+        """Return the name of the lesson that replaces ``name``, which is written for self-attention, or ``name``."""
         return self.variants.get(name, name)
 
 
-# A text that looks at itself, as in an encoder or in a decoder that stands alone.
+# A text that attends to itself, as in an encoder or in a decoder-only model.
 SELF = Use()
 
-# What the decoder of an encoder–decoder writes, and looks at itself.
+# What the decoder of an encoder–decoder writes, attending to itself.
 WRITTEN = Use(
     n_given=1,
     hides_later="mask/written",
@@ -66,7 +66,7 @@ WRITTEN = Use(
     variants={"tokens/words": "tokens/words-written"},
 )
 
-# What is written looks at what was read.
+# What is written attends to what was read.
 CROSS = Use(
     sides=(
         Side(caption=message("What is written asks")),
@@ -95,16 +95,16 @@ CROSS = Use(
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """What a second text is to a model: its field, and whether both are read as one text.
+    """What a second text means to a model: its field on the page, and whether both texts are read as one.
 
-    In ``placeholder``, {model} is the model's name.
+    In ``placeholder``, {model} stands for the model's name.
     """
 
     label: str
     placeholder: str
     help: str
     is_joined: bool
-    # The field is there wherever the model is, and not only where somebody has chosen such a text.
+    # Whether the field is shown wherever the model is, not only once such a text has been chosen.
     is_everywhere: bool
 
 
@@ -126,22 +126,22 @@ _TARGET = Second(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Build:
-    """What a model is built of, and what that means for all that is chosen and said of it."""
+    """How a model is built (encoder, decoder or both), and what that changes in what is offered and said."""
 
-    # What each mask is called, and in a sentence: a decoder hides what comes later by itself, so that "none" would be
-    # untrue of it. A link has the masks' own names.
+    # What each mask is called: a decoder always hides later tokens, so that "none" would be untrue. Links use the
+    # masks' own names.
     mask_names: Mapping[MaskName, str] = field(
         default_factory=lambda: {"none": message("none"), "causal": message("causal"), "padding": message("padding")}
     )
     mask_help: str = message(
         "none: every token sees all · causal: no token sees what comes later · padding: [PAD] is added and hidden"
     )
-    # The lesson that says that it hides what comes later, whatever the mask; empty if it does not.
+    # The lesson which says that later tokens are hidden, whatever the mask; empty if they are not.
     hides_later: str = ""
-    # It says which token comes next.
+    # Whether it predicts the next token.
     says_next: bool = False
     second: Second = _SENTENCE
-    # The lessons that say what is to be known where its heads alone are looked at, and where two texts are compared.
+    # The lessons with what one has to know when looking at its heads alone, and when comparing two texts.
     of_heads: str = ""
     of_changes: str = ""
 

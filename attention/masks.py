@@ -1,4 +1,4 @@
-"""Which keys a query may look at: additive masks, 0 where it may and ``-inf`` where it may not."""
+"""Which keys a query may attend to: additive masks, 0 where it may and ``-inf`` where it may not."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from numpy import ndarray as Array
 MaskName = Literal["none", "causal", "padding"]
 MASK_NAMES: tuple[MaskName, ...] = get_args(MaskName)
 
-# How many [PAD] tokens the padding mask appends: enough to be seen as a block, few enough to leave the sentence large.
+# How many [PAD] tokens the padding mask appends: enough to be seen as a block, few enough not to crowd the sentence.
 N_PADDING = 3
 
 
 def none(n_tokens: int) -> Float[Array, "T T"]:
-    """Let every token look at every token."""
+    """Let every token attend to every token: a mask of zeros."""
     return np.zeros((n_tokens, n_tokens), np.float32)
 
 
 def causal(n_tokens: int) -> Float[Array, "T T"]:
-    """Hide from each token all tokens after it, as a decoder must (Vaswani et al. 2017, section 3.2.3)."""
+    """Hide from each token all those after it, as a decoder must (Vaswani et al. 2017, section 3.2.3)."""
     later = np.triu(np.ones((n_tokens, n_tokens), bool), k=1)
     return painted(later)
 
 
 def padding(is_padding: Sequence[bool]) -> Float[Array, "T T"]:
-    """Hide the tokens that only fill a batch up to equal length: their columns are ``-inf``."""
+    """Hide the tokens that only pad a batch to equal length: their columns are ``-inf``."""
     hidden = np.asarray(is_padding, bool)
     return painted(np.broadcast_to(hidden, (hidden.size, hidden.size)))
 
 
 def painted(hidden: Bool[Array, "Q K"]) -> Float[Array, "Q K"]:
-    """Hide exactly the marked cells."""
+    """Return the additive mask that hides exactly the cells marked True."""
     return np.where(hidden, np.float32(-np.inf), np.float32(0))
 
 
 def n_padding(mask: MaskName | Array | None) -> int:
-    """Return how many [PAD] tokens a model appends before it runs with this mask."""
+    """Return how many [PAD] tokens are appended before a model runs with this mask."""
     return N_PADDING if isinstance(mask, str) and mask == "padding" else 0
 
 
@@ -47,8 +47,7 @@ def build(mask: MaskName | Array | None, n_tokens: int) -> Float[Array, "Q K"] |
     """Return the additive mask over ``n_tokens`` tokens (padding included), or None if nothing is hidden.
 
     Raises:
-        ValueError: an unknown name, or an array that is not of floats, is of the wrong shape, or
-            holds NaN or ``+inf``.
+        ValueError: the name is unknown, or the array has the wrong shape, is not of floats, or holds NaN or ``+inf``.
     """
     if mask is None or (isinstance(mask, str) and mask == "none"):
         return None
@@ -68,12 +67,12 @@ def build(mask: MaskName | Array | None, n_tokens: int) -> Float[Array, "Q K"] |
 
 
 def hide_lowest(mask: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
-    """Write a float type's lowest number, which libraries use for "hidden", as ``-inf``."""
+    """Replace the lowest number of a float type, which libraries use for "hidden", with ``-inf``."""
     return np.where(mask <= np.finfo(mask.dtype).min, np.array(-np.inf, mask.dtype), mask)
 
 
 def is_causal(mask: Float[Array, "*H Q K"] | None) -> bool:
-    """Tell whether the mask hides every later token from every token (and there is a later one)."""
+    """Tell whether the mask hides from every token all those after it; never true of a single token."""
     if mask is None or mask.shape[-1] < 2 or mask.shape[-1] != mask.shape[-2]:
         return False
     later = np.triu_indices(mask.shape[-1], k=1)

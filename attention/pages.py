@@ -1,4 +1,4 @@
-"""All pages, in groups: what each is called, where it is, what it is for, and what can be set there alone.
+"""All pages, in groups: the title, address and purpose of each, and what can be set on that page alone.
 
 The navigation, the links between pages, the table in the README and the tests over all pages come from here.
 """
@@ -44,13 +44,13 @@ def _takes_sentences(info: ModelInfo) -> bool:
     return info.reading.takes_sentences
 
 
-# By identity: there is one of each.
+# Compared by identity: there is one of each.
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
-    """A page: its address (that of the front door is empty), its title, its group, and what it is for in a sentence.
+    """A page: its address (empty for the front page), its title, its group, and its purpose in one sentence.
 
-    ``own`` are the parameters that it has alone. ``is_for`` tells which models it is for; ``matrix`` names the matrix,
-    if there is one, that is drawn on this page alone and not at a step. The browser's tab says ``tab``, or the title.
+    ``own`` are the parameters that no other page has. ``is_for`` tells for which models the page makes sense;
+    ``matrix`` names the matrix, if any, that only this page draws. The browser's tab shows ``tab``, or the title.
     """
 
     address: str
@@ -64,12 +64,12 @@ class Page:
 
     @property
     def file(self) -> str:
-        """The file that draws it, from the folder of the project."""
+        """The path of the file that draws it, relative to the project's folder."""
         return f"pages/{self.address}.py" if self.address else "app.py"
 
     @property
     def parameters(self) -> tuple[Parameter[Any], ...]:
-        """All that its link holds."""
+        """All parameters that its link can hold."""
         return (*settings.SHARED, *self.own)
 
 
@@ -165,12 +165,12 @@ PAGES = (
     CODE_LAB,
     MODELS,
 )
-# A group is there once it has a page.
+# A group exists once it has a page.
 GROUPS: tuple[Group, ...] = tuple(name for name in get_args(Group) if any(page.group == name for page in PAGES))
 
 
 def everything(page: Page) -> tuple[Parameter[Any], ...]:
-    """Return all that can be set: first what this page has, then what other pages have alone."""
+    """Return all parameters: first those of this page, then those that other pages have of their own."""
     return (*page.parameters, *(own for other in PAGES if other is not page for own in other.own))
 
 

@@ -1,10 +1,11 @@
-"""What a user can set, declared once: its name in a link, what it can be, how it is written, what a change resets.
+"""What a user can set, declared once: its name in a link, its values, how they are written, what a change resets.
 
 A parameter has a *kind*, which reads a string strictly, writes a value, and says in words what it can be. Bounds may
-depend on the models that there are and on the one that is chosen (``Context``). Reading and writing links, the notices
-about bad values and the state of widgets all follow from these declarations; see :mod:`attention.settings` for them.
+depend on the available models and on the chosen one (``Context``). Reading and writing links, the notices about bad
+values and the state of widgets all follow from these declarations, which are in :mod:`attention.settings`.
 
-In a link, layers, heads and examples count from 1, words and characters from 0; inside the program all count from 0.
+In a link, layers, heads and examples are counted from 1, words and characters from 0; in the program all are counted
+from 0.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ __all__ = [
 
 T = TypeVar("T")
 
-# So many pinned tokens have room in a link.
+# The most pinned tokens that a link has room for.
 MAX_PINS = 64
-# Numbers in a link have so many digits at most.
+# The most digits that a number in a link may have.
 MAX_DIGITS = 5
-# So much of a bad value is repeated in the notice about it.
+# How many characters of a bad value are repeated in the notice about it.
 MAX_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a word begins, whatever tokens a model makes of it: in which of two texts, and at which character."""
+    """Where a word begins, independent of a model's tokens: in which of two texts, and at which character."""
 
     segment: int
     start: int
@@ -60,24 +61,24 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What bounds depend on: the models that there are, by their ids, and the id of the one that is chosen."""
+    """What bounds depend on: the available models by their ids, and the id of the chosen one."""
 
     models: Mapping[str, ModelInfo]
     model: str
 
     @property
     def info(self) -> ModelInfo:
-        """The model that is chosen."""
+        """The chosen model."""
         return self.models[self.model]
 
     @property
     def other(self) -> ModelInfo:
-        """The model that stands beside it."""
+        """The model beside it."""
         return self.models[other_model(self.model, self.models)]
 
 
 def other_model(model: str, models: Mapping[str, ModelInfo]) -> str:
-    """Return the model that stands beside this one: the first of the catalogue, or the second beside the first."""
+    """Return the id of the model beside this one: the first of the catalogue that is not the model itself."""
     return next(model_id for model_id in models if model_id != model)
 
 
@@ -91,26 +92,26 @@ class Kind(ABC, Generic[T]):
 
     @abstractmethod
     def read(self, written: str, context: Context, /) -> T:
-        """Read what a link says.
+        """Read a value from a link.
 
         Raises:
-            ValueError: it is no such value, or not one that there is in this context.
+            ValueError: it is not a value of this kind, or not a possible one in this context.
         """
 
     @abstractmethod
     def write(self, value: T) -> str:
-        """Write a value as a link has it; each value in one way only."""
+        """Write a value for a link; there is exactly one way to write each value."""
 
     @abstractmethod
     def fits(self, value: object, context: Context, /) -> bool:
-        """Tell whether anything at all, such as what a browser sent, is a value that there is in this context."""
+        """Tell whether an arbitrary object, such as one sent by a browser, is a possible value in this context."""
 
     @abstractmethod
     def can_be(self, context: Context, /) -> str:
-        """Say what a value can be, in words that follow a semicolon."""
+        """Say what a value can be, in a clause that follows a semicolon."""
 
     def tidy(self, value: T) -> T:
-        """Return a value as it is kept."""
+        """Return a value in the form in which it is stored."""
         return value
 
 
@@ -123,14 +124,14 @@ class Choice(Kind[T]):
     written: Callable[[T], str] = str
 
     def read(self, written: str, context: Context) -> T:
-        """Return the option that is written so."""
+        """Return the option that is written like this."""
         for option in self.options(context):
             if self.written(option) == written:
                 return option
         raise ValueError(written)
 
     def write(self, value: T) -> str:
-        """Write an option."""
+        """Write the option."""
         return self.written(value)
 
     def fits(self, value: object, context: Context) -> bool:
@@ -169,7 +170,7 @@ class Flag(Kind[bool]):
 
 @dataclass(frozen=True, slots=True)
 class Number(Kind[int]):
-    """One of ``count`` things that follow one another, counted from 0 here and from ``first`` in a link."""
+    """The number of one of ``count`` consecutive things, counted from 0 here and from ``first`` in a link."""
 
     count: Callable[[Context], int]
     first: int = 0
@@ -182,11 +183,11 @@ class Number(Kind[int]):
         return value
 
     def write(self, value: int) -> str:
-        """Write it as a link counts."""
+        """Write the number, counted as in a link."""
         return str(value + self.first)
 
     def fits(self, value: object, context: Context) -> bool:
-        """Tell whether there is a thing of this number."""
+        """Tell whether the number is within the bounds."""
         return type(value) is int and 0 <= value < self.count(context)
 
     def can_be(self, context: Context) -> str:
@@ -196,16 +197,16 @@ class Number(Kind[int]):
 
 @dataclass(frozen=True, slots=True)
 class Text(Kind[str]):
-    """A text that was typed; all texts of a link share its room. ``noun`` is what notices call it."""
+    """A text that was typed; all texts in a link share its limited length. Notices call it by its ``noun``."""
 
     noun: str
 
     def read(self, written: str, _: Context) -> str:
-        """Make a text safe; there is no bad one."""
+        """Make the text safe; every text is accepted."""
         return clean(written)
 
     def write(self, value: str) -> str:
-        """Write it as it is."""
+        """Write the text unchanged."""
         return value
 
     def fits(self, value: object, _: Context) -> bool:
@@ -213,17 +214,17 @@ class Text(Kind[str]):
         return isinstance(value, str)
 
     def can_be(self, _: Context) -> str:
-        """Say that anything goes."""
+        """Say that any text is accepted."""
         return "it can be any text"
 
     def tidy(self, value: str) -> str:
-        """Make it safe."""
+        """Make the text safe."""
         return clean(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Name(Kind[str]):
-    """A short name, of something that need not be here."""
+    """A short name of something that need not exist."""
 
     most: int
     example: str
@@ -236,19 +237,19 @@ class Name(Kind[str]):
         return value
 
     def write(self, value: str) -> str:
-        """Write it as it is."""
+        """Write the name unchanged."""
         return value
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is short enough."""
+        """Tell whether it is a short enough text."""
         return isinstance(value, str) and len(value) <= self.most
 
     def can_be(self, _: Context) -> str:
-        """Show one."""
+        """Say how long it can be, with an example."""
         return f"it has {self.most} characters at most, and looks like {self.example}"
 
     def tidy(self, value: str) -> str:
-        """Make it safe."""
+        """Make the name safe."""
         return clean(value)
 
 
@@ -268,11 +269,11 @@ class Cells(Kind[Cell]):
         return f"{value.matrix}-{value.row}-{value.column}"
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a cell; whether a matrix has it is known once it is made."""
+        """Tell whether it is a cell; whether the matrix has this cell is known only once the matrix is computed."""
         return isinstance(value, Cell)
 
     def can_be(self, _: Context) -> str:
-        """Show one."""
+        """Give an example."""
         return "it looks like scores-3-2"
 
 
@@ -290,23 +291,23 @@ class Spots(Kind[Spot]):
         return f"{SENTENCES[value.segment]}-{value.start}"
 
     def fits(self, value: object, _: Context) -> bool:
-        """Tell whether it is a spot of one of the texts."""
+        """Tell whether it is a spot in one of the texts."""
         return isinstance(value, Spot) and 0 <= value.segment < len(SENTENCES)
 
     def can_be(self, _: Context) -> str:
-        """Show one."""
+        """Give an example."""
         return "it looks like A-8"
 
 
 @dataclass(frozen=True, slots=True)
 class Indices(Kind[tuple[int, ...]]):
-    """Some of ``count`` things, perhaps none, in order and each once."""
+    """The numbers of some of ``count`` things, possibly none, in ascending order and without repetition."""
 
     count: Callable[[Context], int]
     first: int = 1
 
     def read(self, written: str, context: Context) -> tuple[int, ...]:
-        """Read numbers with hyphens between them."""
+        """Read numbers separated by hyphens."""
         numbers = [_digits(part) - self.first for part in written.split("-")] if written else []
         value = tuple(sorted(set(numbers)))
         if not self.fits(value, context):
@@ -314,22 +315,22 @@ class Indices(Kind[tuple[int, ...]]):
         return value
 
     def write(self, value: tuple[int, ...]) -> str:
-        """Write the numbers as a link counts."""
+        """Write the numbers, counted as in a link."""
         return "-".join(str(index + self.first) for index in value)
 
     def fits(self, value: object, context: Context) -> bool:
-        """Tell whether these are ascending numbers of things that there are."""
+        """Tell whether these are ascending numbers within the bounds."""
         count = self.count(context)
         return _are_ascending(value) and all(0 <= index < count for index in value)  # type: ignore[attr-defined]
 
     def can_be(self, context: Context) -> str:
-        """Show some, and the bounds."""
+        """Give an example and the bounds."""
         return f"it looks like 1-3, from {self.first} to {self.count(context) - 1 + self.first}"
 
 
 @dataclass(frozen=True, slots=True)
 class Pins(Kind[tuple[Side, tuple[int, ...]]]):
-    """Tokens that are pinned in one of the two columns of the head view."""
+    """The tokens that are pinned in one of the two columns of the head view."""
 
     def read(self, written: str, _: Context) -> tuple[Side, tuple[int, ...]]:
         """Read the column and the positions."""
@@ -353,11 +354,11 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
         return side in get_args(Side) and bool(positions) and _are_ascending(positions)
 
     def can_be(self, _: Context) -> str:
-        """Show some."""
+        """Give two examples."""
         return "it looks like query-3-5 or key-1"
 
     def tidy(self, value: tuple[Side, tuple[int, ...]]) -> tuple[Side, tuple[int, ...]]:
-        """Keep as many as have room in a link."""
+        """Keep no more than a link has room for."""
         side, positions = value
         return side, positions[:MAX_PINS]
 
@@ -391,16 +392,17 @@ def _every(_: ModelInfo) -> bool:
     return True
 
 
-# By identity: there is one declaration of each.
+# Compared by identity: there is one declaration of each.
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter(Generic[T]):
     """Something that a user can set.
 
-    ``default`` is its value where nobody has chosen one; a value of None always means that. ``resets`` names what
-    goes back to its default when this changes, ``when`` whether it does, given the values before and after.
-    ``needs`` tells which models take it. ``opening`` returns, where that depends on the model, what a link that
-    does not say it means. ``otherwise`` says what is shown instead of a bad value, where it is not simply the
-    default, and ``yields_to`` names the parameter that counts where a link says both.
+    ``default`` is its value until the user chooses one; None always means that nothing was chosen. ``resets`` names
+    the parameters that go back to their defaults when this one changes; ``when`` decides whether they do, given the
+    values before and after. ``needs`` tells which models accept the parameter. ``opening`` returns the value that is
+    meant by a link which does not give one, if that depends on the model. ``otherwise`` says what is shown instead of
+    a bad value, if that is not simply the default. ``yields_to`` names the parameter that takes precedence if a link
+    gives both.
     """
 
     name: str
@@ -415,28 +417,28 @@ class Parameter(Generic[T]):
     yields_to: str = ""
 
     def opened(self, info: ModelInfo | None) -> T:
-        """Return what a link to a model means that does not say it; the default, of a model that is not known."""
+        """Return the value meant by a link to this model that does not give one; the default for an unknown model."""
         return self.default if self.opening is None or info is None else self.opening(info)
 
     def fits(self, value: object, context: Context) -> bool:
-        """Tell whether anything at all is a value that the parameter can have in this context."""
+        """Tell whether an arbitrary object is a value that the parameter can have in this context."""
         if value is None or value == self.default:
             return value == self.default
         return self.kind.fits(value, context) and self.needs(context.info)
 
     def tidied(self, value: T) -> T:
-        """Return a value as it is kept."""
+        """Return a value in the form in which it is stored."""
         kept: T = self.default if value is None else self.kind.tidy(value)
         return kept
 
     def complain(self, written: str, context: Context) -> str:
-        """Say of what a link says that it is none, and what it can be."""
+        """Say that the value in a link is not a possible one, what is shown instead, and what the value can be."""
         default = "" if self.default is None else self.kind.write(self.default)
         otherwise = self.otherwise or f"{default or 'the default'} is shown"
         return f"The link says {self._said(written)}, which {self.unknown}: {otherwise}; {self.kind.can_be(context)}."
 
     def give_way(self, written: str) -> str:
-        """Say of what a link says that something else counts."""
+        """Say that another parameter of the link takes precedence over this one."""
         return f"The link says {self._said(written)} and {self.yields_to}=: {self.yields_to} counts."
 
     def _said(self, written: str) -> str:
@@ -449,7 +451,7 @@ def _refuse(kind: Text, info: ModelInfo) -> str:
 
 
 def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) -> tuple[T, str]:
-    """Read a parameter of a link; what makes no sense becomes the default, with a sentence that says so."""
+    """Read a parameter from a link; a value that makes no sense becomes the default, with a notice that says so."""
     written, opened = query.get(parameter.name), parameter.opened(context.models.get(context.model))
     if written is None:
         return opened, ""
@@ -460,6 +462,6 @@ def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) ->
     except ValueError:
         return opened, parameter.complain(written, context)
     if value != parameter.default and not parameter.needs(context.info):
-        # What was typed is not dropped in silence.
+        # What the user typed is not dropped silently.
         return opened, _refuse(parameter.kind, context.info) if isinstance(parameter.kind, Text) else ""
     return value, ""

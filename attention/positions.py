@@ -1,4 +1,4 @@
-"""How a model is told the order of the words: waves that are added, or a rotation of queries and keys."""
+"""How a model learns the order of the words: from waves added to their vectors, or from rotated queries and keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Rotary", "apply_rotary", "rotary", "sinusoidal", "waves"]
 
 @dataclass(frozen=True, slots=True)
 class Rotary:
-    """By how much each pair of numbers is turned at each position: cosine and sine of the angle ``p·θ_i``."""
+    """How far each pair of numbers is rotated at each position: cosine and sine of the angle ``p·θ_i`` (radians)."""
 
     cosines: Float[Array, "T D/2"]
     sines: Float[Array, "T D/2"]
@@ -28,9 +28,10 @@ def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array
     (Vaswani et al. 2017, "Attention Is All You Need", section 3.5.)
 
     Args:
-        n_tokens: how many positions p, counted from 0.
-        width: d_model, an even number: every wave takes a sine and a cosine.
-        base: how much slower the slowest wave is than the fastest, as the paper's 10,000.
+        n_tokens: the number of positions p, which are counted from 0.
+        width: d_model, an even number, because every wave takes a sine and a cosine.
+        base: how many times slower the slowest wave is, in the limit of a large width, than the fastest; 10,000 in
+            the paper.
 
     Raises:
         ValueError: the width is odd or negative.
@@ -39,32 +40,32 @@ def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array
 
 
 def waves(n_tokens: int, frequencies: Sequence[float] | Float[Array, " N"]) -> Float[Array, "T 2*N"]:
-    """Return sine and cosine, side by side, of every frequency (radians per token) at every position from 0.
+    """Return the sine and cosine, side by side, of every frequency (radians per token) at every position from 0.
 
-    The dot product of two positions' waves is ``Σ cos(frequency · distance)``: it knows how far
-    apart they are, not where they stand.
+    The dot product of the waves of two positions is ``Σ cos(frequency · distance)``: it depends on how far
+    apart the positions are, not on where they are.
     """
-    # float64, so that a rounding error of the angle does not grow with the position.
+    # In float64, so that the rounding error of an angle does not grow with its position.
     angles = np.outer(np.arange(n_tokens, dtype=np.float64), np.asarray(frequencies, np.float64))
     pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (T, N, 2)
     return pairs.reshape(n_tokens, 2 * angles.shape[1]).astype(np.float32)
 
 
 def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*H T D"]:
-    r"""Turn every query or key by angles that grow with its position, so that q·k depends on the distance.
+    r"""Rotate every query or key by angles that grow with its position, so that q·k depends on the distance.
 
     .. math:: x'_i = x_i \cos p\theta_i - x_{i+D/2} \sin p\theta_i, \quad
               x'_{i+D/2} = x_{i+D/2} \cos p\theta_i + x_i \sin p\theta_i, \quad \theta_i = base^{-2i/D}
 
-    (Su et al. 2021, "RoFormer", section 3.2.2. The paper turns neighbouring numbers together; this is
-    the order of Llama, where number i turns together with number i + D/2.)
+    (Su et al. 2021, "RoFormer", section 3.2.2. The paper pairs neighbouring numbers; here, as in Llama,
+    number i is paired with number i + D/2.)
 
     Args:
-        x: queries or keys, positions p counted from 0 along the last axis but one.
-        base: how much slower the slowest turn is than the fastest.
+        x: queries or keys, with positions p counted from 0 along the last axis but one.
+        base: how many times slower the slowest rotation is, in the limit of a large width, than the fastest.
 
     Raises:
-        ValueError: the width of x is odd, or there is no axis of positions.
+        ValueError: the width of x is odd, or x has no axis of positions.
     """
     if x.ndim < 2:
         raise ValueError(f"x must have the axes (…, tokens, width), got shape {x.shape}")
@@ -74,7 +75,7 @@ def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*
 
 
 def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T D"]:
-    r"""Turn every query or key by angles that are known; number i turns together with number i + D/2.
+    r"""Rotate every query or key by known angles; number i is paired with number i + D/2.
 
     .. math:: x'_i = x_i \cos p\theta_i - x_{i+D/2} \sin p\theta_i, \quad
               x'_{i+D/2} = x_{i+D/2} \cos p\theta_i + x_i \sin p\theta_i
@@ -86,7 +87,7 @@ def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T
         turns: the cosines and sines of T positions and D/2 pairs.
 
     Raises:
-        ValueError: they are for another number of positions or pairs.
+        ValueError: x and ``turns`` do not have the same number of positions or pairs.
     """
     n_tokens, half = turns.cosines.shape
     if x.shape[-2:] != (n_tokens, 2 * half):

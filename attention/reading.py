@@ -1,7 +1,7 @@
-"""What a model reads: text, French of a closed vocabulary, or a picture; all that depends on it, in one object each.
+"""What a model reads: text, French of a closed vocabulary, or a picture, each described by one object.
 
-No other module asks which of them it has before it. What differs between them is said here, and a model of another
-kind needs one more object.
+No other module asks which of them it is dealing with. Everything in which they differ is declared here, so that a
+model that reads something else needs one more object and no other change.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ def _never(_: str) -> bool:
 
 
 def _middle(words: Sequence[int]) -> int:
-    """Return the word in the middle, where there is most to see; without any, the first token."""
+    """Return the word in the middle, where there is most to see; if there are no words, the first token."""
     return words[(len(words) - 1) // 2] if words else 0
 
 
 def _whole(_: Sequence[int]) -> int:
-    """Return the first token, which stands for the whole."""
+    """Return the first token, which represents the whole."""
     return 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One kind of thing that a model is given, written as a text; each kind is one object, equal to itself alone.
+    """One kind of input that a model reads, always written as a text; each kind is one object, equal only to itself.
 
-    ``what`` and ``noun`` stand in sentences: "… reads *pictures*", "Cut the *picture* into *patches*", which are its
-    ``pieces``; ``unit`` is what one of them is called, and ``kind`` what all such things are. ``field`` names the part
-    of the page in which it is chosen, which ``attention.ui.fields`` draws. The first of the ``examples`` is read where
-    nobody has chosen anything; ``example_names`` say what they are where they do not say so themselves.
+    ``what``, ``noun`` and ``pieces`` are parts of sentences: "… reads *pictures*", "Cut the *picture* into *patches*";
+    ``unit`` is the name of one piece, and ``kind`` that of the whole. ``field`` names the part of the page in which the
+    input is chosen, which ``attention.ui.fields`` draws. The first of the ``examples`` is read until the user chooses
+    something; ``example_names`` are their labels, where the examples cannot be their own.
     """
 
     name: str
@@ -57,39 +57,40 @@ class Reading:
     example_names: tuple[str, ...] = ()
     unit: str = "word"
     pieces: str = "tokens"
-    # What is as good as nothing, and what is said where there is nothing to read.
+    # A text that counts as empty, and what the page says when there is nothing to read.
     blank: str = ""
     invitation: str = _TYPE
     # The masks that a model can be run with.
     masks: tuple[MaskName, ...] = MASK_NAMES
-    # Which token is in focus first, of the positions at which words begin.
+    # Which token is in focus first, given the positions at which words begin.
     first_focus: Callable[[Sequence[int]], int] = _middle
-    # A second text may be given with the first: another sentence, or what a decoder is to read.
+    # Whether a second text may follow the first: another sentence, or what a decoder is to read.
     takes_pair: bool = False
-    # Any English sentence can be read: then there are pages with sentences of their own, and other models beside it.
+    # Whether any English sentence can be read: then the pages with sentences of their own are offered, and other models
+    # can stand beside it.
     takes_sentences: bool = False
-    # No word can be read that the model has not been trained on.
+    # Whether only words on which the model was trained can be read.
     is_closed: bool = False
-    # Its tokens lie side by side in a picture, over which weights can be laid.
+    # Whether its tokens lie side by side in a picture, over which weights can be laid.
     is_laid_out: bool = False
-    # A model may say of it what it is, as one of several classes.
+    # Whether a model may classify it.
     has_classes: bool = False
-    # Its tokens are words or pieces of words, of which there is much to say.
+    # Whether its tokens are words or pieces of words, about which there is much to say.
     has_pieces: bool = True
-    # What was measured of tokens that take much weight and say little was measured on such things.
+    # Whether what is known about attention sinks was measured on inputs of this kind.
     has_sinks: bool = True
     # Whether a text can be nothing but this.
     recognises: Callable[[str], bool] = _never
-    # The lessons that are told in another way of it, and the names of those that are told instead.
+    # The lessons that do not fit it, and the names of those that replace them.
     variants: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def first(self) -> str:
-        """What is read where nobody has chosen anything."""
+        """What is read until the user chooses something."""
         return self.examples[0]
 
     def is_same(self, other: Reading) -> bool:
-        """Tell whether what is written for the one can be read as the other."""
+        """Tell whether a text written for one of the two can be read as the other."""
         return self is other
 
     def is_empty(self, text: str) -> bool:
@@ -97,7 +98,7 @@ class Reading:
         return text in ("", self.blank)
 
     def lesson(self, name: str) -> str:
-        """Return the name of the lesson that says of this what ``name`` says of a text.
+        """Return the name of the lesson that replaces ``name``, which is written for a text, or ``name``.
 
         >>> PICTURE.lesson("all-heads/intro"), TEXT.lesson("all-heads/intro")
         ('all-heads/intro-picture', 'all-heads/intro')
@@ -127,7 +128,7 @@ FRENCH = Reading(
     variants={"front/intro": "front/intro-other"},
 )
 
-# Pictures of digits that no model was trained on, each with what its writer meant.
+# Pictures of digits that no model was trained on, each with the digit that its writer meant.
 DIGITS: Mapping[str, str] = {picture: digit for digit, picture in map(str.split, _lines("digits.txt"))}
 
 PICTURE = Reading(
@@ -165,5 +166,5 @@ PICTURE = Reading(
 
 
 def recognised(text: str) -> Reading:
-    """Return what a text is that was written for a model which is no longer here."""
+    """Return how to read a text that was written for a model which is no longer here."""
     return PICTURE if PICTURE.recognises(text) else TEXT

@@ -1,8 +1,8 @@
-"""All that a user can set, on whatever page: the declarations from which links, notices and widgets follow.
+"""Everything that a user can set on any page: the declarations from which links, notices and widgets follow.
 
-Those of :data:`SHARED` are in the links of all pages; a page of the registry (:mod:`attention.pages`) has the others.
-A sentence that is typed, the file that is uploaded and work that is going on are not among them: the first is in a
-link once it is sent, a link has no room for the second, and the third belongs to everybody who looks at it.
+Those of :data:`SHARED` are in the links of all pages; each of the others belongs to a page of the registry
+(:mod:`attention.pages`). A sentence still being typed, an uploaded file and work in progress are not among them: the
+first is in the link once it is sent, a link has no room for the second, and the third is shared by all users.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ DEFAULT_TEXT = reading.TEXT.first
 Panel = Literal["shapes", "numpy", "pytorch", "table"]
 PANELS: tuple[Panel, ...] = ("shapes", "numpy", "pytorch", "table")
 
-# What belongs to cells, and what belongs to the tokens of a text.
+# The parameters that depend on the cells of a matrix, on the tokens of a text, and on the layers and heads of a model.
 _CELLS = ("cell", "beside_cell")
 _TOKENS = (*_CELLS, "word", "at", "pins")
 _PLACES = ("layer", "head", "beside_layer", "beside_head")
@@ -98,12 +98,12 @@ def masks_of(info: ModelInfo) -> tuple[MaskName, ...]:
 
 
 def parts_of(info: ModelInfo) -> tuple[Part, ...]:
-    """Return the uses of attention that a model has."""
+    """Return a model's uses of attention."""
     return info.parts or PARTS[:1]
 
 
 def is_of_model(parameter: Parameter[Any]) -> bool:
-    """Tell whether a value means something for one model alone, and another one lets go of it."""
+    """Tell whether a value makes sense for one model only, and is dropped when another is chosen."""
     return parameter.name in MODEL.resets
 
 
@@ -121,7 +121,7 @@ MODEL: Parameter[str] = Parameter(
     "model",
     Choice(lambda context: tuple(context.models)),
     bundled.default().model_id,
-    # A word stays in focus by its spot, which is set after the model.
+    # The word in focus stays in focus: its spot is set after the model.
     resets=("part", *_TOKENS, *_PLACES, "on", "savings"),
     unknown="is not here",
 )
@@ -144,21 +144,21 @@ STEP: Parameter[str] = Parameter("step", Choice(lambda _: steps.keys()), steps.S
 
 
 def _has_other_sizes(before: Values, after: Values) -> bool:
-    """Tell whether matrices are of other sizes: with padding, or without it any longer."""
+    """Tell whether the matrices change size, because padding is added or removed."""
     return "padding" in (before[MASK], after[MASK])
 
 
 MASK: Parameter[MaskName] = Parameter(
     "mask", Choice(lambda context: masks_of(context.info)), "none", resets=_CELLS, when=_has_other_sizes
 )
-# The word in focus, by its place among the model's tokens.
+# The word in focus, by its position among the model's tokens.
 WORD: Parameter[int | None] = Parameter(
     "word",
     Number(lambda context: max(info.max_tokens for info in context.models.values())),
     None,
     resets=(*_CELLS, "at"),
 )
-# The word in focus, by where it is in the text: chosen among the tokens of another model.
+# The word in focus, by its place in the text: it was chosen among the tokens of another model.
 AT: Parameter[Spot | None] = Parameter("at", Spots(), None, resets=("word",), yields_to="word")
 
 
@@ -166,7 +166,7 @@ def _n_layers(info: ModelInfo) -> int:
     return max(info.n_layers, info.n_decoder_layers)
 
 
-# Where one looks at the model: layer, head, and the cell that is opened; None is the model's default.
+# The layer and head that are looked at, and the cell that is opened; None is the model's default.
 LAYER: Parameter[int | None] = Parameter(
     "layer", Number(lambda context: _n_layers(context.info), first=1), None, resets=("on",)
 )
@@ -175,7 +175,7 @@ HEAD: Parameter[int | None] = Parameter(
 )
 CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise="no cell is opened")
 
-# A second model beside the first, and where one looks at it.
+# A second model beside the first, and the layer, head and cell that are looked at in it.
 BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=_takes_sentences)
 BESIDE_LAYER: Parameter[int | None] = Parameter(
     "beside_layer", Number(lambda context: _n_layers(context.other), first=1), None
@@ -206,19 +206,20 @@ SHARED: tuple[Parameter[Any], ...] = (
 # ------------------------------------------------------------------------------- Step by step
 
 _PANEL: Choice[Panel] = Choice(lambda _: PANELS)
-# What is shown under the picture, and whether the parts of the opened cell are there as a table.
+# What is shown under the picture, and whether the parts of the opened cell are shown as a table.
 PANEL: Parameter[Panel] = Parameter("panel", _PANEL, "shapes")
 BESIDE_PANEL: Parameter[Panel] = Parameter("beside_panel", _PANEL, "shapes")
 TABLE: Parameter[bool] = Parameter("table", Flag(), False)
 BESIDE_TABLE: Parameter[bool] = Parameter("beside_table", Flag(), False)
-# What grouped queries save: whether it is open (None is open where heads share), and of which model; "" is this one.
+# What grouped queries save: whether it is open (None: open if the model's heads share), and for the sizes of which
+# model ("": the chosen one).
 SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
 SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
 
 
 @dataclass(frozen=True, slots=True)
 class OfPane:
-    """What can be set of one of two models that stand side by side."""
+    """What can be set for one of two models side by side."""
 
     layer: Parameter[int | None]
     head: Parameter[int | None]
@@ -234,7 +235,7 @@ OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABL
 
 SORT: Parameter[Sorting] = Parameter("sort", Choice(lambda _: SORT_NAMES), "layer")
 HIDE: Parameter[Hidden] = Parameter("hide", Choice(lambda _: HIDE_NAMES), "nothing")
-# What is pinned among tokens is not where it was among words.
+# Pinned tokens have other positions once the tokens are joined into words.
 WORDS: Parameter[bool] = Parameter("words", Flag(), False, resets=("pins",))
 RENORMALISE: Parameter[bool] = Parameter("renormalise", Flag(), False)
 BLOCK: Parameter[Block] = Parameter("block", Choice(lambda _: BLOCK_NAMES), "all")
@@ -247,10 +248,10 @@ MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
 
 # ------------------------------------------------------------------------------------- others
 
-# A sentence that is read by itself and compared; None if nobody has chosen one yet.
+# A sentence that is read by itself and compared; None until the user chooses one.
 VERSUS: Parameter[str | None] = Parameter("versus", Text("sentence to compare"), None, resets=_CELLS)
 
-# At which end sentences of different lengths are laid on one another.
+# At which end sentences of different lengths are aligned.
 ALIGNMENT: Parameter[Alignment] = Parameter("alignment", Choice(lambda _: ALIGNMENTS), "start")
 
 
@@ -260,12 +261,12 @@ def _relations() -> tuple[str, ...]:
 
 
 def _is_no_example(_: Values, after: Values) -> bool:
-    """Tell whether the example does not have the relation."""
+    """Tell whether the relation does not occur in the example."""
     example = after[EXAMPLE]
     return example is not None and after[RELATION] not in corpus.annotated()[example].relations
 
 
-# Of a relation or an example that nobody has chosen, the page takes the first there is.
+# Until the user chooses a relation or an example, the page takes the first.
 RELATION: Parameter[str] = Parameter(
     "relation", Choice(lambda _: _relations(), example="dobj or nsubj"), "", resets=("example",), when=_is_no_example
 )
@@ -274,5 +275,5 @@ RARE: Parameter[bool] = Parameter("rare", Flag(), False)
 
 WAY: Parameter[str] = Parameter("way", Choice(lambda _: tuple(way.file for way in WAYS)), WAYS[0].file)
 
-# A model that is wanted and not here.
+# The name of a model that the user wants and that is not here yet.
 GET: Parameter[str] = Parameter("get", Name(96, example="google-bert/bert-base-uncased"), "")

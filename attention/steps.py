@@ -2,12 +2,12 @@ r"""The equation of attention, one function per step.
 
 .. math:: \mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) V
 
-(Vaswani et al. 2017, "Attention Is All You Need", section 3.2.) This is the only place in the
-project that knows it: what a learner reads here is what computed the numbers that they see.
+(Vaswani et al. 2017, "Attention Is All You Need", section 3.2.) No other module knows the equation:
+the code that a learner reads here is the code that computed the numbers on the page.
 
 Axis letters: ``H`` query heads, ``G`` key/value heads, ``Q`` query positions, ``K`` key positions,
 ``D`` d_head, ``Dv`` the width of a value vector, ``M`` d_model, ``T`` tokens.
-All functions keep the floating-point type that they are given.
+All functions preserve the floating-point type of their inputs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class HeadSteps:
-    """Every intermediate array of attention, for all heads (as shapes say) or, without ``H``, for one."""
+    """Every intermediate array of attention, for all heads or, without the axis ``H``, for one.
+
+    In the order of the steps, with each key/value head repeated for the query heads that share it::
+
+        scores = Q Kᵀ (+ position bias)         scaled_scores = scores · scale
+        masked_scores = scaled_scores + mask    weights = softmax(masked_scores), row by row
+        head_outputs = weights · V
+    """
 
     queries: Float[Array, "*H Q D"]
     keys: Float[Array, "*H K D"]
@@ -62,10 +69,10 @@ def project(
     weight: Float[Array, "M N"],
     bias: Float[Array, " N"] | None = None,
 ) -> Float[Array, "T N"]:
-    """Map every token's vector to a query, a key or a value: ``X W + b``.
+    """Map every token's vector to a query, a key or a value: ``X W + b`` (Vaswani et al. 2017, section 3.2.2).
 
     Raises:
-        ValueError: the inner sizes differ.
+        ValueError: ``weight`` does not have a row for each of the M numbers of a vector.
     """
     if inputs.shape[-1] != weight.shape[0]:
         raise ValueError(f"weight must have shape ({inputs.shape[-1]}, N) to follow inputs, got {weight.shape}")
@@ -74,9 +81,9 @@ def project(
 
 
 def rms_norm(x: Float[Array, "*T M"], gain: Float[Array, " M"], epsilon: float) -> Float[Array, "*T M"]:
-    r"""Bring every vector to the same size: ``x / √(mean(x²) + ε) · g``.
+    r"""Scale every vector to a root mean square of 1, then multiply by the gain: ``x / √(mean(x²) + ε) · g``.
 
-    Many decoders do it to the vectors that enter their attention, and leave what goes on beside it as it is
+    Many decoders normalise the vectors that enter their attention, and leave the residual stream as it is
     (Zhang & Sennrich 2019, "Root Mean Square Layer Normalization", section 4).
     """
     mean_square = np.square(x).mean(axis=-1, keepdims=True)
@@ -86,7 +93,7 @@ def rms_norm(x: Float[Array, "*T M"], gain: Float[Array, " M"], epsilon: float) 
 def layer_norm(
     x: Float[Array, "*T M"], gain: Float[Array, " M"], bias: Float[Array, " M"] | None, epsilon: float
 ) -> Float[Array, "*T M"]:
-    r"""Bring every vector to mean 0 and the same size: ``(x - mean(x)) / √(var(x) + ε) · g + b``.
+    r"""Bring every vector to mean 0 and variance 1, then apply gain and bias: ``(x - mean) / √(var + ε) · g + b``.
 
     (Ba et al. 2016, "Layer Normalization", section 3.)
     """
@@ -108,29 +115,29 @@ def split_heads(joined: Float[Array, "T H*D"], n_heads: int) -> Float[Array, "H 
 
 
 def score(queries: Float[Array, "H Q D"], keys: Float[Array, "H K D"]) -> Float[Array, "H Q K"]:
-    """Compare every query with every key by their dot product: ``S = Q Kᵀ``."""
+    """Compare every query with every key by their dot product: ``S = Q Kᵀ`` (Vaswani et al. 2017, section 3.2.1)."""
     return queries @ keys.swapaxes(-1, -2)
 
 
 def scale_scores(scores: Float[Array, "H Q K"], scale: float) -> Float[Array, "H Q K"]:
-    """Multiply the scores by ``scale``, which is ``1/√d_k`` unless a model says otherwise.
+    """Multiply the scores by ``scale``, which is ``1/√d_k`` in most models.
 
-    If the parts of q and k are independent with variance 1, then q·k has variance d_k; dividing by
-    √d_k brings it back to 1 (Vaswani et al. 2017, section 3.2.1, footnote 4).
+    If the components of q and k are independent with mean 0 and variance 1, then q·k has variance
+    d_k; dividing by √d_k brings it back to 1 (Vaswani et al. 2017, section 3.2.1, footnote 4).
     """
     return scores * scores.dtype.type(scale)
 
 
 def mask_scores(scaled_scores: Float[Array, "H Q K"], mask: Float[Array, "H Q K"]) -> Float[Array, "H Q K"]:
-    """Add the mask: 0 where a query may look, ``-inf`` where it may not."""
+    """Add the mask, which is 0 where a query may attend to a key and ``-inf`` where it may not."""
     return scaled_scores + mask
 
 
 def softmax(scores: Float[Array, "*axes K"]) -> Float[Array, "*axes K"]:
-    """Turn each row of scores into weights that are positive and sum to 1: ``exp(s) / Σ exp(s)``.
+    """Turn each row of scores into weights that are at least 0 and sum to 1: ``exp(s) / Σ exp(s)``.
 
-    The row's maximum is subtracted first, which changes nothing but keeps ``exp`` in range. A row
-    in which every key is masked (all ``-inf``) gives weights of 0, never NaN.
+    The row's maximum is subtracted first; this leaves the weights unchanged and keeps ``exp`` from
+    overflowing. A row in which every key is masked (all ``-inf``) gives weights of 0, never NaN.
     """
     highest = scores.max(axis=-1, keepdims=True)
     exponentials = np.exp(scores - np.where(np.isneginf(highest), 0, highest))
@@ -139,12 +146,12 @@ def softmax(scores: Float[Array, "*axes K"]) -> Float[Array, "*axes K"]:
 
 
 def weighted_sum(weights: Float[Array, "H Q K"], values: Float[Array, "H K Dv"]) -> Float[Array, "H Q Dv"]:
-    """Add up the value vectors, each times its weight: ``O = A V``."""
+    """Add up the value vectors, each multiplied by its weight: ``O = A V``."""
     return weights @ values
 
 
 def join_heads(head_outputs: Float[Array, "H Q Dv"]) -> Float[Array, "Q H*Dv"]:
-    """Lay the heads' outputs side by side, head 1 first: ``Concat(head₁, …, head_H)``."""
+    """Place the heads' outputs side by side: ``Concat(head₁, …, head_H)`` (Vaswani et al. 2017, section 3.2.2)."""
     n_heads, n_queries, width = head_outputs.shape
     return head_outputs.swapaxes(0, 1).reshape(n_queries, n_heads * width)
 
@@ -154,7 +161,11 @@ def output_projection(
     weight: Float[Array, "H*Dv M"],
     bias: Float[Array, " M"] | None = None,
 ) -> Float[Array, "Q M"]:
-    """Mix the heads back into d_model numbers, the change ΔE of each token's vector: ``C W_O + b_O``."""
+    """Mix the joined heads into the change ΔE of each token's vector, d_model numbers: ``C W_O + b_O``.
+
+    Raises:
+        ValueError: ``weight`` does not have a row for each number of the joined heads.
+    """
     return project(joined, weight, bias)
 
 
@@ -167,23 +178,23 @@ def attend(
     scale: float | None = None,
     bias: Float[Array, "*H_Q_K"] | None = None,
 ) -> HeadSteps:
-    """Run all steps, from the scores to the heads' outputs, and keep each one.
+    """Run all steps, from the scores to the heads' outputs, and keep the result of each.
 
     With fewer key/value heads than query heads (grouped-query attention, Ainslie et al. 2023), each
-    group of ``H / G`` consecutive query heads shares one key/value head; the keys and values that
-    come back are repeated, so that every array has ``H`` heads.
+    group of ``H / G`` consecutive query heads shares one key/value head. The keys and values returned
+    are repeated, so that every array has ``H`` heads.
 
     Args:
         queries: shape (H, Q, D).
         keys: shape (G, K, D), where H is a multiple of G.
         values: shape (G, K, Dv).
         mask: additive, 0 or ``-inf``, broadcastable to (H, Q, K); None masks nothing.
-        scale: factor of the scores; ``1/√D`` if None.
-        bias: what is added to the scores for how far apart query and key are (Raffel et al. 2020,
-            section 2.1), broadcastable to (H, Q, K); None adds nothing.
+        scale: the factor by which scores are multiplied; ``1/√D`` if None.
+        bias: added to the scores before scaling, according to the distance between query and key
+            (Raffel et al. 2020, section 2.1); broadcastable to (H, Q, K); None adds nothing.
 
     Raises:
-        ValueError: shapes that do not fit together, with what came and what was wanted.
+        ValueError: the shapes do not fit together; the message gives the shape that came and the one expected.
     """
     _check_shapes(queries, keys, values)
     n_heads, n_queries, d_head = queries.shape
@@ -203,12 +214,12 @@ def attend(
 
 
 def share_heads(heads: Float[Array, "G T D"], n_shared: int) -> Float[Array, "S T D"]:
-    """Make fewer key or value heads out of many, each the mean of a group of consecutive ones.
+    """Reduce G key or value heads to S = ``n_shared``, each the mean of a group of G / S consecutive heads.
 
-    So Ainslie et al. 2023, section 2.1, make the first grouped-query model out of a multi-head one.
+    This is how a multi-head model is converted to grouped queries (Ainslie et al. 2023, section 2.1).
 
     Raises:
-        ValueError: the heads cannot be parted into so many groups of one size.
+        ValueError: the heads cannot be divided into ``n_shared`` groups of equal size.
     """
     n_heads, n_tokens, width = heads.shape
     if n_shared < 1 or n_heads % n_shared:

@@ -1,8 +1,10 @@
 """What was recorded while a model ran, and what follows from it.
 
-A trace keeps causes (queries, keys, values, mask, scale) and derives effects (scores, weights,
-outputs) when they are asked for, so its memory grows with the number of tokens, not with its
-square. It also keeps the attention output that the model itself produced: the proof.
+A trace stores causes (queries, keys, values, mask, scale) and derives effects (scores, weights,
+outputs) on demand, so its memory grows with the number of tokens, not with the square of that
+number. It also stores the attention output that the model itself produced: the proof.
+
+Axis letters are those of :mod:`attention.steps`. All arrays are float32 and read-only.
 """
 
 from __future__ import annotations
@@ -44,13 +46,13 @@ AttentionKind = Literal["self", "cross", "masked self"]
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-# What a layer makes with its own matrices: three before attention, and one after it.
+# What a layer computes with its own matrices: three things before attention, and one after it.
 Made = Literal["queries", "keys", "values", "added"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a model is: its sizes, its limit, and where it comes from. Layers and heads count from 0."""
+    """What a model is: its sizes, its limit, and where it comes from. Layers and heads are counted from 0."""
 
     model_id: str
     name: str
@@ -69,31 +71,31 @@ class ModelInfo:
     default_head: int = 0
     head_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
-    # A decoder reads from the first word to the last, each token seeing none that comes later, and says what is next.
+    # A decoder reads from left to right: no token sees those after it, and each predicts the next.
     is_decoder: bool = False
-    # An encoder–decoder has layers of both kinds; ``n_layers`` are those of its encoder.
+    # An encoder–decoder has layers of both kinds; ``n_layers`` counts those of its encoder.
     n_decoder_layers: int = 0
     reading: Reading = TEXT
     # What its name does not say, in whole sentences.
     note: str = ""
-    # What tells it from another model that had this id before: the state of its files. A model that comes with the
-    # project has one only.
+    # The state of its files, which distinguishes it from an earlier model with the same id; empty for a model that
+    # comes with the project.
     revision: str = ""
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The uses of attention that its trace is made of; empty if there is one only."""
+        """The uses of attention that its trace consists of; empty if there is only one."""
         return PARTS if self.n_decoder_layers else ()
 
     @property
     def build(self) -> Build:
-        """What it is built of."""
+        """Whether it is built as an encoder, a decoder, or both."""
         if self.n_decoder_layers:
             return ENCODER_DECODER
         return DECODER if self.is_decoder else ENCODER
 
     def part_or_whole(self, name: Part) -> Part:
-        """Return this use of attention or, where the model has one only, "encoder"."""
+        """Return this use of attention or, if the model has only one, "encoder"."""
         return name if name in self.parts else PARTS[0]
 
     @property
@@ -104,9 +106,10 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: as the model has it, as it was typed and where, and its word (None if special).
+    """One token: its text in the vocabulary, its text as typed and where that begins, and its word (None if special).
 
-    A model that reads its words in a lexicon may not find one there: then what it is ``is_guessed`` from its form.
+    Positions, words, segments and characters (``start``) are counted from 0. If a model looks words up in a lexicon
+    and does not find one, its features are guessed from its form: ``is_guessed``.
     """
 
     text: str
@@ -123,7 +126,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a text was cut because the model takes no more: tokens kept, tokens there were, last word kept."""
+    """Where a text was cut because it was too long for the model: tokens kept, tokens in all, last word kept."""
 
     kept: int
     total: int
@@ -132,7 +135,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """The weights that make Q, K and V out of a layer's input and mix the heads' outputs; shared with the model."""
+    """The weights that project a layer's input to Q, K and V and mix the heads' outputs; shared with the model."""
 
     W_Q: Float[Array, "M H*D"]
     W_K: Float[Array, "M G*D"]
@@ -148,8 +151,8 @@ class Projections:
 class Norm:
     """A norm that brings each vector to a standard size; its numbers are shared with the model.
 
-    RMSNorm is ``x / √(mean(x²) + ε) · g``. LayerNorm is ``centred``: it takes the vector's mean away first, and
-    may add a bias at the end.
+    RMSNorm is ``x / √(mean(x²) + ε) · g``. LayerNorm is ``centred``: the vector's mean is subtracted first, and a
+    bias may be added at the end.
     """
 
     gain: Float[Array, " M"]
@@ -159,11 +162,11 @@ class Norm:
 
     @property
     def name(self) -> str:
-        """What the norm is called."""
+        """The usual name of the norm."""
         return "LayerNorm" if self.centred else "RMSNorm"
 
     def __call__(self, x: Float[Array, "*T M"]) -> Float[Array, "*T M"]:
-        """Derive what the norm makes of vectors."""
+        """Normalise every vector."""
         if self.centred:
             return steps.layer_norm(x, self.gain, self.bias, self.epsilon)
         return steps.rms_norm(x, self.gain, self.epsilon)
@@ -171,9 +174,9 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The parts that were added up, token by token, before the first layer; a part the model lacks is None.
+    """The parts that are added up, token by token, before the first layer; a part that the model lacks is None.
 
-    Some models bring the sum to a standard size before it enters that layer, by ``norm``.
+    Some models then normalise the sum, by ``norm``, before it enters that layer.
     """
 
     words: Float[Array, "T M"]
@@ -184,10 +187,10 @@ class Embeddings:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far numbers that were worked out again are from the model's own, at most.
+    """The largest difference between numbers computed here and the model's own.
 
-    ``absolute`` is the largest ``|ours − theirs|``, ``relative`` the same as a part of the largest number that the
-    model has there: what float32 can tell apart depends on how large the numbers are. NaN stays NaN.
+    ``absolute`` is ``max |ours − theirs|``; ``relative`` is that divided by ``max |theirs|``, because the resolution
+    of float32 depends on the size of the numbers. NaN stays NaN.
     """
 
     absolute: float = 0.0
@@ -195,25 +198,25 @@ class Difference:
 
     @classmethod
     def between(cls, ours: Array, theirs: Array) -> Self:
-        """Compare two arrays of one shape; from nothing but zeros, any other number is infinitely far."""
+        """Compare two arrays of the same shape; relative to all zeros, any difference is infinite."""
         return cls.within(_largest(ours - theirs), theirs)
 
     @classmethod
     def within(cls, absolute: float, theirs: Array) -> Self:
-        """Set a difference that is known against the numbers in which it was found."""
+        """Relate a known absolute difference to the numbers in which it was found."""
         size = _largest(theirs)
         return cls(absolute, absolute / size if size else np.inf if absolute else 0.0)
 
     def worst(self, other: Difference) -> Difference:
-        """Return the larger of each."""
-        # NumPy's maximum, since Python's passes over NaN, and a proof must not.
+        """Return the larger absolute and the larger relative difference."""
+        # NumPy's maximum propagates NaN; Python's may drop it, and a proof must not.
         return Difference(
             float(np.maximum(self.absolute, other.absolute)), float(np.maximum(self.relative, other.relative))
         )
 
 
 def _largest(numbers: Array) -> float:
-    """Return the largest absolute value, without an array of all of them; NaN if one is."""
+    """Return the largest absolute value, without allocating an array of absolute values; NaN if there is one."""
     return float(np.maximum(numbers.max(), -numbers.min()))
 
 
@@ -221,12 +224,12 @@ def _largest(numbers: Array) -> float:
 class LayerTrace:
     """The causes of one layer's attention, and the output that the model itself produced.
 
-    ``inputs`` is what the projections multiply: after the layer's ``norm``, where there is one before attention.
-    Queries and keys are as they meet: turned by their positions (``rotary``), where a model does that, so that
-    ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention keys and values come from other vectors than
-    queries do: from ``key_inputs``, the encoder's output; elsewhere that is None. A model may add a ``bias`` to the
-    scores, for how far apart query and key are (Raffel et al. 2020, section 2.1); all its layers share one.
-    ``added`` is what the model itself made of the heads' outputs by its output projection, where that was kept.
+    ``inputs`` is what the projections multiply: the vectors after the layer's ``norm``, if it has one before attention.
+    Queries and keys are those whose dot products are the scores: in a model with rotary positions (``rotary``) they
+    are already rotated, so that ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention, keys and values are
+    projected from ``key_inputs``, the encoder's output; elsewhere ``key_inputs`` is None. A model may add a ``bias``
+    to the scores according to the distance between query and key (Raffel et al. 2020, section 2.1); all its layers
+    share it. ``added`` is the output of the model's own output projection, if it was recorded.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -246,17 +249,17 @@ class LayerTrace:
 
     @property
     def sources(self) -> Float[Array, "K M"] | None:
-        """The vectors that keys and values are made of."""
+        """The vectors from which keys and values are projected."""
         return self.inputs if self.key_inputs is None else self.key_inputs
 
     @property
     def is_causal(self) -> bool:
-        """Tell whether its mask hides from each token those that come later."""
+        """Tell whether its mask hides from each token those after it."""
         return self.kind == "masked self"
 
     @property
     def has_usual_scale(self) -> bool:
-        """Tell whether the scores are divided by √d_k, and not by a number of the model's own."""
+        """Tell whether the scores are divided by √d_k, not by a number of the model's own."""
         return math.isclose(self.scale, self.queries.shape[-1] ** -0.5, rel_tol=1e-6)
 
     def steps(self) -> HeadSteps:
@@ -297,7 +300,7 @@ class LayerTrace:
         return np.broadcast_to(np.isneginf(mask), shape)
 
     def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
-        """Derive the query and key vectors of one head before any turning: ``X W_Q + b_Q`` and ``X W_K + b_K``.
+        """Derive the query and key vectors of one head before any rotation: ``X W_Q + b_Q`` and ``X W_K + b_K``.
 
         Raises:
             ValueError: the layer's inputs or projections are not known.
@@ -311,15 +314,15 @@ class LayerTrace:
         )
 
     def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
-        """Turn projected queries or keys by their positions, where the model does that."""
+        """Rotate projected queries or keys by their positions, if the model does that."""
         return vectors if self.rotary is None else apply_rotary(vectors, self.rotary)
 
     def joined(self) -> Float[Array, "Q H*Dv"]:
-        """Return all heads' derived outputs side by side."""
+        """Return the derived outputs of all heads side by side."""
         return steps.join_heads(self.steps().head_outputs)
 
     def output(self) -> Float[Array, "Q M"]:
-        """Derive what the layer adds to each token's vector: the joined heads times W_O.
+        """Derive what the layer adds to each token's vector: ``Concat(head₁, …, head_H) W_O + b_O``.
 
         Raises:
             ValueError: the model's output projection is not known.
@@ -329,14 +332,14 @@ class LayerTrace:
         return steps.output_projection(self.joined(), self.projections.W_O, self.projections.b_O)
 
     def check(self) -> float:
-        """Return the largest absolute difference between our heads' outputs and the model's own."""
+        """Return the largest absolute difference between the heads' outputs derived here and the model's own."""
         return float(np.abs(self.steps().head_outputs - self.model_output).max())
 
     def check_projections(self) -> dict[Made, Difference]:
-        """Multiply what the model had by its matrices once more, and compare that with what it made of it.
+        """Apply the model's projection matrices once more, and compare the results with those that it recorded.
 
-        Queries, keys and values are made of the layer's inputs, and what it adds of the outputs that the model's own
-        heads gave. What is not known is left out.
+        Queries, keys and values are computed from the layer's inputs, and what the layer adds from the outputs of the
+        model's own heads. What was not recorded is left out.
         """
         found: dict[Made, Difference] = {}
         parts = self.projections
@@ -359,9 +362,9 @@ class LayerTrace:
 class Trace:
     """One run of one model on one text.
 
-    Of an encoder–decoder it is the encoder's run, and holds two more: ``decoder``, the masked self-attention over
-    the tokens that were written, and ``cross``, their attention to the tokens that were read, which are the
-    ``key_tokens`` there. Each can be looked at as a trace of its own.
+    For an encoder–decoder, it is the trace of the encoder and holds two more: ``decoder``, the masked self-attention
+    over the tokens that were written, and ``cross``, their attention to the tokens that were read, which are its
+    ``key_tokens``. Each can be looked at as a trace of its own.
     """
 
     text: str
@@ -383,11 +386,11 @@ class Trace:
 
     @property
     def key_tokens(self) -> tuple[Token, ...]:
-        """The tokens that are looked at: those that look, but for cross-attention."""
+        """The tokens that are attended to; except in cross-attention, they are the same tokens that attend."""
         return self.tokens if self.memory is None else self.memory
 
     def part(self, name: Part) -> Trace:
-        """Return the trace of one use of attention; a model that has one only is whole in "encoder".
+        """Return the trace of one use of attention; the whole trace of a model with only one is its "encoder".
 
         Raises:
             ValueError: the model has no such part.
@@ -398,18 +401,18 @@ class Trace:
         return found
 
     def without_added(self) -> Trace:
-        """Return the same run without what its layers added: a sixth of it, which need not stay once it is checked."""
+        """Return the same run without what its layers added: a sixth of its memory, not needed once it is checked."""
         layers = tuple(replace(layer, added=None) for layer in self.layers)
         decoder, cross = (None if part is None else part.without_added() for part in (self.decoder, self.cross))
         return replace(self, layers=layers, decoder=decoder, cross=cross)
 
     def check(self) -> float:
-        """Return the largest difference between ours and the model's own outputs, over all layers, heads and parts."""
+        """Return the largest absolute difference of :meth:`LayerTrace.check`, over all layers of all parts."""
         return float(np.max([layer.check() for trace in self.traces for layer in trace.layers]))
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that the trace's own arrays take; the model's weights are shared and not counted."""
+        """Bytes of memory that the trace's own arrays occupy; the model's weights are shared and not counted."""
         arrays = [array for trace in self.traces for array in trace._arrays()]
         owners = {id(owner): owner.nbytes for owner in map(_owner, arrays)}
         return sum(owners.values())
@@ -431,7 +434,7 @@ def _project_head(inputs: Array, weight: Array, bias: Array | None, head: int, w
 
 
 def _owner(array: Array) -> Array:
-    """Return the array whose memory a view looks at."""
+    """Return the array that owns the memory of a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array

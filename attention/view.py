@@ -1,6 +1,6 @@
-"""What a user is looking at, as a link says it: every part of a view can be shared and comes back.
+"""What a user is looking at, in the form of a link: every part of a view can be shared and restored.
 
-What can be set at all is declared in :mod:`attention.settings`, and which page has it in :mod:`attention.pages`.
+The parameters are declared in :mod:`attention.settings`; :mod:`attention.pages` says which page has which of them.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ __all__ = [
 
 T = TypeVar("T")
 
-# Matrices that one page alone draws: no other page knows their cells.
+# The matrices that only one page draws: no other page knows their cells.
 _STRANGE = {page.matrix: page for page in PAGES if page.matrix}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one model is looked at: layer, head, and the cell that was opened; None is the model's default."""
+    """The layer and head of one model that are looked at, and the opened cell; None is the model's default."""
 
     layer: int | None = None
     head: int | None = None
     cell: Cell | None = None
 
     def layer_and_head(self, info: ModelInfo) -> tuple[int, int]:
-        """Return the layer and the head, the model's defaults where none was chosen."""
+        """Return the layer and the head, with the model's defaults for those that were not chosen."""
         layer = info.default_layer if self.layer is None else self.layer
         head = info.default_head if self.head is None else self.head
         return layer, head
@@ -54,10 +54,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page shows: a value for every parameter; ``chosen`` are those, by name, that are not as by default.
+    """What a page shows: a value for every parameter; ``chosen`` holds, by name, those that differ from the default.
 
-    A view may also hold what other pages have of their own, so that it is there on coming back; that is in no link of
-    this page (``shown`` leaves it out). Of what is shown, equal views have equal links.
+    A view may also hold the parameters of other pages, so that they are still set when the user returns there; links
+    to this page do not contain them (``shown`` leaves them out). Views that show the same have equal links.
     """
 
     page: Page = FRONT
@@ -68,7 +68,7 @@ class View:
         """Return a view with these values, by the names of their parameters; nothing is reset.
 
         Raises:
-            TypeError: there is no parameter of that name.
+            TypeError: there is no parameter with one of the names.
         """
         known = {parameter.name: parameter for parameter in everything(page)}
         unknown = values.keys() - known
@@ -88,7 +88,7 @@ class View:
 
     @property
     def text(self) -> str:
-        """The sentence, or the picture."""
+        """The sentence or the picture."""
         return self[settings.TEXT]
 
     @property
@@ -98,7 +98,7 @@ class View:
 
     @property
     def versus(self) -> str | None:
-        """A sentence that is read by itself and compared; None if nobody has chosen one yet."""
+        """A sentence that is read by itself and compared; None until the user chooses one."""
         return self[settings.VERSUS]
 
     @property
@@ -118,17 +118,17 @@ class View:
 
     @property
     def mask(self) -> MaskName:
-        """The mask."""
+        """The name of the mask."""
         return self[settings.MASK]
 
     @property
     def word(self) -> int | None:
-        """The word in focus by its place among the model's tokens; if ``spot`` is None too, nobody has chosen one."""
+        """The word in focus, by its position among the model's tokens; if ``spot`` is None too, none was chosen."""
         return self[settings.WORD]
 
     @property
     def spot(self) -> Spot | None:
-        """Where in the text the word in focus is, which was chosen among another model's tokens."""
+        """The place in the text of a word in focus that was chosen among another model's tokens."""
         return self[settings.AT]
 
     @property
@@ -138,31 +138,31 @@ class View:
 
     @property
     def pane(self) -> Place:
-        """Where the model is looked at."""
+        """The layer, head and cell of the model that are looked at."""
         return self.place(settings.MAIN)
 
     @property
     def other(self) -> Place:
-        """Where the model beside it is looked at."""
+        """The layer, head and cell of the model beside it."""
         return self.place(settings.OTHER)
 
     def place(self, pane: settings.OfPane) -> Place:
-        """Return where one of the two models is looked at."""
+        """Return the layer, head and cell of one of the two models."""
         return Place(self[pane.layer], self[pane.head], self[pane.cell])
 
     @property
     def sort(self) -> Sorting:
-        """How all heads are sorted."""
+        """The order in which all heads are shown."""
         return self[settings.SORT]
 
     @property
     def block(self) -> Block:
-        """Which lines between two sentences are drawn."""
+        """Which of the lines within and between two sentences are drawn."""
         return self[settings.BLOCK]
 
     @property
     def look(self) -> Look:
-        """How weights are looked at."""
+        """How weights are shown: for tokens or words, and with which of them hidden."""
         return Look(self[settings.WORDS], self[settings.HIDE], self[settings.RENORMALISE])
 
     @property
@@ -173,13 +173,13 @@ class View:
     # --------------------------------------------------------------------------- changes
 
     def having(self, parameter: Parameter[T], value: T) -> Self:
-        """Choose a value: what the declaration says goes back to its default, if this is another one."""
+        """Choose a value; if it is a new one, what the declaration ``resets`` goes back to its default."""
         after = self.but(parameter, value)
         is_same = after[parameter] == self[parameter]
         return after if is_same or not parameter.when(self, after) else after._without(parameter.resets)
 
     def but(self, parameter: Parameter[T], value: T) -> Self:
-        """Return the view with this value, and all others as they are."""
+        """Return the view with this value and all others unchanged."""
         value = parameter.tidied(value)
         chosen = {name: each for name, each in self.chosen.items() if name != parameter.name}
         if value != parameter.default:
@@ -188,29 +188,29 @@ class View:
         return view._with_room() if isinstance(parameter.kind, Text) else view
 
     def without(self, *parameters: Parameter[Any]) -> Self:
-        """Return the view with these as they are by default."""
+        """Return the view with these parameters at their defaults."""
         return self._without([parameter.name for parameter in parameters])
 
     def fitting(self, context: Context) -> Self:
-        """Let go of what the model does not take, or the one beside it: a mask, a second sentence, a layer."""
+        """Drop what the model, or the one beside it, does not accept: a mask, a second sentence, a layer."""
         return self.without(*(each for each in self.page.parameters if not each.fits(self[each], context)))
 
     def on(self, page: Page) -> Self:
-        """Return the view as another page has it; a cell of a matrix that this page does not draw is let go."""
+        """Return the view on another page; a cell of a matrix that this page does not draw is dropped."""
         view = replace(self, page=page)
         cell = self[settings.CELL]
         is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
         return view.without(settings.CELL) if is_strange else view
 
     def shown(self) -> Self:
-        """Return the view without what other pages have of their own."""
+        """Return the view without the parameters that only other pages have."""
         names = {parameter.name for parameter in self.page.parameters}
         return replace(self, chosen={name: value for name, value in self.chosen.items() if name in names})
 
     def keeping(self, before: Self) -> Self:
-        """Return the view with what other pages have of their own as it was before, unless it is chosen here.
+        """Return the view with the parameters of other pages as they were before, unless they are chosen here.
 
-        What is gone by the way from there to here, such as tokens that were pinned in another text, does not come back.
+        What a change since then has reset, such as tokens that were pinned in another text, does not come back.
         """
         kept = before
         for parameter in self.page.parameters:
@@ -228,7 +228,7 @@ class View:
         return [(parameter, kind) for parameter, kind in each if isinstance(kind, Text)]
 
     def _with_room(self) -> Self:
-        """Cut the texts, each to the room that those before it leave in a link."""
+        """Cut each text to the room that the texts before it leave in a link."""
         chosen, before = dict(self.chosen), ""
         for parameter, _ in self._texts():
             kept = _kept(self[parameter] or "", before)
@@ -242,8 +242,8 @@ class View:
     # --------------------------------------------------------------------------------- links
 
     def to_query(self) -> dict[str, str]:
-        """Return the parameters of the link; what is as by default is left out."""
-        # What a link to a model of the project opens with need not be said.
+        """Return the parameters of the link; defaults are left out."""
+        # A link to a bundled model need not give the values with which that model opens.
         entry = bundled.find(self.model)
         info = None if entry is None else entry.info
         return {
@@ -256,8 +256,8 @@ class View:
     def from_query(
         cls, query: Mapping[str, str], page: Page, models: Mapping[str, ModelInfo]
     ) -> tuple[Self, list[str]]:
-        """Read a link to a page, and what it says of others; a bad value is the default, and a sentence says so."""
-        # What the others can be depends on the model.
+        """Read a link to a page, with the parameters of other pages; a bad value becomes the default, with a notice."""
+        # The bounds of the other parameters depend on the model.
         model, notice = read(settings.MODEL, query, Context(models, settings.MODEL.default))
         context, chosen, notices = Context(models, model), {}, [notice]
         for parameter in everything(page):
@@ -275,9 +275,9 @@ class View:
         return view._with_room(), [*view.cuts(taken), *filter(None, notices)]
 
     def cuts(self, typed: Mapping[str, str | None]) -> list[str]:
-        """Return a sentence for each text that is cut because a link has no room for it.
+        """Return a sentence for each text that is cut because a link has no room for all of it.
 
-        ``typed`` are texts by the names of their parameters; of those that it does not name, the view's own count.
+        ``typed`` holds texts by the names of their parameters; for those not in it, the view's own texts are used.
         """
         found, before = [], ""
         for parameter, kind in self._texts():
@@ -299,26 +299,26 @@ def _kept(cleaned: str, before: str) -> str:
 
 
 def default_word(tokens: tuple[Token, ...], reading: Reading = TEXT) -> int:
-    """Return the position of the word that is in focus first, of those of the (first) sentence."""
+    """Return the position of the word that is in focus first; it is a word of the first sentence."""
     starts = [token for token in tokens if token.word is not None and not token.segment and _starts_word(token, tokens)]
-    # A text of nothing but punctuation marks has one of them in focus.
+    # In a text of nothing but punctuation marks, one of them is in focus.
     words = [token for token in starts if not is_punctuation(token)] or starts
     return reading.first_focus([token.position for token in words])
 
 
 def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int:
-    """Return where the word at this position is in another model's tokens, by the characters that it covers."""
+    """Return the position, among another model's tokens, of the word at this position, by its place in the text."""
     spot = spot_of(tokens[position])
     return default_word(others) if spot is None else word_at(spot, others)
 
 
 def spot_of(token: Token) -> Spot | None:
-    """Return where in the text a token begins; None if it covers no characters, as [CLS]."""
+    """Return where in the text a token begins; None if it covers no characters, like [CLS]."""
     return None if token.start is None else Spot(token.segment, token.start)
 
 
 def word_at(spot: Spot, tokens: tuple[Token, ...]) -> int:
-    """Return the position of the token that covers a spot of the text, or is the last before it."""
+    """Return the position of the token that covers a spot in the text, or of the last token before it."""
     before = [
         token.position
         for token in tokens
