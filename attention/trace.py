@@ -22,6 +22,7 @@ from attention.kinds import DECODER, ENCODER, ENCODER_DECODER, SELF, Build, Use
 from attention.positions import Rotary, apply_rotary
 from attention.reading import TEXT, Reading
 from attention.steps import HeadSteps
+from attention.structure import Structure
 
 __all__ = [
     "PARTS",
@@ -30,6 +31,7 @@ __all__ = [
     "Embeddings",
     "HeadSteps",
     "LayerTrace",
+    "Lengths",
     "Made",
     "ModelInfo",
     "Norm",
@@ -221,6 +223,21 @@ def _largest(numbers: Array) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long each token's vector was after an attention, on its way out of the layer, as the model had it.
+
+    ``summed`` is ``‖x + ΔE‖``, ``normed`` the same after the first norm that the sum meets in its layer, on the stream
+    or on the branch to the next sublayer; None where there is none. ``fed`` is how long that is which the feed-forward
+    network adds, and ``left`` what leaves the layer; both are None where another attention comes first.
+    """
+
+    summed: Float[Array, " Q"]
+    normed: Float[Array, " Q"] | None = None
+    fed: Float[Array, " Q"] | None = None
+    left: Float[Array, " Q"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LayerTrace:
     """The causes of one layer's attention, and the output that the model itself produced.
 
@@ -229,7 +246,8 @@ class LayerTrace:
     are already rotated, so that ``apply_rotary(inputs @ W_Q) = queries``. In cross-attention, keys and values are
     projected from ``key_inputs``, the encoder's output; elsewhere ``key_inputs`` is None. A model may add a ``bias``
     to the scores according to the distance between query and key (Raffel et al. 2020, section 2.1); all its layers
-    share it. ``added`` is the output of the model's own output projection, if it was recorded.
+    share it. ``added`` is the output of the model's own output projection, if it was recorded, and ``lengths`` are
+    those of the vectors that come after it.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -246,6 +264,7 @@ class LayerTrace:
     key_inputs: Float[Array, "K M"] | None = None
     bias: Float[Array, "H Q K"] | None = None
     added: Float[Array, "Q M"] | None = None
+    lengths: Lengths | None = None
 
     @property
     def sources(self) -> Float[Array, "K M"] | None:
@@ -378,6 +397,8 @@ class Trace:
     decoder: Trace | None = None
     cross: Trace | None = None
     use: Use = SELF
+    # What its layers are built of, where that is known.
+    structure: Structure | None = None
 
     def __post_init__(self) -> None:
         """Make every array read-only: sessions share traces."""
@@ -423,7 +444,11 @@ class Trace:
         return [trace for trace in (self, self.decoder, self.cross) if trace is not None]
 
     def _arrays(self) -> list[Array]:
-        records = [self.embeddings, *self.layers, *(layer.rotary for layer in self.layers)]
+        records = [
+            self.embeddings,
+            *self.layers,
+            *(each for layer in self.layers for each in (layer.rotary, layer.lengths)),
+        ]
         values = [getattr(record, f.name) for record in records if record is not None for f in fields(record)]
         return [value for value in (*values, *self.hidden_states) if isinstance(value, np.ndarray)]
 

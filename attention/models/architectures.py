@@ -21,6 +21,7 @@ __all__ = [
     "ARCHITECTURES",
     "Architecture",
     "Attention",
+    "FeedForward",
     "Stack",
     "architecture_of",
     "check_config",
@@ -56,11 +57,26 @@ class Attention:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedForward:
+    """Where in a layer its feed-forward network is: the maps into it and out of it, and the norm before or after it.
+
+    Of several names, the first that is there counts. It is gated if there is a ``gate`` beside the map into it.
+    """
+
+    inner: tuple[str, ...]
+    output: str
+    gate: str | None = None
+    norm: str | None = None
+    norm_after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Stack:
     """Where in a model a stack of layers is, and what its first layer is given (None: not there)."""
 
     layers: str
     attention: Attention
+    feed_forward: FeedForward
     words: str
     root: str | None = None
     cross: Attention | None = None
@@ -73,6 +89,8 @@ class Stack:
     # The norm after the last layer, which a decoder's next token is read through, and what turns queries and keys.
     final_norm: str | None = None
     rotary: str | None = None
+    # A norm after the last layer that nothing here reads through.
+    end_norm: str | None = None
     is_causal: bool = False
 
 
@@ -120,7 +138,9 @@ _BERT = Stack(
         key="attention.self.key",
         value="attention.self.value",
         output="attention.output.dense",
+        norm_after="attention.output.LayerNorm",
     ),
+    feed_forward=FeedForward(("intermediate.dense",), "output.dense", norm_after="output.LayerNorm"),
     words="embeddings.word_embeddings",
     positions="embeddings.position_embeddings",
     segments="embeddings.token_type_embeddings",
@@ -129,7 +149,10 @@ _BERT = Stack(
 _ROBERTA = replace(_BERT, has_padding_position=True)
 _DISTILBERT = Stack(
     layers="transformer.layer",
-    attention=Attention("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin"),
+    attention=Attention(
+        "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", norm_after="sa_layer_norm"
+    ),
+    feed_forward=FeedForward(("ffn.lin1",), "ffn.lin2", norm_after="output_layer_norm"),
     words="embeddings.word_embeddings",
     positions="embeddings.position_embeddings",
     norm="embeddings.LayerNorm",
@@ -137,6 +160,7 @@ _DISTILBERT = Stack(
 _GPT2 = Stack(
     layers="h",
     attention=Attention("attn.c_attn", "attn.c_attn", "attn.c_attn", "attn.c_proj", norm="ln_1"),
+    feed_forward=FeedForward(("mlp.c_fc",), "mlp.c_proj", norm="ln_2"),
     words="wte",
     positions="wpe",
     final_norm="ln_f",
@@ -147,6 +171,7 @@ _LLAMA = Stack(
     attention=Attention(
         "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", norm="input_layernorm"
     ),
+    feed_forward=FeedForward(("mlp.up_proj",), "mlp.down_proj", gate="mlp.gate_proj", norm="post_attention_layernorm"),
     words="embed_tokens",
     final_norm="norm",
     rotary="rotary_emb",
@@ -157,8 +182,10 @@ _VIT = Stack(
     attention=Attention(
         "attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", norm="layernorm_before"
     ),
+    feed_forward=FeedForward(("mlp.fc1",), "mlp.fc2", norm="layernorm_after"),
     words="embeddings.patch_embeddings",
     positions="embeddings.position_embeddings",
+    end_norm="layernorm",
 )
 _MARIAN_ENCODER = Stack(
     root="encoder",
@@ -170,13 +197,20 @@ _MARIAN_ENCODER = Stack(
         "self_attn.out_proj",
         norm_after="self_attn_layer_norm",
     ),
+    feed_forward=FeedForward(("fc1",), "fc2", norm_after="final_layer_norm"),
     words="embed_tokens",
     positions="embed_positions",
 )
 _MARIAN_DECODER = replace(
     _MARIAN_ENCODER,
     root="decoder",
-    cross=Attention("encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj", "encoder_attn.out_proj"),
+    cross=Attention(
+        "encoder_attn.q_proj",
+        "encoder_attn.k_proj",
+        "encoder_attn.v_proj",
+        "encoder_attn.out_proj",
+        norm_after="encoder_attn_layer_norm",
+    ),
     is_causal=True,
 )
 # BART keeps the first two rows of its table of positions free.
@@ -192,7 +226,14 @@ _T5_ENCODER = Stack(
         "layer.0.SelfAttention.o",
         norm="layer.0.layer_norm",
     ),
+    feed_forward=FeedForward(
+        ("layer.1.DenseReluDense.wi", "layer.1.DenseReluDense.wi_1"),
+        "layer.1.DenseReluDense.wo",
+        gate="layer.1.DenseReluDense.wi_0",
+        norm="layer.1.layer_norm",
+    ),
     words="embed_tokens",
+    end_norm="final_layer_norm",
 )
 _T5_DECODER = replace(
     _T5_ENCODER,
@@ -203,6 +244,12 @@ _T5_DECODER = replace(
         "layer.1.EncDecAttention.v",
         "layer.1.EncDecAttention.o",
         norm="layer.1.layer_norm",
+    ),
+    feed_forward=FeedForward(
+        ("layer.2.DenseReluDense.wi", "layer.2.DenseReluDense.wi_1"),
+        "layer.2.DenseReluDense.wo",
+        gate="layer.2.DenseReluDense.wi_0",
+        norm="layer.2.layer_norm",
     ),
     is_causal=True,
 )

@@ -61,6 +61,7 @@ class TargetReader:
             hidden_states=states,
             cut=cut,
             use=WRITTEN,
+            structure=self._stack.structure,
         )
         cross = replace(
             decoder,

@@ -128,6 +128,7 @@ class HuggingFaceModel:
             embeddings=self._embeddings(source),
             hidden_states=states,
             cut=source.cut,
+            structure=self._stack.structure,
         )
         return trace if self._target is None else self._target.add_to(trace, result.last_hidden_state, pair)
 

@@ -2,17 +2,18 @@
 
 transformers lets a caller register an attention function by name. Ours calls the library's own SDPA
 forward and notes query, key, value, mask, position bias, scaling and output: the tensors after any rotary
-embedding and before key/value heads are repeated. A hook adds what the output projection makes of the output.
+embedding and before key/value heads are repeated. Hooks add what the output projection makes of the output, and how
+long the vectors are that come after it.
 Where they note to is a ``ContextVar``, so threads never see each other's calls, and a model run outside
 ``recording()`` is not recorded at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-__all__ = ["ATTENTION_NAME", "AttentionCall", "note_added", "recording"]
+__all__ = ["ATTENTION_NAME", "AttentionCall", "note_added", "note_lengths", "recording"]
 
 ATTENTION_NAME = "recorded_sdpa"
 
@@ -29,7 +30,8 @@ ATTENTION_NAME = "recorded_sdpa"
 class AttentionCall:
     """One call of the attention function: the tensors as the model passed them, batch axis included.
 
-    ``added`` is what the output projection made of the output, where it was told to ``note_added``.
+    ``added`` is what the output projection made of the output, where it was told to ``note_added``; ``lengths`` are
+    those of vectors that came later in the layer, by the names that they were given.
     """
 
     module: torch.nn.Module
@@ -41,6 +43,7 @@ class AttentionCall:
     scaling: float
     output: torch.Tensor
     added: torch.Tensor | None = None
+    lengths: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
 
 _calls: ContextVar[list[AttentionCall] | None] = ContextVar("attention_calls", default=None)
@@ -83,6 +86,24 @@ def note_added(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> No
     calls = _calls.get()
     if calls:
         calls[-1] = replace(calls[-1], added=output)
+
+
+def note_lengths(*, of_input: str = "", of_output: str = "") -> Callable[[torch.nn.Module, Any, Any], None]:
+    """Return a forward hook that notes how long a module's input and output vectors are, under these names.
+
+    Lengths alone: the vectors of all layers would take more memory than all else that is recorded.
+    """
+
+    def note(_module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        calls = _calls.get()
+        if not calls:
+            return
+        # A layer may return more than its vectors, which come first.
+        vectors = {of_input: inputs[0], of_output: output[0] if isinstance(output, tuple) else output}
+        found = {name: torch.linalg.vector_norm(each, dim=-1) for name, each in vectors.items() if name}
+        calls[-1] = replace(calls[-1], lengths={**calls[-1].lengths, **found})
+
+    return note
 
 
 AttentionInterface.register(ATTENTION_NAME, _recorded_sdpa)

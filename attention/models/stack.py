@@ -14,9 +14,10 @@ from transformers.pytorch_utils import Conv1D
 
 from attention import masks
 from attention.models import architectures
-from attention.models.recorder import AttentionCall, note_added
+from attention.models.recorder import AttentionCall, note_added, note_lengths
 from attention.positions import Rotary
-from attention.trace import AttentionKind, Embeddings, LayerTrace, Norm, Projections
+from attention.structure import Branch, Structure, Sublayer
+from attention.trace import AttentionKind, Embeddings, LayerTrace, Lengths, Norm, Projections
 
 __all__ = ["LayerStack", "batch_traces"]
 
@@ -52,6 +53,9 @@ class LayerStack:
         self._attentions = [_attention(layer, names.attention) for layer in layers]
         self._crosses = [] if names.cross is None else [_attention(layer, names.cross) for layer in layers]
         self._norm = None if names.norm is None else _norm(attrgetter(names.norm)(self.module))
+        self.structure = _structure(self.module, names)
+        for layer in layers:
+            _watch(layer, names)
 
     def take_final_norm(self) -> torch.nn.Module | None:
         """Take out the norm after the last layer, so that the last hidden state is what that layer left."""
@@ -173,7 +177,15 @@ def _record(
         key_inputs=key_inputs,
         bias=shared.bias(call),
         added=None if call.added is None else call.added[0].numpy(),
+        lengths=_lengths(call),
     )
+
+
+def _lengths(call: AttentionCall) -> Lengths | None:
+    """Return what was noted of the vectors after an attention; None if nothing was."""
+    if not call.lengths:
+        return None
+    return Lengths(**{name: lengths[0].numpy() for name, lengths in call.lengths.items()})
 
 
 def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
@@ -229,6 +241,52 @@ def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
     if len(set(indices)) == 1:
         return np.broadcast_to(table[indices[0]].numpy(), (len(indices), table.shape[1]))
     return table[list(indices)].numpy()
+
+
+def _structure(stack: Any, names: architectures.Stack) -> Structure:
+    """Read from a stack's own modules what its layers are built of."""
+    layer = attrgetter(names.layers)(stack)[0]
+    attentions: dict[Branch, architectures.Attention | None] = {"self": names.attention, "cross": names.cross}
+    sublayers = [
+        Sublayer(branch, _name_of(layer, each.norm), _name_of(layer, each.norm_after))
+        for branch, each in attentions.items()
+        if each is not None
+    ]
+    feed = names.feed_forward
+    inner = next(found for found in map(_parts(layer).get, feed.inner) if found is not None)
+    sublayers.append(
+        Sublayer(
+            "feed-forward",
+            _name_of(layer, feed.norm),
+            _name_of(layer, feed.norm_after),
+            width=_linear(inner)[0].shape[1],
+            is_gated=feed.gate in _parts(layer),
+        )
+    )
+    return Structure(tuple(sublayers), _name_of(stack, names.norm), _name_of(stack, names.final_norm or names.end_norm))
+
+
+def _parts(module: Any) -> dict[str, Any]:
+    return dict(module.named_modules())
+
+
+def _name_of(module: Any, norm: str | None) -> str:
+    """Return what the norm of this name is called; empty if there is none."""
+    return "" if norm is None else _norm(attrgetter(norm)(module)).name
+
+
+def _watch(layer: Any, names: architectures.Stack) -> None:
+    """Note how long the vectors are that come after each attention of a layer."""
+    feed = names.feed_forward
+    attentions = [each for each in (names.attention, names.cross) if each is not None]
+    # The first norm that a sum meets: after it, or before the next sublayer.
+    nexts = [*(each.norm for each in attentions[1:]), feed.norm]
+    norms = [each.norm_after or following for each, following in zip(attentions, nexts, strict=True)]
+    for norm in filter(None, norms):
+        hook = note_lengths(of_input="summed", of_output="normed")
+        attrgetter(norm)(layer).register_forward_hook(hook)
+    attrgetter(feed.output)(layer).register_forward_hook(note_lengths(of_output="fed"))
+    layer.register_forward_hook(note_lengths(of_output="left"))
 
 
 def _attention(layer: Any, names: architectures.Attention) -> _Attention:

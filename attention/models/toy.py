@@ -49,8 +49,9 @@ from attention import masks
 from attention.masks import MaskName
 from attention.models.base import Batch, Encoded, check_batch
 from attention.positions import waves
+from attention.structure import Structure, Sublayer
 from attention.text import clean
-from attention.trace import Cut, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
+from attention.trace import Cut, Embeddings, LayerTrace, Lengths, ModelInfo, Projections, Token, Trace
 
 __all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "is_guessed", "read_lexicon", "split_words"]
 
@@ -188,6 +189,9 @@ PROJECTIONS = Projections(
     ),
     b_Q=_Q_BIAS,
 )
+
+# One branch, and no norm anywhere.
+STRUCTURE = Structure((Sublayer("self"),))
 
 TOY_INFO = ModelInfo(
     model_id="toy",
@@ -393,6 +397,7 @@ class ToyModel:
             embeddings=Embeddings(words=word_vectors, positions=position_vectors),
             hidden_states=(inputs, inputs + layer.added),
             cut=encoded.cut,
+            structure=STRUCTURE,
         )
 
     def encode(self, text: str) -> Encoded:
@@ -476,6 +481,7 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
             likelihoods = np.exp(scores - scores.max())
             outputs[head, position] = likelihoods @ values[head, visible] / likelihoods.sum()
     added = np.einsum("htd,hdm->tm", outputs, PROJECTIONS.W_O.reshape(N_HEADS, D_HEAD, -1).astype(np.float64))
+    lengths = np.linalg.norm(exact + added, axis=1).astype(np.float32)
     return LayerTrace(
         inputs=inputs,
         queries=queries.astype(np.float32),
@@ -487,4 +493,6 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
         kind="masked self" if masks.is_causal(mask) else "self",
         projections=PROJECTIONS,
         added=added.astype(np.float32),
+        # What is added up leaves the layer as it is.
+        lengths=Lengths(summed=lengths, left=lengths),
     )

@@ -17,11 +17,18 @@ MAY_IMPORT = {
     "attention/positions.py": set(),
     "attention/pixels.py": set(),
     "attention/snippets.py": set(),
+    "attention/structure.py": set(),
     "attention/text.py": set(),
     "attention/messages.py": set(),
     "attention/reading.py": {"attention.masks", "attention.pixels"},
     "attention/kinds.py": {"attention.masks", "attention.messages"},
-    "attention/trace.py": {"attention.kinds", "attention.positions", "attention.reading", "attention.steps"},
+    "attention/trace.py": {
+        "attention.kinds",
+        "attention.positions",
+        "attention.reading",
+        "attention.steps",
+        "attention.structure",
+    },
 }
 MUST_NOT_IMPORT = {
     # Content is made on the way down, from a page to its figures, and drawn on the way up, from blocks to the screen.

@@ -1,0 +1,56 @@
+"""What a layer is built of: its branches off the residual stream, and where its norms are.
+
+These are facts of a loaded model, read from its modules; nothing here knows any architecture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Branch", "Structure", "Sublayer"]
+
+Branch = Literal["self", "cross", "feed-forward"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sublayer:
+    """One branch of a layer, whose output is added to the residual stream: ``x ← after(x + f(before(x)))``.
+
+    ``norm_before`` and ``norm_after`` are what the norms there are called; empty where there is none. A feed-forward
+    network has a ``width``, the number of its inner neurons (d_ff), and it may be gated (Shazeer 2020).
+    """
+
+    branch: Branch
+    norm_before: str = ""
+    norm_after: str = ""
+    width: int = 0
+    is_gated: bool = False
+
+    @property
+    def is_attention(self) -> bool:
+        """Tell whether tokens look at tokens here."""
+        return self.branch != "feed-forward"
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A stack of layers that are all built alike: the sublayers of each, and the norms before and after the stack.
+
+    ``embedding_norm`` is applied to the sum of the embeddings, ``final_norm`` to what the last layer leaves; empty
+    where there is none.
+    """
+
+    sublayers: tuple[Sublayer, ...]
+    embedding_norm: str = ""
+    final_norm: str = ""
+
+    def after(self, branch: Branch) -> tuple[str, Sublayer | None]:
+        """Return the first norm that a sum of this branch meets in its layer, and the sublayer that follows it.
+
+        Raises:
+            StopIteration: there is no such branch.
+        """
+        index = next(i for i, each in enumerate(self.sublayers) if each.branch == branch)
+        following = next(iter(self.sublayers[index + 1 :]), None)
+        return self.sublayers[index].norm_after or (following.norm_before if following else ""), following
