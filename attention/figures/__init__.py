@@ -1,1 +1,1 @@
-"""Pictures as data: pure functions from arrays to the data of a component."""
+"""Pictures as data: pure functions from arrays to the plain data that a component draws."""

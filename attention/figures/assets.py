@@ -1,4 +1,4 @@
-"""The scripts and style sheets in ``assets``, as text: for the page and for a file that stands alone."""
+"""The scripts and style sheets in ``assets``, as text, for the page and for a self-contained file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLOURS = {
 }
 VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
 _LETTERS = f":host {{ {VARIABLES} }}"
-# Every component, and whether its script needs the colours of numbers.
+# Every component, and whether its script needs the colour scales for numbers.
 COMPONENTS = {
     "atlas": True,
     "buttons": False,
@@ -41,17 +41,17 @@ COMPONENTS = {
 
 
 def _read(*names: str) -> str:
-    """Return these files of ``assets/components`` as one text, in this order."""
+    """Return the files of ``assets/components`` with these names as one text, in this order."""
     return "\n".join((_FOLDER / name).read_text("utf-8") for name in names)
 
 
 def css(name: str) -> str:
-    """Return the style sheet of a component, the shared one and the colours of the letters first."""
+    """Return the style sheet of a component, preceded by the shared one and the colours of Q, K, V and the weights."""
     return f"{_LETTERS}\n{_read('base.css', f'{name}.css')}"
 
 
 def script(name: str) -> str:
-    """Return the script of a component, after what it shares with others, and what it says in the server's language."""
+    """Return the script of a component, preceded by the shared code and its texts in the server's language."""
     code = _read("base.js", *(["colours.js"] if COMPONENTS[name] else []), f"{name}.js")
     return script_messages(code) + code
 
@@ -62,8 +62,8 @@ def module(name: str) -> str:
 
 
 def page_css() -> str:
-    """Return the style sheet of the page around the components, the colours of the letters first."""
-    # On a dark page, the letters of a formula are mixed with its light text, as words are.
+    """Return the style sheet of the page around the components, preceded by the colours of Q, K, V and the weights."""
+    # On a dark page, the coloured letters of a formula are lightened towards the text colour, as coloured words are.
     dark = "\n".join(
         f"[class*=st-key-formula] .katex [style*='{_as_in_styles(colour)}'] "
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
@@ -73,5 +73,5 @@ def page_css() -> str:
 
 
 def _as_in_styles(colour: str) -> str:
-    """Write #0072B2 as browsers have it in an element's style: rgb(0, 114, 178)."""
+    """Write #0072B2 as browsers write it in an element's style: rgb(0, 114, 178)."""
     return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"

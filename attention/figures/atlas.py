@@ -18,25 +18,25 @@ from attention.figures.touch import Parts, is_index
 
 __all__ = ["Atlas", "Group", "Head", "Tiles", "by_layer"]
 
-# A layer and a head of it, both counted from 0.
+# A layer and one of its heads, both counted from 0.
 Head = tuple[int, int]
 # A title, and the heads under it in the order in which they are drawn.
 Group = tuple[str, Sequence[Head]]
 
-# A picture of a head is at most so many pixels wide and high; what is larger is pooled.
+# A head's picture is at most this many pixels wide and high; larger matrices are pooled.
 MAX_SIDE = 64
-# What a weight of 1 becomes: of 8 bits, the number after it is the largest, and 0 is what the mask hides.
+# A weight of 1 in steps of 8 bits: one less than the largest number, because 0 marks what the mask hides.
 FULL = 254
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The weights of all heads as pictures, small enough to send: what one makes once for a sentence.
+    """The weights of all heads as pictures that are small enough to send, made once for a sentence.
 
-    A weight is sent in 8 bits: 0 … 1 becomes 1 … 255, so that it is off by at most 1/508; 0 is a cell that the
-    mask hides. A picture of more than 64 rows or columns is made of blocks, of which each pixel has the largest
-    weight: ``block`` says how many rows and columns, ``(1, 1)`` if a pixel is a weight. The bytes of all pictures,
-    layer by layer, head by head and row by row, are compressed together by zlib.
+    A weight is sent in 8 bits: 0 … 1 becomes 1 … 255, an error of at most 1/508; 0 is a cell that the mask hides.
+    A matrix of more than 64 rows or columns is divided into blocks, and each pixel is the largest weight of a block:
+    ``block`` is the number of rows and columns in one, ``(1, 1)`` if each pixel is a weight. The bytes of all pictures,
+    layer by layer, head by head and row by row, are compressed together with zlib.
     """
 
     n_heads: tuple[int, ...]
@@ -47,12 +47,12 @@ class Tiles:
 
     @classmethod
     def of(cls, weights: Iterable[Float[Array, "H Q K"]]) -> Self:
-        """Make the pictures from the weights of each layer, in which ``-inf`` is what the mask hides.
+        """Make the pictures from the weights of each layer, in which ``-inf`` marks what the mask hides.
 
-        The layers are needed one after the other only.
+        The layers are read one after another, so that only one need be in memory.
 
         Raises:
-            ValueError: there is no head, or the heads' weights differ in shape; with the shapes.
+            ValueError: there are no heads, or the layers' weights differ in shape; the message gives the shapes.
         """
         shapes, shrunk = [], []
         for layer in weights:
@@ -63,7 +63,7 @@ class Tiles:
         pictures = np.stack(shrunk)
         hidden = np.isneginf(pictures)
         steps = np.where(hidden, 0, 1 + np.rint(np.where(hidden, 0, pictures) * np.float32(FULL))).astype(np.uint8)
-        # Weights are noise with runs of zeros: looking for anything else takes ten times as long and finds little.
+        # Weights are noise with runs of zeros: searching for anything else takes ten times as long and finds little.
         packer = zlib.compressobj(strategy=zlib.Z_RLE)
         _, n_queries, n_keys = shapes[0]
         return cls(
@@ -75,13 +75,13 @@ class Tiles:
         )
 
     def has(self, head: Head) -> bool:
-        """Tell whether there is such a layer and such a head in it."""
+        """Tell whether there is such a layer with such a head."""
         layer, index = head
         return 0 <= layer < len(self.n_heads) and 0 <= index < self.n_heads[layer]
 
 
 def by_layer(tiles: Tiles) -> tuple[Group, ...]:
-    """Return the order that is a table: a row for each layer, a column for each head."""
+    """Return the order that makes a table: a row for each layer, a column for each head."""
     return tuple(
         (f"Layer {layer + 1}", tuple((layer, head) for head in range(n_heads)))
         for layer, n_heads in enumerate(tiles.n_heads)
@@ -90,7 +90,7 @@ def by_layer(tiles: Tiles) -> tuple[Group, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TouchHead:
-    """A head of a layer, where each has so many."""
+    """A head of a layer, where ``n_heads`` is the number of heads in each layer."""
 
     n_heads: tuple[int, ...]
     acts: tuple[str, ...] = ("choose",)
@@ -109,9 +109,9 @@ class TouchHead:
 class Atlas:
     """All heads to draw: their pictures, their order, what each one does, and the current one.
 
-    Groups need not have all heads, and may have a head more than once. What a head does is said on
-    hover and to a screen reader; its badge, a few characters such as ``0.42``, stands under its picture
-    where there is room, and ``badge_name`` says what it measures.
+    Groups need not contain all heads, and may contain a head more than once. What a head does is shown on
+    hover and read out by a screen reader; its badge, a few characters such as ``0.42``, is written under its
+    picture if there is room, and ``badge_name`` says what it measures.
     """
 
     component: ClassVar[str] = "atlas"
@@ -126,10 +126,10 @@ class Atlas:
     badge_name: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse heads that there are no pictures of.
+        """Refuse heads without a picture.
 
         Raises:
-            ValueError: with those heads.
+            ValueError: there are such heads; the message names them.
         """
         unknown = [head for _, heads in self.groups for head in heads if not self.tiles.has(head)]
         if unknown:
@@ -137,7 +137,7 @@ class Atlas:
 
     @property
     def is_table(self) -> bool:
-        """Tell whether each group is one layer, whose heads stand under each other's: rows and columns then."""
+        """Tell whether each group is one layer and its heads align with those of the others, in rows and columns."""
         rows = [(heads, len({layer for layer, _ in heads})) for _, heads in self.groups]
         return all(n_layers == 1 and [head for _, head in heads] == list(range(len(heads))) for heads, n_layers in rows)
 
@@ -147,7 +147,7 @@ class Atlas:
         return TouchHead(self.tiles.n_heads)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; the pictures travel as zlib's bytes in base64."""
+        """Return what the browser needs to draw it; the compressed pictures are sent in base64."""
         tiles = self.tiles
         first = [0, *accumulate(tiles.n_heads)]
         groups = [

@@ -13,7 +13,7 @@ __all__ = ["Button", "Buttons"]
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button: what stands on it, what is said to those who point at it, and what it sets; nothing if it is off."""
+    """A button: its label, its tooltip, and what it sets; it sets nothing if it is off."""
 
     text: str
     title: str = ""
@@ -35,7 +35,7 @@ class TouchButtons:
 
 @dataclass(frozen=True, slots=True)
 class Buttons:
-    """Buttons in a row, and what they are together."""
+    """Buttons in a row, and a label for the whole row."""
 
     component: ClassVar[str] = "buttons"
 

@@ -1,4 +1,4 @@
-"""Charts as the plain data of the chart component: bars side by side, bars under one another, points by layer."""
+"""Charts as the plain data of the chart component: vertical bars, horizontal bars, and points by layer."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from attention.messages import message
 
 __all__ = ["MAX_NAMED", "Chart", "Series", "candidates_chart", "layers_chart", "parts_chart", "spread_chart"]
 
-# "columns" stand side by side, "rows" under one another; "points" stand over numbered places.
+# "columns" are vertical bars, "rows" horizontal ones; "points" are drawn over numbered places.
 Kind = Literal["columns", "rows", "points"]
-# "signed" is the colour of each number's sign.
+# "signed" colours each number by its sign.
 Ink = Literal["signed", "weight", "inactive"]
 
-# Up to this many bars have room for their names.
+# The most bars that have room for their names.
 MAX_NAMED = 24
-# How far to the left and right of its layer the first and the last head stand, so that equal heads are seen apart.
+# How far to the left and right of its layer the first and last head are drawn, so that equal values do not coincide.
 SPREAD = 0.28
 N_BINS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Numbers of one colour, where each stands, and what each is called to those who point at it."""
+    """Numbers of one colour, with a position and a tooltip for each."""
 
     name: str
     ink: Ink
@@ -39,14 +39,14 @@ class Series:
     values: Float[Array, " N"]
     labels: tuple[str, ...]
     is_line: bool = False
-    # The index of the one that stands out.
+    # The index of the number that is emphasised.
     current: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are not one for each label.
+        """Refuse arrays that do not have one number for each label.
 
         Raises:
-            ValueError: with the shapes that came and the one that was wanted.
+            ValueError: the lengths differ; the message gives the shapes that came and the one expected.
         """
         wanted = (len(self.labels),)
         if (self.places.shape, self.values.shape) != (wanted, wanted):
@@ -55,7 +55,7 @@ class Series:
             )
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw them; what all labels begin with is sent once."""
+        """Return what the browser needs to draw them; the common prefix of the labels is sent once."""
         prefix = _common(self.labels) if len(self.labels) > 1 else ""
         return {
             "name": self.name,
@@ -70,18 +70,18 @@ class Series:
 
 
 def _common(labels: Sequence[str]) -> str:
-    """Return what all labels begin with."""
-    # What the first and the last in the order of letters share, all between them share too.
+    """Return the longest common prefix of the labels."""
+    # A prefix shared by the alphabetically first and last label is shared by all between them.
     pairs = zip(min(labels), max(labels), strict=False)
     return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart: its numbers, the names of its axes, and how many decimals are read.
+    """One chart: its numbers, the names of its axes, and the number of decimals shown.
 
-    ``names`` are written at whole places, one for each from 0; without them the places are numbers. ``limits`` are the
-    ends of the axis of the values, from 0 to the largest number if None.
+    ``names`` label the places 0, 1, 2, … on the axis; without them the places are labelled by numbers. ``limits`` are
+    the ends of the value axis; None is from 0 to the largest number.
     """
 
     component: ClassVar[str] = "chart"
@@ -98,11 +98,11 @@ class Chart:
 
     @property
     def touch(self) -> None:
-        """Nothing: a chart is read."""
+        """None: a chart is only read."""
         return None
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
         return {
             "kind": self.kind,
             "title": self.title,
@@ -117,7 +117,7 @@ class Chart:
 
 
 def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, are_weights: bool = False) -> Chart:
-    """Return one bar for each part, red above zero and blue below, or weights in their own colour."""
+    """Return one bar for each part, red above zero and blue below; weights have a colour of their own."""
     ink: Ink = "weight" if are_weights else "signed"
     return Chart(
         kind="columns",
@@ -129,7 +129,7 @@ def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *,
 
 
 def candidates_chart(labels: Sequence[str], probabilities: Sequence[float]) -> Chart:
-    """Return a bar for each token that may come next, the likeliest at the top, from 0 to 1."""
+    """Return one bar for each candidate for the next token, from 0 to 1, the most likely at the top."""
     return Chart(
         kind="rows",
         title=message("probability of coming next"),
@@ -144,11 +144,11 @@ def candidates_chart(labels: Sequence[str], probabilities: Sequence[float]) -> C
 
 
 def spread_chart(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_closer: bool) -> Chart:
-    """Return how often which score occurs, before and after scaling, in the same bins.
+    """Return histograms of the scores before and after scaling, with the same bins.
 
-    ``is_closer`` tells whether the scaled ones are closer to 0.
+    ``is_closer`` tells whether scaling brings the scores closer to 0.
     """
-    # Scores that are all large are, once they are scaled, below the lowest of before.
+    # If all scores are large, the scaled ones lie below the lowest unscaled one, so the bins must cover both.
     low, high = (float(extreme([extreme(before), extreme(after)])) for extreme in (np.min, np.max))
     edges = np.linspace(low, high if high > low else low + 1, N_BINS + 1)
     centres = (edges[:-1] + edges[1:]) / 2
@@ -173,9 +173,9 @@ def spread_chart(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_
 
 
 def layers_chart(values: Float[Array, "L H"], title: str, unit: str, current: Head, *, is_share: bool) -> Chart:
-    """Return a point for each head and a line through the layers' means; the current head stands out.
+    """Return a point for each head and a line through the means of the layers; the current head is emphasised.
 
-    A share is drawn from 0 to 1, so that charts of shares can be compared; all else from 0 to where it ends.
+    Shares are drawn from 0 to 1, so that their charts can be compared; all else from 0 to the largest value.
     """
     n_layers, n_heads = values.shape
     layers, heads = (axis.ravel() + 1 for axis in np.indices(values.shape))

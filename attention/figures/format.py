@@ -1,4 +1,4 @@
-"""How numbers are written, on every picture and in every sentence alike, and how they travel to a browser."""
+"""How numbers are written, in all pictures and sentences alike, and how they are sent to a browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MINUS = "\u2212"
 
 
 def number(value: float, decimals: int = 2) -> str:
-    """Write a number with a real minus sign; what rounds to zero is written without one; ``-inf`` as −∞."""
+    """Write a number with a real minus sign, or none if it rounds to zero; ``-inf`` is written as −∞."""
     if value == float("-inf"):
         return f"{MINUS}∞"
     text = f"{abs(value):.{decimals}f}"
@@ -21,10 +21,10 @@ def number(value: float, decimals: int = 2) -> str:
 
 def scientific(value: float) -> str:
     """Write a very small number with two significant digits: ``2.4e-07``."""
-    # Zero has no sign.
+    # Adding 0.0 turns a negative zero into a positive one.
     return f"{value + 0.0:.1e}"
 
 
 def packed(numbers: Array) -> str:
-    """Write numbers for a browser: little-endian float32, row by row, in base64."""
+    """Encode numbers for a browser: little-endian float32, row by row, in base64."""
     return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")

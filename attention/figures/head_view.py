@@ -1,4 +1,4 @@
-"""Who looks at whom, as the plain data of the head view: two columns of tokens and the lines between them."""
+"""Which token attends to which, as the plain data of the head view: two columns of tokens, and lines between them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
     "quantise",
 ]
 
-# The column of those who ask, and the column of those who are asked.
+# The column of the tokens that attend, and that of the tokens attended to.
 Side = Literal["query", "key"]
 
-# The lines of each head on the light page and on the dark one. The first is the purple that weights have
-# everywhere; the others have the hues of Okabe and Ito's set, lighter and darker, so that all twelve differ
-# for colour-blind readers too (at least 0.07 in OKLab, 0.1 for others) and have 3:1 with the page.
+# The colours of each head's lines on the light page and on the dark one. The first is the purple of all
+# weights; the others are lighter and darker hues of the palette of Okabe and Ito, chosen so that all twelve
+# differ for colour-blind readers too (by at least 0.07 in OKLab; 0.1 for others), with a contrast of 3:1 to the page.
 HEAD_COLOURS = (
     ("#7b4fa3", "#c9a2f2"),
     ("#bc5023", "#a76952"),
@@ -48,20 +48,20 @@ HEAD_COLOURS = (
 )
 MAX_HEADS = len(HEAD_COLOURS)
 
-# What the slider can be set to: lines of smaller weights are not drawn.
+# The positions of the slider: lines for smaller weights are not drawn.
 THRESHOLDS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 HIGHEST_DEFAULT = 0.1
 
-# Weights travel as whole numbers of so many levels.
+# Weights are sent as integers from 0 to this number.
 LEVELS = 65535
 RESOLUTION = 1 / LEVELS
-# Softmax in float32 can miss 1 by so much, and then the weight is 1.
+# Rounding in float32 can make a weight exceed 1 by this much; it then counts as 1.
 SLACK = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class HeadLines:
-    """One head, or the mean of some: its name, its weights, and which of ``HEAD_COLOURS`` its lines take."""
+    """One head, or the mean of several: its name, its weights, and the index of its colour in ``HEAD_COLOURS``."""
 
     label: str
     weights: Float[Array, "Q K"]
@@ -70,7 +70,7 @@ class HeadLines:
 
 @dataclass(frozen=True, slots=True)
 class TouchLines:
-    """Tokens to pin, heads to switch, and a threshold to set; drawn tokens begin at ``starts`` of the whole text."""
+    """Tokens to pin, heads to switch on and off, and a threshold; ``starts`` are the positions of the first tokens."""
 
     sizes: dict[Side, int]
     starts: dict[Side, int]
@@ -78,7 +78,7 @@ class TouchLines:
     acts: tuple[str, ...] = ("pin", "heads", "threshold")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the pins, the heads that are on, counted from 1, or the smallest weight that has a line."""
+        """Return the pins, the heads that are on (counted from 1), or the smallest weight that has a line."""
         if act == "pin":
             return self._pins(value)
         if act == "heads":
@@ -101,13 +101,13 @@ class TouchLines:
 
 @dataclass(frozen=True, slots=True)
 class HeadView:
-    """Up to 12 heads to draw as lines from those who ask (rows, left) to those who are asked (columns, right).
+    """Up to 12 heads, drawn as lines from the tokens that attend (rows, left) to those attended to (columns, right).
 
-    ``row_breaks`` and ``column_breaks`` are the positions at which a new group begins, a second sentence
-    for one. ``row_start`` and ``column_start`` are the positions of the first ones, where what is drawn is a
-    part of the whole. ``shown`` are the heads that are on at first, all if None; ``threshold`` is the smallest weight
-    that gets a line at first, of :data:`THRESHOLDS`; ``pinned`` are the tokens that are kept in view, or
-    None to leave them to whoever looks at it. ``hidden`` is what the mask hides in every one of the heads.
+    ``row_breaks`` and ``column_breaks`` are the positions at which a new group, such as a second sentence, begins.
+    ``row_start`` and ``column_start`` are the positions of the first row and column, if only a part of the whole is
+    drawn. ``shown`` are the heads that are on at first, None for all; ``threshold``, one of :data:`THRESHOLDS`, is the
+    smallest weight that has a line at first; ``pinned`` are the tokens that stay highlighted, or None to leave the
+    choice to the user. ``hidden`` marks what the mask hides in every one of the heads.
     """
 
     component: ClassVar[str] = "head_view"
@@ -129,11 +129,11 @@ class HeadView:
     hidden: Bool[Array, "Q K"] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn.
+        """Refuse data that cannot be drawn.
 
         Raises:
-            ValueError: no head or too many, labels that do not match the weights, a colour that there is
-                not, or numbers that are no weights; with what came.
+            ValueError: there are no heads or too many, the labels do not match the weights, a colour does not
+                exist, or a number is not a weight; the message says what came.
         """
         if not 1 <= len(self.heads) <= MAX_HEADS:
             raise ValueError(f"there must be between 1 and {MAX_HEADS} heads, got {len(self.heads)}")
@@ -155,7 +155,7 @@ class HeadView:
         return TouchLines(sizes, {"query": self.row_start, "key": self.column_start}, len(self.heads))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; weights travel as :func:`quantise` makes them, in base64."""
+        """Return what the browser needs to draw it; weights are sent as integers from :func:`quantise`, in base64."""
         numbers = np.stack([quantise(head.weights) for head in self.heads]).astype("<u2")
         shown = range(len(self.heads)) if self.shown is None else self.shown
         return {
@@ -179,19 +179,19 @@ class HeadView:
         }
 
     def _hidden(self) -> str | None:
-        """Return what the mask hides as bits, row by row, the first of each byte the highest, in base64."""
+        """Return what the mask hides as bits, row by row, the highest bit of each byte first, in base64."""
         if self.hidden is None:
             return None
         return base64.b64encode(np.packbits(self.hidden).tobytes()).decode("ascii")
 
     def _threshold_index(self) -> int:
-        """Return which of the thresholds it is; by default a small one that leaves in weights that are all alike."""
+        """Return the index of the threshold; the default is small enough to show weights that are all equal."""
         n_columns = max(1, len(self.column_labels))
         wanted = min(HIGHEST_DEFAULT, 0.5 / n_columns) if self.threshold is None else self.threshold
         return max(index for index, level in enumerate(THRESHOLDS) if level <= max(0.0, wanted))
 
     def _pins(self) -> dict[str, Any] | None:
-        """Return the pinned tokens that there are: a link may come from another sentence."""
+        """Return those pinned tokens that exist here: a link may have been made for another sentence."""
         if self.pinned is None:
             return None
         side, positions = self.pinned
@@ -200,10 +200,10 @@ class HeadView:
 
 
 def quantise(weights: Float[Array, "*shape"]) -> UInt16[Array, "*shape"]:
-    """Return weights as whole numbers of ``RESOLUTION``, off by less than one of them.
+    """Return weights as integer multiples of ``RESOLUTION``, with an error of less than one step.
 
-    Mostly the nearest one. Where that would round to another number of two or three decimals than the
-    weight itself, it is the one on the other side, so that what is written stays true.
+    This is usually the nearest multiple. If that would round to another number of two or three decimals
+    than the weight itself, it is the multiple on the other side, so that what is written stays true.
 
     >>> quantise(np.array([0.0, 0.25, 1.0]))
     array([    0, 16384, 65535], dtype=uint16)
@@ -219,7 +219,7 @@ def quantise(weights: Float[Array, "*shape"]) -> UInt16[Array, "*shape"]:
 
 
 def _rounded(values: Float[Array, "*shape"], decimals: int) -> Float[Array, "*shape"]:
-    """Round as the browser does: what lies in the middle goes up."""
+    """Round as the browser does: halves are rounded up."""
     return np.floor(values * 10**decimals + 0.5)
 
 

@@ -14,16 +14,16 @@ from attention.figures.touch import TouchOne
 
 __all__ = ["HeadGrid", "HeadThumb"]
 
-# A small picture is about so many pixels wide: more numbers than that could not be seen, only sent.
+# A thumbnail is about this many pixels wide: further numbers would be sent and not seen.
 MAX_SIDE = 128
 
 
 @dataclass(frozen=True, slots=True)
 class HeadThumb:
-    """One head to choose: its weights, its name, in a few words what it does, and the group that it stands in.
+    """One head to choose: its weights, its name, what it does in a few words, and its group.
 
-    A weight that the mask hides is ``-inf`` here, and is not drawn.
-    With ``is_picture``, it is a picture to choose, and its numbers are greys.
+    A weight that the mask hides is ``-inf`` here and is not drawn. With ``is_picture``, the thumbnail is a picture to
+    choose, and its numbers are grey levels.
     """
 
     label: str
@@ -33,7 +33,7 @@ class HeadThumb:
     is_picture: bool = False
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
         small = shrink(self.weights)
         return {
             "label": self.label,
@@ -48,7 +48,7 @@ class HeadThumb:
 
 @dataclass(frozen=True, slots=True)
 class HeadGrid:
-    """Heads to choose from, small, and the index of the one that is chosen."""
+    """Small pictures of heads to choose from, and the index of the chosen one."""
 
     component: ClassVar[str] = "head_grid"
 
@@ -67,7 +67,7 @@ class HeadGrid:
 
 
 def shrink(weights: Float[Array, "Q K"], side: int = MAX_SIDE) -> Float[Array, "q k"]:
-    """Return the largest weight of each block, so that a thin line of a long text is still seen.
+    """Return the largest weight of each block, so that a thin line remains visible in a long text.
 
     >>> shrink(np.array([[0.1, 0.9, 0.0], [0.2, 0.3, 0.4]]), side=2)
     array([[0.9, 0. ],

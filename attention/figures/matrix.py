@@ -1,4 +1,4 @@
-"""A matrix as the plain data of the matrix component: what it holds, and how it wants to be drawn."""
+"""A matrix as the plain data of the matrix component: what it contains, and how it is to be drawn."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from attention.figures.touch import Parts, is_index
 
 __all__ = ["Cell", "Matrix", "Palette", "Role"]
 
-# Which colour the labels of an axis take: the same as in the formula.
+# The role of an axis, which gives its labels their colour: the same as in the formula.
 Role = Literal["query", "key", "value", "plain"]
 # "weights": one hue from 0 to 1. "signed": two hues around 0.
 Palette = Literal["weights", "signed"]
 
-# Above this many columns or rows, numbers no longer fit into the cells and are shown on hover.
+# With more columns or rows than this, numbers no longer fit into the cells and are shown on hover.
 MAX_LABELLED = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of one matrix of a step, rows and columns counted from 0."""
+    """One cell of one matrix of a step, with its row and column counted from 0."""
 
     matrix: str
     row: int
@@ -34,14 +34,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TouchCell:
-    """A cell of the matrix of this name."""
+    """A cell of the matrix with this name."""
 
     name: str
     shape: tuple[int, ...]
     acts: tuple[str, ...] = ("select",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the cell that was pressed and its row, if it is a cell of this matrix and not of one before it."""
+        """Return the cell that was pressed and its row, if it is a cell of this matrix and not of an earlier one."""
         if act not in self.acts or not isinstance(value, dict) or value.get("matrix") != self.name:
             return None
         row, column = value.get("row"), value.get("column")
@@ -54,11 +54,11 @@ class TouchCell:
 class Matrix:
     """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks.
 
-    Groups of rows or columns, two sentences for one, are pairs of a name and the first index; a thin rule
-    parts them. A number that is NaN is drawn as nothing at all, and ``blank`` says why.
+    Groups of rows or columns, such as two sentences, are pairs of a name and a first index; they are
+    separated by a thin rule. A cell whose number is NaN is left blank, and ``blank`` says why.
 
-    What the mask hides is drawn hatched. Before softmax that is a score of ``-inf``; after it, it is a weight of
-    exactly 0, and ``hidden`` says which ones these are: a weight that is merely small is a number like any other.
+    What the mask hides is drawn hatched. Before softmax, that is a score of ``-inf``; after it, a weight of exactly 0,
+    and ``hidden`` marks those cells, because a weight that is merely small is a number like any other.
     """
 
     component: ClassVar[str] = "matrix"
@@ -87,10 +87,10 @@ class Matrix:
     hidden: Bool[Array, "R C"] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse labels, or marks of what is hidden, that do not match the numbers.
+        """Refuse labels, or marks of hidden cells, that do not match the numbers.
 
         Raises:
-            ValueError: with the shape that the labels make and the shape that came.
+            ValueError: the shapes differ; the message gives the shape of the labels and the one that came.
         """
         wanted = (len(self.row_labels), len(self.column_labels))
         if self.values.shape != wanted:
@@ -99,36 +99,36 @@ class Matrix:
             raise ValueError(f"hidden must have shape {wanted} to match the labels, got {self.hidden.shape}")
 
     def has(self, cell: Cell) -> bool:
-        """Tell whether a cell is one of this matrix."""
+        """Tell whether a cell belongs to this matrix."""
         n_rows, n_columns = self.values.shape
         return cell.matrix == self.name and cell.row < n_rows and cell.column < n_columns
 
     @property
     def drawn(self) -> Float[Array, "R C"]:
-        """Return the numbers as they are drawn: ``-inf`` is masked."""
+        """Return the numbers as they are drawn, with ``-inf`` for masked cells."""
         if self.hidden is None:
             return self.values
         return np.where(self.hidden & ~np.isnan(self.values), np.float32(-np.inf), self.values)
 
     @property
     def masked(self) -> str:
-        """Return what a masked cell has in it: a score of −∞ or, after softmax, a weight of 0."""
+        """Return what a masked cell contains: a score of −∞ or, after softmax, a weight of 0."""
         return f"{MINUS}∞" if self.hidden is None else "0"
 
     @property
     def shape_text(self) -> str:
-        """Return the shape as a learner reads it: rows × columns."""
+        """Return the shape as it is shown: rows × columns."""
         return f"{self.values.shape[0]}×{self.values.shape[1]}"
 
     @property
     def range_text(self) -> str:
-        """Return the smallest and the largest number that is not masked."""
+        """Return the range of the numbers that are not masked, from the smallest to the largest."""
         finite = self.drawn[np.isfinite(self.drawn)]
         return f"{number(finite.min())} … {number(finite.max())}" if finite.size else "all masked"
 
     @property
     def colour_limit(self) -> float:
-        """Return the number that gets the full colour: ``limit``, else 1 for weights and the largest magnitude."""
+        """Return the number with the full colour: ``limit`` or, if None, 1 for weights, else the largest magnitude."""
         if self.limit is not None:
             return self.limit
         if self.palette == "weights":
@@ -142,7 +142,7 @@ class Matrix:
         return TouchCell(self.name, self.values.shape)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it, with nothing to select; numbers travel as float32 in base64."""
+        """Return what the browser needs to draw it, with nothing to select; numbers are sent as float32 in base64."""
         return {
             "name": self.name,
             "title": self.title,

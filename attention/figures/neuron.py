@@ -15,13 +15,13 @@ from attention.figures.touch import Parts, is_index
 __all__ = ["NEURON", "Neuron"]
 
 
-# The name of a cell that stands for a query and a key.
+# The matrix name of a cell that stands for a pair of query and key.
 NEURON = "neuron"
 
 
 @dataclass(frozen=True, slots=True)
 class TouchPair:
-    """A query and a key of so many each."""
+    """A query and a key, out of a given number of each."""
 
     n_queries: int
     n_keys: int
@@ -39,13 +39,12 @@ class TouchPair:
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One query of one head, its products with every key, and what becomes of them; positions count from 0.
+    """One query of one head, its products with every key, and what becomes of them; positions are counted from 0.
 
-    ``query`` asks and ``key`` is the one that is looked at closely. ``products`` are ``q ∘ k``, whose row
-    sums are the ``scores``; with ``has_bias``, the model adds to these for how far apart two tokens are.
-    ``weights`` are the softmax of ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are
-    the positions at which a new group of tokens begins. ``labels`` are the keys'; ``query_labels`` those that ask,
-    if they are other tokens.
+    ``query`` and ``key`` are the positions of the pair that is looked at closely. ``products`` are ``q ∘ k``, whose
+    row sums are the ``scores``; with ``has_bias``, a position bias is added to these. ``weights`` are the softmax of
+    ``masked_scores``. ``divisor`` is what the scores are divided by. ``breaks`` are the positions at which a new group
+    of tokens begins. ``labels`` are those of the keys, ``query_labels`` those of the queries, if these are others.
     """
 
     component: ClassVar[str] = "neuron"
@@ -67,10 +66,10 @@ class Neuron:
     query_labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are not one row for each label.
+        """Refuse arrays that do not have one row for each label.
 
         Raises:
-            ValueError: with the shapes that came and those that were wanted.
+            ValueError: the shapes differ; the message gives those that came and those expected.
         """
         n_keys, width = len(self.labels), self.query_vector.shape[0]
         wanted: dict[str, tuple[int, ...]] = {"keys": (n_keys, width), "products": (n_keys, width)}
@@ -86,7 +85,7 @@ class Neuron:
         return TouchPair(n_keys if self.query_labels is None else len(self.query_labels), n_keys)
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
         return {
             "title": self.title,
             "alt": self.alt,
@@ -101,7 +100,7 @@ class Neuron:
             "scores": packed(self.scores),
             "maskedScores": packed(self.masked_scores),
             "weights": packed(self.weights),
-            # Queries and keys are of one kind, products of another: each has the full colour at its own largest.
+            # Queries and keys share one colour scale, products have another: each is full at its largest magnitude.
             "vectorLimit": _largest(self.query_vector, self.keys),
             "productLimit": _largest(self.products),
             "divisor": self.divisor,

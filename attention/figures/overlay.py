@@ -16,7 +16,7 @@ __all__ = ["HeadOverlay", "Overlay"]
 
 @dataclass(frozen=True, slots=True)
 class HeadOverlay:
-    """What one head gives to each patch, row by row, and to what is no patch."""
+    """The weights that one head gives to each patch, row by row, and to the tokens that are not patches."""
 
     label: str
     weights: Float[Array, " P"]
@@ -33,7 +33,7 @@ class TouchPatch:
     acts: tuple[str, ...] = ("ask", "choose")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the patch that asks, or the head that was pressed."""
+        """Return the patch that is to attend, or the head, that was pressed."""
         if act == "ask" and is_index(value, len(self.positions)):
             return {"word": str(self.positions[value])}
         if act == "choose" and is_index(value, self.n_heads):
@@ -43,9 +43,9 @@ class TouchPatch:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """A square picture, the grey of each pixel from 0 to 1, and the weights of heads over its square patches.
+    """A square picture, with grey levels from 0 to 1, and the weights of heads over its square patches.
 
-    ``asking`` names the token in focus, and ``focus`` is its patch, counted from 0, if it is one.
+    ``asking`` names the token in focus; ``focus`` is the index of its patch, counted from 0, if it is a patch.
     """
 
     component: ClassVar[str] = "overlay"
@@ -61,10 +61,10 @@ class Overlay:
     focus: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse patches that do not make a square, or weights that are not one for each.
+        """Refuse patches that do not form a square, or weights that are not one for each patch.
 
         Raises:
-            ValueError: with what came and what was wanted.
+            ValueError: the numbers do not match; the message says what came and what was expected.
         """
         if self.across**2 != len(self.patches):
             raise ValueError(f"patches must make a square, got {len(self.patches)}")
@@ -74,16 +74,16 @@ class Overlay:
 
     @property
     def across(self) -> int:
-        """How many patches stand side by side."""
+        """The number of patches in a row."""
         return round(len(self.patches) ** 0.5)
 
     @property
     def touch(self) -> TouchPatch:
-        """A patch that asks, or a head."""
+        """A patch that is to attend, or a head."""
         return TouchPatch(self.positions, len(self.heads))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers travel as little-endian float32 in base64."""
+        """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
         return {
             "label": self.label,
             "asking": self.asking,

@@ -1,4 +1,4 @@
-"""The tokens of a text as the plain data of the token strip: one chip for each, the pieces of a word together."""
+"""The tokens of a text as the plain data of the token strip: one chip each, with the pieces of a word together."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ __all__ = ["TokenStrip"]
 class TokenStrip:
     """Tokens to choose from, and the position of the one in focus.
 
-    A title says what a token is, to those who point at it and to those who cannot see it. What it is, follows from the
-    token itself if there are no titles.
+    A title says what a token is, on hover and to a screen reader; without titles, that follows from the token itself.
     """
 
     component: ClassVar[str] = "tokens"
@@ -35,14 +34,14 @@ class TokenStrip:
         return TouchOne("word", len(self.tokens))
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it, with nothing to select in it."""
+        """Return what the browser needs to draw it, with nothing to select."""
         titles = [_title(token) for token in self.tokens] if self.titles is None else self.titles
         sentences = {start: name for name, start in groups(self.tokens)}
         chips = [
             {
                 "text": token.text,
                 "position": token.position,
-                # A patch of a picture is in no vocabulary, nor is a word that the toy makes something of by its ending.
+                # A patch of a picture is not in a vocabulary, nor is a word whose features the toy guesses.
                 "id": None if token.token_id < 0 else token.token_id,
                 "kind": "padding" if token.is_padding else "special" if token.is_special else "word",
                 "group": group,

@@ -1,1 +1,1 @@
-"""What is taught at each step: the words, the pictures and the tables, all computed from a trace."""
+"""What is taught at each step: texts, pictures and tables, all computed from a trace."""

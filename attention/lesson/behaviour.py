@@ -1,4 +1,4 @@
-"""What a head does, in words and as a table: measured on this text, labelled by rules that stand beside the label."""
+"""What a head does, in words and as a table: measured on this text, and labelled by rules that are always shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attention.segments import SENTENCES
 
 __all__ = ["describe", "head_table", "in_short", "share_table", "special_measures", "tell_behaviours"]
 
-# The columns of the table, and what of a summary stands in each; special tokens have the names that they have there.
+# The columns of the table, and the field of a summary that is in each; special tokens keep their names.
 _MEASURES = {
     "entropy (nats)": "entropy",
     "mean distance": "mean_distance",
@@ -40,7 +40,7 @@ _CROSS_MEASURES = {
 
 
 def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> str:
-    """Return as HTML what one head does on what was read, with the rules behind its labels."""
+    """Return as HTML what one head does with what was read, and the rules behind its labels."""
     if isinstance(summary, CrossSummary):
         return lesson(
             "head/words-cross",
@@ -68,7 +68,7 @@ def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> st
 
 
 def tell_behaviours(summary: HeadSummary) -> str:
-    """Return as HTML the named behaviours that a head shows, each with its rule; empty if it shows none."""
+    """Return as HTML the named behaviours of a head, each with its rule; empty if it has none."""
     return "".join(
         lesson(
             "head/behaviour",
@@ -84,7 +84,7 @@ def tell_behaviours(summary: HeadSummary) -> str:
 
 
 def in_short(summary: HeadSummary | CrossSummary, *, has_entropy: bool = True) -> str:
-    """Return a head's labels in a few plain words, for a tile of the atlas."""
+    """Return the labels of a head in a few plain words, for a tile of the atlas."""
     if isinstance(summary, CrossSummary):
         names = f"largest weight of a row {number(summary.largest)}"
     else:
@@ -97,10 +97,10 @@ def head_table(
     shares: Float[Array, "N 2 2"] | None = None,
     special: Sequence[str] = (),
 ) -> dict[str, list[str | int | float]]:
-    """Return all heads as columns of numbers, rounded as they are read, for sorting and for CSV.
+    """Return all heads as columns of numbers, rounded for reading, to sort and to save as CSV.
 
-    Of two sentences, ``shares`` (see ``attention.segments.block_shares``) adds what goes from which to which.
-    ``special`` are the special tokens of the text: of those that begin or end it, the table has the weight.
+    For two sentences, ``shares`` (see ``attention.segments.block_shares``) adds the weight within and between them.
+    ``special`` are the special tokens of the text; the table has the weight on those that begin or end it.
     """
     table: dict[str, list[str | int | float]] = {
         "layer": [summary.layer + 1 for summary in summaries],
@@ -120,14 +120,14 @@ def head_table(
 
 
 def special_measures(special: Sequence[str]) -> dict[str, str]:
-    """Return which of the special tokens begin or end a text, each with what a summary calls the weight on it."""
+    """Return the special tokens that begin or end a text, each with a summary's name for the weight on it."""
     return {name: measure for measure, known in SPECIAL_MEASURES.items() for name in special if name in known}
 
 
 def share_table(
     shares: Float[Array, "2 2"], word_shares: Float[Array, "2 2"], special: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return where the weight of two sentences goes, in one head: counted with special tokens, and without."""
+    """Return where the weight of two sentences goes in one head, counted with and without special tokens."""
     named = listed(special) if special else "special tokens"
     given: list[str] = []
     columns: list[list[str]] = [[], [], []]
@@ -137,7 +137,7 @@ def share_table(
             rest = max(0.0, 1 - to_first - to_second)
             for column, value in zip(columns, (to_first, to_second, rest), strict=True):
                 column.append(number(value))
-    # Where special tokens are counted in, nothing is left for them alone.
+    # With special tokens counted in, there is no separate share for them.
     columns[2][:2] = ["–", "–"]
     first, second = SENTENCES
     return {"from": given, f"to {first}": columns[0], f"to {second}": columns[1], f"to {named}": columns[2]}

@@ -1,7 +1,7 @@
-"""Two runs side by side: words that both have, the difference of their weights, and what has changed most.
+"""Two runs side by side: the words that they share, the difference of their weights, and the largest change.
 
-Words of the two are matched in order, by their letters in lower case (Ratcliff and Obershelp's method, as
-in Python's ``difflib``). What only one of them has is compared with nothing: such cells are NaN, not 0.
+Words are matched in order, by their lower-case letters (the method of Ratcliff and Obershelp, as in Python's
+``difflib``). There is nothing to compare a word of only one run with: its cells are NaN, not 0.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from attention.words import Word, merge_hidden, merge_words, special_names
 
 __all__ = ["COMPARE", "Comparison", "Side", "align", "changes", "changes_picture", "side_of", "tell", "tell_changes"]
 
-# The name of a cell that stands for two words in both runs.
+# The matrix name of a cell that stands for a pair of words in both runs.
 COMPARE = "compare"
-# Two weights that are less apart than this are told as level.
+# Two weights that differ by less than this are described as level.
 LEVEL = 0.02
 
-# Where a word of either run is in the first one and in the second; None if it has no such word.
+# The index of a word in the first run and in the second; None if the run does not have it.
 Pairing = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs: what it is called, its words, one head's weights between them, and what a mask hides.
+    """One of the two runs: its name, its words, the weights of one head between them, and what a mask hides.
 
-    ``owner`` is what has these words, where that is not the run but its model.
+    ``owner`` is what the words belong to, if that is not the run but its model.
     """
 
     name: str
@@ -49,15 +49,15 @@ class Side:
 
 
 def side_of(scene: Scene, name: str, owner: str = "") -> Side:
-    """Return a scene's head between whole words, each of whose rows still sums to 1."""
+    """Return the weights of a scene's head between whole words; each row still sums to 1."""
     weights, words = merge_words(scene.steps.weights, scene.tokens)
     return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens), owner)
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Pairing, ...]:
-    """Return all words of both in order: those that they share, and those that only one of them has.
+    """Return all words of both runs in order: those that they share, and those that only one of them has.
 
-    Where they differ, the first one's words come before the second one's.
+    Where they differ, the words of the first run come before those of the second.
     """
     ours, theirs = ([(each.is_special, each.text.lower()) for each in words] for words in (first, second))
     places: list[Pairing] = []
@@ -72,14 +72,14 @@ def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Pairing, ...]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on one list of words, W of them; rows and columns count along that list."""
+    """Two runs on a common list of W words, which are the rows and columns of all arrays."""
 
     first: Side
     second: Side
 
     @cached_property
     def places(self) -> tuple[Pairing, ...]:
-        """Where each word is in the first run and in the second."""
+        """The index of each word in the first run and in the second."""
         return align(self.first.words, self.second.words)
 
     @cached_property
@@ -92,36 +92,36 @@ class Comparison:
 
     @cached_property
     def shared(self) -> Bool[Array, " W"]:
-        """Which words both have."""
+        """Which words are in both runs."""
         return np.array([None not in place for place in self.places])
 
     @cached_property
     def counted(self) -> Bool[Array, " W"]:
-        """Which of the words that both have are compared in sentences: special tokens are no words."""
+        """Which of the shared words count for comparisons in the text: special tokens are not words."""
         return self.shared & np.array([not unit.is_special for unit in self.units])
 
     @cached_property
     def weights(self) -> tuple[Float[Array, "W W"], Float[Array, "W W"]]:
-        """Both runs' weights, NaN where a word is not there."""
+        """The weights of both runs, NaN for words that a run does not have."""
         return _spread(self.first.weights, [one for one, _ in self.places]), _spread(
             self.second.weights, [other for _, other in self.places]
         )
 
     @cached_property
     def hidden(self) -> tuple[Bool[Array, "W W"], Bool[Array, "W W"]]:
-        """What a mask hides in each run; what is not there is not hidden."""
+        """What the mask hides in each run; words that a run does not have are not hidden."""
         return _hidden(self.first, [one for one, _ in self.places]), _hidden(
             self.second, [other for _, other in self.places]
         )
 
     @cached_property
     def difference(self) -> Float[Array, "W W"]:
-        """The second's weights less the first's, NaN where there is nothing to compare."""
+        """The weights of the second run minus those of the first, NaN where there is nothing to compare."""
         return self.weights[1] - self.weights[0]
 
     @cached_property
     def swapped(self) -> tuple[tuple[int, int], ...]:
-        """Words of which one stands in the first run where the other stands in the second: pairs of rows."""
+        """The words that replace each other: pairs of rows, one in the first run and one in the second."""
         pairs: list[tuple[int, int]] = []
         row = 0
         while row < len(self.places):
@@ -136,7 +136,7 @@ class Comparison:
         return tuple(pairs)
 
     def most_changed(self) -> tuple[int, int] | None:
-        """Return the two words between which most has changed, special tokens left out; None if there are none."""
+        """Return the row and column with the largest change, special tokens left out; None if no words are shared."""
         if not self.counted.any():
             return None
         changed = np.where(self.counted[:, None] & self.counted, np.abs(self.difference), np.nan)
@@ -151,7 +151,7 @@ class Comparison:
         return (
             self._picture("first", self.first.name, first, selected, ours),
             self._picture("second", self.second.name, second, selected, theirs),
-            # What only one of the two hides differs by the other's weight.
+            # Where only one of the two masks hides a cell, the difference is the weight of the other run.
             self._picture("difference", title, self.difference, selected, ours & theirs),
         )
 
@@ -196,7 +196,7 @@ def _spread(weights: Array, indices: Sequence[int | None]) -> Float[Array, "W W"
 
 
 def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
-    """Return as HTML what has changed most, what the swapped words get, and which words cannot be compared."""
+    """Return as HTML the largest change, what the swapped words get, and which words cannot be compared."""
     names = {"first_name": word(_inside(comparison.first.name)), "second_name": word(_inside(comparison.second.name))}
     changed = comparison.most_changed()
     if changed is None:
@@ -214,7 +214,7 @@ def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
 
 
 def _inside(name: str) -> str:
-    """Return the name of a run as it stands inside a sentence."""
+    """Return the name of a run as it is written inside a sentence."""
     return f"the {name[4:]}" if name.startswith("The ") else name
 
 
@@ -230,16 +230,16 @@ def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str 
 
 
 def _special(comparison: Comparison) -> str:
-    """Say which tokens are not counted, if there are such."""
+    """Say which tokens are not counted, if there are any."""
     names = special_names(comparison.units)
     return lesson("compare/special", special=listed([f"<b>{word(name)}</b>" for name in names])) if names else ""
 
 
 def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
-    """Say which of the words that both have a row gives most to, and whether that is the same word in both."""
+    """Say to which of the shared words a row gives most, and whether that is the same word in both runs."""
     columns = np.flatnonzero(comparison.counted)
     first, second = (weights[row, columns] for weights in comparison.weights)
-    # A word that may look at none of them gives none of them most.
+    # A word that may not attend to any of them has no favourite.
     if not (first.any() and second.any()):
         return ""
     asking = word(comparison.units[row].text)
@@ -263,7 +263,7 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
         row=asking,
         **names,
     )
-    # The one that comes nearest to it in the second run, if there is another, and it is not level.
+    # The runner-up in the second run, if there is one that is not level.
     rival = int(np.where(np.arange(columns.size) == best, -1, second).argmax())
     if first[rival] >= first[best] or second[rival] >= second[best]:
         return told
@@ -275,7 +275,7 @@ def _winner(comparison: Comparison, row: int, names: dict[str, str]) -> str:
 
 
 def _winner_facts(name: str, comparison: Comparison, column: int, first: float, second: float) -> dict[str, str]:
-    """Return a word and what it gets in both runs, as facts that begin with a name."""
+    """Return a word and what it gets in both runs, as facts whose names begin with ``name``."""
     return {
         name: word(comparison.units[column].text),
         f"{name}_first": fact(float(first)),
@@ -284,7 +284,7 @@ def _winner_facts(name: str, comparison: Comparison, column: int, first: float, 
 
 
 def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
-    """Say how the words of both look at two words of which each run has one: the row in which it differs most."""
+    """Say how the shared words attend to a pair of swapped words, in the row where this differs most."""
     first, second = comparison.weights
     if not comparison.counted.any():
         return ""
@@ -306,9 +306,9 @@ def _only(side: Side, indices: Sequence[int | None]) -> str:
 
 
 def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
-    """Return by how much the cell that has changed most differs between two runs of one model, head by head.
+    """Return the largest change of a cell between two runs of the same model, for each head.
 
-    It is the cell of ``Comparison.most_changed``: special tokens do not count.
+    It is that of ``Comparison.most_changed``: special tokens do not count.
     """
     rows = []
     for one, other in zip(first.layers, second.layers, strict=True):
@@ -325,7 +325,7 @@ def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
 
 
 def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
-    """Return how much each head has changed as a small table, a row for each layer."""
+    """Return the largest change of each head as a small table, with a row for each layer."""
     n_layers, n_heads = changed.shape
     return Matrix(
         name="changes",
@@ -343,7 +343,7 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
 
 
 def tell_changes(changed: Float[Array, "L H"]) -> str:
-    """Return as HTML which head has changed most, and which least."""
+    """Return as HTML which head changes most, and which least."""
     most, least = (np.unravel_index(int(index), changed.shape) for index in (changed.argmax(), changed.argmin()))
     return lesson(
         "compare/heads",

@@ -1,4 +1,4 @@
-"""How one cell came about: the parts that add up to it, or the sum that it is divided by."""
+"""How one cell was computed: the parts that add up to it, or the sum by which it is divided."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from attention.lesson.prose import exact, lesson, word
 
 __all__ = ["WHOLE_VECTOR", "Detail", "indexed", "tell_largest"]
 
-# What the bars are where a cell is explained by the vector that it stands in.
+# What the bars show if a cell is explained by the vector that contains it.
 WHOLE_VECTOR = "the whole vector, dimension by dimension"
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One cell explained: a sentence (HTML), the parts as bars, and, for a softmax, its table."""
+    """One cell explained: a sentence (HTML), the parts as bars, and, for softmax, its table."""
 
     title: str
     note: str

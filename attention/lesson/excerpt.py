@@ -1,7 +1,7 @@
-"""What of a scene's numbers stands in the code of a step, and which of them the code prints.
+"""Which of a scene's numbers are in the code of a step, and which of them the code prints.
 
-No number is made up. Where an array is too large to paste, the code takes a part of it and says so:
-the row that is printed, the first columns of a matrix, or the first keys.
+No number is made up. If an array is too large to paste, the code contains a part of it and says so: the
+row that is printed, the first columns of a matrix, or the first keys.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MAX_LABEL = 24  # characters of a token in a comment
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A scene as code has it: in which library, and the token in whose row the numbers stand that are printed.
+    """A scene as code: the library, and the token whose row contains the numbers that are printed.
 
-    ``column`` is that of the cell to print, where a step makes a matrix of scores or weights; None is the highest.
+    ``column`` is that of the cell to print, if a step produces a matrix of scores or weights; None is the highest cell.
     """
 
     library: Library
@@ -34,7 +34,7 @@ class Excerpt:
     column: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what there is not.
+        """Refuse what does not exist.
 
         Raises:
             ValueError: there is no such library.
@@ -49,15 +49,15 @@ class Excerpt:
 
     @property
     def place(self) -> str:
-        """Layer and head as the page names them, counted from 1."""
+        """Layer and head as they are named on the page, counted from 1."""
         return f"layer {self.scene.layer + 1}, head {self.scene.head + 1}"
 
     def fill(self, template: str, values: Values) -> str:
-        """Return a template with these values in it, and the layer and the head unless they say another place."""
+        """Fill a template with these values, and with the layer and the head unless the values give another place."""
         return fill(template, self.library, {"place": self.place, **values})
 
     def recorded(self, title: str, **arrays: Array | None) -> str:
-        """Give the arrays themselves where the code that makes them cannot be shown."""
+        """Write the arrays themselves, if the code that computes them cannot be shown."""
         known = {name: array for name, array in arrays.items() if array is not None}
         rows = self.rows(*known.values())
         values = self.write(**{name: known[name][rows] if name in known else None for name in "XQKV"})
@@ -69,7 +69,7 @@ class Excerpt:
         return self.fill("recorded", {"title": title, "result": name, **values, **self.vector(array, rows)})
 
     def rows(self, *arrays: Array | None) -> slice:
-        """Return all rows, or only the one that is printed if one of the arrays is too large to paste."""
+        """Return all rows or, if one of the arrays is too large to paste, only the row that is printed."""
         is_large = any(array is not None and array.nbytes > MAX_BYTES for array in arrays)
         return slice(self.row, self.row + 1) if is_large else slice(None)
 
@@ -84,7 +84,7 @@ class Excerpt:
         return {**code, **shapes(**arrays)}
 
     def write_bias(self, bias: Float[Array, " C"] | None) -> str:
-        """Write a bias as code, or 0 where there is none."""
+        """Write a bias as code, or 0 if there is none."""
         return "0  # there is none" if bias is None else array_code(bias, self.library)
 
     def cell(self, matrix: Float[Array, "Q K"], rows: slice) -> Values:
@@ -96,17 +96,17 @@ class Excerpt:
         return {**self._printed(rows), "column": str(column), "answer": answer}
 
     def vector(self, matrix: Float[Array, "T C"], rows: slice) -> Values:
-        """Choose the numbers to print: the first of the row's."""
+        """Choose the numbers to print: the first few of the row."""
         answer = f"{numbers(matrix[self.row])}, the first of {self.label(self.row)}"
         return {**self._printed(rows), "n_shown": str(N_SHOWN), "answer": answer}
 
     def _printed(self, rows: slice) -> Values:
-        """Return where the row to print is among these rows, and say so if it is alone."""
+        """Return the index of the row to print among these rows, and a note if it is the only one."""
         if rows == slice(None):
             return {"row": str(self.row), "cut": None}
         return {"row": "0", "cut": f"Here only the row of {self.label(self.row)}: all rows are too many to paste."}
 
 
 def are_close(ours: Array, wanted: Array) -> bool:
-    """Tell whether what the code makes is what was recorded, to four decimals."""
+    """Tell whether the result of the code equals what was recorded, to four decimals."""
     return ours.shape == wanted.shape and bool(np.allclose(ours, wanted, rtol=1e-4, atol=1e-4))

@@ -1,4 +1,4 @@
-"""What came of attention written five ways, in words and as tables."""
+"""The results of attention written five ways, in words and as tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["shape_table", "tell_five_ways", "ways_table"]
 
 
 def ways_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
-    """Return for each way what it gives, how long it is, how far from the model's own, and how long it takes."""
+    """Return, for each way, its result, its length, its distance from the model's own output, and its time."""
     return {
         "written as": [result.way.name for result in results],
         "gives": ["one head's output" if result.way.is_one_head else "what all heads add" for result in results],
@@ -27,13 +27,13 @@ def ways_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
 
 
 def shape_table(result: Result) -> dict[str, list[str]]:
-    """Return the shapes of a way's variables, as they were when it ran on this text."""
+    """Return the shapes of a way's variables when it ran on this text."""
     shapes = [" × ".join(map(str, shape)) for shape in result.shapes.values()]
     return {"variable": list(result.shapes), "shape": shapes}
 
 
 def tell_five_ways(scene: Scene, results: Sequence[Result]) -> str:
-    """Return as HTML how well the five agree, on which text and with which weights."""
+    """Return as HTML how well the five ways agree, on which text and with which weights."""
     differences = [result.difference for result in results]
     told = lesson(
         "five-ways/intro",
@@ -57,5 +57,5 @@ def tell_five_ways(scene: Scene, results: Sequence[Result]) -> str:
 
 
 def _n_lines(source: str) -> int:
-    """Count the lines that do something: no blank ones."""
+    """Count the lines that are not blank."""
     return sum(bool(line.strip()) for line in source.splitlines())

@@ -1,4 +1,4 @@
-"""Words that a model did not find in its lexicon, named, and what follows from that for its heads."""
+"""The words that a model did not find in its lexicon, and what follows from that for its heads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from attention.lesson.scene import Scene
 
 __all__ = ["tell_guessed", "tell_mostly_guessed"]
 
-# So many words are named; of the others it is said how many they are.
+# How many words are named; the others are only counted.
 MAX_NAMED = 5
 
 
 def tell_guessed(scene: Scene) -> str:
-    """Return as HTML which words the model only guessed by their ending; empty if it knew them all."""
+    """Return as HTML which words the model only guessed from their endings; empty if it knew them all."""
     words = _guessed(scene)
     if not words:
         return ""
@@ -21,7 +21,7 @@ def tell_guessed(scene: Scene) -> str:
 
 
 def tell_mostly_guessed(scene: Scene) -> str:
-    """Return as HTML what it means for a head that goes by kinds of words, where most words were guessed."""
+    """Return as HTML what it means for a head that relies on kinds of words if most words were guessed."""
     words = [token for token in scene.tokens if any(map(str.isalpha, token.typed)) and not token.is_special]
     guessed = [token for token in words if token.is_guessed]
     parts, features = scene.trace.embeddings, scene.info.feature_names
@@ -37,7 +37,7 @@ def tell_mostly_guessed(scene: Scene) -> str:
 
 
 def _as_nouns(nouns: int, guessed: int) -> str:
-    """Return how many of the guessed words were taken for nouns, as a sentence says it."""
+    """Say how many of the guessed words were taken for nouns, as part of a sentence."""
     if guessed == 1:
         return "it for a noun" if nouns else "it for no noun"
     taken = "all" if nouns == guessed else str(nouns or "none")
@@ -45,14 +45,14 @@ def _as_nouns(nouns: int, guessed: int) -> str:
 
 
 def _part(some: int, count: int) -> str:
-    """Return so many of the words, as a sentence says it."""
+    """Say how many of the words these are, as part of a sentence."""
     if count == 1:
         return "the only word"
     return f"all {count} words" if some == count else f"{some} of the {count} words"
 
 
 def _guessed(scene: Scene) -> list[str]:
-    """Return the words that were guessed, each once, as they were typed first."""
+    """Return the words that were guessed, each once, as they were first typed."""
     found: dict[str, str] = {}
     for token in scene.tokens:
         if token.is_guessed:

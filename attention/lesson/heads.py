@@ -14,8 +14,8 @@ __all__ = ["head_thumbs"]
 
 
 def head_thumbs(scene: Scene) -> list[HeadThumb]:
-    """Return one small picture of weights per head, with a sentence about the word in focus."""
-    # Head by head, and only the small picture is kept: all weights of a long text take much memory.
+    """Return a small picture of each head's weights, with a sentence about the word in focus."""
+    # Head by head, keeping only the small picture: the weights of all heads take much memory for a long text.
     return [_thumb(scene, head, scene.attention.head(head).weights) for head in range(scene.info.n_heads)]
 
 
@@ -30,6 +30,6 @@ def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
 
 
 def _group(scene: Scene, head: int) -> str:
-    """Name the key/value head that a head shares with others; empty if it shares none."""
+    """Name the key/value head that a head shares with others; empty if it does not share one."""
     size = scene.info.group_size
     return "" if size == 1 else f"Key/value head {head // size + 1}, shared by {size} query heads"

@@ -1,4 +1,4 @@
-"""The formula of attention in LaTeX: the part that a step is about in its colour, the rest in grey."""
+"""The attention formula in LaTeX: the part that a step is about in its colour, the rest in grey."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["K_T", "K", "Q", "V", "attention", "coloured", "divisor", "product"]
 
 
 def coloured(colour: str, latex: str) -> str:
-    """Return a part of a formula in a colour."""
+    """Colour a part of a formula."""
     return rf"\textcolor{{{colour}}}{{{latex}}}"
 
 
@@ -30,10 +30,10 @@ def attention(
     softmax: str | None = None,
     value: str | None = None,
 ) -> str:
-    """Return the formula of attention with the parts that are given as they are, and the others in grey.
+    """Return the attention formula with the given parts as they are, and the others in grey.
 
-    A position bias is written where the model has one, and the scaling as the model does it; a model that
-    leaves its scores as they are has none, unless it is given.
+    A position bias is included if the model has one. The scaling is written as the model does it, and left out
+    if the model does not scale, unless it is given.
     """
     divided = divisor(scene)
     inside = (
@@ -48,12 +48,12 @@ def attention(
 
 
 def product(scene: Scene | None, latex: str) -> str:
-    """Return the product of queries and keys with the position bias B added, where the model has one."""
+    """Return the product of queries and keys, plus the position bias B if the model has one."""
     has_bias = scene is not None and scene.attention.bias is not None
     return f"({latex} + B)" if has_bias else latex
 
 
 def divisor(scene: Scene | None) -> str:
-    """Return what the scores are divided by: √d_k, or a number of the model's own; empty if by nothing."""
+    """Return what the scores are divided by: √d_k or a number of the model's own; empty if they are not divided."""
     root = r"\sqrt{d_k}"
     return root if scene is None else scene.divisor(root)

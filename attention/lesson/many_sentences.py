@@ -1,4 +1,4 @@
-"""What heads do over many sentences, in words, as a picture of means, and as a table."""
+"""What heads do on average over many sentences: in words, as a picture of means, and as a table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALIGNMENTS: tuple[Alignment, ...] = ("start", "end")
 
 @dataclass(frozen=True, slots=True)
 class LayerMeasure:
-    """A number of every head that is drawn layer by layer: its name in a summary, its title, its unit."""
+    """A measure of heads that is drawn layer by layer: its name in a summary, its title, its unit."""
 
     name: str
     title: str
@@ -53,7 +53,7 @@ LAYER_MEASURES = (
 
 
 def layer_measures(result: StudyResult) -> list[LayerMeasure]:
-    """Return what there is to draw: first the weight on the special tokens that end and begin a text."""
+    """Return the measures that are drawn: first the weight on the special tokens that end and begin a text."""
     special = [LayerMeasure(measure, f"Weight on {name}", "share") for name, measure in _sinks(result)]
     return [*special, *LAYER_MEASURES]
 
@@ -64,7 +64,7 @@ def _sinks(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def tell_layers(result: StudyResult) -> str:
-    """Return as HTML what the pictures of the layers are, and which layer gives most to special tokens."""
+    """Return as HTML what the charts of the layers show, and which layer gives most to special tokens."""
     told = lesson("study/layers")
     sinks = [(name, result.measure(measure).mean(axis=1)) for name, measure in _sinks(result)]
     if not sinks:
@@ -85,7 +85,7 @@ def tell_layers(result: StudyResult) -> str:
 
 
 def aligned(result: StudyResult, alignment: Alignment) -> AlignedMean:
-    """Return the mean weights, sentences laid on each other at their first or at their last token."""
+    """Return the mean weights, with the sentences aligned at their first or at their last tokens."""
     return result.from_start if alignment == "start" else result.from_end
 
 
@@ -114,7 +114,7 @@ def averages(result: StudyResult, alignment: Alignment, current: Head) -> Atlas:
 
 
 def _in_short(result: StudyResult, summary: HeadSummary) -> str:
-    """Return a head's commonest pattern and its labels in a few plain words."""
+    """Return a head's most common pattern and its labels in a few plain words."""
     pattern, _ = result.commonest_pattern(summary.layer, summary.head)
     return f"{', '.join((pattern, *summary.behaviour_names))}; entropy {number(summary.entropy)}"
 
@@ -145,14 +145,14 @@ def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix
 
 
 def positions(mean: AlignedMean, alignment: Alignment) -> tuple[str, ...]:
-    """Name the positions: counted from 0 at the start or from −1 at the end, or the token that all have there."""
+    """Name the positions: by the token that all sentences have there, else from 0 at the start or −1 at the end."""
     size = len(mean.names)
     numbers = [str(i) if alignment == "start" else f"−{size - i}" for i in range(size)]
     return tuple(name or number for name, number in zip(mean.names, numbers, strict=True))
 
 
 def how_many(result: StudyResult, alignment: Alignment) -> str:
-    """Say in a plain sentence of how many sentences the cells of the mean picture are the mean."""
+    """Say in a plain sentence over how many sentences each cell of the mean picture is averaged."""
     counts = aligned(result, alignment).counts.diagonal()
     fewest, n = int(counts.min()), result.n_sentences
     where = "first" if alignment == "start" else "last"
@@ -167,7 +167,7 @@ def how_many(result: StudyResult, alignment: Alignment) -> str:
 
 
 def describe(result: StudyResult, head: Head) -> str:
-    """Return as HTML what one head does over the sentences, with the rules behind its labels."""
+    """Return as HTML what one head does on average over the sentences, and the rules behind its labels."""
     summary = _summary(result, head)
     pattern, n_times = result.commonest_pattern(*head)
     told = lesson(
@@ -198,7 +198,7 @@ def _summary(result: StudyResult, head: Head) -> HeadSummary:
 
 
 def study_table(result: StudyResult) -> dict[str, list[str | int | float]]:
-    """Return all heads as columns: the means, and how often each had its commonest pattern."""
+    """Return all heads as columns: the means, and how often each has its most common pattern."""
     table = head_table(result.summaries, special=result.special)
     commonest = [result.commonest_pattern(summary.layer, summary.head) for summary in result.summaries]
     front: dict[str, list[str | int | float]] = {name: table.pop(name) for name in ("layer", "head")}

@@ -1,4 +1,4 @@
-"""The two kinds of matrices that steps show: of queries and keys, and of vectors, one for each token."""
+"""The two kinds of matrices that steps show: pairs of queries and keys, and vectors, one for each token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pairs(
     palette: Palette = "signed",
     hidden: Bool[Array, "Q K"] | None = None,
 ) -> Matrix:
-    """Return numbers of a head as a matrix with a row for each query and a column for each key."""
+    """Return a head's numbers as a matrix with a row for each query and a column for each key."""
     return Matrix(
         name=name,
         title=title,
@@ -65,7 +65,7 @@ def vectors(
     *,
     of_keys: bool = False,
 ) -> Matrix:
-    """Return vectors as a matrix with a row for each token; ``of_keys``: for each token that is looked at."""
+    """Return vectors as a matrix with a row for each token or, with ``of_keys``, for each token attended to."""
     names = numbered(values.shape[1]) if columns is None else columns
     tokens, labels = (scene.key_tokens, scene.key_labels) if of_keys else (scene.tokens, scene.labels)
     return Matrix(

@@ -1,4 +1,4 @@
-"""What a decoder says comes next, after its last layer and, by the logit lens, after every other."""
+"""A decoder's prediction of the next token, after its last layer and, by the logit lens, after every other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N_CANDIDATES = 10
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A token that may come next: how it is shown, what it adds to the text (None: nothing that can be typed)."""
+    """A candidate for the next token: how it is shown, and what it adds to the text (None if it cannot be typed)."""
 
     label: str
     text: str | None
@@ -29,7 +29,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class LayerGuess:
-    """What would come next after so many layers, and how the model's final answer does there (the best rank is 1)."""
+    """The prediction after a given layer, and the probability and rank (from 1) of the model's final answer there."""
 
     layer: int
     label: str
@@ -40,7 +40,7 @@ class LayerGuess:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The likeliest tokens after the last layer, the first guess after each layer, and how many tokens there are."""
+    """The most likely tokens after the last layer, the first guess after each layer, and the size of the vocabulary."""
 
     candidates: tuple[Candidate, ...]
     layers: tuple[LayerGuess, ...]
@@ -48,7 +48,7 @@ class Forecast:
 
     @property
     def since(self) -> int:
-        """The layer from which on the model's answer is always the first."""
+        """The layer from which the model's answer is always the first guess."""
         wrong = [guess.layer for guess in self.layers if guess.answer_rank > 1]
         return max(wrong, default=-1) + 1
 
@@ -58,7 +58,7 @@ def forecast(found: NextToken, text: str) -> Forecast:
 
     Args:
         found: logits of shape (L+1, V).
-        text: what they continue; a token that leaves it as it is adds nothing.
+        text: the text that they continue; a token that leaves it unchanged adds nothing.
     """
     probabilities = softmax(found.logits)
     order = np.argsort(-probabilities[-1], kind="stable")[:N_CANDIDATES]
@@ -76,24 +76,24 @@ def forecast(found: NextToken, text: str) -> Forecast:
 
 
 def _addition(addition: str | None, text: str) -> str | None:
-    """Return what a token adds to a text; None if nothing of it would be left."""
+    """Return what a token adds to a text; None if nothing would be left of it after cleaning."""
     return addition if addition is not None and clean(text + addition) != text else None
 
 
 def formula(trace: Trace) -> str:
-    """Return in LaTeX how the probabilities come about; x is the last token's vector, U the unembedding."""
+    """Return in LaTeX how the probabilities are computed; x is the last token's vector, U the unembedding."""
     return rf"p = \mathrm{{softmax}}\big(\mathrm{{{_norm_name(trace)}}}(x_T) \, W_U\big)"
 
 
 def _norm_name(trace: Trace) -> str:
-    """Return what the final norm is called: a decoder's norms are all of one kind."""
+    """Return the name of the final norm: all norms of a decoder are of the same kind."""
     norm = trace.layers[-1].norm
     assert norm is not None
     return norm.name
 
 
 def tell_next(found: Forecast, trace: Trace) -> str:
-    """Return as HTML what comes next."""
+    """Return as HTML which token comes next."""
     best = found.candidates[0]
     last = [token for token in trace.tokens if not token.is_padding][-1]
     text = lesson(
@@ -109,12 +109,12 @@ def tell_next(found: Forecast, trace: Trace) -> str:
 
 
 def tell_lens(found: Forecast) -> str:
-    """Return as HTML what the logit lens is, and since when the answer is first."""
+    """Return as HTML what the logit lens is, and from which layer the answer is the first guess."""
     return lesson("next-token/lens", since=found.since, best=word(found.candidates[0].label))
 
 
 def lens_table(found: Forecast) -> dict[str, list[str]]:
-    """Return the guesses as columns, a row for each layer, the last one first."""
+    """Return the guesses as columns, with a row for each layer, the last layer first."""
     best, rows = found.candidates[0].label, found.layers[::-1]
     return {
         "after layer": [str(guess.layer) if guess.layer else "0 (embedding)" for guess in rows],

@@ -1,4 +1,4 @@
-"""What came of it: what a decoder wrote, and what a picture was taken for."""
+"""The outcome of a run: what a decoder wrote, and which digit a picture was taken for."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["tell_alignment", "tell_answer", "tell_written"]
 
 
 def tell_written(whole: Trace, is_given: bool) -> str:
-    """Return as HTML what the decoder of an encoder–decoder wrote; ``is_given``: read, since it was typed."""
+    """Return as HTML what the decoder of an encoder–decoder wrote or, if the text ``is_given``, what it read."""
     assert whole.decoder is not None
     model = word(whole.info.name)
     if not whole.decoder.text:
-        # It may end at once: what it begins with is there all the same.
+        # It may end at once; the token with which it begins is there in any case.
         tokens = ", ".join(word(token.text) for token in whole.decoder.tokens)
         return lesson("outcome/written-nothing", model=model, tokens=tokens)
     return lesson(
@@ -28,7 +28,7 @@ def tell_written(whole: Trace, is_given: bool) -> str:
 
 
 def tell_alignment(scene: Scene, card: TranslatorCard) -> str:
-    """Return as HTML how often a head of the translator's cross-attention is right, as its card says."""
+    """Return as HTML how often a head of the translator's cross-attention is right, according to its card."""
     is_best = (scene.layer, scene.head) == (card.best_layer, card.best_head)
     place = f"layer {card.best_layer + 1}, head {card.best_head + 1}"
     others = f"; the best is {place} with {_percent(card.alignment[card.best_layer][card.best_head])}"
@@ -46,7 +46,7 @@ def tell_alignment(scene: Scene, card: TranslatorCard) -> str:
 
 
 def tell_answer(answer: Answer, model: str, card: DigitsCard | None) -> str:
-    """Return as HTML what a picture was taken for, and with how much of the probability."""
+    """Return as HTML what a picture was taken for, and with what probability."""
     probabilities = softmax(answer.logits)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
     facts = {

@@ -1,4 +1,4 @@
-"""What the heads of a Vision Transformer look at, laid over the picture."""
+"""The weights of a Vision Transformer's heads, laid over the picture."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def overlay(scene: Scene) -> Overlay:
 
 
 def overlay_table(data: Overlay) -> dict[str, list[str]]:
-    """Return the weights as columns, in full precision: a row for each patch, and one for what is no patch."""
+    """Return the weights as columns, in full precision: a row for each patch, and one for all other tokens."""
     table = {"to": [*data.patches, "other tokens"]}
     for head in data.heads:
         table[head.label] = [repr(float(weight)) for weight in (*head.weights, head.special)]
@@ -46,7 +46,7 @@ def overlay_table(data: Overlay) -> dict[str, list[str]]:
 
 
 def tell_overlay(scene: Scene) -> str:
-    """Return as HTML what is laid over the picture, and how much of it falls on ink."""
+    """Return as HTML what is laid over the picture, and how much of the weight falls on patches."""
     row = scene.steps.weights[scene.word]
     patches = [token.position for token in scene.tokens if not token.is_special]
     on_patches = float(row[patches].sum())

@@ -1,4 +1,4 @@
-"""The proof beside the picture: our numbers against the model's own, link by link."""
+"""The proof beside the picture: the numbers computed here compared with the model's own, link by link."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attention.trace import Difference, LayerTrace, Trace
 
 __all__ = ["TOLERANCE", "Link", "LinkName", "Proof", "prove", "tell_proof"]
 
-# As a part of the largest number that the model has there, or of a row's sum, which is 1. A float32 is rounded by up to
-# 6e-8 of itself. Over a sum of n products, in two orders, such errors grow with √n: for n from 64 to 4,096, to 5e-7 to
-# 4e-6. What is wrong by a thousandth of the largest number is a hundred times further away.
+# Relative to the largest number that the model has there, or to a row's sum, which is 1. Rounding to float32 changes a
+# number by up to 6e-8 of itself. In a sum of n products, computed in two orders, such errors grow with √n: to between
+# 5e-7 and 4e-6 for n from 64 to 4,096. An error of a thousandth of the largest number is a hundred times the tolerance.
 TOLERANCE = 1e-5
 
-# From a layer's input to what it adds: each is made of what stands before it.
+# From a layer's input to what it adds: each link is computed from what comes before it.
 LinkName = Literal["queries", "keys", "values", "outputs", "added"]
 LINK_NAMES: tuple[LinkName, ...] = get_args(LinkName)
 _LABELS: dict[LinkName, str] = {
@@ -33,7 +33,7 @@ _LABELS: dict[LinkName, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of the chain: how it is worked out, and how far that is from the model's own; None if not known."""
+    """One link of the chain: how it is computed, and its largest difference from the model's own; None if unknown."""
 
     name: LinkName
     made_of: str
@@ -41,7 +41,7 @@ class Link:
 
     @property
     def holds(self) -> bool:
-        """Tell whether it is within the tolerance, or nothing is known against it."""
+        """Tell whether the difference is within the tolerance, or unknown."""
         return self.found is None or self.found.relative <= TOLERANCE
 
     @property
@@ -52,7 +52,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How far ours and the model's own are apart at most, over all layers, heads and tokens."""
+    """The largest differences between our numbers and the model's own, over all layers, heads and tokens."""
 
     links: tuple[Link, ...]
     largest_row_error: float
@@ -60,22 +60,22 @@ class Proof:
 
     @classmethod
     def of_outputs(cls, found: Difference, largest_row_error: float) -> Proof:
-        """Return the proof where only queries, keys, values and the heads' outputs were kept."""
+        """Return the proof for a run of which only queries, keys, values and the heads' outputs were kept."""
         known: dict[LinkName, Difference] = {"outputs": found}
         return cls(_links(known, ()), largest_row_error)
 
     @property
     def largest_difference(self) -> float:
-        """How far the heads' outputs are from the model's own."""
+        """The largest absolute difference between the heads' outputs and the model's own."""
         return next(link.found.absolute for link in self.links if link.name == "outputs" and link.found is not None)
 
     @property
     def holds(self) -> bool:
-        """Tell whether every link that is known, and every row, is within the tolerance."""
+        """Tell whether every known link and every row is within the tolerance."""
         return all(link.holds for link in self.links) and self.largest_row_error <= TOLERANCE
 
     def sentence(self, name: str) -> str:
-        """Say it in plain words, for the model of this name."""
+        """Say it in plain words, for the model with this name."""
         difference = scientific(self.largest_difference)
         told = f"{self.rows} · recomputed vs. {name}'s own output: largest difference {difference}"
         broken = [link.label for link in self.links if not link.holds]
@@ -91,7 +91,7 @@ class Proof:
         return f"{rows} ({self.n_masked_rows} wholly masked rows to 0)" if self.n_masked_rows else rows
 
     def table(self) -> list[tuple[str, str, str, str]]:
-        """Return each link in plain words: what it is, what it is made of, and the difference, also as a part."""
+        """Return each link in plain words: what it is, how it is computed, its absolute and relative difference."""
         rows = []
         for link in self.links:
             if link.found is None:
@@ -104,17 +104,17 @@ class Proof:
 
 
 def tell_proof(name: str, proof: Proof) -> str:
-    """Return as HTML what was compared with what, and what was not, for the model of this name."""
+    """Return as HTML what was compared with what, and what was not, for the model with this name."""
     told = lesson("proof/words", model=word(name), tolerance=scientific(TOLERANCE))
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
     return told + lesson("proof/outputs", model=word(name)) if knows_outputs_alone else told
 
 
 def prove(trace: Trace) -> Proof:
-    """Work out every layer of a run once more, from what entered it to what it added, and compare it with the model's.
+    """Compute every layer of a run once more, from its input to what it adds, and compare it with the model's own.
 
-    Each link begins at what the model itself had before it, so that one that is wrong is named, and errors do not add
-    up. It is known of a part only where all layers of that part kept it.
+    Each link starts from the model's own numbers, so that a wrong link is identified and errors do not accumulate. A
+    link of a part is known only if all layers of that part recorded it.
     """
     layers = [layer for part in trace.traces for layer in part.layers]
     found: dict[LinkName, Difference] = {"outputs": Difference()}
@@ -131,14 +131,14 @@ def prove(trace: Trace) -> Proof:
 
 
 def _check_heads(layer: LayerTrace) -> tuple[Difference, float, int]:
-    """Compare the heads' outputs, and return with it by how much a row misses its sum, and how many see nothing."""
+    """Compare the heads' outputs; also return the largest error of a row's sum and the number of fully masked rows."""
     worst, row_error, n_masked_rows = 0.0, 0.0, 0
-    # Head by head: all at once take much memory where the text is long.
+    # Head by head: all heads at once take much memory for a long text.
     for head, model_output in enumerate(layer.model_output):
         steps = layer.head(head)
         is_masked = np.isneginf(steps.masked_scores).all(axis=-1)
         n_masked_rows += int(is_masked.sum())
-        # NumPy's maximum, since Python's passes over NaN, and the proof must not.
+        # NumPy's maximum propagates NaN; Python's may drop it, and the proof must not.
         row_error = float(np.maximum(row_error, np.abs(steps.weights.sum(axis=-1) - ~is_masked).max()))
         worst = float(np.maximum(worst, np.abs(steps.head_outputs - model_output).max()))
     return Difference.within(worst, layer.model_output), row_error, n_masked_rows
@@ -149,7 +149,7 @@ def _links(found: dict[LinkName, Difference], layers: Sequence[LayerTrace]) -> t
 
 
 def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:
-    """Return how a link is worked out, as these layers do it."""
+    """Return how these layers compute a link."""
     if name == "outputs":
         return "softmax(Q·Kᵀ, scaled and masked)·V"
     source, letter = ("joined heads", "O") if name == "added" else ("X", name[0].upper())

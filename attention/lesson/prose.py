@@ -1,4 +1,4 @@
-"""Lesson texts: sections of Markdown files with places for facts, filled so that nothing typed is ever interpreted."""
+"""Lesson texts: sections of Markdown files with places for facts, filled so that typed text is never interpreted."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ __all__ = ["SMALLEST_TOLD", "exact", "fact", "length", "lesson", "lessons", "lis
 
 LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
 
-# What would be written as 0.00 is not worth a look.
+# What would be written as 0.00 is not worth mentioning.
 SMALLEST_TOLD = 0.005
-# Longer words are shortened in sentences; the pictures and tables show them whole.
+# Longer words are shortened in sentences; pictures and tables show them in full.
 MAX_WORD = 32
 
 
 def word(text: str) -> str:
-    """Return a typed word as HTML: escaped, shortened, with its own direction of writing."""
+    """Return a typed word as HTML: escaped, shortened, with its own writing direction."""
     return typed(text if len(text) <= MAX_WORD else f"{text[:MAX_WORD]}…")
 
 
 def typed(text: str) -> str:
-    """Return a text as HTML, whole: escaped, with its own direction of writing."""
+    """Return a text in full as HTML: escaped, with its own writing direction."""
     return f"<bdi>{html.escape(text)}</bdi>"
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``.
+    """List words as in a sentence: ``a``, ``a and b``, ``a, b and c``.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there are no words.
     """
     *before, last = words
     return f"{', '.join(before)} {message('and')} {last}" if before else last
 
 
 def fact(value: float) -> str:
-    """Return a number as it stands on the pictures."""
+    """Return a number as it is written in the pictures."""
     return f"<b>{number(value)}</b>"
 
 
@@ -57,20 +57,19 @@ def exact(value: float, decimals: int = 4) -> str:
 
 
 def length(vector: Array) -> str:
-    """Return how long a vector is."""
+    """Return the length of a vector."""
     return fact(float(np.linalg.norm(vector)))
 
 
 def small(value: float) -> str:
-    """Return a difference between two computations."""
+    """Return a difference between two computations, with two significant digits."""
     return scientific(value)
 
 
 def lesson(name: str, **facts: str | int) -> str:
-    """Return a lesson text as HTML, with facts (HTML already, see ``word`` and ``fact``) in their places.
+    """Return a lesson text as HTML, with facts (already HTML, see ``word`` and ``fact``) in their places.
 
-    A name is that of a file and of a section in it: ``tokens/pieces`` is what stands under ``## pieces`` in
-    ``tokens.md``.
+    The name is that of a file and of a section in it: ``tokens/pieces`` is the section ``## pieces`` of ``tokens.md``.
 
     Raises:
         KeyError: there is no such section, or a place in the text has no fact.
@@ -90,13 +89,13 @@ def lessons() -> dict[str, str]:
 @cache
 def _rendered(name: str) -> str:
     file, _, section = name.partition("/")
-    # The files are ours, so their HTML (the colours of q, k and v) is kept.
+    # The files are part of the project, so their HTML (the colours of q, k and v) is kept.
     return MarkdownIt("commonmark", {"html": True}).render(_sections(file)[section])
 
 
 @cache
 def _sections(file: str) -> dict[str, str]:
-    """Return the sections of a file by their headings, those that the server's language has in that language."""
+    """Return the sections of a file by their headings, translated where the server's language has a translation."""
     folder = language().folder
     own = None if folder is None else folder / "lessons" / f"{file}.md"
     english = _read_sections(LESSONS / f"{file}.md")
@@ -107,7 +106,7 @@ def _read_sections(path: Path) -> dict[str, str]:
     """Return the sections of a file by their headings, in order.
 
     Raises:
-        ValueError: two sections have the same heading, or something stands before the first.
+        ValueError: two sections have the same heading, or there is text before the first.
     """
     before, *sections = re.split(r"^## +(.+?) *$", path.read_text("utf-8"), flags=re.MULTILINE)
     names, texts = sections[::2], sections[1::2]

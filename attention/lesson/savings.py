@@ -1,4 +1,4 @@
-"""What it saves that query heads share keys and values: weights and cache, worked out from a model's sizes."""
+"""What is saved if query heads share keys and values: weights and cache, computed from a model's sizes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ __all__ = [
 
 # A number in the cache is stored in 16 bits.
 BYTES_PER_NUMBER = 2
-# The number of groups where a model has none of its own: that of Llama 3.
+# The number of groups for a model without groups: that of Llama 3.
 USUAL_GROUPS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes of a model that its attention costs depend on, and where they were published."""
+    """The sizes on which the costs of a model's attention depend, and where they were published."""
 
     name: str
     n_layers: int
@@ -51,7 +51,7 @@ class Sizes:
 
     @property
     def variants(self) -> dict[str, int]:
-        """The numbers of key/value heads to compare: one for each query head, one for each group, one for all.
+        """The numbers of key/value heads to compare: one per query head, one per group, one for all.
 
         With a single query head, all three are the same.
         """
@@ -63,14 +63,14 @@ class Sizes:
 
 
 def sizes_of(trace: Trace) -> Sizes:
-    """Return the sizes of the model that was run, with the text that it read as its context."""
+    """Return the sizes of the model that was run, with the length of its text as the context."""
     info = trace.info
     sizes = (info.n_layers, info.n_heads, info.n_key_value_heads, info.d_model, info.d_head)
     return Sizes(info.name, *sizes, len(trace.tokens), "as it was run here")
 
 
 def _groups(n_heads: int) -> int:
-    """Return how many groups a model without any would have: as Llama 3, else about as many as are in each; or 1."""
+    """Return the number of groups for a model without groups: that of Llama 3, else a divisor near √H; or 1."""
     if n_heads % USUAL_GROUPS == 0 and n_heads > USUAL_GROUPS:
         return USUAL_GROUPS
     divisors = [count for count in range(2, n_heads) if n_heads % count == 0]
@@ -86,7 +86,7 @@ PRESETS = (
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Weights of all layers' attention, in numbers, and the key/value cache, in bytes."""
+    """The weights of the attention in all layers (a count of numbers) and the key/value cache (in bytes)."""
 
     W_Q: int
     W_K: int
@@ -97,12 +97,12 @@ class Costs:
 
     @property
     def weights(self) -> int:
-        """All four matrices of all layers."""
+        """The size of all four matrices in all layers."""
         return self.W_Q + self.W_K + self.W_V + self.W_O
 
 
 def costs(sizes: Sizes, n_key_value_heads: int) -> Costs:
-    """Work out what attention costs with so many key/value heads.
+    """Return what attention costs with a given number of key/value heads.
 
     With L layers, H query heads, G key/value heads, D numbers per head and M per token: W_Q and W_O have
     ``L·M·H·D`` numbers each, W_K and W_V ``L·M·G·D``, and the cache has ``2·L·G·D`` per token
@@ -115,7 +115,7 @@ def costs(sizes: Sizes, n_key_value_heads: int) -> Costs:
 
 
 def savings_table(sizes: Sizes) -> dict[str, list[str]]:
-    """Return the costs as columns, one for each variant, the model's own marked."""
+    """Return the costs as columns, one for each variant, with the model's own marked."""
     tokens = "1 token" if sizes.context == 1 else f"{sizes.context:,} tokens"
     names = ("key/value heads", "W_Q", "W_K", "W_V", "W_O", "all four, all layers")
     table = {"": [*names, "cache per token", f"cache of {tokens}"]}
@@ -146,7 +146,7 @@ def tell_savings(sizes: Sizes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the heads of one layer would do with so many key/value heads, made of the model's own."""
+    """What the heads of one layer would do with fewer key/value heads, averaged from the model's own."""
 
     name: str
     n_key_value_heads: int
@@ -155,7 +155,7 @@ class Shared:
 
 
 def shared(scene: Scene) -> tuple[Shared, ...]:
-    """Recompute the layer with each number of key/value heads that its own can be averaged to, and with its own."""
+    """Recompute the layer with its own key/value heads, and with each smaller number to which they can be averaged."""
     layer = scene.attention
     own = len(layer.keys)
     return tuple(
@@ -221,7 +221,7 @@ def _key_value_heads(count: int) -> str:
 
 
 def _size(n_bytes: int) -> str:
-    """Return bytes in the largest unit of which there is at least one."""
+    """Write a number of bytes in the largest unit in which it is at least 1."""
     for exponent, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         if n_bytes >= 1024**exponent:
             return f"{n_bytes / 1024**exponent:,.1f} {unit}"

@@ -1,4 +1,4 @@
-"""What one pane of the page is about: a trace, a layer, a head, the word in focus and the clicked cell."""
+"""What one pane of the page is about: a trace, a layer, a head, the word in focus and the opened cell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Scene"]
 
 @dataclass(frozen=True)
 class Scene:
-    """A place in a trace; layers, heads and words count from 0. What follows from it is derived once."""
+    """A place in a trace, with layers, heads and words counted from 0; what is derived from it is derived once."""
 
     trace: Trace
     layer: int
@@ -35,7 +35,7 @@ class Scene:
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens, special ones and padding among them."""
+        """The tokens, including special ones and padding."""
         return self.trace.tokens
 
     @property
@@ -45,7 +45,7 @@ class Scene:
 
     @property
     def stream(self) -> Array | None:
-        """The tokens' vectors that the heads add to: what enters the layer, before any norm; None if not recorded."""
+        """The residual stream to which the heads add: the layer's input before any norm; None if not recorded."""
         return self.attention.inputs if self.attention.norm is None else self.trace.hidden_states[self.layer]
 
     @property
@@ -55,7 +55,7 @@ class Scene:
 
     @cached_property
     def projected(self) -> tuple[Array, Array]:
-        """Queries and keys of this head before they are turned by their positions."""
+        """The queries and keys of this head before they are rotated by their positions."""
         return self.attention.projected(self.head)
 
     @cached_property
@@ -65,80 +65,80 @@ class Scene:
 
     @cached_property
     def visible(self) -> Array:
-        """Which keys each query of this head may look at: those that the mask does not hide."""
+        """Which keys each query of this head may attend to: those that the mask does not hide."""
         return ~self.attention.hidden(self.head)
 
     @cached_property
     def all_outputs(self) -> Array:
-        """The outputs of all heads of this layer, derived head by head: all steps of all of them take much memory."""
+        """The outputs of all heads of this layer, derived head by head, because all their steps take much memory."""
         return np.stack([self.attention.head(head).head_outputs for head in range(self.info.n_heads)])
 
     @cached_property
     def joined(self) -> Array:
-        """The outputs of all heads side by side: what ``LayerTrace.joined`` derives anew."""
+        """The outputs of all heads side by side, as from ``LayerTrace.joined``, but derived only once."""
         return join_heads(self.all_outputs)
 
     @cached_property
     def change(self) -> Array:
-        """What the heads add to each token's vector, where W_O is known: what ``LayerTrace.output`` derives anew."""
+        """What the heads add to each token's vector, if W_O is known: ``LayerTrace.output``, but derived only once."""
         parts = self.attention.projections
         assert parts is not None
         return output_projection(self.joined, parts.W_O, parts.b_O)
 
     def with_cell(self, cell: Cell | None) -> Self:
-        """Return the same place with another cell opened, or with none; what has been derived stays."""
+        """Return the same place with another cell opened, or with none; what has been derived is kept."""
         opened = replace(self, cell=cell)
         vars(opened).update({**vars(self), "cell": cell})
         return opened
 
     @property
     def key_tokens(self) -> tuple[Token, ...]:
-        """The tokens that are looked at: in cross-attention others than those that look."""
+        """The tokens that are attended to; in cross-attention, not the same as those that attend."""
         return self.trace.key_tokens
 
     @property
     def use(self) -> Use:
-        """What this attention is."""
+        """The use of attention that this is."""
         return self.trace.use
 
     @property
     def own_key(self) -> int | None:
-        """The key of the word in focus itself; None if other tokens are looked at."""
+        """The position of the word in focus among the keys; None in cross-attention."""
         return self.word if self.trace.memory is None else None
 
     @property
     def hides_later(self) -> str:
-        """The lesson that says that the model itself hides what comes later; empty if it does not."""
+        """The lesson which says that the model always hides later tokens; empty if it does not."""
         return self.use.hides_later or self.info.build.hides_later
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The tokens that look as the model has them: names of rows."""
+        """The tokens that attend, as in the vocabulary: the labels of rows."""
         return tuple(token.text for token in self.tokens)
 
     @property
     def key_labels(self) -> tuple[str, ...]:
-        """The tokens that are looked at as the model has them: names of columns, and of rows of keys and values."""
+        """The tokens attended to, as in the vocabulary: the labels of columns, and of the rows of keys and values."""
         return tuple(token.text for token in self.key_tokens)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The tokens that look as a sentence names them: with their position where several are alike."""
+        """The tokens that attend, as named in a sentence: with their positions if several are the same."""
         return _told_apart(self.labels)
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
-        """The tokens that are looked at, named in the same way."""
+        """The tokens attended to, named in the same way."""
         return _told_apart(self.key_labels)
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """The names of the d_model dimensions: the toy's features, else their numbers."""
+        """The names of the d_model dimensions: the toy's features, or numbers."""
         return self.info.feature_names or numbered(self.info.d_model)
 
     @property
     def dimension_names(self) -> tuple[str, ...]:
-        """The same, as a sentence needs them: a number alone says nothing there."""
+        """The same for use in a sentence, where a bare number would be unclear."""
         return self.info.feature_names or tuple(f"dimension {name}" for name in self.dimensions)
 
     @property
@@ -152,7 +152,7 @@ class Scene:
         return self.steps.queries.shape[-1]
 
     def divisor(self, root: str) -> str:
-        """Return what the scores are divided by: ``root``, as one writes √d_k, or a number; empty if by nothing."""
+        """Return what the scores are divided by: ``root`` (√d_k in some notation) or a number; empty if undivided."""
         if self.attention.has_usual_scale:
             return root
         return "" if self.attention.scale == 1 else f"{1 / self.attention.scale:.4g}"
@@ -163,7 +163,7 @@ class Scene:
         return parts is not None and getattr(parts, f"b_{symbol}") is not None
 
     def selected(self, matrix: str) -> tuple[int, int] | None:
-        """Return the clicked cell if it is in this matrix."""
+        """Return the row and column of the opened cell if it is in this matrix."""
         if self.cell is None or self.cell.matrix != matrix:
             return None
         return self.cell.row, self.cell.column
@@ -175,5 +175,5 @@ def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def numbered(count: int) -> tuple[str, ...]:
-    """Return the names of dimensions that have none: their numbers, from 0."""
+    """Return names for dimensions without names: their numbers from 0."""
     return tuple(map(str, range(count)))

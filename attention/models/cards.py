@@ -1,4 +1,4 @@
-"""The cards of the models that were trained here: what was measured on what they had not been trained on."""
+"""The cards of the models that were trained here: what was measured on data held out from their training."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FILE = "card.json"
 
 @dataclass(frozen=True, slots=True)
 class TranslatorCard:
-    """How well a translator does on held-out sentences, from 0 to 1; layers and heads count from 0.
+    """How well a translator does on held-out sentences, from 0 to 1; layers and heads are counted from 0.
 
-    ``alignment[layer][head]`` is how often that head's largest cross-attention weight is on the right French word,
-    over the English content words, in the row that predicts the word.
+    ``alignment[layer][head]`` is how often the largest cross-attention weight of that head is on the right French word,
+    over all English content words, in the row that predicts the word.
     """
 
     n_words: int
@@ -29,7 +29,7 @@ class TranslatorCard:
     alignment: tuple[tuple[float, ...], ...]
     best_layer: int
     best_head: int
-    # The use of attention that the alignment was measured in.
+    # The use of attention in which the alignment was measured.
     part: Part = "cross"
 
 
@@ -43,14 +43,14 @@ class DigitsCard:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What was measured of a model; None for what was not."""
+    """What was measured for a model; None for what was not."""
 
     translator: TranslatorCard | None = None
     digits: DigitsCard | None = None
 
 
 def card_of(model_id: str) -> Card:
-    """Return the card of a model; an empty one if there is none beside its weights."""
+    """Return the card beside a model's weights; an empty one if there is none."""
     entry = bundled.find(model_id)
     source = None if entry is None else entry.weights
     if source is None or source.package or _FILE not in source.companions:

@@ -1,4 +1,4 @@
-"""The catalogue as people read it: every model that is here, and the well-known ones of the hub that are not."""
+"""The catalogue that users see: every model that is here, and well-known models of the hub that are not."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Availability = Literal["built in", "on disk", "on the hub", "not installed", "ca
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model of the catalogue: what it is, where it is from, and what its weights are checked against.
+    """A model of the catalogue: what it is, where it comes from, and the checksum of its weights.
 
-    ``info`` is None as long as the model is not here, or if it cannot be shown; ``problem`` says why it cannot.
+    ``info`` is None if the model is not here, or cannot be shown; ``problem`` says why it cannot.
     """
 
     model_id: str
@@ -37,7 +37,7 @@ class Entry:
     place: Availability
     info: ModelInfo | None = None
     problem: str = ""
-    # What was fetched from the hub, which can be removed; what can be fetched from there.
+    # The model that was fetched from the hub and can be removed; the one that can be fetched from there.
     kept: Kept | None = None
     offered: HubModel | None = None
 
@@ -120,7 +120,7 @@ def _offered(model: HubModel, taken: Collection[str]) -> Entry:
 
 
 def _folder_checksum(folder: Path) -> str:
-    """Return the SHA-256 of a folder's weights; of several files, that of the list of theirs."""
+    """Return the SHA-256 of a folder's weights; for several files, that of the list of their checksums."""
     digests = list(_digests(folder))
     if not digests:
         return ""
@@ -132,7 +132,7 @@ def _digests(folder: Path) -> Iterator[str]:
         for file in weights_of(folder):
             yield _digest(file, file.stat().st_size, file.stat().st_mtime_ns)
     except (OSError, ValueError):
-        # It has changed since it was found to be whole.
+        # The folder has changed since it was found to be complete.
         return
 
 

@@ -1,10 +1,10 @@
-"""SmolLM2 comes as one GGUF file, its weights packed into 4 bits: unpacked once, and kept for the next time.
+"""SmolLM2 comes as one GGUF file with weights of 4 bits: it is unpacked once, and the result is kept.
 
-What is kept lies in a folder of its own, ready for ``from_pretrained``.
+The result is a folder that is ready for ``from_pretrained``.
 
     python -m attention.models.convert
 
-does it ahead of time, for an image or a folder that cannot be written to later.
+does this ahead of time, for an image or a folder that is read-only later.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from attention.models.weights import WeightsSource, locate
 __all__ = ["is_converted", "main", "unpacked"]
 
 WEIGHTS, MANIFEST = "model.safetensors", "converted.json"
-# A model of another version of this file is converted anew.
+# A model that was converted by another version of this module is converted again.
 VERSION = 2
-# The weights take 513 MiB; a little more is room for the files beside them.
+# The weights take 513 MiB; the rest is for the files beside them.
 NEEDED_BYTES = 540 * 2**20
 
 
 def is_converted(source: WeightsSource) -> bool:
-    """Tell whether a model was converted before, from these very weights; nothing large is read."""
+    """Tell whether a model has been converted from these very weights; no large file is read."""
     return _manifest(_target(source), source) is not None
 
 
 def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Path:
-    """Return the folder of a converted model, which is converted now if it was not before.
+    """Return the folder of a converted model; it is converted now if that has not been done.
 
-    ``on_progress`` is told how many tensors are done.
+    ``on_progress`` is called with the number of tensors that are done.
 
     Raises:
-        ModelUnavailableError: the GGUF file is missing or another one, or the folder cannot be written.
+        ModelUnavailableError: the GGUF file is missing or is not the published one, or the folder cannot be written.
     """
     target = _target(source)
     clear_left(target.parent)
@@ -68,12 +68,12 @@ def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Pa
 
 
 def _target(source: WeightsSource) -> Path:
-    # Two versions of this project on one machine each keep what they have made.
+    # Two versions of this project on one machine each keep their own.
     return cache_dir() / f"{source.model_id}-{source.sha256[:12]}-{VERSION}"
 
 
 def _manifest(folder: Path, source: WeightsSource) -> dict[str, Any] | None:
-    """Return what was noted of a conversion; None if there is none, or one of other weights or by other code."""
+    """Return the manifest of a conversion; None if there is none, or one of other weights or by other code."""
     try:
         manifest = read_json(folder / MANIFEST)
     except ValueError:
@@ -82,7 +82,7 @@ def _manifest(folder: Path, source: WeightsSource) -> dict[str, Any] | None:
 
 
 def _is_whole(folder: Path, source: WeightsSource) -> bool:
-    """Tell whether a converted model is there, and all its files are as they were written."""
+    """Tell whether there is a converted model and all its files are as they were written."""
     files = (_manifest(folder, source) or {}).get("files")
     return isinstance(files, dict) and WEIGHTS in files and are_whole(folder, files)
 
@@ -93,13 +93,13 @@ def _write_manifest(folder: Path, source: WeightsSource) -> None:
 
 
 def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
-    """Unpack the weights to float32, and write them with configuration and tokenizer.
+    """Unpack the weights to float32, and write them with the configuration and the tokenizer.
 
-    transformers' own ``from_pretrained(gguf_file=…)`` asks for accelerate as well, of which nothing is needed here,
-    and tells nobody how far it is.
+    transformers' own ``from_pretrained(gguf_file=…)`` also requires accelerate, which is not needed here, and does not
+    report its progress.
     """
-    # A new server imports transformers in another thread meanwhile. Who begins with the same module waits for it;
-    # who begins elsewhere may find it half made.
+    # A new server is importing transformers in another thread. Starting with the same module makes this thread wait;
+    # starting with another could find transformers half imported.
     import_module("attention.models.huggingface")
     import torch
     from gguf import GGUFReader, dequantize
@@ -127,7 +127,7 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
             tensors[names[found.name]] = torch.from_numpy(found.weights.copy())
     tell(len(packed))
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
-    # It is written for its owner alone, and an image is run by somebody else.
+    # The file is readable by its owner only, but an image may be run by another user.
     (folder / WEIGHTS).chmod(0o644)
     config.architectures = [type(skeleton).__name__]
     config.save_pretrained(folder)
@@ -137,7 +137,7 @@ def _convert(file: Path, folder: Path, on_progress: OnProgress | None) -> None:
 
 @contextmanager
 def _explained(target: Path) -> Iterator[None]:
-    """Say in a sentence why a model could not be converted, and what mends it."""
+    """Say in a sentence why a model could not be converted, and how to put that right."""
     from safetensors import SafetensorError
 
     try:
@@ -151,7 +151,7 @@ def _explained(target: Path) -> Iterator[None]:
 
 
 def main() -> int:
-    """Convert what has to be converted, and say where it is; or why it cannot be, and what mends that."""
+    """Convert what has to be converted, and say where it is; or why that failed, and how to put it right."""
     packed = [each.weights for each in bundled.MODELS if each.weights is not None and each.weights.is_packed]
     try:
         folders = [unpacked(source) for source in packed]

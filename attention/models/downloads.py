@@ -1,4 +1,4 @@
-"""Downloads that go on by themselves: one for each model, seen by everybody, cancelled by anybody, left by nobody."""
+"""Downloads in the background: one for each model; every user sees it and can cancel it, and it needs none to go on."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Download", "Downloads", "State"]
 
 _LOGGER = logging.getLogger(__name__)
 
-# So many at a time; each holds a line and writes to the same disk.
+# The most downloads at a time: each holds a connection, and all write to the same disk.
 MAX_AT_ONCE = 2
-# So many that are over are remembered, with what became of them.
+# How many finished downloads are remembered, with their outcomes.
 MAX_OVER = 8
 
 Fetch = Callable[[str, OnProgress, Callable[[], bool]], object]
@@ -26,7 +26,7 @@ Fetch = Callable[[str, OnProgress, Callable[[], bool]], object]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How a download is at one moment: the bytes, how long it has taken, and why it failed, if it did."""
+    """The state of a download at one moment: the bytes, the seconds it has taken, and why it failed, if it did."""
 
     progress: Progress
     seconds: float
@@ -36,21 +36,21 @@ class State:
 
     @property
     def bytes_per_second(self) -> float:
-        """The speed, over the whole time."""
+        """The average speed since it began."""
         return self.progress.n_done / self.seconds if self.seconds else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """How long it takes still, at this speed; None as long as there is none."""
+        """The remaining time at this speed; None while no speed is known."""
         speed = self.bytes_per_second
         return (self.progress.n_total - self.progress.n_done) / speed if speed else None
 
 
 class Download:
-    """One model on its way, in a thread of its own."""
+    """The download of one model, in a thread of its own."""
 
     def __init__(self, model_id: str, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin at once."""
+        """Start at once."""
         self.model_id = model_id
         self._fetch = fetch
         self._clock = clock
@@ -63,29 +63,29 @@ class Download:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Give it up; nothing of it is kept."""
+        """Cancel it; nothing of it is kept."""
         self._cancel.set()
 
     def state(self) -> State:
-        """Return how it is now."""
+        """Return its state now."""
         ended = self._ended
         seconds = (self._clock() if ended is None else ended) - self._began
         return State(self._progress, seconds, ended is not None, self._cancel.is_set(), self._failure)
 
     def wait(self, seconds: float) -> None:
-        """Wait until it is over, so long at most."""
+        """Wait until it is over, but no longer than this."""
         self._thread.join(seconds)
 
     def _run(self) -> None:
         try:
             self._fetch(self.model_id, self._note, self._cancel.is_set)
-            # Who has cancelled too late has the model.
+            # The request to cancel came too late: the model is here.
             self._cancel.clear()
         except Cancelled:
             pass
         except HubError as error:
             self._failure = str(error)
-        except Exception as error:  # whatever it is, the page has to say something
+        except Exception as error:  # whatever went wrong, the page has to say so
             kind = type(error).__name__
             _LOGGER.error("a download failed with %s:\n%s", kind, "".join(traceback.format_tb(error.__traceback__)))
             self._failure = f"{self.model_id} could not be fetched ({kind}): nothing of it is kept."
@@ -100,13 +100,13 @@ class Downloads:
     """All downloads of this server."""
 
     def __init__(self, fetch: Fetch) -> None:
-        """Begin with none; ``fetch`` is given an id, whom to tell of progress, and whom to ask if it is cancelled."""
+        """Begin with none; ``fetch`` is called with an id, a progress callback and a function that says if to stop."""
         self._fetch = fetch
         self._lock = Lock()
         self._all: dict[str, Download] = {}
 
     def start(self, model_id: str) -> Download:
-        """Begin to fetch a model, or return the download that does so already.
+        """Start to fetch a model, or return the download that is already doing so.
 
         Raises:
             HubError: there are too many already.
@@ -117,14 +117,14 @@ class Downloads:
                 return found
             if sum(not each.state().is_over for each in self._all.values()) >= MAX_AT_ONCE:
                 raise HubError(f"{MAX_AT_ONCE} models are being fetched already: wait for one of them.")
-            # The newest stands last.
+            # The newest comes last.
             self._all.pop(model_id, None)
             self._all[model_id] = Download(model_id, self._fetch)
             self._forget()
             return self._all[model_id]
 
     def all(self) -> list[Download]:
-        """Return the downloads that go on, and the last ones that are over."""
+        """Return the current downloads and the most recent finished ones."""
         with self._lock:
             return list(self._all.values())
 

@@ -1,4 +1,4 @@
-"""The decoder of an encoder–decoder: what it writes, and what it records while it reads what it has written."""
+"""The decoder of an encoder–decoder: what it writes, and what is recorded while it reads what it has written."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from attention.trace import Cut, Token, Trace
 
 __all__ = ["TargetReader"]
 
-# The most tokens that are written: enough for a sentence or two.
+# The most tokens that it writes: enough for a sentence or two.
 MAX_WRITTEN = 64
 
 
 class TargetReader:
-    """A decoder that reads the target text: one that is given, or the one that the model itself writes."""
+    """A decoder that reads the target text, which is either given or written by the model itself."""
 
     def __init__(self, model: Any, stack: LayerStack, reader: TextReader) -> None:
         """Take a model with its language-modelling head, and its stack of decoder layers."""
@@ -37,13 +37,13 @@ class TargetReader:
     def add_to(self, source: Trace, memory: torch.Tensor, target: str | None) -> Trace:
         """Return the encoder's trace with those of the decoder's two attentions.
 
-        Each token of the target sees itself and those before it, whatever the mask; of the source it sees all but
-        the padding.
+        Each token of the target attends to itself and those before it, whatever the mask, and to all tokens of the
+        source except padding.
 
         Args:
             source: the encoder's trace.
             memory: the encoder's output, of shape (1, K, M).
-            target: a cleaned text; None is what the model writes.
+            target: a cleaned text; None for what the model writes.
         """
         hidden = np.array([token.is_padding for token in source.tokens])
         text, tokens, cut = self._target(memory, hidden, source.info.max_tokens, target)
@@ -83,14 +83,14 @@ class TargetReader:
         return target, tokens, cut
 
     def _write(self, memory: torch.Tensor, hidden: Array, limit: int) -> list[int]:
-        """Return what the model writes, always the likeliest token, without the one that ends it."""
+        """Return what the model writes, always taking the most likely token, without the one that ends the text."""
         ids: list[int] = self._model.generate(
             encoder_outputs=BaseModelOutput(last_hidden_state=memory),
             attention_mask=torch.from_numpy(~hidden)[None].long(),
             max_new_tokens=limit,
-            # One that grows: generate() makes room for as many layers as the encoder has.
+            # A cache that grows: generate() would make one with as many layers as the encoder has.
             past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache()),
-            # A model may bring settings of its own: of several ways to write, only one is taken here.
+            # A model may have other settings for generation; here it always writes greedily.
             num_beams=1,
             do_sample=False,
             early_stopping=False,
@@ -101,7 +101,7 @@ class TargetReader:
         return ids[:-1] if is_ended and len(ids) > 1 else ids
 
     def _run(self, tokens: tuple[Token, ...], memory: torch.Tensor, hidden: Array) -> tuple[Any, list[AttentionCall]]:
-        """Run the decoder once, recorded, over tokens that are all there."""
+        """Run the decoder once over all tokens of the target, and record it."""
         n_tokens = len(tokens)
         causal = torch.from_numpy(masks.causal(n_tokens))[None, None]
         unseen = masks.painted(np.broadcast_to(hidden, (n_tokens, hidden.size)))

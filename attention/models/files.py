@@ -1,7 +1,7 @@
-"""Files that somebody else wrote: read no further than they may go, and refused with a sentence where they are odd.
+"""Files from outside: read no further than a limit, and refused with a sentence if there is something wrong with them.
 
-A folder that is taken for a model may hold anything: a pipe that nobody writes into, a link that leads nowhere, a file
-without end. Whatever it is, the one who reads is told so at once, and nothing large is read or allocated.
+A folder that is named as a model may contain anything: a pipe into which nothing is written, a dangling link, an
+endless file. In any case the user is told at once, and nothing large is read or allocated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-# What transformers reads beside the weights, where a model has it.
+# The files that transformers reads beside the weights, if a model has them.
 BESIDE = (
     "config.json",
     "generation_config.json",
@@ -51,19 +51,19 @@ BESIDE = (
     "target.spm",
     "preprocessor_config.json",
 )
-# The largest tokenizer of those that can be shown, XLM-RoBERTa's, has 17 MB.
+# The largest tokenizer of the models that can be shown, that of XLM-RoBERTa, has 17 MB.
 MAX_BESIDE_BYTES = 64 * 2**20
-# A head has about 120 bytes for each tensor, and 20,000 classes in a config.json take 1 MB.
+# A header has about 120 bytes for each tensor, and 20,000 classes in a config.json take 1 MB.
 MAX_JSON_BYTES = 8 * 2**20
 MAX_SHARDS = 256
-# The words of a library are shown no further.
+# A library's error message is cut after this many characters.
 MAX_LINE = 300
 _LARGE_FILE_POINTER = b"version https://git-lfs"
 
 
 def in_one_line(text: str) -> str:
-    """Return a text from outside as one line that can be printed, and its end where it is far too long."""
-    # What the file system calls a name need not be text.
+    """Return a text from outside as one printable line, cut if it is far too long."""
+    # A file name need not be valid text.
     text = text.encode("utf-8", "replace").decode("utf-8")
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}…"
@@ -75,14 +75,14 @@ def shown(path: Path) -> str:
 
 
 def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
-    """Read names and values.
+    """Read a JSON object.
 
     Raises:
-        ValueError: in a sentence, why they cannot be read.
+        ValueError: it cannot be read; the message is a sentence that says why.
     """
     try:
         with opened(file, limit) as source:
-            # The file may grow while it is read.
+            # The file may grow while it is being read.
             data = source.read(limit + 1)[:limit]
     except OSError as error:
         raise ValueError(f"The model's {file.name} cannot be read: {error.strerror or error}.") from None
@@ -90,10 +90,10 @@ def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
 
 
 def parse_json(data: bytes, name: str) -> dict[str, Any]:
-    """Read the names and values of a file that is called so.
+    """Read the JSON object in a file with this name.
 
     Raises:
-        ValueError: in a sentence, why they cannot be read.
+        ValueError: it cannot be read; the message is a sentence that says why.
     """
     try:
         found = json.loads(data.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
@@ -111,7 +111,7 @@ def parse_json(data: bytes, name: str) -> dict[str, Any]:
 
 
 def weights_of(folder: Path) -> tuple[Path, ...]:
-    """Return the files with a model's weights: one, or those that an index names.
+    """Return the files with a model's weights: a single file, or those named by an index.
 
     Raises:
         OSError: the folder cannot be read.
@@ -132,20 +132,20 @@ def weights_of(folder: Path) -> tuple[Path, ...]:
 
 
 def shapes_of(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every tensor of a model's weights, from the heads of their files.
+    """Return the shape of every tensor of a model's weights, from the headers of their files.
 
     Raises:
         OSError: the folder cannot be read.
-        ValueError: there are none, or what bears their name is something else.
+        ValueError: there are none, or a file with their name is something else.
     """
     return {name: shape for file in weights_of(folder) for name, shape in _head(file)}
 
 
 def is_there(file: Path) -> bool:
-    """Tell whether anything has this name, a link that leads nowhere too.
+    """Tell whether anything has this name, even a dangling link.
 
     Raises:
-        OSError: the folder around it cannot be read.
+        OSError: the folder that would contain it cannot be read.
     """
     try:
         file.lstat()
@@ -155,10 +155,10 @@ def is_there(file: Path) -> bool:
 
 
 def check_beside(folder: Path) -> None:
-    """Refuse a folder in which something that would be read with the weights is no file, or far too large.
+    """Refuse a folder if what would be read with the weights includes something that is no regular file, or too large.
 
     Raises:
-        ValueError: in a sentence, which one.
+        ValueError: there is such a file; the message is a sentence that names it.
     """
     for name in BESIDE:
         if is_there(folder / name):
@@ -171,13 +171,13 @@ def check_beside(folder: Path) -> None:
 
 @contextmanager
 def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
-    """Open a file to read, if it is one and has no more bytes than ``limit``.
+    """Open a file for reading, if it is a regular file of at most ``limit`` bytes.
 
     Raises:
         OSError: it cannot be opened.
-        ValueError: it is something else, such as a pipe, or too large, or stands for a file that was not fetched.
+        ValueError: it is something else, such as a pipe; it is too large; or it is a pointer to a file not fetched.
     """
-    # A pipe would keep whoever opens it waiting.
+    # Opening a pipe would block.
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as source:
         about = os.fstat(source.fileno())
         if not stat.S_ISREG(about.st_mode):
@@ -197,12 +197,12 @@ def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
 
 
 def _head(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the name and the shape of each tensor; the library checks that they fit the file's length."""
+    """Yield the name and the shape of each tensor; the library checks that they fit the length of the file."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with opened(file) as source:
-            # A head begins with its own length.
+            # A header begins with its own length.
             length = int.from_bytes(source.read(8), "little")
         if length > MAX_JSON_BYTES:
             raise SafetensorError("header too large")

@@ -1,11 +1,11 @@
-"""Models of the Hugging Face hub: which ones may be fetched, and how one comes to this machine, whole or not at all.
+"""Models of the Hugging Face hub: which ones may be fetched, and how one is stored here, complete or not at all.
 
-Everything else in this project reads from disk, and the libraries under it are told to ask nobody
-(``HF_HUB_OFFLINE``). Only ``download`` opens a line to the hub, when a person asked for a model: with a client of its
-own, which neither retries nor waits for long, so that a fault is said within seconds.
+Everything else in this project reads from disk, and the libraries that it uses are told to stay offline
+(``HF_HUB_OFFLINE``). Only ``download`` connects to the hub, when the user asks for a model; it has its own client,
+which neither retries nor waits for long, so that an error is reported within seconds.
 
-Only weights in the safetensors format are taken, which are numbers and nothing else. A pickle file, or code that comes
-along with a model, could do anything when it is opened: neither is ever fetched.
+Only weights in the safetensors format are accepted, because they are numbers and nothing else. A pickle file, or code
+that comes with a model, could do anything when it is loaded: neither is ever fetched.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"
 MANIFEST, CONFIG = "hub.json", "config.json"
 _SHARD = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.msgpack", "*.h5")
-# What is fetched beside the weights, where a model has it.
+# The files that are fetched beside the weights, if a model has them.
 _COMPANIONS = (
     CONFIG,
     "tokenizer.json",
@@ -66,17 +66,17 @@ _COMPANIONS = (
     "sentencepiece.bpe.model",
     "preprocessor_config.json",
 )
-# What is read into memory at once: the hub's answer about a model, and its configuration.
+# The most that is read into memory at once: the hub's answer about a model, or its configuration.
 _MAX_ANSWER = 8 * 2**20
-# More files than this are no model: of a large one, each part has some gigabytes.
+# With more files than this, it is not a model that could be shown: the parts of large models have gigabytes each.
 _MAX_FILES = 200
-# Room for what the file system itself takes.
+# Room for what the file system itself needs.
 _MARGIN = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """A well-known model of the hub, and what is known of it beforehand."""
+    """A well-known model of the hub, and what is known about it before it is fetched."""
 
     model_id: str
     alias: str
@@ -88,7 +88,7 @@ class HubModel:
     licence: str
 
 
-# As their cards and configurations on the hub say.
+# According to their cards and configurations on the hub.
 CURATED = (
     HubModel(
         "google-bert/bert-base-uncased", "bert-base-uncased", "BERT", 12, 12, 110_106_428, 440_449_768, "Apache-2.0"
@@ -120,7 +120,7 @@ CURATED = (
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a server's owner lets people fetch; nothing, unless the owner says so."""
+    """What the owner of a server allows users to fetch; by default nothing."""
 
     is_any: bool = False
     model_ids: frozenset[str] = frozenset()
@@ -131,12 +131,12 @@ class Allowed:
         return self.is_any or bool(self.model_ids)
 
     def __contains__(self, model_id: str) -> bool:
-        """Tell whether this model may be."""
+        """Tell whether this model may be fetched."""
         return self.is_any or model_id in self.model_ids
 
 
 def allowed() -> Allowed:
-    """Read what may be fetched: ``ATTENTION_HUB`` is empty, "curated", "*", or ids with commas between them."""
+    """Read what may be fetched: ``ATTENTION_HUB`` is empty, "curated", "*", or a comma-separated list of ids."""
     value = os.environ.get(ALLOW_VARIABLE, "").strip()
     limit = os.environ.get(MAX_MB_VARIABLE, "").strip()
     max_bytes = (int(limit) if limit.isdecimal() else DEFAULT_MAX_MB) * 10**6
@@ -147,10 +147,10 @@ def allowed() -> Allowed:
 
 
 def check_id(typed: str) -> str:
-    """Return the id of a model as the hub has it; a well-known one may be typed without its owner.
+    """Return the id of a model as it is on the hub; that of a well-known model may be typed without its owner.
 
     Raises:
-        HubError: it cannot be one.
+        HubError: it cannot be an id.
     """
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
@@ -174,7 +174,7 @@ def _canonical(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A model that was fetched: where it lies, which revision it is, and the SHA-256 of each file."""
+    """A model that was fetched: its folder, its revision, and the SHA-256 of each file."""
 
     model_id: str
     revision: str
@@ -184,31 +184,31 @@ class Kept:
 
     @property
     def weights(self) -> tuple[str, ...]:
-        """The names of the files with the weights."""
+        """The names of the weight files."""
         return tuple(sorted(name for name in self.files if name.endswith(".safetensors")))
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the weights; of several files, that of the list of theirs."""
+        """The SHA-256 of the weights; for several files, that of the list of their checksums."""
         digests = [self.files[name] for name in self.weights]
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A folder with a manifest that cannot be read, and the sentence that says so."""
+    """A folder whose manifest cannot be read, and the sentence that says so."""
 
     folder: Path
     problem: str
 
 
 def kept() -> list[Kept]:
-    """Return the models that were fetched before, in the order of their ids; only their manifests are read."""
+    """Return the models that have been fetched, in the order of their ids; only their manifests are read."""
     return [each for each in manifests() if isinstance(each, Kept)]
 
 
 def manifests() -> list[Kept | Damaged]:
-    """Return what was fetched before, and what was damaged since; what was never finished is neither."""
+    """Return the models that have been fetched, including those damaged since; unfinished ones are left out."""
     try:
         folders = sorted(folder for folder in _hub_dir().iterdir() if not folder.name.startswith("."))
     except OSError:
@@ -218,12 +218,12 @@ def manifests() -> list[Kept | Damaged]:
 
 
 def is_whole(model: Kept) -> bool:
-    """Tell whether the files of a model are as they were fetched, and none has come to them; they are read whole."""
+    """Tell whether a model's files are as they were fetched, with none added; every file is read in full."""
     return are_whole(model.folder, model.files)
 
 
 def remove(model: Kept) -> None:
-    """Delete a model; it is moved out of its place first, so that nobody finds a half of it.
+    """Delete a model; it is moved out of its place first, so that no process finds half of it.
 
     Raises:
         OSError: it cannot be removed.
@@ -233,18 +233,18 @@ def remove(model: Kept) -> None:
 
 
 def _hub_dir() -> Path:
-    """Return the folder with the models: ``ATTENTION_HUB_DIR``, or one beside what else is made once."""
+    """Return the folder with the models: ``ATTENTION_HUB_DIR``, or one in the project's cache."""
     chosen = os.environ.get(HUB_DIR_VARIABLE)
     return Path(chosen) if chosen else cache_dir() / "hub"
 
 
 def _place(model_id: str) -> Path:
-    # No id has two hyphens in a row.
+    # No id contains two consecutive hyphens.
     return _hub_dir() / model_id.replace("/", "--")
 
 
 def _read_manifest(folder: Path) -> Kept | Damaged | None:
-    """Return what was noted of a model; None if nothing was."""
+    """Return the model that a folder's manifest describes; None if there is no manifest."""
     if not os.path.lexists(folder / MANIFEST):
         return None
     try:
@@ -257,10 +257,10 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
 
 
 def _noted(found: dict[str, Any], folder: Path) -> Kept:
-    """Return what a manifest says, if it can be true.
+    """Return the model that a manifest describes, if the manifest is plausible.
 
     Raises:
-        ValueError: it cannot.
+        ValueError: it is not.
     """
     files = found.get("files")
     words = (found.get("model_id"), found.get("revision"), found.get("licence"))
@@ -293,7 +293,7 @@ def _is_our_own(model_id: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file as the hub has it: its SHA-256 if it is a large one, else that of git."""
+    """A file on the hub: its size, and its SHA-256 if it is large, otherwise git's checksum."""
 
     name: str
     size: int
@@ -303,7 +303,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """What the hub has of a model, at one commit."""
+    """What the hub offers for a model, at one commit."""
 
     model_id: str
     revision: str
@@ -321,25 +321,25 @@ def download(
     is_cancelled: Callable[[], bool],
     check_config: Callable[[dict[str, Any]], None],
 ) -> Kept:
-    """Fetch a model, check it and put it in its place; what is there is whole, and of a fault nothing is left.
+    """Fetch a model, check it and put it in its place; it is there complete or, after an error, not at all.
 
     Args:
         model_id: its id on the hub.
-        on_progress: is told the bytes that are there.
-        is_cancelled: is asked several times a second.
-        check_config: raises ``HubError`` if a model of this configuration could not be shown; it is asked before the
-            weights are fetched.
+        on_progress: called with the number of bytes that have arrived.
+        is_cancelled: called several times a second; True ends the download.
+        check_config: called before the weights are fetched; raises ``HubError`` if a model with this configuration
+            could not be shown.
 
     Raises:
-        HubError: in one sentence, why there is no such model here.
-        Cancelled: somebody has.
+        HubError: the model cannot be fetched; the message is a sentence that says why.
+        Cancelled: the download was cancelled.
     """
     limits = allowed()
     model_id = check_id(model_id)
     _check_allowed(model_id, limits)
     line = Line(is_cancelled)
     offer = _look_up(line, model_id)
-    # The hub answers to old names too.
+    # The hub accepts former names too, so the limits are checked again with the current one.
     _check_allowed(offer.model_id, limits)
     _check_size(offer, limits)
     check_config(_read_config(line, offer))
@@ -359,7 +359,7 @@ def _check_allowed(model_id: str, limits: Allowed) -> None:
 
 
 def _look_up(line: Line, model_id: str) -> _Offer:
-    """Ask the hub for a model's files; what is answered is from outside, and taken for nothing before it is checked."""
+    """Ask the hub for a model's files; the answer comes from outside and is not trusted until it has been checked."""
     from huggingface_hub import ModelInfo
 
     answer = line.read(f"{_endpoint()}/api/models/{model_id}?blobs=true", _MAX_ANSWER, model_id)
@@ -378,7 +378,7 @@ def _look_up(line: Line, model_id: str) -> _Offer:
 
 @contextmanager
 def _sensible(model_id: str) -> Iterator[None]:
-    """Say of an answer that is another than the hub's own would be that it makes no sense."""
+    """Turn the failure to parse an answer into a sentence: the answer makes no sense."""
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, HubError):
@@ -462,7 +462,7 @@ class _Digests:
 
     def __init__(self, size: int) -> None:
         self._sha256 = hashlib.sha256()
-        # Not for safety: it is how git names what it keeps.
+        # Not for security: it is how git names its objects.
         self._git = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
 
     def update(self, chunk: bytes) -> None:
@@ -476,7 +476,7 @@ class _Digests:
 
 
 def _check_and_note(offer: _Offer, folder: Path) -> Kept:
-    """Open the weights, which checks that they are safetensors from first byte to last; write the manifest."""
+    """Open the weights, which checks that they are safetensors from the first byte to the last; write the manifest."""
     from safetensors import SafetensorError, safe_open
 
     names = [file.name for file in offer.files]
@@ -520,7 +520,7 @@ def _endpoint() -> str:
 def _url(offer: _Offer, name: str) -> str:
     from huggingface_hub import constants, hf_hub_url
 
-    # What the library read at its import may not be what holds now.
+    # The endpoint that the library read when it was imported may not be the current one.
     template = hf_hub_url(offer.model_id, name, revision=offer.revision)
     return _endpoint() + template.removeprefix(constants.ENDPOINT)
 

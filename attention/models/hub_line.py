@@ -1,7 +1,8 @@
-"""A line to the hub on which nobody waits for long: each answer comes within seconds, or a sentence says why not.
+"""A connection to the hub that never keeps the user waiting: each answer comes in seconds, or a sentence says why not.
 
-The hub may lead on to other addresses, as the real one does for large files. It is followed within itself, and over
-https to addresses of the open internet: never to this machine or its network, where others trust who is inside.
+The hub may redirect to other addresses, as the real one does for large files. Redirects are followed within the hub
+itself and, over https, to public internet addresses; never to this machine or its network, where services may trust
+whatever is inside.
 """
 
 from __future__ import annotations
@@ -22,37 +23,37 @@ if TYPE_CHECKING:
 
 __all__ = ["Cancelled", "HubError", "Line", "Pace", "is_open"]
 
-# The hub has so long to begin an answer, and to go on with one: less than this many bytes in that time is nothing.
+# How long the hub may take to begin an answer, or to continue it with at least this many bytes.
 PATIENCE_SECONDS = 4.0
 LEAST_BYTES = 1024
-# A slow line is no fault, but one of fewer bytes in this time would take days for a model.
+# A slow connection is not an error, but with fewer bytes in this time, a model would take days.
 WINDOW_SECONDS, LEAST_BYTES_IN_WINDOW = 30.0, 300_000
-# What the hub says of a model is read as a whole, and is there within this time.
+# The hub's description of a model is read as a whole, and has to arrive within this time.
 ANSWER_SECONDS = 8.0
-# The real hub leads once or twice to a file.
+# The real hub redirects once or twice for a file.
 MAX_REDIRECTS = 5
-# Of several addresses of one host, so many are tried.
+# How many addresses of one host are tried.
 _MAX_ADDRESSES = 4
-# IPv6 addresses that a gateway takes for those of IPv4 in their last four bytes (RFC 6052).
+# IPv6 addresses that a gateway translates to the IPv4 address in their last four bytes (RFC 6052).
 _GATEWAY = IPv6Network("64:ff9b::/96")
 _UNICAST = IPv6Network("2000::/3")
-# So often somebody who has cancelled is listened to.
+# How often the request to cancel is checked.
 _GLANCE_SECONDS = 0.05
 
 
 class HubError(Exception):
-    """A model cannot be fetched; the message is one sentence or two for the page."""
+    """A model cannot be fetched; the message is a sentence or two for the page."""
 
 
 class Cancelled(Exception):  # noqa: N818 - nothing went wrong
-    """Somebody does not want the model any more."""
+    """The user cancelled the download."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """How fast an answer comes: it must not fall silent, nor trickle, nor, if it has to end in time, go on for ever.
+    """How fast an answer arrives: it must not stop, nor trickle, nor exceed its time limit, if it has one.
 
-    Times are in seconds; ``limit`` is how long the whole answer may take, None if that depends on its length.
+    Times are in seconds; ``limit`` is the time for the whole answer, None if that depends on its length.
     """
 
     began: float
@@ -63,11 +64,11 @@ class Pace:
     _n_in_window: int = 0
 
     def __post_init__(self) -> None:
-        """Nothing has come yet."""
+        """Begin with nothing received."""
         self._silent_since = self._window_since = self.began
 
     def fault(self, now: float, n_bytes: int) -> Literal["silent", "slow"] | None:
-        """Say what is wrong, if anything is, after so many more bytes of the answer have come."""
+        """Return what is wrong, if anything, when ``n_bytes`` more of the answer have arrived."""
         self._n_since += n_bytes
         self._n_in_window += n_bytes
         if self._n_since >= LEAST_BYTES:
@@ -82,22 +83,22 @@ class Pace:
 
 
 class Line:
-    """Asks the hub, one question after the other.
+    """Sends requests to the hub, one after another.
 
-    The network is left to a thread of its own, for there is much in it that waits as long as it likes: the look-up of
-    a name, or a server that sends its answer letter by letter. Who asks only takes what that thread has heard.
+    The network is left to a separate thread, because much of it can block indefinitely: looking up a name, or a server
+    that sends its answer byte by byte. The caller only takes what that thread has received.
     """
 
     def __init__(self, is_cancelled: Callable[[], bool]) -> None:
-        """Prepare; nobody is called yet."""
+        """Prepare; no connection is made yet."""
         self._is_cancelled = is_cancelled
 
     def read(self, url: str, limit: int, model_id: str) -> bytes:
-        """Return a whole answer.
+        """Return a complete answer.
 
         Raises:
-            HubError: there is none, or it is longer than ``limit`` bytes.
-            Cancelled: somebody has.
+            HubError: there is no answer, or it is longer than ``limit`` bytes.
+            Cancelled: the download was cancelled.
         """
         answer = bytearray()
         for chunk in self.stream(url, model_id, ANSWER_SECONDS):
@@ -107,11 +108,11 @@ class Line:
         return bytes(answer)
 
     def stream(self, url: str, model_id: str, limit_seconds: float | None = None) -> Iterator[bytes]:
-        """Return an answer as it comes, and has to be there within so many seconds.
+        """Yield an answer as it arrives; all of it has to arrive within ``limit_seconds``, if that is given.
 
         Raises:
-            HubError: there is none, it breaks off, or it does not go on.
-            Cancelled: somebody has.
+            HubError: there is no answer, it breaks off, or it does not continue.
+            Cancelled: the download was cancelled.
         """
         heard: Queue[bytes | Exception | None] = Queue(maxsize=4)
         is_left = Event()
@@ -144,11 +145,11 @@ class Line:
 
 
 def _listen(url: str, model_id: str, heard: Queue[bytes | Exception | None], is_left: Event) -> None:
-    """Put down what is heard; once the one who asked has gone, hang up."""
+    """Queue what is received; close the connection once the caller has gone."""
     import httpx2
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
-    # Never signed in: what is fetched here is for everybody.
+    # Never signed in: what is fetched here is available to all users.
     headers = build_hf_headers(token=False) | {"Accept-Encoding": "identity"}
     last: Exception | None = None
     try:
@@ -157,17 +158,17 @@ def _listen(url: str, model_id: str, heard: Queue[bytes | Exception | None], is_
             closing(_answer(client, httpx2.URL(url), is_left)) as response,
         ):
             _check_status(response, model_id)
-            # As it comes: to wait for so many bytes would make a slow line a silent one.
+            # As it arrives: waiting for chunks of a fixed size would make a slow connection look like a silent one.
             for chunk in response.iter_raw():
                 if not _put(heard, chunk, is_left):
                     return
-    except Exception as error:  # whatever it is, who asked has to hear of it
+    except Exception as error:  # whatever it is, the caller has to be told
         last = _as_sentence(error, model_id)
     _put(heard, last, is_left)
 
 
 def _answer(client: httpx2.Client, url: httpx2.URL, is_left: Event) -> httpx2.Response:
-    """Return the answer at this address of the hub, or where the hub leads from there."""
+    """Return the answer at this address of the hub, or from where the hub redirects."""
     import httpx2
 
     target = url
@@ -175,7 +176,7 @@ def _answer(client: httpx2.Client, url: httpx2.URL, is_left: Event) -> httpx2.Re
         response = _open(client, url, target)
         if not response.has_redirect_location or is_left.is_set():
             return response
-        # What else such an answer says is not read.
+        # The body of a redirect is not read.
         response.close()
         try:
             target = target.join(response.headers["Location"])
@@ -185,7 +186,7 @@ def _answer(client: httpx2.Client, url: httpx2.URL, is_left: Event) -> httpx2.Re
 
 
 def _open(client: httpx2.Client, own: httpx2.URL, target: httpx2.URL) -> httpx2.Response:
-    """Ask at one address: the hub's own, or one that it leads to, if it may."""
+    """Send a request to one address: the hub's own, or one to which it redirects, if that is allowed."""
     import httpx2
 
     if _is_same(own, target):
@@ -193,13 +194,13 @@ def _open(client: httpx2.Client, own: httpx2.URL, target: httpx2.URL) -> httpx2.
     if target.scheme != "https" or target.userinfo:
         raise HubError("The hub leads on to an address that is not encrypted, or not open to everybody.")
     if _has_proxy(target):
-        # It looks names up itself, and is the owner's.
+        # A proxy looks up names itself, and the owner chose it.
         _addresses_of(target, is_number=True)
         return client.send(client.build_request("GET", target), stream=True)
     failure: httpx2.TransportError = httpx2.ConnectError("no address")
     for address in _addresses_of(target)[:_MAX_ADDRESSES]:
-        # The connection is made to the very address that was looked at: asked for once more, the name might have
-        # another one. The certificate must be the name's all the same.
+        # The connection is made to the very address that was checked: a second look-up of the name might return
+        # another. The certificate must still be that of the name.
         request = client.build_request(
             "GET",
             target.copy_with(host=str(address)),
@@ -214,7 +215,7 @@ def _open(client: httpx2.Client, own: httpx2.URL, target: httpx2.URL) -> httpx2.
 
 
 def _is_same(own: httpx2.URL, target: httpx2.URL) -> bool:
-    """Tell whether an address is the hub's own: its host and port, or its host with encryption added."""
+    """Tell whether an address is the hub's own: its host and port, or its host over https instead of http."""
     if (target.scheme, target.host, target.port) == (own.scheme, own.host, own.port):
         return True
     return (own.scheme, target.scheme, target.host) == ("http", "https", own.host) and own.port is target.port is None
@@ -226,10 +227,10 @@ def _has_proxy(url: httpx2.URL) -> bool:
 
 
 def _addresses_of(url: httpx2.URL, *, is_number: bool = False) -> list[IPv4Address | IPv6Address]:
-    """Look up the addresses of a host; with ``is_number``, only those that are written out.
+    """Look up the addresses of a host; with ``is_number``, return only an address that is written as a number.
 
     Raises:
-        HubError: one of them is no address of the open internet, or there is none.
+        HubError: one of them is not a public internet address, or there are none.
     """
     flags = socket.AI_NUMERICHOST if is_number else 0
     try:
@@ -245,9 +246,9 @@ def _addresses_of(url: httpx2.URL, *, is_number: bool = False) -> list[IPv4Addre
 
 
 def is_open(address: IPv4Address | IPv6Address) -> bool:
-    """Tell whether an address is one of the open internet: not of this machine, its network, or a group of machines.
+    """Tell whether an address is on the public internet: not on this machine or its network, and not multicast.
 
-    An address of IPv6 that stands for one of IPv4 is as open as that one.
+    An IPv6 address that stands for an IPv4 address is as public as that.
     """
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
@@ -257,7 +258,7 @@ def is_open(address: IPv4Address | IPv6Address) -> bool:
             return False
         if inner is not None:
             return True
-        # What is left of IPv6's own is open from 2000:: to 3fff:: (RFC 4291, section 2.4).
+        # Of the remaining IPv6 addresses, those from 2000:: to 3fff:: are global unicast (RFC 4291, section 2.4).
         if address not in _UNICAST:
             return False
     return address.is_global and not address.is_multicast and not address.is_reserved

@@ -31,17 +31,17 @@ from attention.training.vocabulary import unknown_words
 
 __all__ = ["HuggingFaceModel", "check_size"]
 
-# So many numbers a model may have beyond those in its files and a pooler: tables that are worked out, causal masks.
+# How many numbers a model may have beyond those in its files and a pooler: computed tables, causal masks.
 _SPARE_NUMBERS = 10**7
 
-# While transformers loads a model, it sets switches for the whole process: of two that are loaded at once, one may
-# be left without some of its weights.
+# While transformers loads a model, it sets flags for the whole process: of two models loaded at once, one may end up
+# without some of its weights.
 _LOADING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a model reads: a cleaned text (or two), in tokens, and which text each token belongs to."""
+    """What a model reads: one or two cleaned texts, in tokens, and the text to which each token belongs."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -57,26 +57,26 @@ class _Source:
 
 
 class HuggingFaceModel:
-    """A model of transformers, of one of ``ARCHITECTURES``, read from a local folder in ``from_pretrained`` layout.
+    """A transformers model of one of the ``ARCHITECTURES``, read from a local folder in ``from_pretrained`` layout.
 
-    Of an encoder–decoder, the second text is the target, which its decoder reads; without one, it reads what the
-    model itself writes, always the likeliest token, and at most 64 of them. The mask is the encoder's: the decoder
-    sees no later token whatever it is, and in cross-attention only padding is hidden.
+    For an encoder–decoder, the second text is the target that its decoder reads; without one, it reads what the model
+    itself writes, always taking the most likely token, at most 64 of them. The mask applies to the encoder: the decoder
+    never sees later tokens, and in cross-attention only padding is hidden.
 
-    A Vision Transformer is given a picture, written as text: see ``attention.pixels`` and ``PictureReader``.
+    A Vision Transformer reads a picture that is written as text: see ``attention.pixels`` and ``PictureReader``.
     """
 
     def __init__(self, info: ModelInfo, folder: Path) -> None:
-        """Load tokenizer and weights, in float32, for inference only.
+        """Load the tokenizer and the weights, in float32, for inference only.
 
         Raises:
-            ValueError: the architecture is none of ``ARCHITECTURES``, its tokenizer cannot be had, or weights are
-                missing.
+            ValueError: the architecture is not one of ``ARCHITECTURES``, the tokenizer cannot be loaded, or weights
+                are missing.
         """
         transformers.utils.logging.disable_progress_bar()
-        # A model's head that is not needed is left out, which is no news.
+        # Silences the warning that a task head in the files is not used.
         transformers.utils.logging.set_verbosity_error()
-        # Sessions run side by side; if each used every core, they would mostly wait for each other.
+        # Sessions run in parallel; if each used every core, they would mostly wait for one another.
         torch.set_num_threads(1)
         self._info = info
         self._folder = folder
@@ -85,12 +85,12 @@ class HuggingFaceModel:
         self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder, config.vocab_size)
         model = _load(self._kind(folder), folder)
         self._config = model.config
-        # Some models of the BERT kind have learnt one segment only.
+        # Some BERT models have learnt only one segment.
         self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
         self._stack = LayerStack(model.base_model, self._architecture.encoder)
         self._final_norm = self._stack.take_final_norm()
-        # What sorts pictures into classes, where a model does: what reads the answer off [CLS].
+        # The classification head, if there is one, which is applied to the vector of [CLS].
         self._classifier: torch.nn.Module | None = getattr(model, "classifier", None)
         self._target: TargetReader | None = None
         if self._architecture.decoder is not None and self._text is not None:
@@ -98,7 +98,7 @@ class HuggingFaceModel:
             self._target = TargetReader(model, decoder, self._text)
 
     def _kind(self, folder: Path) -> Any:
-        """Return the class of transformers that has all parts of the model that are shown."""
+        """Return the transformers class that has all parts of the model that are shown."""
         if self._architecture.decoder is not None:
             return AutoModelForSeq2SeqLM
         names = read_config(folder).get("architectures") or ()
@@ -133,7 +133,7 @@ class HuggingFaceModel:
         return trace if self._target is None else self._target.add_to(trace, result.last_hidden_state, pair)
 
     def _read(self, text: str, pair: str | None, n_padding: int) -> _Source:
-        """Clean a text (or two) in which there must be something to read, and cut it into tokens."""
+        """Clean one or two texts and cut them into tokens; there must be something to read in the first."""
         text = clean(text)
         if not text:
             raise ValueError("There is no text to look at: type at least one word.")
@@ -150,7 +150,7 @@ class HuggingFaceModel:
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
 
     def _check_words(self, text: str) -> None:
-        """Refuse words that a model with a closed vocabulary has never read: they are named, not guessed."""
+        """Refuse words that a model with a closed vocabulary has never read: they are reported, not guessed."""
         unknown = unknown_words(text, self._folder)
         if unknown:
             named = ", ".join(f"“{word}”" for word in unknown)
@@ -167,7 +167,7 @@ class HuggingFaceModel:
         return _Source(text, self._picture.tokens())
 
     def _run(self, sources: Sequence[_Source], mask: Array | None, *, is_whole: bool) -> Any:
-        """Run the encoder, or the only stack; with ``is_whole``, its hidden states are kept."""
+        """Run the encoder, or the only stack; with ``is_whole``, the hidden states are kept."""
         additive = None if mask is None else torch.from_numpy(mask)[None, None]
         inputs: dict[str, Any] = {"attention_mask": additive, "output_hidden_states": is_whole}
         if self._picture is not None:
@@ -180,7 +180,7 @@ class HuggingFaceModel:
         return self._stack.module(input_ids=torch.tensor([source.ids for source in sources]), **inputs)
 
     def _mask(self, mask: MaskName | Array | None, n_tokens: int) -> Array | None:
-        """Return the additive mask to run with: what was asked for, and what the model hides by itself."""
+        """Return the additive mask for the run: the requested one combined with the model's own."""
         additive = masks.build(mask, n_tokens)
         if not self._architecture.is_decoder:
             return additive
@@ -195,7 +195,7 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def next_token(self, trace: Trace) -> NextToken | None:
-        """Say what comes next after the text of a trace of this model; see ``Model.next_token``."""
+        """Predict the token that follows the text of a trace; see ``Model.next_token``."""
         if self._final_norm is None or not self._config.tie_word_embeddings:
             return None
         last = max(token.position for token in trace.tokens if not token.is_padding)
@@ -205,7 +205,7 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def answer(self, trace: Trace) -> Answer | None:
-        """Say what a picture was taken for; see ``Model.answer``."""
+        """Return the classes predicted for a picture; see ``Model.answer``."""
         if self._classifier is None:
             return None
         whole = self._stack.module.layernorm(torch.from_numpy(trace.hidden_states[-1][0].copy()))
@@ -214,7 +214,7 @@ class HuggingFaceModel:
 
     @cached_property
     def _vocabulary(self) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
-        """How every token is shown, and what it adds to a text."""
+        """Return how each token is shown, and what it adds to a text."""
         assert self._text is not None
         return self._text.vocabulary(self._config.vocab_size)
 
@@ -227,7 +227,7 @@ class HuggingFaceModel:
     def trace_batch(self, texts: Sequence[Encoded]) -> Batch:
         """Run the model once on several texts of equal length; see ``Model.trace_batch``.
 
-        Of an encoder–decoder, only the encoder runs.
+        For an encoder–decoder, only the encoder is run.
         """
         check_batch(texts)
         sources = [_Source(text.text, text.tokens) for text in texts]
@@ -237,12 +237,12 @@ class HuggingFaceModel:
 
 
 def check_size(info: ModelInfo, folder: Path) -> None:
-    """Refuse a model whose configuration, as transformers reads it, asks for more than its files have, or other sizes.
+    """Refuse a model whose configuration, as transformers reads it, does not match the sizes of its weights.
 
-    Its skeleton is made, which takes no memory: every array has a shape, and no numbers.
+    Only its skeleton is built, which takes no memory: every array has a shape, but no numbers.
 
     Raises:
-        ValueError: in a sentence, which.
+        ValueError: they do not match; the message is a sentence that says how.
     """
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     with torch.device("meta"):
@@ -268,7 +268,7 @@ def _n_layers(model: Any, stack: Stack | None) -> int:
 
 
 def _load(kind: Any, folder: Path) -> Any:
-    """Load a model all of whose weights are there: transformers would make up those that are missing."""
+    """Load a model, and make sure that no weights are missing: transformers would fill them in at random."""
     with _LOADING:
         model, found = kind.from_pretrained(
             folder,
@@ -279,7 +279,7 @@ def _load(kind: Any, folder: Path) -> Any:
             dtype=torch.float32,
             output_loading_info=True,
         )
-    # The pooler is behind the last layer, and nothing here looks at it.
+    # The pooler comes after the last layer and is not shown.
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The models that are no part of the project: those fetched from the hub, and folders that the owner names."""
+"""The models that are not part of the project: those fetched from the hub, and folders named by the owner."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from attention.models.store import OnProgress
 
 __all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "load"]
 
-# Folders in ``from_pretrained`` layout, written as the PATH is.
+# Folders in ``from_pretrained`` layout, separated as in PATH.
 MODEL_DIRS_VARIABLE = "ATTENTION_MODEL_DIRS"
-# What a model's numbers take in memory, each of them.
+# The memory that each number of a model takes.
 _BYTES_OF_NUMBER = 4
 # Where Linux says how much memory a container may take.
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -37,13 +37,13 @@ class Found:
     folder: Path
     info: ModelInfo | None
     problem: str = ""
-    # What is known of it if it was fetched from the hub.
+    # Its manifest, if it was fetched from the hub.
     kept: Kept | None = None
     is_damaged: bool = False
 
 
 def find(bundled: Collection[ModelInfo]) -> list[Found]:
-    """Return the models on disk, with ids and names of their own; no more than the heads of their files is read."""
+    """Return the models on disk, each with a unique id and name; only the headers of their files are read."""
     fetched = hub.manifests()
     found = [_from_hub(each) for each in fetched if isinstance(each, Kept)]
     ids = {info.model_id for info in bundled} | {each.model_id for each in found}
@@ -70,7 +70,7 @@ def load(found: Found) -> Model:
     """Load a model that was found.
 
     Raises:
-        ModelUnavailableError: it cannot be shown, or its files are not what they were.
+        ModelUnavailableError: it cannot be shown, or its files have changed.
     """
     if found.info is None:
         raise ModelUnavailableError(found.problem, _remedy(found))
@@ -85,11 +85,11 @@ def load(found: Found) -> Model:
         check_size(found.info, found.folder)
         return HuggingFaceModel(found.info, found.folder)
     except BaseException as error:
-        # Whatever is wrong with a model's files is said; a panic of the tokenizer, which is written in Rust, is no
-        # Exception.
+        # Whatever is wrong with a model's files is reported. A panic of the tokenizer, which is written in Rust, is not
+        # an Exception.
         if not isinstance(error, Exception) and not is_panic(error):
             raise
-        # Libraries go on for pages; what is wrong stands in their first line.
+        # Error messages of libraries can be pages long; what is wrong is in their first line.
         first_line = in_one_line(str(error).strip().partition("\n")[0]) or type(error).__name__
         raise ModelUnavailableError(
             f"{found.info.name} cannot be loaded: {first_line.rstrip('.')}.", _remedy(found)
@@ -97,7 +97,7 @@ def load(found: Found) -> Model:
 
 
 def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], bool]) -> Kept:
-    """Fetch a model from the hub, if it is one that can be shown; see ``hub.download``."""
+    """Fetch a model from the hub, if it can be shown; see ``hub.download``."""
     return hub.download(model_id, on_progress, is_cancelled, _check_config)
 
 
@@ -109,13 +109,13 @@ def _check_config(config: dict[str, Any]) -> None:
 
 
 def _folder_names() -> list[str]:
-    """Return what the owner has written, as the PATH is."""
+    """Return the folders that the owner has named, as written."""
     names = (name.strip() for name in os.environ.get(MODEL_DIRS_VARIABLE, "").split(os.pathsep))
     return [name for name in names if name]
 
 
 def _folder(name: str) -> tuple[Path, str]:
-    """Return the folder that the owner means, or why there can be none."""
+    """Return the folder that the owner means, and a sentence if there can be none with that name."""
     try:
         return Path(name).expanduser().absolute(), ""
     except (OSError, RuntimeError):
@@ -143,14 +143,14 @@ def _from_folder(model_id: str, folder: Path) -> Found:
 
 
 def _with_own_name(found: Found, names: Counter[str]) -> Found:
-    """Call a model by its id if another one has its name."""
+    """Name a model by its id if another model has the same name."""
     if found.info is None or names[found.info.name] == 1:
         return found
     return replace(found, info=replace(found.info, name=found.model_id))
 
 
 def _described(model_id: str, folder: Path, name: str, licence: str, source: str) -> ModelInfo | str:
-    """Say what a model is, or why it cannot be shown; a folder that has not changed is not read again."""
+    """Describe a model, or say why it cannot be shown; a folder that has not changed is not read again."""
     try:
         if not folder.is_dir():
             return f"There is no folder {shown(folder)}."
@@ -163,7 +163,7 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int, int] | str, ...]:
-    """Return what changes when any file changes that a model is read from."""
+    """Return a stamp that changes when any file from which a model is read changes."""
     names = dict.fromkeys([*BESIDE, INDEX, *(file.name for file in weights_of(folder))])
     return tuple(_stamp_of(folder / name) for name in names)
 
@@ -189,7 +189,7 @@ def _read(
         info = info_from_config(model_id, folder, name=name, licence=licence, source=source)
     except ValueError as error:
         return str(error)
-    except Exception as error:  # whatever is in a folder, one model is broken and no page
+    except Exception as error:  # whatever is in a folder, it may break one model but no page
         return f"Its files cannot be read ({type(error).__name__})."
     needed, there = info.n_parameters * _BYTES_OF_NUMBER, _memory_bytes()
     if needed > there:
@@ -198,7 +198,7 @@ def _read(
 
 
 def _memory_bytes() -> int:
-    """Return how much memory there is for this process: the machine's, or what its container may take."""
+    """Return how much memory this process may use: that of the machine, or the limit of its container."""
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         limit = _CONTAINER_LIMIT.read_text("ascii").strip()
@@ -208,7 +208,7 @@ def _memory_bytes() -> int:
 
 
 def _free_id(name: str, taken: Collection[str]) -> str:
-    """Make an id of a folder's name that has a place in a link, and that no other model has."""
+    """Make a unique id out of a folder's name, fit for a link."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
     number, model_id = 1, safe
     while model_id in taken:

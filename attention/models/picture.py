@@ -1,4 +1,4 @@
-"""A picture into tokens: square patches, row by row, after one token that stands for the whole."""
+"""A picture cut into tokens: square patches, row by row, after one token that stands for the whole."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from attention.trace import Token
 
 __all__ = ["PictureReader"]
 
-# ViT's own preparation: grey levels from 0 to 1 become -1 to 1.
+# ViT's own normalisation: grey levels from 0 to 1 become -1 to 1.
 _MEAN = _SPREAD = 0.5
 
 
 class PictureReader:
-    """How a Vision Transformer is shown a picture of 8×8 pixels (Dosovitskiy et al. 2021, section 3.1).
+    """How a Vision Transformer reads a picture of 8×8 pixels (Dosovitskiy et al. 2021, section 3.1).
 
-    The picture is brought to the size that the model takes (bilinear; 8×8 stays as it is) and repeated for each of
-    its colours; grey levels 0 to 16 become 0 to 1, then less 0.5 and divided by 0.5.
+    The picture is resized to the model's input (bilinearly; 8×8 stays as it is) and repeated for each colour channel;
+    grey levels from 0 to 16 become 0 to 1, from which 0.5 is subtracted before they are divided by 0.5.
     """
 
     def __init__(self, config: Any) -> None:
@@ -30,10 +30,10 @@ class PictureReader:
         self._n_rows, self._n_columns = self._size[0] // height, self._size[1] // width
 
     def pixels(self, text: str) -> torch.Tensor:
-        """Return what the model is given, of shape (1, colours, height, width).
+        """Return the model's input, of shape (1, colours, height, width).
 
         Raises:
-            ValueError: the text is no picture; see ``attention.pixels``.
+            ValueError: the text is not a picture; see ``attention.pixels``.
         """
         levels = torch.from_numpy(pixels.shades(text))[None, None]
         resized = torch.nn.functional.interpolate(levels, size=self._size, mode="bilinear", align_corners=False)
@@ -47,6 +47,6 @@ class PictureReader:
 
 
 def _both(size: Any) -> tuple[int, int]:
-    """Return height and width, where a configuration may give one number for both."""
+    """Return height and width; a configuration may give one number for both."""
     height, width = (size, size) if isinstance(size, int) else size
     return int(height), int(width)

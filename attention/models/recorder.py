@@ -1,10 +1,10 @@
-"""An attention function for transformers that notes exactly what a model used, and changes nothing.
+"""An attention function for transformers that records exactly what a model used, and changes nothing.
 
-transformers lets a caller register an attention function by name. Ours calls the library's own SDPA
-forward and notes query, key, value, mask, position bias, scaling and output: the tensors after any rotary
-embedding and before key/value heads are repeated. Hooks add what the output projection makes of the output, and how
-long the vectors are that come after it.
-Where they note to is a ``ContextVar``, so threads never see each other's calls, and a model run outside
+transformers lets a caller register an attention function by name. This one calls the library's own SDPA
+forward and records query, key, value, mask, position bias, scaling and output: the tensors after any rotary
+embedding and before key/value heads are repeated. Hooks add the output of the output projection, and the
+lengths of the vectors that come after it. They are recorded in a ``ContextVar``, so that threads never see
+each other's calls, and a model that runs outside
 ``recording()`` is not recorded at all.
 """
 
@@ -28,10 +28,10 @@ ATTENTION_NAME = "recorded_sdpa"
 
 @dataclass(frozen=True, slots=True)
 class AttentionCall:
-    """One call of the attention function: the tensors as the model passed them, batch axis included.
+    """One call of the attention function: the tensors as the model passed them, including the batch axis.
 
-    ``added`` is what the output projection made of the output, where it was told to ``note_added``; ``lengths`` are
-    those of vectors that came later in the layer, by the names that they were given.
+    ``added`` is the output of the output projection, if ``note_added`` is a hook of it; ``lengths`` are those of
+    vectors that come later in the layer, by name.
     """
 
     module: torch.nn.Module
@@ -70,7 +70,7 @@ def _recorded_sdpa(
     position_bias: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    # PyTorch's SDPA adds one array to the scores: the library's forward adds up bias and mask for it.
+    # PyTorch's SDPA adds only one array to the scores: the library's forward adds bias and mask together.
     output, weights = ALL_ATTENTION_FUNCTIONS["sdpa"](
         module, query, key, value, attention_mask, scaling=scaling, position_bias=position_bias, **kwargs
     )
@@ -82,7 +82,7 @@ def _recorded_sdpa(
 
 
 def note_added(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> None:  # noqa: ARG001 - a forward hook
-    """Note what an output projection gave: a forward hook of the module that is run after the attention function."""
+    """Record the output of an output projection, as a forward hook of that module, which runs after attention."""
     calls = _calls.get()
     if calls:
         calls[-1] = replace(calls[-1], added=output)

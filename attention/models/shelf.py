@@ -1,4 +1,4 @@
-"""The models in memory: at most so many; the one unused for longest goes first, and none that is in use."""
+"""The models in memory, up to a limit: the least recently used is unloaded first, and never one that is in use."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["MAX_MODELS_VARIABLE", "Shelf", "ShelvedModel", "max_models"]
 _LOGGER = logging.getLogger(__name__)
 
 MAX_MODELS_VARIABLE, DEFAULT_MAX_MODELS = "ATTENTION_MAX_MODELS", 4
-# A model that could not be loaded is tried again after so long: what was missing may be there by then.
+# After how long a model that could not be loaded is tried again: what was missing may be there by then.
 RETRY_SECONDS = 5.0
-# So often somebody who waits for a model is told how far it is.
+# How often a caller that waits for a model is told its progress.
 _TELL_SECONDS = 0.2
 
 Load = Callable[[str, OnProgress], Model]
@@ -37,7 +37,7 @@ def max_models() -> int:
 
 
 class _Slot:
-    """Where one model stands: empty as long as it is being loaded."""
+    """The place of one model; empty while it is being loaded."""
 
     def __init__(self, used_at: float) -> None:
         self.model: Model | None = None
@@ -47,10 +47,10 @@ class _Slot:
 
 
 class Shelf:
-    """Models by their ids, loaded when somebody asks for one.
+    """Models by their ids, loaded on demand.
 
-    Two who ask for the same one wait for one loading, which goes on if both have left; who uses another one does not
-    wait. Where every slot is taken by a model in use, who asks for one more waits until a slot is free.
+    Two callers that ask for the same model share one loading, which continues even if both have gone; callers of other
+    models do not wait. If every slot holds a model in use, a caller that asks for another waits until a slot is free.
     """
 
     def __init__(
@@ -65,8 +65,9 @@ class Shelf:
     ) -> None:
         """Begin empty; the ``uncounted`` models are so small that they always stay.
 
-        ``on_put_out`` is told which model goes, to let go of all that shares its memory. ``revision_of`` says which
-        revision of a model there is now, None if there is none: a model of another one is loaded anew.
+        ``on_put_out`` is called with the id of a model that is unloaded, so that everything that shares its memory is
+        released. ``revision_of`` returns the current revision of a model, None if there is none: a model of another
+        revision is loaded again.
         """
         self._load = load
         self._limit = limit
@@ -81,12 +82,12 @@ class Shelf:
 
     @contextmanager
     def borrow(self, model_id: str, on_wait: Callable[[Progress | None], None] | None = None) -> Iterator[Model]:
-        """Give a model to use as long as the block lasts; it is loaded now if it is not in memory.
+        """Lend a model for the duration of the block; it is loaded now if it is not in memory.
 
-        ``on_wait`` is called again and again while it is being loaded, with how far that is, where it is known.
+        ``on_wait`` is called repeatedly while it is being loaded, with the progress if that is known.
 
         Raises:
-            ModelUnavailableError: it cannot be loaded; the next one who asks a little later tries again.
+            ModelUnavailableError: it cannot be loaded; a call a little later tries again.
         """
         slot, model = self._take(model_id, on_wait)
         try:
@@ -103,15 +104,15 @@ class Shelf:
             return frozenset(model_id for model_id, slot in self._slots.items() if slot.model is not None)
 
     def put_out(self, model_id: str, idle_seconds: float = 0.0) -> bool:
-        """Let go of a model; False if somebody uses it or has used it so lately, or it is being loaded."""
+        """Unload a model; False if it is in use, was used within the last ``idle_seconds``, or is being loaded."""
         with self._changed:
             return self._put_out(model_id, idle_seconds)
 
     @contextmanager
     def kept_out(self, model_id: str, idle_seconds: float = 0.0) -> Iterator[bool]:
-        """Let go of a model, and let nobody load it as long as the block lasts: who asks for it waits.
+        """Unload a model and keep it unloaded for the duration of the block: callers that ask for it wait.
 
-        Gives what ``put_out`` returns; of two such blocks for one model, the second one gets False.
+        Yields what ``put_out`` returns; of two such blocks for one model, the second gets False.
         """
         with self._changed:
             is_out = model_id not in self._kept_out and self._put_out(model_id, idle_seconds)
@@ -136,8 +137,8 @@ class Shelf:
         return True
 
     def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Slot, Model]:
-        # Asked once, and outside the lock. Whoever has it loaded takes what comes: files that somebody writes to all
-        # the time would be loaded for ever.
+        # Asked once, outside the lock. If the files change while they are loaded, the result is accepted: files that
+        # are constantly written to would otherwise be loaded for ever.
         revision = None if self._revision_of is None else self._revision_of(model_id)
         while True:
             with self._changed:
@@ -154,7 +155,7 @@ class Shelf:
                     slot, revision = self._begin(model_id), None
                 self._changed.wait(_TELL_SECONDS)
                 progress = None if slot is None else slot.progress
-            # Outside the lock: a page may end here, since its person has gone elsewhere.
+            # Outside the lock: a page's run may be stopped here, because its user has gone elsewhere.
             if on_wait is not None:
                 on_wait(progress)
 
@@ -167,7 +168,7 @@ class Shelf:
         del self._failures[model_id]
 
     def _begin(self, model_id: str) -> _Slot | None:
-        """Make room for a model and begin to load it; None if there is no room yet."""
+        """Make room for a model and start to load it; None if there is no room yet."""
         if model_id not in self._uncounted and not self._make_room():
             return None
         slot = self._slots[model_id] = _Slot(self._clock())
@@ -199,7 +200,7 @@ class Shelf:
         except ModelUnavailableError as error:
             # Without its traceback, which would keep every frame that it passed through alive.
             failure = error.with_traceback(None)
-        except BaseException as error:  # whatever it is, those who wait have to hear of it
+        except BaseException as error:  # whatever it is, the waiting callers have to be told
             kind = type(error).__name__
             frames = "".join(traceback.format_tb(error.__traceback__))
             _LOGGER.error("%s cannot be loaded: %s: %s\n%s", model_id, kind, error, frames)
@@ -214,10 +215,10 @@ class Shelf:
 
 
 class ShelvedModel:
-    """A model of a shelf as anybody may keep it: in use only while it works, and perhaps put out in between.
+    """A model of a shelf that may be kept for long: it is in use only while it runs, and may be unloaded in between.
 
-    Whatever it is asked, it raises ``ModelUnavailableError`` where the model cannot be loaded again, or where another
-    revision of it has taken its place.
+    Every method raises ``ModelUnavailableError`` if the model cannot be loaded again, or if another revision has taken
+    its place.
     """
 
     def __init__(self, shelf: Shelf, info: ModelInfo) -> None:
@@ -246,12 +247,12 @@ class ShelvedModel:
             return model.trace_batch(texts)
 
     def next_token(self, trace: Trace) -> NextToken | None:
-        """Say what comes next; see ``Model.next_token``."""
+        """Predict the next token; see ``Model.next_token``."""
         with self._borrowed() as model:
             return model.next_token(trace)
 
     def answer(self, trace: Trace) -> Answer | None:
-        """Say what a trace was taken for; see ``Model.answer``."""
+        """Return the predicted classes; see ``Model.answer``."""
         with self._borrowed() as model:
             return model.answer(trace)
 

@@ -1,4 +1,4 @@
-"""One stack of a model's layers: what its parts are, and what it records of a run."""
+"""One stack of a model's layers: its parts, and what is recorded when it runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["LayerStack", "batch_traces"]
 
 @dataclass(frozen=True, slots=True)
 class _Attention:
-    """The parts of one attention that its record takes along, and those that lead on from it."""
+    """The parts of one attention module that go into its record, and those through which its output passes."""
 
     projections: Projections
     norm: torch.nn.Module | None
@@ -32,18 +32,18 @@ class _Attention:
     norm_after: torch.nn.Module | None
 
     def inputs(self, stream: Array) -> Array:
-        """Return what the projections multiply: the norm is run once more, since what it gave was not noted."""
+        """Return what the projections multiply: the norm is run once more, because its output was not recorded."""
         return stream if self.norm is None else self.norm(torch.from_numpy(stream)).numpy()
 
     def after(self, stream: Array, call: AttentionCall) -> Array:
-        """Return the stream after this attention."""
+        """Return the residual stream after this attention."""
         assert call.added is not None
         after = torch.from_numpy(stream) + call.added[0]
         return (after if self.norm_after is None else self.norm_after(after)).numpy()
 
 
 class LayerStack:
-    """A stack of layers of a model that is loaded."""
+    """A stack of layers of a loaded model."""
 
     def __init__(self, model: Any, names: architectures.Stack) -> None:
         """Find the parts."""
@@ -58,7 +58,7 @@ class LayerStack:
             _watch(layer, names)
 
     def take_final_norm(self) -> torch.nn.Module | None:
-        """Take out the norm after the last layer, so that the last hidden state is what that layer left."""
+        """Remove and return the norm after the last layer, so that the last hidden state is that layer's own output."""
         name = self._names.final_norm
         if name is None:
             return None
@@ -74,7 +74,7 @@ class LayerStack:
     def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> Embeddings:
         """Return the parts that are added up for these tokens."""
         words = attrgetter(self._names.words)(self.module)(torch.tensor(ids))
-        # Marian multiplies the word part by √d_model; BART's table does so by itself.
+        # Marian multiplies the word part by √d_model after looking it up; BART's table does so itself.
         words = words * getattr(self.module, "embed_scale", 1.0)
         table = None if self._names.segments is None else attrgetter(self._names.segments)(self.module).weight
         return Embeddings(
@@ -85,7 +85,7 @@ class LayerStack:
         )
 
     def picture_embeddings(self, pixels: torch.Tensor) -> Embeddings:
-        """Return the parts that are added up for a picture: a vector for each patch, and one before them."""
+        """Return the parts that are added up for a picture: a vector for [CLS], then one for each patch."""
         parts = self.module.embeddings
         patches = parts.patch_embeddings(pixels)[0]
         words = torch.cat([parts.cls_token[0], patches])
@@ -102,7 +102,7 @@ class LayerStack:
         return table.weight[first : first + len(ids)].numpy()
 
     def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
-        """Record the attention of each layer to its own tokens; a state is what enters a layer."""
+        """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
         shared = _Shared(calls)
         turns = self._turns(torch.from_numpy(states[0]))
         is_masked = self._names.is_causal or masks.is_causal(shared.mask(calls[0]))
@@ -115,7 +115,7 @@ class LayerStack:
     def cross_traces(
         self, calls: Sequence[AttentionCall], streams: Sequence[Array], memory: Array
     ) -> tuple[LayerTrace, ...]:
-        """Record the attention of each layer to the encoder's output; a stream is what enters it."""
+        """Record the cross-attention of each layer to the encoder's output; ``streams`` are its inputs."""
         shared = _Shared(calls)
         return tuple(
             _record(call, part, part.inputs(stream), shared, "cross", key_inputs=memory)
@@ -123,22 +123,22 @@ class LayerStack:
         )
 
     def streams_after_self(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[Array, ...]:
-        """Return what enters the cross-attention of each layer: what its attention to its own tokens left."""
+        """Return the input of the cross-attention of each layer: the stream after the layer's self-attention."""
         return tuple(part.after(state, call) for call, part, state in zip(calls, self._attentions, states, strict=True))
 
     def _turns(self, states: torch.Tensor) -> Rotary | None:
-        """Return by how much the model turns queries and keys at each position: from its own table of angles."""
+        """Return how far the model rotates queries and keys at each position, from its own table of angles."""
         if self._names.rotary is None:
             return None
         positions = torch.arange(len(states))[None]
         cosines, sines = attrgetter(self._names.rotary)(self.module)(states[None], positions)
-        # The model's table has each angle twice, once for either number of a pair.
+        # The model's table has each angle twice, once for each number of a pair.
         half = cosines.shape[-1] // 2
         return Rotary(cosines[0, :, :half].clone().numpy(), sines[0, :, :half].clone().numpy())
 
 
 class _Shared:
-    """The masks and biases of several calls, each kept once: layers that were given the same one share it."""
+    """The masks and biases of several calls, each stored once: layers that were given the same array share it."""
 
     def __init__(self, calls: Sequence[AttentionCall]) -> None:
         self._masks = {id(call.mask): _recorded_mask(call.mask) for call in calls}
@@ -189,7 +189,7 @@ def _lengths(call: AttentionCall) -> Lengths | None:
 
 
 def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
-    """Record each layer of a run of several texts, the heads of the first text first."""
+    """Record each layer of a run on several texts, with the heads of the first text first."""
     biases = {id(call.position_bias): _batch_bias(call) for call in calls}
     return tuple(_batch_trace(call, biases[id(call.position_bias)]) for call in calls)
 
@@ -209,7 +209,7 @@ def _batch_trace(call: AttentionCall, bias: Array | None) -> LayerTrace:
 
 
 def _batch_mask(mask: torch.Tensor | None, shape: tuple[int, int, int, int]) -> Array | None:
-    """Return a call's mask for each head of each text, or once if all share it; None if it hides nothing."""
+    """Return a call's mask for each head of each text, or a single one if all share it; None if it hides nothing."""
     if mask is None or not mask.any():
         return None
     if mask.shape[:2] == (1, 1):
@@ -224,7 +224,7 @@ def _batch_bias(call: AttentionCall) -> Array | None:
 
 
 def _recorded_mask(mask: torch.Tensor | None) -> Array | None:
-    """Return a call's mask without the batch axis, and without the head axis where all heads share it."""
+    """Return a call's mask without the batch axis, and without the head axis if all heads share it."""
     if mask is None:
         return None
     array = masks.hide_lowest(mask[0].numpy())
@@ -237,7 +237,7 @@ def _recorded_bias(bias: torch.Tensor | None) -> Array | None:
 
 
 def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
-    """Return rows of a table; if it is the same row throughout, it is kept once."""
+    """Return rows of a table; if all are the same row, it is stored once."""
     if len(set(indices)) == 1:
         return np.broadcast_to(table[indices[0]].numpy(), (len(indices), table.shape[1]))
     return table[list(indices)].numpy()
@@ -310,7 +310,7 @@ def _projections(layer: Any, names: architectures.Attention) -> Projections:
 
 def _linear(module: Any) -> tuple[Array, Array | None]:
     """Return a linear map's weight as (in, out) and its bias, as read-only views of the model's own memory."""
-    # GPT-2's Conv1D is a linear map whose weight is kept the other way round.
+    # GPT-2's Conv1D is a linear map whose weight is stored transposed.
     weight = _shared(module.weight)
     return weight if isinstance(module, Conv1D) else weight.T, None if module.bias is None else _shared(module.bias)
 

@@ -1,7 +1,7 @@
-"""Folders that are made once and kept: written beside their place and then renamed, so that one that is there is whole.
+"""Folders that are made once and kept: written elsewhere and then renamed, so that a folder in its place is complete.
 
-Two processes that make the same folder at once do the work twice, and the second one finds the first one's. Each locks
-the folder that it writes into for as long as it lives: what is not locked was left by one that was killed.
+If two processes make the same folder at once, the work is done twice, and the second uses the folder of the first. A
+process locks the folder into which it writes until it ends: one that is not locked was left by a killed process.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ __all__ = [
 ]
 
 CACHE_DIR_VARIABLE = "ATTENTION_CACHE_DIR"
-# Where the file system knows no locks, what was left is told by its age.
+# On a file system without locks, an abandoned folder is recognised by its age.
 STALE_SECONDS = 3600
 TEMPORARY = ".making-"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far some work is: so many of so many, in a unit such as "tensors"."""
+    """The progress of some work: how much of how much is done, in a unit such as "tensors"."""
 
     n_done: int
     n_total: int
@@ -49,7 +49,7 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """The part that is done, from 0 to 1."""
+        """The fraction that is done, from 0 to 1."""
         return min(1.0, self.n_done / self.n_total) if self.n_total else 0.0
 
 
@@ -57,23 +57,23 @@ OnProgress = Callable[[Progress], None]
 
 
 def cache_dir() -> Path:
-    """Return the folder for what is made once: ``ATTENTION_CACHE_DIR``, or one in the user's own cache."""
+    """Return the folder for what is made once: ``ATTENTION_CACHE_DIR``, or one in the user's cache."""
     chosen = os.environ.get(CACHE_DIR_VARIABLE)
     return Path(chosen) if chosen else Path.home() / ".cache" / "step-by-step-attention"
 
 
 @contextmanager
 def new_folder(target: Path, needed_bytes: int) -> Iterator[Path]:
-    """Give an empty folder to write what shall be kept at ``target``; what is still in it in the end is removed.
+    """Provide an empty folder in which to write what will be kept at ``target``; what is left in it is then removed.
 
     Raises:
-        OSError: there is not enough room, or nothing can be written there.
+        OSError: there is not enough room, or the place cannot be written to.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     clear_left(target.parent)
     _check_room(target.parent, needed_bytes)
     with ExitStack() as held:
-        # Nobody looks for what was left between the making of the folder and its lock.
+        # The lock keeps others from taking the new folder for an abandoned one before it is locked itself.
         with _locked(target.parent):
             made = held.enter_context(
                 tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=target.parent, ignore_cleanup_errors=True)
@@ -85,17 +85,17 @@ def new_folder(target: Path, needed_bytes: int) -> Iterator[Path]:
 
 
 def clear_left(folder: Path) -> None:
-    """Remove from a folder what processes that were killed have left half made."""
+    """Remove the unfinished folders that killed processes have left in a folder."""
     with _locked(folder):
         for left in folder.glob(f"{TEMPORARY}*"):
-            # Somebody may take it away meanwhile, who is done with it.
+            # Its owner may finish and remove it meanwhile.
             with suppress(OSError):
                 if _is_abandoned(left):
                     shutil.rmtree(left, ignore_errors=True)
 
 
 def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
-    """Rename the finished folder, unless somebody else was first with one as good.
+    """Rename the finished folder to its target, unless another process has already put a complete one there.
 
     Raises:
         OSError: it cannot be renamed.
@@ -113,7 +113,7 @@ def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
 
 
 def sha256(file: Path) -> str:
-    """Return the SHA-256 of a file, empty if it cannot be read or is none."""
+    """Return the SHA-256 of a file; empty if it cannot be read or is not a regular file."""
     try:
         with opened(file) as source:
             return hashlib.file_digest(source, "sha256").hexdigest()
@@ -122,7 +122,7 @@ def sha256(file: Path) -> str:
 
 
 def are_whole(folder: Path, digests: Mapping[str, str]) -> bool:
-    """Tell whether files have these SHA-256, and no other is beside them that would be read; they are read whole."""
+    """Tell whether the files have these SHA-256 and no other file would be read with them; all are read in full."""
     added = {name for name in (*BESIDE, SINGLE, INDEX) if os.path.lexists(folder / name)} - digests.keys()
     return not added and all(sha256(folder / name) == digest for name, digest in digests.items())
 
@@ -135,7 +135,7 @@ def _check_room(folder: Path, needed_bytes: int) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder's lock, where there are locks; the system gives it back when the process ends, however it ends."""
+    """Hold a folder's lock, if locks exist here; the system releases it when the process ends, however it ends."""
     held = _lock(folder, fcntl.LOCK_EX)
     try:
         yield
@@ -145,7 +145,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Tell whether nobody writes into a folder any more."""
+    """Tell whether no process writes into a folder any more."""
     try:
         held = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -157,10 +157,10 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 def _lock(folder: Path, how: int) -> int | None:
-    """Return what holds the lock until it is closed; None if the file system knows no locks.
+    """Return the file descriptor that holds the lock until it is closed; None on a file system without locks.
 
     Raises:
-        BlockingIOError: somebody else holds it, and was not to be waited for.
+        BlockingIOError: another process holds the lock, and ``how`` says not to wait for it.
     """
     try:
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -177,5 +177,5 @@ def _lock(folder: Path, how: int) -> int | None:
 
 
 def _last_touched(folder: Path) -> float:
-    """Return when anything in a folder was written last: a large file may take longer than the folder looks old."""
+    """Return when anything in a folder was last written: the folder itself does not change while a file in it grows."""
     return max((path.lstat().st_mtime for path in (folder, *folder.rglob("*"))), default=0.0)

@@ -1,7 +1,7 @@
-"""Text into tokens, each with what was typed for it, by whatever tokenizer a model has.
+"""A text cut into tokens, each with what was typed for it, by whatever tokenizer a model has.
 
-There are three kinds, which the tokenizer itself tells apart: word pieces (BERT), bytes (GPT-2), and pieces
-as SentencePiece has them (T5). In the last two a space is a part of the token after it.
+There are three kinds, which can be told from the tokenizer itself: word pieces (BERT), bytes (GPT-2), and
+SentencePiece's pieces (T5). In the last two, a space is part of the token after it.
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ _BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 class TextReader:
-    """The tokenizer of a model, as it lies beside its weights."""
+    """The tokenizer of a model, read from the files beside its weights."""
 
     def __init__(self, name: str, folder: Path, n_known: int) -> None:
-        """Load the tokenizer of the model that is called so, which has a vector for the first ``n_known`` tokens.
+        """Load the tokenizer of the model with this name, which has vectors for the first ``n_known`` tokens.
 
         Raises:
-            ValueError: it needs a library of its own.
+            ValueError: it needs a library that is not installed.
         """
         self._name = name
         self._n_known = n_known
         tokenizer = _load(folder)
         added = tokenizer.added_tokens_decoder.items()
         self._special_ids = frozenset(tokenizer.all_special_ids) | {number for number, token in added if token.special}
-        # The Rust tokenizer is used as it is: with truncation and padding switched off once, encoding
-        # changes nothing in it, so threads can share it.
+        # The Rust tokenizer is used directly: once truncation and padding are switched off, encoding
+        # does not change it, so threads can share it.
         self._tokenizer: Tokenizer = tokenizer.backend_tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._kind = _kind(self._tokenizer)
-        # Where every text can be cut into bytes, no token means "unknown".
+        # If every text can be cut into bytes, no token means "unknown".
         self._unknown_id: int | None = None if self._kind == "bytes" else tokenizer.unk_token_id
-        # GPT-2 has no token for padding; what is hidden may be any.
+        # GPT-2 has no padding token; since padding is hidden, any token will do.
         ids = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
         self.pad_id: int = next(number for number in ids if number is not None)
         self._n_closing = _n_closing(self._tokenizer)
 
     def encode(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:
-        """Encode a cleaned text (and a second one); where it is too long, what is left of it after cutting.
+        """Encode one or two cleaned texts; a single text that is too long is cut.
 
         Raises:
-            ValueError: two texts are too long together, or the model knows nothing of a token.
+            ValueError: two texts together are too long, or the model has no vector for a token.
             RuntimeError: the tokenizer failed.
         """
         encoding = self._encode(text, pair)
@@ -73,7 +73,7 @@ class TextReader:
             raise ValueError(
                 f"The two texts have {total} tokens together, and {self._name} takes {limit}: shorten one of them."
             )
-        # Room is kept for the special token at the end, where the model adds one.
+        # Room is left for the special token at the end, if the model adds one.
         last_kept = limit - 1 - self._n_closing
         end = encoding.offsets[last_kept][1]
         encoding = self._encode(text[:end])
@@ -103,14 +103,14 @@ class TextReader:
         return tuple(found)
 
     def padding(self, first: int, count: int) -> tuple[Token, ...]:
-        """Return so many tokens of padding, the first of them at this position."""
+        """Return ``count`` padding tokens, the first of them at position ``first``."""
         name = self._shown(self._tokenizer.id_to_token(self.pad_id) or "")
         return tuple(
             Token(name, "", None, first + i, self.pad_id, is_special=True, is_padding=True) for i in range(count)
         )
 
     def target(self, start_id: int, text: str, limit: int) -> tuple[tuple[Token, ...], Cut | None]:
-        """Return a text as a decoder reads what it has written: the token it begins with, and none at the end."""
+        """Return a text as a decoder reads its own output: with the token that it begins with, and none at the end."""
         encoding, cut = self.encode(text, None, limit - 1 + self._n_closing)
         read = self.tokens(encoding, text)
         kept = read[: len(read) - self._n_closing]
@@ -121,7 +121,7 @@ class TextReader:
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text that a model wrote, cleaned, and its tokens."""
         whole = self._tokenizer.decode(ids)
-        # What a token adds shows only together with those before it: a character may be several tokens.
+        # What a token adds can be seen only together with those before it: a character may be several tokens.
         sizes = (len(self._tokenizer.decode(ids[:count])) for count in range(1, len(ids) + 1))
         ends = [0, *accumulate((min(size, len(whole)) for size in sizes), max)]
         text, has_gap, rows = "", False, []
@@ -130,7 +130,7 @@ class TextReader:
             typed = clean(added)
             has_gap = has_gap or added[:1].isspace()
             space = " " if has_gap and text else ""
-            # Like a space that is a token of its own, what adds nothing belongs to the word that it stands at.
+            # Like a space that is a token by itself, a token that adds nothing belongs to the word at its place.
             rows.append((token_id, typed, len(text + space) if typed or has_gap else len(text) - 1))
             if typed:
                 text, has_gap = text + space + typed, added[-1:].isspace()
@@ -149,7 +149,7 @@ class TextReader:
             yield Token(name, typed, word, position, token_id, start=start)
 
     def vocabulary(self, size: int) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
-        """Return how each of so many tokens is shown, and what it adds to a text: None if that is no text."""
+        """Return how each of the first ``size`` tokens is shown, and what it adds to a text; None if it is no text."""
         names = [self._tokenizer.id_to_token(number) or "" for number in range(size)]
         texts = (None if number in self._special_ids else self._text_of(name) for number, name in enumerate(names))
         return tuple(map(self._shown, names)), tuple(texts)
@@ -164,7 +164,7 @@ class TextReader:
             return byte_level.text_of(name)
         if self._kind == "word pieces":
             return name
-        # Llama 2 writes what it has no piece for byte by byte: no text by itself.
+        # Llama 2 writes a character without a piece byte by byte; a single byte is no text.
         return None if _BYTE.fullmatch(name) else name.replace(_PIECE_SPACE, " ")
 
     def _word_pieces(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
@@ -179,9 +179,9 @@ class TextReader:
             yield Token(token, texts[segment][start:end], word, position, token_id, is_special, segment, start)
 
     def _spaced(self, encoding: Encoding, texts: tuple[str, str]) -> Iterator[Token]:
-        """Yield tokens in which a space before a word is a part of its token, and not of what was typed for it.
+        """Yield tokens in which the space before a word is part of its token, but not of what was typed for it.
 
-        Of a character that is several tokens, the first one has it as typed, and the others nothing.
+        If a character is several tokens, the first has it as its typed text, and the others have none.
         """
         starts = tuple(map(byte_level.word_starts, texts))
         words: dict[tuple[int, int], int] = {}
@@ -196,7 +196,7 @@ class TextReader:
             if name != SPACE:
                 typed = text[max(start, covered[segment]) : end].lstrip(" ")
                 covered[segment] = max(covered[segment], end)
-            # A space that is a token of its own belongs to the word after it.
+            # A space that is a token by itself belongs to the word after it.
             begin = end - len(typed) if typed or text[start:end].isspace() else start
             begin = min(begin, len(text) - 1)
             word = words.setdefault((segment, starts[segment][begin]), len(words))
@@ -205,13 +205,13 @@ class TextReader:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Tell whether an error is a panic of a tokenizer: Rust's own kind, which is no Exception and has no module."""
+    """Tell whether an error is a panic of a tokenizer: a class from Rust that is no Exception and has no module."""
     return type(error).__name__ == "PanicException"
 
 
 @contextmanager
 def _no_panic() -> Iterator[None]:
-    """Turn a panic into an error like any other, without its words, which may quote the text."""
+    """Turn a panic into an ordinary error, without its message, which may quote the text."""
     try:
         yield
     except BaseException as error:
@@ -221,7 +221,7 @@ def _no_panic() -> Iterator[None]:
 
 
 def _load(folder: Path) -> Any:
-    """Load a tokenizer; where its own class needs more than is installed, as the file of its Rust form says."""
+    """Load a tokenizer; if its own class needs more than is installed, from the file of its Rust version."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except ImportError as error:
@@ -243,12 +243,12 @@ def _kind(tokenizer: Tokenizer) -> Kind:
 
 
 def _n_closing(tokenizer: Tokenizer) -> int:
-    """Return how many tokens are added at the end of every text."""
+    """Return how many tokens the tokenizer adds at the end of every text."""
     return len(list(takewhile(lambda word: word is None, reversed(tokenizer.encode("a").word_ids))))
 
 
 def _segments(encoding: Encoding) -> list[int]:
-    """Return for each token which text it belongs to; one that was added belongs to the text before it."""
+    """Return, for each token, the text to which it belongs; an added token belongs to the text before it."""
     segments, last = [], 0
     for sequence in encoding.sequence_ids:
         last = last if sequence is None else sequence

@@ -1,34 +1,34 @@
-"""The toy: a model with one attention layer whose every weight is written by hand below.
+"""The toy: a model with one attention layer, all of whose weights are written by hand below.
 
-**What a word is.** Each word is 16 numbers, and each has a name. The first ten say what kind of word
-it is, and come from ``assets/toy_lexicon.tsv`` or, for words that are not in it, from their ending:
+**What a word is.** Each word is 16 numbers, and each number has a name. The first ten say what kind of
+word it is; they come from ``assets/toy_lexicon.tsv`` or, for words that are not in it, from their ending:
 
     determiner, pronoun, noun, verb, adjective, adverb, preposition, conjunction: the part of speech,
-        1 if the word is one, between 0 and 1 if it is one in part (the *was* of *was becoming*: 0.5)
+        1 if the word is one, between 0 and 1 if it is one in part (0.5 for *was* in *was becoming*)
     living: 1 for people and animals
     symbol: 1 for punctuation marks, digits and emoji
 
-The last six say where it stands: sine and cosine of a fast, a middle and a slow wave. Two
-positions' waves, multiplied and added up, give ``cos(frequency · distance)``, so that a head can
-choose distances by the strengths that it gives to the three waves.
+The last six say where it is in the sentence: the sine and cosine of a fast, a middle and a slow wave. The
+products of two positions' sines and cosines add up to ``cos(frequency · distance)``, so that a head can
+prefer certain distances by the strengths that it gives to the three waves.
 
-**What the heads do.** All is linear: a query column says which features ask, the key column of the
-same number says which features answer, and the strengths multiply.
+**What the heads do.** Everything is linear: a query column says which features ask, the key column of the
+same number says which features answer, and their strengths are multiplied.
 
     head 1, near by: the three waves alone, with strengths that make the score highest at a distance
-        of one token, to the left or to the right; it does not know the words
-    head 2, matching meaning: adjectives ask for nouns, nouns for adjectives, verbs for nouns (best
-        for living ones) and so on; and, the words being equal, the nearer one
-    head 3, reaching far: the waves with their signs turned round, so that the score grows with the
-        distance; and nouns rather than small words
+        of one token, to the left or to the right; it does not depend on the words
+    head 2, matching meaning: adjectives ask for nouns, nouns for adjectives, verbs for nouns
+        (preferably living ones) and so on; of two equally good words, the nearer one gets more
+    head 3, reaching far: the waves with their signs reversed, so that the score grows with the
+        distance; and nouns rather than function words
 
-**What comes out.** Each head passes on features of the words that it looked at, and W_O adds a part
-of each to the feature of the same name: after the layer, *creature* is a noun with something of an
-adjective about it. There is no normalisation and no feed-forward layer, so
+**What comes out.** Each head passes on features of the words that it attends to, and W_O adds a fraction
+of each to the feature of the same name: after the layer, *creature* is a noun that is a little bit of an
+adjective. There is no normalisation and no feed-forward layer, so
 ``hidden state = inputs + output``.
 
-No number depends on a sentence, and none on a word except through its features. The toy knows no
-grammar and no world: it cannot know that *it* is the animal because it was tired.
+No weight was chosen for a particular sentence, and words count only through their features. The toy knows
+nothing of grammar or of the world: it cannot know that *it* is the animal because it was tired.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ WORD_FEATURES = (
 POSITION_FEATURES = ("sin fast", "cos fast", "sin middle", "cos middle", "sin slow", "cos slow")
 FEATURES = (*WORD_FEATURES, *POSITION_FEATURES)
 
-# Tokens per turn of each wave. Vaswani's frequencies (1 radian per token and slower) do not serve
-# here: with three waves only, head 1 needs one that almost changes sign from token to token, to
-# tell a neighbour from the word itself. The slowest does not come round again within MAX_TOKENS.
-# With a slowest wave of 100, the other two leave head 1 the widest gap between the score of a
-# neighbour and the score at every other distance, among the round numbers that were tried.
+# Tokens per period of each wave. The frequencies of Vaswani et al. (1 radian per token and slower) are
+# not suitable: with only three waves, head 1 needs one that almost changes sign from token to token, to
+# distinguish a neighbour from the word itself. The slowest does not repeat within MAX_TOKENS. Given a
+# slowest period of 100, the other two are those, among the round numbers that were tried, with the widest
+# gap in head 1 between the score of a neighbour and the scores at all other distances.
 WAVELENGTHS = (2.25, 14.0, 100.0)
 
 # ------------------------------------------------------------------------------------- the weights
@@ -101,8 +101,8 @@ NEAR_BY_KEYS: tuple[Column, ...] = (
     {},
     {},
 )
-# Sine and cosine mix a little, which turns the middle wave about half a token onwards: of two nouns
-# equally near, determiner, adjective and preposition take the one that follows, as in English.
+# Mixing sine and cosine a little shifts the middle wave by about half a token: of two equally near nouns,
+# determiners, adjectives and prepositions prefer the one that follows, as in English.
 MEANING_QUERIES: tuple[Column, ...] = (
     {"determiner": 4, "pronoun": 4, "verb": 4, "adjective": 4, "preposition": 4, "conjunction": 1},
     {"noun": 4},
@@ -114,10 +114,10 @@ MEANING_QUERIES: tuple[Column, ...] = (
     {"cos slow": 8},
 )
 MEANING_KEYS: tuple[Column, ...] = (
-    {"noun": 3, "pronoun": 2},  # answers those who ask for a noun
+    {"noun": 3, "pronoun": 2},  # answers those that ask for a noun
     {"adjective": 3, "determiner": 1},  # ... for an adjective
     {"verb": 3, "adjective": 1},  # ... for a verb
-    {"living": 2, "pronoun": -2},  # ... for somebody, and not for another pronoun
+    {"living": 2, "pronoun": -2},  # ... for a person or an animal, not for another pronoun
     {"sin middle": 2},
     {"cos middle": 2},
     {"sin slow": 4},
@@ -144,7 +144,7 @@ FAR_KEYS: tuple[Column, ...] = (
     {},
 )
 
-# Every word asks for the fifth dimension of head 3, whatever it is: a bias, not a feature.
+# Every word asks for the fifth dimension of head 3, whatever word it is: a bias, not a feature.
 FAR_QUERY_BIAS = (0, 0, 0, 0, 4, 0, 0, 0)
 
 # What each head passes on, one feature per dimension of its values ...
@@ -168,7 +168,7 @@ def _matrix(columns: Iterable[Column]) -> Float[Array, "M N"]:
 
 
 def _copies(features: Iterable[str], strength: float) -> tuple[Column, ...]:
-    """Return one column per feature, which holds that feature and nothing else."""
+    """Return one column per feature, which contains only that feature."""
     return tuple({feature: strength} for feature in features)
 
 
@@ -220,7 +220,7 @@ TOY_INFO = ModelInfo(
 
 LEXICON_PATH = Path(__file__).parents[2] / "assets" / "toy_lexicon.tsv"
 
-# For words that the lexicon lacks; the first ending that fits decides, so longer ones come first.
+# For words that are not in the lexicon; the first ending that fits decides, so longer ones come first.
 ENDINGS = (
     ("tion", "noun"), ("sion", "noun"), ("ness", "noun"), ("ment", "noun"), ("ship", "noun"), ("hood", "noun"),
     ("ance", "noun"), ("ence", "noun"), ("ism", "noun"), ("ist", "noun living"), ("ity", "noun"), ("eed", "noun"),
@@ -232,21 +232,21 @@ ENDINGS = (
     ("y", "adjective"),
 )  # fmt: skip
 PLURAL_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"))
-# What an apostrophe leaves of a small word; the other side says what the whole is: cat's, l'Afrique.
+# What is left of a short word before or after an apostrophe; the other side says what the whole is: cat's, l'Afrique.
 SHORTENED_AFTER = frozenset({"s", "d", "m", "re", "ve", "ll"})
 SHORTENED_BEFORE = frozenset({"c", "d", "j", "l", "m", "n", "qu", "s", "t"})
 
-# Text in any script is cut by kinds of characters, one letter each: letter, digit, mark, format,
-# joiner, apostrophe, point or comma, regional indicator, Chinese character, symbol, blank.
+# Text in any script is cut according to kinds of characters, each denoted by a letter: letter, digit, mark,
+# format, joiner, apostrophe, point or comma, regional indicator, Chinese character, symbol, blank.
 _KIND_OF_CHARACTER = {
     "'": "A",
     "’": "A",
     ".": "P",
     ",": "P",
     "\u200d": "J",  # the zero-width joiner holds emoji together
-    "\u200b": " ",  # the zero-width space parts words
+    "\u200b": " ",  # the zero-width space separates words
     **dict.fromkeys(map(chr, range(0x1F1E6, 0x1F200)), "R"),
-    **dict.fromkeys(map(chr, range(0x1F3FB, 0x1F400)), "M"),  # skin tones change the emoji before them
+    **dict.fromkeys(map(chr, range(0x1F3FB, 0x1F400)), "M"),  # skin tones modify the emoji before them
 }
 _KIND_OF_CATEGORY = {"L": "L", "M": "M", "N": "D", "Z": " ", "Cf": "F"}  # of Unicode; all others are symbols
 _WORD = re.compile(
@@ -282,17 +282,17 @@ def _kind(character: str) -> str:
 
 
 def read_lexicon(path: Path = LEXICON_PATH) -> dict[str, Array]:
-    """Read the table of words; each word's features are a vector of the ten WORD_FEATURES."""
+    """Read the table of words; the features of each are a vector of the ten WORD_FEATURES."""
     rows = path.read_text(encoding="utf-8").splitlines()[1:]  # the first row names the columns
     words_and_features = (row.split("\t") for row in rows)
     return {word: _vector(features) for word, features in words_and_features}
 
 
 def describe(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
-    """Return any word's features: from the lexicon, or else from what it is made of.
+    """Return the features of any word: from the lexicon or, failing that, from its form.
 
-    Numbers, signs and emoji are told by their characters; ``cat's`` by ``cat``, ``l'Afrique`` by
-    ``afrique``; every other word by its ending.
+    Numbers, signs and emoji are recognised by their characters, ``cat's`` by ``cat``, ``l'Afrique`` by
+    ``afrique``, and every other word by its ending.
     """
     word = _as_in_lexicon(word)
     known = _known(word, lexicon)
@@ -300,12 +300,12 @@ def describe(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"]:
 
 
 def is_guessed(word: str, lexicon: Mapping[str, Array]) -> bool:
-    """Tell whether a word's features follow from nothing but its ending, as neither it nor its singular is known."""
+    """Tell whether a word's features come from its ending only, because neither it nor its singular is known."""
     return _known(_as_in_lexicon(word), lexicon) is None
 
 
 def _known(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"] | None:
-    """Describe a word by its characters, by itself or by its singular; None if nothing is known of it."""
+    """Describe a word by its characters, by its lexicon entry or by that of its singular; None if it is unknown."""
     if word in lexicon:
         return lexicon[word]
     if not any(character.isalpha() for character in word):
@@ -319,7 +319,7 @@ def _known(word: str, lexicon: Mapping[str, Array]) -> Float[Array, " 10"] | Non
 
 
 def _without_shortened(word: str) -> str:
-    """Return what stands before or after an apostrophe, if the other side is a small word cut short."""
+    """Return what is before or after an apostrophe, if the other side is a shortened word."""
     before, _, after = word.partition("'")
     if before in SHORTENED_BEFORE:
         return after
@@ -339,17 +339,17 @@ def _describe_symbol(word: str) -> Float[Array, " 10"]:
 
 
 def _guess(word: str) -> Float[Array, " 10"]:
-    """Describe a word that is not known by its ending; if that says nothing, as a noun."""
+    """Describe an unknown word by its ending or, if that says nothing, as a noun."""
     for ending, features in ENDINGS:
         stem = word.removesuffix(ending)
-        # A stem of one letter, or without a vowel, is none: red, king, string.
+        # What is left is not a stem if it has only one letter, or no vowel: red, king, string.
         if stem != word and len(stem) > 1 and re.search("[aeiouy]", stem):
             return _vector(features)
     return _vector("noun")
 
 
 def _vector(features: str) -> Float[Array, " 10"]:
-    """Read features as they are written in the lexicon: ``noun living``, or ``verb=0.5`` for a part."""
+    """Read features as they are written in the lexicon: ``noun living``, or ``verb=0.5`` for a fraction."""
     strengths = dict.fromkeys(WORD_FEATURES, 0.0)
     for feature in features.split():
         name, _, strength = feature.partition("=")
@@ -363,7 +363,7 @@ def _vector(features: str) -> Float[Array, " 10"]:
 
 
 class ToyModel:
-    """The hand-written model; ``positions=False`` leaves the positions out, so that it cannot know any order."""
+    """The hand-written model; with ``positions=False`` it has no positions, so that it cannot know the word order."""
 
     def __init__(self, *, positions: bool = True) -> None:
         """Read the lexicon."""
@@ -418,10 +418,10 @@ class ToyModel:
         return Batch(tuple(texts), (LayerTrace(None, queries, keys, values, None, layers[0].scale, outputs),), TOY_INFO)
 
     def next_token(self, trace: Trace) -> None:
-        """Say nothing: the toy does not write; see ``Model.next_token``."""
+        """Return None: the toy does not write; see ``Model.next_token``."""
 
     def answer(self, trace: Trace) -> None:
-        """Say nothing: the toy sorts nothing; see ``Model.answer``."""
+        """Return None: the toy is not a classifier; see ``Model.answer``."""
 
     def _encode(self, text: str, n_padding: int) -> Encoded:
         text = clean(text)
@@ -463,8 +463,8 @@ class ToyModel:
 def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) -> LayerTrace:
     """Run the layer, head by head and word by word, in float64.
 
-    On purpose this does not go through ``attention.steps``: it is the other side of ``Trace.check()`` and of
-    ``LayerTrace.check_projections()``, which would compare a computation with itself if it did.
+    It deliberately does not use ``attention.steps``: otherwise ``Trace.check()`` and
+    ``LayerTrace.check_projections()`` would compare a computation with itself.
     """
     exact, n_tokens = inputs.astype(np.float64), len(inputs)
     weights, bias = (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V), _Q_BIAS.reshape(N_HEADS, 1, D_HEAD)
@@ -476,7 +476,7 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
     for head, position in np.ndindex(N_HEADS, n_tokens):
         row = np.zeros(n_tokens) if mask is None else mask[position]
         visible = np.flatnonzero(row > -np.inf)
-        if visible.size:  # a word that may look at nothing keeps an output of 0
+        if visible.size:  # a word that may not attend to anything keeps an output of 0
             scores = keys[head, visible] @ queries[head, position] / math.sqrt(D_HEAD) + row[visible]
             likelihoods = np.exp(scores - scores.max())
             outputs[head, position] = likelihoods @ values[head, visible] / likelihoods.sum()

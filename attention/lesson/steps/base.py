@@ -1,4 +1,4 @@
-"""What a step consists of: a name, a formula, words, pictures that explain their cells, code and shapes."""
+"""What a step consists of: a name, a formula, a text, pictures that explain their cells, code and shapes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from attention.trace import Token
 
 __all__ = ["Exhibit", "Extra", "Step", "Strip", "explained", "no_words"]
 
-# What stands under a step and works only on a page: what grouped queries save, and what comes next.
+# What is shown under a step on its page only: what grouped queries save, and the next token.
 Extra = Literal["savings", "next token"]
 
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A matrix that a step shows, and what explains one of its cells."""
+    """A matrix that a step shows, and the function that explains one of its cells."""
 
     matrix: Matrix
     explain: Callable[[Scene, Cell], Detail]
@@ -34,7 +34,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Tokens in a row; where one of them is in focus, another one can be chosen."""
+    """Tokens in a row; if one of them is in focus, another can be chosen."""
 
     name: str
     tokens: tuple[Token, ...]
@@ -48,7 +48,7 @@ def _nothing(_scene: Scene) -> tuple[()]:
 
 
 def explained(exhibits: Sequence[Exhibit], scene: Scene) -> Detail | None:
-    """Explain the scene's cell; None if none of these matrices has it."""
+    """Explain the opened cell of a scene; None if it is in none of these matrices."""
     cell = scene.cell
     if cell is None:
         return None
@@ -56,32 +56,32 @@ def explained(exhibits: Sequence[Exhibit], scene: Scene) -> Detail | None:
 
 
 def no_words(_scene: Scene) -> str:
-    """Return no words."""
+    """Return an empty text."""
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of attention. What it says and shows follows from a scene alone, and is made when it is asked for.
+    """One step of attention. What it says and shows depends only on a scene, and is made on demand.
 
     Attributes:
         key: its name in links.
-        name: its short name, where all steps are listed.
-        title: its heading in general.
-        formula: LaTeX; with no scene, that of attention in general.
-        words: what happens here, in this scene's own words and numbers (HTML).
-        shapes: what it takes in and gives out, in one line.
-        code: the same in NumPy or PyTorch, with the numbers of the page, so that it runs if pasted.
-        own_title: its heading for a scene of which the general one is not true, or None.
-        strips: rows of tokens to show, before any matrix.
-        exhibits: matrices to show, in the order in which they are worked out.
-        charts: what is drawn under the opened cell, by name.
-        aside: what matters less than the words, and is written smaller (HTML).
-        main: the name of the matrix that the step is about, where that is not the first one.
-        is_of_pairs: its matrices have a query for each row and a key for each column.
-        is_side_by_side: its matrices stand beside one another.
-        has_head_grid: the weights of all heads of the layer belong under it.
-        extras: what else stands under it on a page.
+        name: its short name, for the list of all steps.
+        title: its general heading.
+        formula: in LaTeX; without a scene, the general formula.
+        words: what happens here, with the words and numbers of the scene (HTML).
+        shapes: the shapes of its inputs and outputs, in one line.
+        code: the same in NumPy or PyTorch, with the numbers of the page; it runs if pasted.
+        own_title: its heading for a scene that the general one does not fit, or None.
+        strips: rows of tokens to show before the matrices.
+        exhibits: matrices to show, in the order in which they are computed.
+        charts: the charts under the opened cell, by name.
+        aside: a less important text, in smaller letters (HTML).
+        main: the name of the matrix that the step is about, if that is not the first.
+        is_of_pairs: whether its matrices have a query for each row and a key for each column.
+        is_side_by_side: whether its matrices are shown side by side.
+        has_head_grid: whether the weights of all heads of the layer are shown under it.
+        extras: what else is shown under it on a page.
     """
 
     key: str
@@ -103,23 +103,23 @@ class Step:
     extras: frozenset[Extra] = frozenset()
 
     def heading(self, scene: Scene | None) -> str:
-        """Return the heading, with no scene that of the step in general."""
+        """Return the heading; without a scene, the general one."""
         return self.title if scene is None else self.own_title(scene) or self.title
 
     def matrices(self, scene: Scene) -> tuple[Matrix, ...]:
-        """Return the matrices alone, without what explains their cells."""
+        """Return the matrices, without the functions that explain their cells."""
         return tuple(exhibit.matrix for exhibit in self.exhibits(scene))
 
     def tables(self, scene: Scene) -> dict[str, Callable[[], Columns]]:
-        """Return the tables behind the pictures by name, each made only when called: a large one takes a while."""
+        """Return the tables behind the pictures by name; each is made only when called, since large ones take time."""
         tables: dict[str, Callable[[], Columns]] = {}
         tables |= {strip.name: partial(token_table, strip.tokens) for strip in self.strips(scene)}
         tables |= {matrix.name: partial(matrix_table, matrix) for matrix in self.matrices(scene)}
-        # Where nothing that the step shows was recorded, there are still the tokens.
+        # If nothing that the step shows was recorded, there are still the tokens.
         return tables or {"tokens": partial(token_table, scene.tokens)}
 
     def opened(self, scene: Scene) -> Scene:
-        """Return the scene with its clicked cell or, where none of this step was clicked, the one most worth a look."""
+        """Return the scene with its opened cell or, if no cell of this step is open, with the one most worth seeing."""
         matrices = self.matrices(scene)
         if not matrices:
             return scene.with_cell(None)
@@ -129,17 +129,17 @@ class Step:
         return scene.with_cell(self._most_telling(scene, main))
 
     def detail(self, scene: Scene) -> Detail | None:
-        """Explain the scene's cell; None if no matrix of this step has it."""
+        """Explain the opened cell of the scene; None if it is in no matrix of this step."""
         return explained(self.exhibits(scene), scene)
 
     def printed_cell(self, scene: Scene) -> tuple[int, int | None]:
-        """Return the row whose numbers the code prints, and the opened cell's column where both name tokens."""
+        """Return the row whose numbers the code prints, and the opened cell's column if rows and columns are tokens."""
         if scene.cell is not None and self.is_of_pairs:
             return scene.cell.row, scene.cell.column
         return scene.word, None
 
     def _most_telling(self, scene: Scene, matrix: Matrix) -> Cell:
-        """Return in the row of the word in focus where it looks most or, if that is no row of keys, what is largest."""
+        """Return, in the row of the word in focus, the key with the most weight or, without keys, the largest cell."""
         if self.is_of_pairs:
             return Cell(matrix.name, scene.word, int(scene.steps.masked_scores[scene.word].argmax()))
         row = len(matrix.row_labels) - 1 if matrix.has_total_row else scene.word

@@ -1,4 +1,4 @@
-"""Each token becomes a vector: what enters the layer."""
+"""Each token becomes a vector: the input of the layer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _embedding(name: str) -> str:
 
 
 def _parts(scene: Scene) -> str:
-    """Return in LaTeX what is added up before the first layer."""
+    """Return in LaTeX the parts that are added up before the first layer."""
     parts = scene.trace.embeddings
     names = [scene.info.reading.unit]
     if parts is not None:
@@ -50,7 +50,7 @@ def _parts(scene: Scene) -> str:
 
 
 def _has_norm(scene: Scene) -> bool:
-    """Tell whether the parts do not simply add up to what enters the layer."""
+    """Tell whether a norm comes between the sum of the parts and the layer."""
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None or parts is None or parts.positions is None:
         return False
@@ -104,7 +104,7 @@ def _words(scene: Scene) -> str:
 
 
 def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
-    """Say how the lengths of two parts make the length of their sum; nothing if one of them has no direction."""
+    """Say how the length of a sum depends on those of its two parts; nothing if a part is zero."""
     both = float(np.linalg.norm(one) * np.linalg.norm(other))
     if not both:
         return ""
@@ -119,7 +119,7 @@ def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
 
 
 def _tell_stream(scene: Scene, inputs: Array) -> str:
-    """Say what enters a layer of a model that norms before attention, and adds to what goes on beside it."""
+    """Describe the input of a layer that normalises before attention and adds to the residual stream."""
     assert scene.attention.norm is not None
     assert scene.stream is not None
     facts: dict[str, str | int] = {
@@ -144,7 +144,7 @@ def _tell_stream(scene: Scene, inputs: Array) -> str:
 
 
 def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
-    """Say what enters layer 1, and how the model is told where a token stands."""
+    """Describe the input of layer 1, and how the model learns the position of a token."""
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
         return lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
@@ -159,7 +159,7 @@ def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
 
 
 def _cosines(of: Array, row: int) -> Array:
-    """Return the cosine of one row with every other; its own counts as the lowest."""
+    """Return the cosine of one row with every other; for itself, the lowest possible value."""
     lengths = np.linalg.norm(of, axis=1)
     products = lengths * lengths[row]
     cosines = (of @ of[row]) / np.where(products == 0, 1, products)
@@ -183,7 +183,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     if norm is not None and scene.layer and scene.stream is not None:
         title = message("Before {name}: what layer {layer} left", name=norm.name, layer=scene.layer)
         exhibits.append(_exhibit(scene, "stream", title, scene.stream, _explain_stream))
-    # The parts are added before the first layer; what enters a deeper one is not made of them alone.
+    # The parts are added before the first layer; the input of a deeper layer does not consist of them alone.
     if parts is not None and scene.layer == 0:
         title = message("{unit} part", unit=scene.info.reading.unit.capitalize())
         exhibits.append(_exhibit(scene, "words", title, parts.words, _explain_part))
@@ -226,7 +226,7 @@ def _explain_input(scene: Scene, cell: Cell) -> Detail:
 
 
 def _explain_normed_input(scene: Scene, cell: Cell) -> Detail:
-    """Explain a number that a norm made: what it was, divided by the size of its row, times a weight."""
+    """Explain a normalised number: the original one, divided by the size of its row, times a weight."""
     norm, inputs, stream = scene.attention.norm, scene.attention.inputs, scene.stream
     assert norm is not None
     assert inputs is not None
@@ -262,7 +262,7 @@ def _explain_stream(scene: Scene, cell: Cell) -> Detail:
 
 
 def _explain_source(scene: Scene, cell: Cell) -> Detail:
-    """Explain a number of what cross-attention makes keys and values of."""
+    """Explain a number of the encoder's output, from which cross-attention makes keys and values."""
     assert scene.attention.sources is not None
     row = scene.attention.sources[cell.row]
     title = lesson(
@@ -329,7 +329,7 @@ def _what_follows(excerpt: Excerpt, X: Array) -> str | None:
 
 
 def _as_lookup(rows: Array) -> tuple[Array, Array]:
-    """Undo a look-up: return the different rows, in order of appearance, and which of them each row is."""
+    """Undo a look-up: return the distinct rows in order of appearance, and the index of each row among them."""
     known: dict[bytes, int] = {}
     ids = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
     firsts = [int(np.argmax(ids == number)) for number in range(len(known))]

@@ -1,4 +1,4 @@
-"""The heads are put side by side and multiplied by W_O: what the layer adds to each token's vector."""
+"""The heads' outputs are placed side by side and multiplied by W_O: what the layer adds to each token's vector."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _words(scene: Scene) -> str:
 
 
 def _tell_joining(scene: Scene) -> str:
-    """Say which matrices each head has of its own, and how their outputs are joined."""
+    """Say which matrices each head has to itself, and how the heads' outputs are joined."""
     matrix = "W<sub>O</sub>" + (", with a bias b<sub>O</sub>" if scene.has_bias("O") else "")
     info = scene.info
     if info.group_size == 1:

@@ -1,4 +1,4 @@
-"""What a query may not see gets a score of −∞."""
+"""Keys that a query may not attend to get a score of −∞."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
 
 
 def _reason(scene: Scene, cell: Cell) -> str:
-    """Return which lesson says why the mask hides a cell, or that it does not."""
+    """Return the name of the lesson that says why the mask hides a cell, or that it does not."""
     if not np.isneginf(scene.steps.mask[cell.row, cell.column]):
         return "mask/cell-visible" if len(scene.key_tokens) > 1 else "mask/cell-lone"
     if scene.key_tokens[cell.column].is_padding:
@@ -102,7 +102,7 @@ def _code(excerpt: Excerpt) -> str:
 
 
 def _mask_values(mask: Array, library: Library) -> Values:
-    """Choose the line that makes the mask: by its rule where it has one, else by its numbers."""
+    """Choose the line of code that makes the mask: by a rule if there is one, else from its numbers."""
     values: Values = dict.fromkeys(("zeros_shape", "first_hidden", "n_hidden", "causal_shape", "mask"))
     n_keys = mask.shape[1]
     n_hidden = int(np.isneginf(mask[0]).sum())

@@ -1,4 +1,4 @@
-"""Three vectors are made of each token: what it asks, what it offers, and what it hands over."""
+"""Each token gets three vectors: what it asks for, what it offers, and what it hands over."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _Linear = tuple[Array, Array | None]  # a weight and its bias
 
 def _formula(scene: Scene | None) -> str:
     source = "X" if scene is None else scene.use.source
-    # Positions turn queries and keys; the lesson says what "turn" is.
+    # Positions rotate queries and keys; the lesson says what "turn" means.
     is_turned = scene is not None and scene.attention.rotary is not None
     opened, closed = (r"\mathrm{turn}(", ")") if is_turned else ("", "")
     of_q, of_k, of_v = (
         f"{made_of}{_weight(scene, symbol)}" for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
     )
-    # Each equation is a group of its own, and a narrow line breaks between them.
+    # Each equation is a group, so that a narrow page breaks the line between them.
     return r" \quad\allowbreak ".join(
         (
             f"{{{latex.Q} = {opened}{of_q}{closed}}}",
@@ -50,7 +50,7 @@ def _formula(scene: Scene | None) -> str:
 
 
 def _weight(scene: Scene | None, symbol: str) -> str:
-    """Return in LaTeX the weight of a projection, with its bias where it has one."""
+    """Return in LaTeX the weight of a projection, with its bias if it has one."""
     weight, bias = (latex.coloured(_COLOURS[symbol], f"{letter}_{symbol}") for letter in "Wb")
     return f"{weight} + {bias}" if scene is not None and scene.has_bias(symbol) else weight
 
@@ -71,7 +71,7 @@ def _words(scene: Scene) -> str:
 
 
 def _own_lengths(scene: Scene) -> dict[str, str]:
-    """Return the lengths of the key and the value of the word in focus, where it has them."""
+    """Return the lengths of the key and the value of the word in focus, if it has them."""
     own = scene.own_key
     if own is None:
         return {}
@@ -79,13 +79,13 @@ def _own_lengths(scene: Scene) -> dict[str, str]:
 
 
 def _tell_biases(scene: Scene) -> str:
-    """Say which of the projections add a bias, where some do."""
+    """Say which of the projections add a bias, if any do."""
     names = [f"b<sub>{symbol}</sub>" for symbol in "QKV" if scene.has_bias(symbol)]
     return lesson("qkv/bias", biases=listed(names)) if names else ""
 
 
 def _tell_rotary(scene: Scene) -> str:
-    """Say how queries and keys are turned by their positions, where they are."""
+    """Say how queries and keys are rotated by their positions, if they are."""
     turns = scene.attention.rotary
     if turns is None:
         return ""
@@ -103,7 +103,7 @@ def _tell_rotary(scene: Scene) -> str:
 
 
 def _tell_groups(scene: Scene) -> str:
-    """Say which heads share keys and values, where they do."""
+    """Say which heads share keys and values, if any do."""
     size, info = scene.info.group_size, scene.info
     if size == 1:
         return ""
@@ -133,7 +133,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
 
 
 def _before_turning(scene: Scene, of_q: str, of_k: str) -> tuple[Exhibit, ...]:
-    """Return queries and keys as they were before their positions turned them."""
+    """Return queries and keys as they were before they were rotated by their positions."""
     projected_queries, projected_keys = scene.projected
     queries = vectors(scene, "projected_queries", f"{of_q}, before turning", projected_queries, role="query")
     keys = vectors(scene, "projected_keys", f"{of_k}, before turning", projected_keys, role="key", of_keys=True)
@@ -168,7 +168,7 @@ def _explain_projected(scene: Scene, cell: Cell) -> Detail:
 
 
 def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
-    """Explain a number of a query or key by the two numbers that were turned together."""
+    """Explain a number of a query or key by the pair of numbers that was rotated."""
     vector, half = scene.projected["qk".index(cell.matrix[0])][cell.row], scene.d_head // 2
     pair = cell.column % half
     cosine, sine = float(turns.cosines[cell.row, pair]), float(turns.sines[cell.row, pair])
@@ -193,7 +193,7 @@ def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Deta
 
 
 def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
-    """Explain a number by the products of the token's vector and a column of weights."""
+    """Explain a number by the products of the token's vector with a column of weights."""
     layer = scene.attention
     inputs = layer.inputs if symbol == "q" else layer.sources
     assert inputs is not None
@@ -243,7 +243,7 @@ def _code(excerpt: Excerpt) -> str:
     rows = excerpt.rows(X)
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     columns = columns_to_paste(W_Q)
-    # The three matrices of a large model are too much text; the first shows how it is done.
+    # The three matrices of a large model are too long as text; the first one shows how it is done.
     has_all = W_Q.nbytes + W_K.nbytes + W_V.nbytes + (Z.nbytes if Z is not X else 0) <= MAX_BYTES
     source = "X" if Z is X else "Z"
     return excerpt.fill(
@@ -269,7 +269,7 @@ def _code(excerpt: Excerpt) -> str:
 
 
 def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
-    """Say how keys and values are made, where their matrices are too much text."""
+    """Say how keys and values are computed, if their matrices are too long as text."""
     how = "with weights of their own" if source == "X" else "of the encoder's output Z"
     of_k, of_v = (
         f"{symbol} = {source} @ W_{symbol}" + ("" if bias is None else f" + b_{symbol}")
@@ -279,7 +279,7 @@ def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
 
 
 def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
-    """Give the code of queries that are turned by their positions: of each pair of columns both, or none."""
+    """Return the code for queries that are rotated by their positions: with both columns of each pair, or neither."""
     (W_Q, b_Q), (_, b_K), (_, b_V) = parts
     half = W_Q.shape[1] // 2
     n_pairs = half if W_Q.nbytes <= MAX_BYTES else MAX_COLUMNS // 2
@@ -324,7 +324,7 @@ def _columns_of_head(W: Array, b: Array | None, head: int, width: int) -> _Linea
 
 
 def _is_explained(scene: Scene, inputs: tuple[Array, Array, Array], parts: tuple[_Linear, _Linear, _Linear]) -> bool:
-    """Tell whether X W + b gives the recorded Q, K and V; some models also turn them by their position."""
+    """Tell whether X W + b gives the recorded Q, K and V; some models also rotate them by their position."""
     recorded = (scene.steps.queries, scene.steps.keys, scene.steps.values)
     return all(
         are_close(project(source, *linear), wanted)

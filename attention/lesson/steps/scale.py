@@ -1,4 +1,4 @@
-"""The scores are divided by √d_k, so that softmax does not go to extremes."""
+"""The scores are divided by √d_k, so that softmax does not become extreme."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _words(scene: Scene) -> str:
 
 
 def _tell_spread(scene: Scene) -> str:
-    """Say how the spread of the scores changes; one score alone has none."""
+    """Say how the spread of the scores changes; a single score has none."""
     steps = scene.steps
     if steps.scores.size < 2:
         return ""
@@ -50,21 +50,21 @@ def _tell_spread(scene: Scene) -> str:
 
 
 def _words_lesson(scene: Scene) -> str:
-    """Return which lesson says what this model divides its scores by."""
+    """Return the name of the lesson that says what this model divides its scores by."""
     if scene.attention.has_usual_scale:
         return "scale/words"
     return "scale/words-none" if scene.attention.scale == 1 else "scale/words-own"
 
 
 def _spread_lesson(scene: Scene) -> str:
-    """Return which lesson says what that makes of the spread of the scores."""
+    """Return the name of the lesson that says how this changes the spread of the scores."""
     if scene.attention.has_usual_scale:
         return "scale/spread"
     return "scale/spread-none" if scene.attention.scale == 1 else "scale/spread-own"
 
 
 def _tell_unscaled(scene: Scene) -> str:
-    """Say what the softmax of the row would be without scaling; the mask holds in either case."""
+    """Say what softmax would give for the row without scaling; the mask applies in both cases."""
     steps, row = scene.steps, scene.word
     focus, n_visible = word(scene.names[row]), int(scene.visible[row].sum())
     best = int(steps.masked_scores[row].argmax())
@@ -88,7 +88,7 @@ def _tell_unscaled(scene: Scene) -> str:
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     before, after = scene.steps.scores, scene.steps.scaled_scores
-    # One colour scale for both, so that the eye sees the spread shrink.
+    # One colour scale for both, so that the spread can be seen to shrink.
     limit = float(np.abs(before).max()) or 1.0
     return (
         Exhibit(pairs(scene, "scores", "Before: S", before, limit), explain_score),
@@ -97,7 +97,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
 
 
 def scaled_name(scene: Scene) -> str:
-    """Name the scaled scores: some models leave them as they are, or divide them by a number of their own."""
+    """Name the scaled scores: some models do not scale them, or divide them by a number of their own."""
     divisor = scene.divisor("√dₖ")
     return f"S / {divisor}" if divisor else "S"
 

@@ -44,7 +44,7 @@ def _words(scene: Scene) -> str:
 
 
 def _tell_hidden_best(scene: Scene, best: int) -> str:
-    """Say that the key with the highest score will be hidden, and which is the highest of those that stay."""
+    """Say that the mask will hide the key with the highest score, and which has the highest of those that remain."""
     seen = scene.visible[scene.word]
     if seen[best] or not seen.any():
         return ""
@@ -63,7 +63,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
 
 
 def explain_score(scene: Scene, cell: Cell) -> Detail:
-    """Explain a score by the products of query and key, and the position bias where there is one."""
+    """Explain a score by the products of query and key, and the position bias if there is one."""
     query, key = scene.steps.queries[cell.row], scene.steps.keys[cell.column]
     products = query * key
     labels = tuple(f"dimension {i}" for i in range(products.size))

@@ -23,9 +23,9 @@ from attention.words import is_punctuation
 
 __all__ = ["STEP", "tell_weights"]
 
-# A first token that takes more than this share of a head's weight is told to be a sink.
+# A first token that gets more than this share of a head's weight is called a sink.
 MOST = 0.5
-# So many tokens with the same weight are named.
+# The most tokens with the same weight that are named.
 MAX_TIED = 5
 
 
@@ -39,7 +39,7 @@ def _words(scene: Scene) -> str:
 
 
 def _tell_next(scene: Scene) -> str:
-    """Say of cross-attention which word a row is about: not its own, but the one that is written after it."""
+    """Say which word a row of cross-attention is about: not its own, but the one that is written after it."""
     name = scene.use.asides.get("softmax")
     if name is None:
         return ""
@@ -49,9 +49,9 @@ def _tell_next(scene: Scene) -> str:
 
 
 def _tell_sink(scene: Scene) -> str:
-    """Return what is known of tokens that take much weight and say little, where the word in focus gives most to one.
+    """Return what is known about attention sinks, if the word in focus gives the most weight to such a token.
 
-    What was measured of such tokens was measured on texts.
+    They have been measured on texts only.
     """
     if not scene.info.reading.has_sinks:
         return ""
@@ -66,7 +66,7 @@ def _tell_sink(scene: Scene) -> str:
 
 
 def _sink(name: str, scene: Scene, best: int) -> str:
-    """Return what a lesson says of a token that takes much weight, and where most of the rest goes."""
+    """Return what a lesson says about a sink, and where most of the remaining weight goes."""
     row = scene.steps.weights[scene.word]
     words = [t.position for t in scene.key_tokens if _is_word(t) and t.position not in (scene.own_key, best)]
     text = lesson(
@@ -89,18 +89,18 @@ def _sink(name: str, scene: Scene, best: int) -> str:
 
 
 def _is_word(token: Token) -> bool:
-    """Tell whether a token is a word or a piece of one: no special token, and no punctuation."""
+    """Tell whether a token is a word or a piece of one, not a special token or punctuation."""
     return not token.is_special and not is_punctuation(token)
 
 
 def _share(scene: Scene, key: int) -> float:
-    """Return the mean weight of a key over the rows that have a choice: one that sees one token gives it all."""
+    """Return the mean weight of a key over the rows that have a choice: with one visible token, it gets everything."""
     free = scene.visible.sum(axis=1) > 1
     return float(scene.steps.weights[free, key].mean()) if free.any() else 0.0
 
 
 def tell_weights(scene: Scene) -> str:
-    """Return in a sentence where the word in focus looks."""
+    """Return in a sentence which tokens the word in focus attends to."""
     row = scene.steps.weights[scene.word]
     order = np.argsort(-row, kind="stable")
     facts = {"focus": word(scene.names[scene.word]), "best_weight": fact(float(row[order[0]]))}
@@ -127,7 +127,7 @@ def tell_weights(scene: Scene) -> str:
 
 
 def _tied(names: list[str]) -> str:
-    """Name the tokens that get as much as each other, so many of them as a sentence can hold."""
+    """Name the tokens that get equal weight, as many as fit into a sentence."""
     named = [f"<b>{word(name)}</b>" for name in names[:MAX_TIED]]
     more = len(names) - MAX_TIED
     return listed([*named, f"{more} more"]) if more > 0 else listed(named)

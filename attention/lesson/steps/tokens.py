@@ -1,4 +1,4 @@
-"""The first step: the sentence, or the picture, is cut into tokens."""
+"""The first step: the sentence or the picture is cut into tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attention.words import CONTINUES, SPACE
 
 __all__ = ["STEP"]
 
-# Special tokens that have a sentence of their own, in this order.
+# The special tokens that are explained in a sentence of their own, in this order.
 _SPECIAL_LESSONS = {
     "[CLS]": "tokens/special-cls",
     "[SEP]": "tokens/special-sep",
@@ -44,7 +44,7 @@ def _shapes(scene: Scene) -> str:
 
 
 def _strips(scene: Scene) -> tuple[Strip, ...]:
-    # Where the same tokens ask and are asked, there is one side only.
+    # If the same tokens attend and are attended to, there is only one side.
     shown = zip(scene.use.sides, (scene.tokens, scene.key_tokens), (scene.word, None), strict=False)
     return tuple(Strip(side.name, tokens, focus, side.label, side.caption) for side, tokens, focus in shown)
 
@@ -76,7 +76,7 @@ def _words(scene: Scene) -> str:
 
 
 def _tell_pieces(scene: Scene) -> str:
-    """Say how words were cut, and what the tokens are that are no words."""
+    """Say how words were cut, and what the tokens are that are not words."""
     text = ""
     pieces = _pieces(scene)
     if len(pieces) > 1:
@@ -90,7 +90,7 @@ def _tell_pieces(scene: Scene) -> str:
     if parts:
         text += lesson("tokens/bytes", token=word(parts[0]))
     specials = dict.fromkeys(token.text for token in scene.tokens if token.is_special)
-    # One that was typed is special too, but the model did not add it.
+    # A special token may also have been typed; then the model did not add it.
     added = dict.fromkeys(token.text for token in scene.tokens if token.is_special and token.word is None)
     if added:
         text += lesson("tokens/special", specials=", ".join(map(word, added)))
@@ -106,7 +106,7 @@ def _tell_pieces(scene: Scene) -> str:
 
 
 def _tell_count(scene: Scene) -> str:
-    """Say how many tokens there are: padding is not counted, nor what a decoder begins to write with."""
+    """Say how many tokens there are, not counting padding or the token with which a decoder begins."""
     names, info = scene.names, scene.info
     count = sum(not token.is_padding for token in scene.tokens) - scene.use.n_given
     facts: dict[str, str | int] = {
@@ -128,7 +128,7 @@ def _tell_count(scene: Scene) -> str:
 
 
 def _source(token: Token) -> str:
-    """Return from where a model with a lexicon knows what it says of a token."""
+    """Return how a model with a lexicon knows the features of a token."""
     if token.is_special:
         return "It is no word."
     if token.is_guessed:
@@ -144,7 +144,7 @@ def _source(token: Token) -> str:
 
 
 def _tell_padding(scene: Scene) -> str:
-    """Say how many tokens of padding were added, where some were."""
+    """Say how many padding tokens were added, if any were."""
     padding = [token.text for token in scene.tokens if token.is_padding]
     if not padding:
         return ""
@@ -153,13 +153,13 @@ def _tell_padding(scene: Scene) -> str:
 
 
 def _note(scene: Scene) -> str:
-    """Say what the model's name does not."""
+    """Say what the model's name does not say about it."""
     note = scene.info.note
     return lesson("tokens/note", model=word(scene.info.name), note=html.escape(note)) if note else ""
 
 
 def _features(scene: Scene) -> str:
-    """Return what the model says of the word in focus, where its dimensions have names."""
+    """Return the model's features of the word in focus, if its dimensions have names."""
     parts = scene.trace.embeddings
     if parts is None:
         return ""
@@ -168,7 +168,7 @@ def _features(scene: Scene) -> str:
 
 
 def _pieces(scene: Scene) -> list[Token]:
-    """Return the pieces of the word in focus or, if it is whole, of the first word that was cut."""
+    """Return the pieces of the word in focus or, if that is whole, of the first word that was cut."""
     groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
     in_focus = [group for group in groups if scene.focus in group and len(group) > 1]
     return next(iter(in_focus or [group for group in groups if len(group) > 1]), [])

@@ -1,4 +1,4 @@
-"""The values are added up, each times its weight."""
+"""The values are added up, each multiplied by its weight."""
 
 from __future__ import annotations
 
