@@ -88,6 +88,8 @@ STEP_BY_STEP = Page(
         settings.OTHER.table,
         settings.SAVINGS,
         settings.SIZES,
+        settings.GUESS,
+        settings.ANSWER,
     ),
 )
 ALL_HEADS = Page(

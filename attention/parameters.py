@@ -10,6 +10,7 @@ from 0.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from typing import Any, Generic, Protocol, TypeVar, get_args
 
 from attention.figures.head_view import Side
 from attention.figures.matrix import Cell
+from attention.figures.question import MAX_PERCENT, SHOW, Answer
 from attention.segments import SENTENCES
 from attention.text import clean
 from attention.trace import ModelInfo
 
 __all__ = [
     "MAX_PINS",
+    "Answers",
     "Cells",
     "Choice",
     "Context",
@@ -47,6 +50,9 @@ T = TypeVar("T")
 MAX_PINS = 64
 # The most digits that a number in a link may have.
 MAX_DIGITS = 5
+# The most parts that an answer may have; the mark of a question is a hash.
+MAX_GIVEN = 16
+_MARK = re.compile("[0-9a-f]{8}")
 # How many characters of a bad value are repeated in the notice about it.
 MAX_SHOWN = 60
 
@@ -361,6 +367,36 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
         """Keep no more than a link has room for."""
         side, positions = value
         return side, positions[:MAX_PINS]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Kind[Answer]):
+    """What was answered to a question that is known by its mark."""
+
+    def read(self, written: str, context: Context) -> Answer:
+        """Read the mark and what was answered."""
+        mark, *given = written.split("-")
+        value = Answer(mark, () if given == [SHOW] else tuple(map(_digits, given)))
+        if not given or not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: Answer) -> str:
+        """Write the mark and what was answered."""
+        return value.written()
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether it can be an answer; whether there is such a question is known once it is asked."""
+        return (
+            isinstance(value, Answer)
+            and _MARK.fullmatch(value.mark) is not None
+            and len(value.given) <= MAX_GIVEN
+            and all(type(each) is int and 0 <= each <= MAX_PERCENT for each in value.given)
+        )
+
+    def can_be(self, _: Context) -> str:
+        """Show some."""
+        return "it looks like 0a1b2c3d-2 or 0a1b2c3d-show"
 
 
 def _are_ascending(value: object) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from attention import corpus, reading
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
+from attention.figures.question import Answer
 from attention.five_ways import WAYS
 from attention.lesson import steps
 from attention.lesson.many_sentences import ALIGNMENTS, Alignment
@@ -22,6 +23,7 @@ from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Hidden, Sorting
 from attention.masks import MaskName
 from attention.models import bundled
 from attention.parameters import (
+    Answers,
     Cells,
     Choice,
     Flag,
@@ -40,6 +42,7 @@ from attention.trace import PARTS, ModelInfo, Part
 
 __all__ = [
     "ALIGNMENT",
+    "ANSWER",
     "AT",
     "BESIDE",
     "BLOCK",
@@ -47,6 +50,7 @@ __all__ = [
     "DEFAULT_TEXT",
     "EXAMPLE",
     "GET",
+    "GUESS",
     "HEAD",
     "HIDE",
     "LAYER",
@@ -215,6 +219,9 @@ BESIDE_TABLE: Parameter[bool] = Parameter("beside_table", Flag(), False)
 # model ("": the chosen one).
 SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
 SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
+# Whether a step asks before it shows, and what was answered; an answer to another question is none.
+GUESS: Parameter[bool] = Parameter("guess", Flag(), False)
+ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise="the question is asked")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from attention.blocks import (
     Shapes,
     Table,
 )
+from attention.content.guess import Asked
 from attention.content.outcome import alignment
 from attention.content.pane import Pane, missing
 from attention.content.under import EXTRAS, over_picture
@@ -59,11 +60,14 @@ _PANELS: tuple[tuple[Panel, str], ...] = (
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return the step of every pane; two models stand side by side. A ``whole`` page has all panels open."""
     step = step_of(view.step)
+    asked = Asked.of(view, step, panes[0] if panes else None)
+    if asked.is_open:
+        return (*_Pane(view, step, panes[0], whole).heading(), *asked.content())
     pages = [_Pane(view, step, pane, whole) for pane in panes]
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     grids = [block for pane in panes for block in _head_grid(step, pane)]
     extras = [block for extra in EXTRAS if extra.name in step.extras for block in extra.content(view, panes, whole)]
-    return (*body, *grids, *alignment(panes), *over_picture(panes), *extras)
+    return (*asked.content(), *body, *grids, *alignment(panes), *over_picture(panes), *extras)
 
 
 class _Pane:
@@ -76,7 +80,7 @@ class _Pane:
 
     def alone(self) -> Blocks:
         """Return words and the opened cell on the left, picture and code on the right."""
-        left = (Section("step_words", (*self._heading(), *self._words())), Section("step_detail", self._opened_cell()))
+        left = (Section("step_words", (*self.heading(), *self._words())), Section("step_detail", self._opened_cell()))
         right = (Section("step_picture", self._picture()), Section("step_panel", self._panel()))
         return (Section("step", (Section("step_left", left), Section("step_right", right))),)
 
@@ -85,7 +89,7 @@ class _Pane:
         return (
             Heading(self.pane.info.name, 3),
             *self._place(),
-            *self._heading(),
+            *self.heading(),
             *self._picture(),
             *self._words(),
             *self._opened_cell(),
@@ -104,7 +108,8 @@ class _Pane:
         place = f"{info.name}, layer {scene.layer + 1}, head {scene.head + 1}"
         return (Section(f"{self.pane.name}_place", choices, is_line=True, on_paper=place),)
 
-    def _heading(self) -> Blocks:
+    def heading(self) -> Blocks:
+        """Return the step's heading and its formula."""
         step, pane = self.step, self.pane
         # Two panes have the same heading, whose text would be the id of both.
         anchor = f"beside-{step.key}" if pane.is_other else ""

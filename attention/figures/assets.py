@@ -34,6 +34,7 @@ COMPONENTS = {
     "matrix": True,
     "neuron": True,
     "overlay": True,
+    "question": False,
     "share": False,
     "stepper": False,
     "tokens": False,

@@ -36,6 +36,7 @@ _NAMES = (
     "matrix",
     "neuron",
     "overlay",
+    "question",
     "stepper",
     "tokens",
 )

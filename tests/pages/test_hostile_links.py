@@ -6,7 +6,7 @@ import pytest
 
 from attention.models import list_models
 from attention.pages import FRONT, MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_CHECK, everything
-from attention.parameters import Cells, Choice, Context, Flag, Indices, Name, Number, Pins, Spots, Text
+from attention.parameters import Answers, Cells, Choice, Context, Flag, Indices, Name, Number, Pins, Spots, Text
 from tests.sweep import sweep
 
 # The two pages about many sentences read them before they show anything: fewer links do.
@@ -92,6 +92,8 @@ def said(parameter, chance):
             return f"{chance.choice(('A', 'B', SECRET))}-{chance.choice(NUMBERS)}"
         case Indices():
             return numbers(chance)
+        case Answers():
+            return f"{chance.choice(('0a1b2c3d', SECRET, ''))}-{chance.choice(('show', numbers(chance)))}"
         case Pins():
             return f"{chance.choice(('query', 'key', SECRET))}-{numbers(chance)}"
     raise AssertionError(f"no hostile value is known of {parameter.kind}")

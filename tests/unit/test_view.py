@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from attention import corpus, reading
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
+from attention.figures.question import Answer
 from attention.lesson.survey import Lines, Look
 from attention.masks import MASK_NAMES
 from attention.models import list_models, load
@@ -17,6 +18,7 @@ from attention.pages import ALL_HEADS, COMPARE, PAGES, STEP_BY_STEP, SYNTAX_CHEC
 from attention.pages import MODELS as MODELS_PAGE
 from attention.parameters import (
     MAX_PINS,
+    Answers,
     Cells,
     Choice,
     Context,
@@ -94,6 +96,9 @@ def values(parameter, context):
             found = st.builds(Spot, st.integers(0, 1), st.integers(0, 99_999))
         case Indices(count):
             found = ascending(st.integers(0, count(context) - 1))
+        case Answers():
+            given = st.lists(st.integers(0, 100), max_size=16).map(tuple)
+            found = st.builds(Answer, st.from_regex("[0-9a-f]{8}", fullmatch=True), given)
         case Pins():
             found = st.tuples(st.sampled_from(["query", "key"]), ascending(st.integers(0, 99_999), min_size=1))
     return st.just(parameter.default) | found

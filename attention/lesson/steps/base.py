@@ -13,6 +13,7 @@ from attention.figures.chart import Chart
 from attention.figures.matrix import Cell, Matrix
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import Guess
 from attention.lesson.guessed import tell_mostly_guessed
 from attention.lesson.scene import Scene
 from attention.lesson.tables import Columns, matrix_table, token_table
@@ -76,6 +77,7 @@ class Step:
         strips: rows of tokens to show before the matrices.
         exhibits: matrices to show, in the order in which they are computed.
         charts: the charts under the opened cell, by name.
+        guess: what to ask before the step is shown; None if this scene leaves nothing to guess.
         aside: a less important text, in smaller letters (HTML).
         main: the name of the matrix that the step is about, if that is not the first.
         is_of_pairs: whether its matrices have a query for each row and a key for each column.
@@ -95,6 +97,7 @@ class Step:
     strips: Callable[[Scene], tuple[Strip, ...]] = _nothing
     exhibits: Callable[[Scene], tuple[Exhibit, ...]] = _nothing
     charts: Callable[[Scene], dict[str, Chart]] = lambda _: {}
+    guess: Callable[[Scene], Guess | None] = lambda _: None
     aside: Callable[[Scene], str] = tell_mostly_guessed
     main: str = ""
     is_of_pairs: bool = False

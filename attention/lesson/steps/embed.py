@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 from numpy import ndarray as Array
@@ -11,6 +12,7 @@ from numpy import ndarray as Array
 from attention.figures.matrix import Cell
 from attention.lesson.detail import WHOLE_VECTOR, Detail
 from attention.lesson.excerpt import Excerpt, are_close
+from attention.lesson.guess import Guess, ranked, words_of
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, word
 from attention.lesson.scene import Scene
@@ -341,12 +343,33 @@ def _shapes(scene: Scene) -> str:
     return f"{T} tokens → X ({T}×{scene.info.d_model})"
 
 
+def _guess(scene: Scene) -> Guess | None:
+    """Ask which two words enter the layer with the most similar vectors, by their cosine."""
+    inputs, words = scene.attention.inputs, words_of(scene.tokens)
+    if inputs is None or len(words) < 3:
+        return None
+    units = inputs / np.maximum(np.linalg.norm(inputs, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    pairs = list(combinations(words, 2))
+    cosines = [float(units[one] @ units[other]) for one, other in pairs]
+    names = [f"{scene.names[one]} – {scene.names[other]}" for one, other in pairs]
+    best, least = int(np.argmax(cosines)), int(np.argmin(cosines))
+    because = lesson(
+        "guess/embed-because",
+        best=word(names[best]),
+        cosine=fact(cosines[best]),
+        least=word(names[least]),
+        least_cosine=fact(cosines[least]),
+    )
+    return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because)
+
+
 STEP = Step(
     key="embed",
     name=message("Embed"),
     title=message("Give every token a vector"),
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

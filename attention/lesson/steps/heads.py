@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy import ndarray as Array
 
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import Guess, ranked
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import fact, length, lesson, word
 from attention.lesson.scene import Scene
@@ -29,9 +31,7 @@ def _words(scene: Scene) -> str:
     layer, row = scene.attention, scene.word
     if layer.projections is None:
         return ""
-    outputs, bias = scene.all_outputs[:, row], layer.projections.b_O
-    by_head = layer.projections.W_O.reshape(*outputs.shape, -1)
-    lengths = np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
+    bias, lengths = layer.projections.b_O, _lengths(scene)
     largest = int(lengths.argmax())
     facts: dict[str, str | int] = {
         "focus": word(scene.names[scene.word]),
@@ -49,6 +49,14 @@ def _words(scene: Scene) -> str:
         return text
     parts = "heads' parts" if bias is None else "heads' parts and of the bias"
     return text + lesson("heads/lengths", parts=parts, total=fact(total))
+
+
+def _lengths(scene: Scene) -> Array:
+    """Return how long the vector is that each head adds to the word in focus, where W_O is known."""
+    assert scene.attention.projections is not None
+    outputs = scene.all_outputs[:, scene.word]
+    by_head = scene.attention.projections.W_O.reshape(*outputs.shape, -1)
+    return np.linalg.norm(np.einsum("hd,hdm->hm", outputs, by_head), axis=1)
 
 
 def _tell_joining(scene: Scene) -> str:
@@ -155,12 +163,33 @@ def _shapes(scene: Scene) -> str:
     return f"{H} heads × ({T}×{Dv}) → joined ({T}×{H * Dv}) · W_O ({H * Dv}×{M}){b_O} → ΔE ({T}×{M})"
 
 
+def _guess(scene: Scene) -> Guess | None:
+    """Ask which head adds the longest vector to the word in focus."""
+    if scene.attention.projections is None or scene.info.n_heads < 2:
+        return None
+    lengths = _lengths(scene)
+    largest, least = int(lengths.argmax()), int(lengths.argmin())
+    focus = word(scene.names[scene.word])
+    because = lesson(
+        "guess/heads-because",
+        focus=focus,
+        largest=largest + 1,
+        length=fact(float(lengths[largest])),
+        least=least + 1,
+        least_length=fact(float(lengths[least])),
+    )
+    names = [message("head {head}", head=head + 1) for head in range(len(lengths))]
+    question = lesson("guess/heads", focus=focus, count=len(lengths), layer=scene.layer + 1)
+    return ranked(question, names, lengths.tolist(), because)
+
+
 STEP = Step(
     key="heads",
     name=message("Heads"),
     title=message("Join the heads"),
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

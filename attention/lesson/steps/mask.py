@@ -9,6 +9,7 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
@@ -122,12 +123,28 @@ def _shapes(scene: Scene) -> str:
     return f"S ({size}) + M ({size}) → S ({size})"
 
 
+def _guess(scene: Scene) -> Guess | None:
+    """Ask how many cells a causal mask closes: the one that is there or, where nothing is hidden, if it were there."""
+    n_queries, n_keys = scene.visible.shape
+    n_closed = int((~scene.visible).sum())
+    if n_queries != n_keys or n_queries < 3 or (n_closed and not scene.attention.is_causal):
+        return None
+    true = n_closed or n_queries * (n_queries - 1) // 2
+    offered = sorted({n_queries, n_queries * (n_queries - 1) // 2, n_queries * (n_queries + 1) // 2, true})
+    total = n_queries**2
+    because = lesson("guess/mask-because", count=true, rows=n_queries, last=n_queries - 1, total=total)
+    question = lesson("guess/mask" if n_closed else "guess/mask-if", total=total)
+    right = frozenset({offered.index(true)})
+    return Guess(question, tuple(map(str, offered)), because, right)
+
+
 STEP = Step(
     key="mask",
     name=message("Mask"),
     title=message("Hide what may not be seen"),
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

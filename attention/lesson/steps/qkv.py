@@ -12,6 +12,7 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt, are_close
+from attention.lesson.guess import TIE, Guess, words_seen
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, listed, word
 from attention.lesson.scene import Scene
@@ -340,12 +341,32 @@ def _shapes(scene: Scene) -> str:
     return f"X ({T}×{M}) · W_Q ({M}×{D}){b_Q} → Q ({T}×{D}), and K ({K}×{D}), V ({K}×{Dv}) alike{source}"
 
 
+def _guess(scene: Scene) -> Guess | None:
+    """Ask whether one key matches the query in focus better than another one does: both the nearest other words."""
+    others = sorted(set(words_seen(scene)) - {scene.own_key}, key=lambda key: (abs(key - scene.word), key))
+    if len(others) < 2:
+        return None
+    one, other = sorted(others[:2])
+    scores = scene.steps.scores[scene.word, [one, other]]
+    names = {
+        "focus": word(scene.names[scene.word]),
+        "one": word(scene.key_names[one]),
+        "other": word(scene.key_names[other]),
+    }
+    difference = float(scores[0] - scores[1])
+    right = 2 if abs(difference) <= TIE else 0 if difference > 0 else 1
+    because = lesson("guess/qkv-because", **names, one_score=fact(float(scores[0])), other_score=fact(float(scores[1])))
+    answers = (message("better"), message("worse"), message("equally well"))
+    return Guess(lesson("guess/qkv", **names), answers, because, frozenset({right}))
+
+
 STEP = Step(
     key="qkv",
     name="Q · K · V",
     title=message("Ask, offer, carry"),
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

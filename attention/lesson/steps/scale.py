@@ -10,6 +10,7 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import TIE, Guess
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
@@ -141,6 +142,32 @@ def _shapes(scene: Scene) -> str:
     return f"{scores}{f' / {divisor}' if divisor else ''} → {scores}"
 
 
+# A weight of at least this much leaves next to nothing for the others.
+NEARLY_ALL = 0.9
+
+
+def _guess(scene: Scene) -> Guess | None:
+    """Ask what becomes of the largest weight of the row if the scores are not divided."""
+    steps, row = scene.steps, scene.word
+    if scene.attention.scale == 1 or scene.visible[row].sum() < 2:
+        return None
+    key = int(steps.weights[row].argmax())
+    scaled = float(steps.weights[row, key])
+    plain = float(softmax(np.where(scene.visible[row], steps.scores[row], -np.inf))[key])
+    names = {"focus": word(scene.names[row]), "best": word(scene.key_names[key])}
+    answers = (
+        message("it shrinks"),
+        message("it stays as it is, within {tie}", tie=TIE),
+        message("it grows, but stays below {most}", most=NEARLY_ALL),
+        message("it grows to {most} or more", most=NEARLY_ALL),
+    )
+    right = 1 if abs(plain - scaled) <= TIE else 0 if plain < scaled else 3 if plain >= NEARLY_ALL else 2
+    close = {2: {3}, 3: {2}}.get(right, set())
+    because = lesson("guess/scale-because", **names, scaled=exact(scaled), plain=exact(plain))
+    question = lesson("guess/scale", **names, scaled=exact(scaled), divisor=scene.divisor(f"√{scene.d_head}"))
+    return Guess(question, answers, because, frozenset({right}), frozenset(close))
+
+
 STEP = Step(
     key="scale",
     name=message("Scale"),
@@ -148,6 +175,7 @@ STEP = Step(
     own_title=_own_title,
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     charts=_charts,
     code=_code,

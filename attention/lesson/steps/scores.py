@@ -8,6 +8,7 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import Guess, ranked, words_seen
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
@@ -107,12 +108,33 @@ def _shapes(scene: Scene) -> str:
     return f"Q ({T}×{D}) · Kᵀ ({D}×{K}) → S ({T}×{K})"
 
 
+def _guess(scene: Scene) -> Guess | None:
+    """Ask which word scores highest with the one in focus; special tokens and punctuation marks stand apart."""
+    words, row = words_seen(scene), scene.steps.scores[scene.word]
+    if len(words) < 2:
+        return None
+    scores = [float(row[key]) for key in words]
+    best, highest = words[int(np.argmax(scores))], int(row.argmax())
+    because = lesson("guess/scores-because", best=word(scene.key_names[best]), score=fact(max(scores)))
+    if highest != best:
+        because += lesson(
+            "guess/scores-apart", highest=word(scene.key_names[highest]), highest_score=fact(float(row[highest]))
+        )
+    return ranked(
+        lesson("guess/scores", focus=word(scene.names[scene.word])),
+        [scene.key_names[key] for key in words],
+        scores,
+        because,
+    )
+
+
 STEP = Step(
     key="scores",
     name=message("Scores"),
     title=message("Compare every query with every key"),
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

@@ -10,6 +10,7 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import SMALLEST_TOLD, exact, fact, lesson, listed, word
 from attention.lesson.scene import Scene
@@ -196,12 +197,46 @@ def _shapes(scene: Scene) -> str:
     return f"S ({size}) → A ({size}), each row{'' if all_see else ' that sees anything'} adding up to 1"
 
 
+# So many bars can be dragged with some care.
+MAX_BARS = 8
+
+
+def _guess(scene: Scene) -> Guess | None:
+    """Ask for the weights of the row in focus, given its scores; of a long row, for the highest scores and the rest."""
+    scores, weights = scene.steps.masked_scores[scene.word], scene.steps.weights[scene.word]
+    order = [int(key) for key in np.argsort(-scores, kind="stable") if scene.visible[scene.word, key]]
+    if len(order) < 2:
+        return None
+    is_long = len(order) > MAX_BARS
+    shown = sorted(order[: MAX_BARS - 1] if is_long else order)
+    names = [
+        message("{name}, score {score}", name=scene.key_names[key], score=number(float(scores[key]))) for key in shown
+    ]
+    shares = [float(weights[key]) for key in shown]
+    if is_long:
+        names.append(message("the other {count}", count=len(order) - len(shown)))
+        shares.append(float(weights[[key for key in order if key not in shown]].sum()))
+    best = order[0]
+    because = lesson(
+        "guess/softmax-because",
+        best=word(scene.key_names[best]),
+        exponential=exact(1.0),
+        second=word(scene.key_names[order[1]]),
+        second_exponential=exact(float(np.exp(scores[order[1]] - scores[best]))),
+        weight=exact(float(weights[best])),
+        second_weight=exact(float(weights[order[1]])),
+    )
+    question = lesson("guess/softmax", focus=word(scene.names[scene.word]))
+    return Guess(question, tuple(names), because, shares=tuple(shares))
+
+
 STEP = Step(
     key="softmax",
     name=message("Softmax"),
     title=message("Turn scores into weights"),
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import Guess, around
 from attention.lesson.guessed import tell_guessed
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
@@ -174,6 +175,24 @@ def _pieces(scene: Scene) -> list[Token]:
     return next(iter(in_focus or [group for group in groups if len(group) > 1]), [])
 
 
+def _guess(scene: Scene) -> Guess | None:
+    """Ask how many tokens the longest word becomes or, where words stay whole, how many tokens there are."""
+    if scene.use.has_pieces and scene.info.reading.has_pieces:
+        groups = [list(group) for key, group in groupby(scene.tokens, lambda token: token.word) if key is not None]
+        if not groups:
+            return None
+        longest = max(groups, key=lambda group: sum(len(token.typed) for token in group))
+        typed = word("".join(token.typed for token in longest))
+        pieces = " + ".join(f"<b>{word(token.text)}</b>" for token in longest)
+        because = lesson("guess/tokens-word-because", word=typed, count=len(longest), pieces=pieces)
+        return around(len(longest), lesson("guess/tokens-word", word=typed), because)
+    count = sum(not token.is_padding for token in scene.tokens)
+    specials = sum(token.is_special and not token.is_padding for token in scene.tokens)
+    noun = scene.info.reading.noun
+    because = lesson("guess/tokens-because", noun=noun, count=count, specials=specials)
+    return around(count, lesson("guess/tokens", noun=noun, model=word(scene.info.name)), because)
+
+
 STEP = Step(
     key="tokens",
     name=message("Tokens"),
@@ -181,6 +200,7 @@ STEP = Step(
     own_title=_own_title,
     formula=_formula,
     words=_words,
+    guess=_guess,
     aside=no_words,
     strips=_strips,
     code=_code,

@@ -8,6 +8,7 @@ from attention.figures.matrix import Cell, Matrix
 from attention.lesson import latex
 from attention.lesson.detail import Detail, indexed, tell_largest
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.guess import TIE, Guess
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene, numbered
@@ -112,12 +113,36 @@ def _shapes(scene: Scene) -> str:
     return f"A ({T}×{K}) · V ({K}×{Dv}) → O ({T}×{Dv})"
 
 
+def _guess(scene: Scene) -> Guess | None:
+    """Ask whether the token with the most weight also contributes the longest vector."""
+    weights = scene.steps.weights[scene.word]
+    if scene.visible[scene.word].sum() < 2:
+        return None
+    lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
+    best, (largest, second) = int(weights.argmax()), (int(key) for key in np.argsort(-lengths, kind="stable")[:2])
+    other = second if best == largest else largest
+    is_level = lengths[best] >= lengths[largest] - TIE
+    names = {"best": word(scene.key_names[best]), "weight": fact(float(weights[best]))}
+    because = lesson(
+        "guess/sum-because" if best == largest else "guess/sum-because-other",
+        length=fact(float(lengths[best])),
+        other=word(scene.key_names[other]),
+        other_weight=fact(float(weights[other])),
+        other_length=fact(float(lengths[other])),
+        **names,
+    )
+    right = {index for index, is_right in enumerate((is_level, best != largest)) if is_right}
+    question = lesson("guess/sum", focus=word(scene.names[scene.word]), **names)
+    return Guess(question, (message("yes"), message("no, another one does")), because, frozenset(right))
+
+
 STEP = Step(
     key="sum",
     name=message("Weighted sum"),
     title=message("Add up the values"),
     formula=_formula,
     words=_words,
+    guess=_guess,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

@@ -1,0 +1,132 @@
+// A question: one of several answers to press, or bars to share out; then what is true beside what was guessed.
+
+/**
+ * @typedef {object} QuestionData
+ * @property {string} mark what tells this question from all others
+ * @property {string} label
+ * @property {string[]} answers
+ * @property {"one"|"shares"} shape
+ * @property {number[]} [given] what was answered; nothing of what follows is there before
+ * @property {"right"|"close"|"other"|"shown"} [verdict]
+ * @property {number[]} [right] the answers that are right
+ * @property {number[]} [shares] what is true, in percent
+ * @property {boolean} [canGoOn] whether there is another word to ask about
+ */
+
+// The guesses of this visit by the marks of their questions: the first one counts.
+const KEPT = "attention.guesses";
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root question");
+  parent.append(root);
+  return { root };
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setStateValue }) {
+  const state = stateOf(parentElement);
+  const drawn = JSON.stringify(data);
+  // The same question drawn again keeps the bars as they stand, and the focus.
+  if (state.drawn === drawn) return;
+  state.drawn = drawn;
+  const tell = (name, value) => send(setStateValue, name, value);
+  const had = parentElement.activeElement !== null;
+  state.root.replaceChildren(data.shape === "one" ? answers(data, tell) : bars(data, tell), line(data, tell));
+  if (data.given) count(state.root, data);
+  if (had) state.root.querySelector("button:enabled, input:enabled")?.focus();
+}
+
+/** One button for each answer; once one was chosen, signs and words say which is right. */
+function answers(data, tell) {
+  const group = make("div", "answers");
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", data.label);
+  data.answers.forEach((answer, index) => {
+    const button = make("button", "framed");
+    button.type = "button";
+    button.append(make("bdi", "", visible(answer)));
+    button.onclick = () => tell("choose", index);
+    if (data.given) {
+      const isRight = data.right.includes(index);
+      const isGiven = data.given[0] === index;
+      button.disabled = true;
+      button.classList.toggle("right", isRight);
+      button.classList.toggle("given", isGiven);
+      const said = [isRight ? message("right") : "", isGiven ? message("your guess") : ""].filter(Boolean);
+      if (said.length) button.append(make("span", "said", said.join(" · ")));
+    }
+    group.append(button);
+  });
+  return group;
+}
+
+/** One slider for each answer: how long they are beside one another is what is guessed. */
+function bars(data, tell) {
+  const form = make("form", "bars");
+  form.setAttribute("aria-label", data.label);
+  const inputs = data.answers.map((answer, index) => {
+    const row = make("label", "bar");
+    const input = make("input");
+    Object.assign(input, { type: "range", min: "0", max: "100", disabled: Boolean(data.given) });
+    input.value = String(data.given?.[index] ?? Math.round(100 / data.answers.length));
+    const share = make("output", "share");
+    row.append(make("bdi", "name", visible(answer)), input, share);
+    if (data.given) {
+      const truth = make("span", "truth");
+      const length = make("i");
+      length.style.width = `${data.shares[index]}%`;
+      truth.append(length, make("b", "", `${data.shares[index].toFixed(1)} %`));
+      row.append(truth);
+    }
+    form.append(row);
+    return { input, share };
+  });
+  const show = () => {
+    const total = inputs.reduce((sum, { input }) => sum + Number(input.value), 0);
+    for (const { input, share } of inputs) {
+      share.textContent = total ? `${Math.round((100 * Number(input.value)) / total)} %` : "–";
+    }
+    return total;
+  };
+  form.oninput = show;
+  const check = make("button", "framed", message("Check"));
+  check.hidden = Boolean(data.given);
+  form.append(check);
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    if (show()) tell("share", inputs.map(({ input }) => Number(input.value)));
+  };
+  if (!data.given?.length && data.given) for (const { input, share } of inputs) input.hidden = share.hidden = true;
+  else show();
+  return form;
+}
+
+/** What else can be done: to be shown the answer or, afterwards, to be asked about another word. */
+function line(data, tell) {
+  const place = make("div", "line");
+  if (!data.given || data.canGoOn) {
+    const button = make("button", "quiet", data.given ? message("Try another word") : message("Show me"));
+    button.type = "button";
+    button.onclick = () => (data.given ? tell("next", null) : tell("show", null));
+    place.append(button);
+  }
+  return place;
+}
+
+/** Say how many guesses of this visit were right; a browser that keeps nothing says nothing. */
+function count(root, data) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+    if (data.verdict !== "shown" && !(data.mark in kept)) kept[data.mark] = data.verdict;
+    sessionStorage.setItem(KEPT, JSON.stringify(kept));
+    const verdicts = Object.values(kept);
+    if (!verdicts.length) return;
+    const right = verdicts.filter((verdict) => verdict === "right").length;
+    const close = verdicts.filter((verdict) => verdict === "close").length;
+    const told = messages("{n} guess in this visit", "{n} guesses in this visit", verdicts.length);
+    const sorted = message("{right} right, {close} close", { right, close });
+    root.querySelector(".line").append(make("span", "count", `${told}: ${sorted}`));
+  } catch {
+    // Storage that is denied or full is no reason to show no answer.
+  }
+}

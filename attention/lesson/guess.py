@@ -1,0 +1,125 @@
+"""A question about what a step will show, asked before it is shown; every guess is judged by the record."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.figures.question import Answer, Shape, Verdict
+from attention.lesson.scene import Scene
+from attention.trace import Token
+from attention.words import is_punctuation
+
+__all__ = ["TIE", "Guess", "around", "overlap", "ranked", "words_of", "words_seen"]
+
+# Numbers that differ by no more than this count as equal.
+TIE = 0.02
+# So many answers can be read at a glance.
+MAX_ANSWERS = 6
+# Shares that overlap by so much with the true ones are right, or close.
+RIGHT_OVERLAP, CLOSE_OVERLAP = 0.85, 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A question, its possible answers, and what the record says.
+
+    Attributes:
+        question: what is asked (HTML).
+        answers: what can be answered, in plain text.
+        reason: the numbers of this sentence that decide it (HTML).
+        right: the indices of the right answers; several, where numbers tie.
+        close: the indices of those that are nearly right.
+        shares: the true share of each answer, where shares are asked for; they add up to 1.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    reason: str
+    right: frozenset[int] = frozenset()
+    close: frozenset[int] = frozenset()
+    shares: tuple[float, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """How it is answered."""
+        return "shares" if self.shares else "one"
+
+    @property
+    def mark(self) -> str:
+        """What tells this question from all others: an answer to another one is no answer to this."""
+        told = "\n".join((self.question, *self.answers, self.reason))
+        return f"{zlib.crc32(told.encode('utf-8', 'replace')):08x}"
+
+    def judge(self, answer: Answer | None) -> Verdict | None:
+        """Return what an answer is worth; None if it is none to this question."""
+        if answer is None or answer.mark != self.mark:
+            return None
+        if not answer.given:
+            return "shown"
+        if self.shares:
+            return self._judge_shares(answer.given)
+        (*_, index) = answer.given
+        if len(answer.given) > 1 or index >= len(self.answers):
+            return None
+        return "right" if index in self.right else "close" if index in self.close else "other"
+
+    def _judge_shares(self, given: Sequence[int]) -> Verdict | None:
+        if len(given) != len(self.shares) or not any(given):
+            return None
+        shared = overlap(np.array(given, dtype=np.float64), np.array(self.shares))
+        return "right" if shared >= RIGHT_OVERLAP else "close" if shared >= CLOSE_OVERLAP else "other"
+
+
+def overlap(guessed: Array, true: Array) -> float:
+    """Return how much of a distribution was guessed: 1 − ½ Σ |g − a|, from 0 to 1; ``guessed`` need not add up to 1."""
+    return float(1 - np.abs(guessed / guessed.sum() - true).sum() / 2)
+
+
+def ranked(question: str, names: Sequence[str], values: Sequence[float], reason: str) -> Guess:
+    """Ask which of several has the largest value: it is right, and the next one is close.
+
+    Of more than ``MAX_ANSWERS``, the largest half and others evenly spread over the rest are offered, in their order.
+    """
+    order = sorted(range(len(values)), key=lambda index: -values[index])
+    first, rest = order[: MAX_ANSWERS // 2], order[MAX_ANSWERS // 2 :]
+    wanted = min(MAX_ANSWERS - len(first), len(rest))
+    spread = [rest[(2 * index + 1) * len(rest) // (2 * wanted)] for index in range(wanted)]
+    offered = sorted({*first, *spread})
+    best = values[order[0]]
+    right = {index for index in offered if values[index] >= best - TIE}
+    below = [values[index] for index in order if values[index] < best - TIE]
+    close = {index for index in offered if below and below[0] - TIE <= values[index] < best - TIE}
+    return Guess(
+        question,
+        tuple(names[index] for index in offered),
+        reason,
+        frozenset(map(offered.index, right)),
+        frozenset(map(offered.index, close)),
+    )
+
+
+def around(value: int, question: str, reason: str, *, least: int = 1) -> Guess:
+    """Ask for a number; four that follow one another are offered, and the place of the true one tells nothing.
+
+    One more or one less is close.
+    """
+    before = zlib.crc32(question.encode("utf-8", "replace")) % 4
+    first = max(least, value - before)
+    numbers = range(first, first + 4)
+    close = frozenset(index for index, number in enumerate(numbers) if abs(number - value) == 1)
+    return Guess(question, tuple(map(str, numbers)), reason, frozenset({numbers.index(value)}), close)
+
+
+def words_of(tokens: Sequence[Token]) -> list[int]:
+    """Return the positions of tokens that are words or pieces of words: no special tokens, no punctuation marks."""
+    return [each.position for each in tokens if not each.is_special and not is_punctuation(each)]
+
+
+def words_seen(scene: Scene) -> list[int]:
+    """Return the positions of the words that the one in focus may look at."""
+    return [key for key in words_of(scene.key_tokens) if scene.visible[scene.word, key]]

@@ -1,0 +1,75 @@
+"""Guess first in a browser: by mouse and by keyboard, counted once, and read by those who cannot see it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.looks import check
+
+SENTENCE = "The animal was tired"
+
+
+@pytest.fixture(scope="module")
+def tab(new_shared_tab):
+    """One tab for all tests of this file."""
+    return new_shared_tab()
+
+
+def question(tab):
+    return tab.page.locator(".st-key-question .question")
+
+
+def test_the_weights_are_not_there_before_they_are_guessed(tab, models):
+    tab.go(model="toy", text=SENTENCE, step="softmax", word="1")
+    weight = tab.matrix("weights").cell(1, 0).text_content()
+    tab.page.get_by_text("Guess first").click()
+    tab.expect_query(model="toy", text=SENTENCE, step="softmax", word="1", guess="1")
+    expect(tab.page.locator(".matrix")).to_have_count(0)
+    sliders = question(tab).get_by_role("slider")
+    expect(sliders).to_have_count(4)
+    assert weight not in question(tab).text_content()
+    check(tab)
+    sliders.nth(2).focus()
+    for _ in range(5):
+        tab.page.keyboard.press("ArrowRight")
+    expect(sliders.nth(2)).to_have_value("30")
+    # The arrows moved the bar, not the page.
+    assert tab.query()["step"] == "softmax"
+    tab.page.keyboard.press("Enter")
+    expect(question(tab).locator(".truth")).to_have_count(4)
+    tab.settled()
+    row = models["toy"].trace(SENTENCE).layers[0].head(1).weights[1]
+    told = [float(each.strip("% ")) for each in question(tab).locator(".truth b").all_text_contents()]
+    assert told == pytest.approx(100 * row, abs=0.051)
+    expect(tab.matrix("weights").cell(1, 0)).to_be_visible()
+    check(tab)
+
+
+def test_a_guess_counts_once_in_a_visit(tab):
+    tab.go(model="toy", text=SENTENCE, step="mask", guess="1")
+    question(tab).get_by_role("button", name="6", exact=True).click()
+    expect(question(tab).locator(".right .said")).to_have_text("right · your guess")
+    counted = question(tab).locator(".count").text_content()
+    tab.page.reload()
+    tab.settled()
+    expect(question(tab).locator(".count")).to_have_text(counted)
+    assert re.search(r"\d+ guess(es)? in this visit: 1 right", counted)
+
+
+def test_another_word_asks_again_and_back_returns_to_the_answer(tab):
+    tab.go(model="toy", text=SENTENCE, step="scores", guess="1", word="1")
+    question(tab).get_by_role("button", name="Show me").click()
+    expect(tab.matrix("scores").cell(0, 0)).to_be_visible()
+    question(tab).get_by_role("button", name="Try another word").click()
+    expect(tab.page.locator(".matrix")).to_have_count(0)
+    expect(question(tab).get_by_role("button", name="Show me")).to_be_visible()
+    tab.page.go_back()
+    expect(tab.matrix("scores").cell(0, 0)).to_be_visible()
+
+
+def test_a_narrow_dark_screen_has_room_for_the_question(new_tab):
+    tab = new_tab(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    for step in ("embed", "softmax"):
+        tab.go(text=SENTENCE, step=step, guess="1")
+        check(tab)

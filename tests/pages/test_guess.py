@@ -1,0 +1,77 @@
+"""Guess first: the answer is nowhere on the page until a guess is made."""
+
+import json
+
+import pytest
+
+from attention.figures.question import Answer
+from attention.lesson.steps import STEPS
+
+SENTENCE = "The animal was tired"
+
+
+def everything(shown):
+    """All that goes to the browser."""
+    return " ".join([str(each.proto) for kind in ("html", "bidi_component", "code") for each in shown.app.get(kind)])
+
+
+@pytest.mark.parametrize("step", [step.key for step in STEPS])
+def test_a_step_shows_nothing_of_its_answer_before_the_guess(open_page, step):
+    shown = open_page(text=SENTENCE, step=step, guess="1", model="minilm-l6")
+    assert (shown.exceptions, shown.notices) == ([], [])
+    pictures = set(shown.components()) - {"stepper", "header", "context", "map"}
+    assert pictures == {"question"}
+    assert "verdict" not in shown.component("question")
+    assert not shown.app.get("arrow_data_frame")
+    before = everything(shown)
+    shown.send("question", "show", None)
+    assert shown.component("question")["verdict"] == "shown"
+    assert len(shown.components()) > len(pictures) or step == "tokens"
+    assert len(everything(shown)) > len(before)
+    # The link shows the same to somebody else.
+    there = open_page(**shown.view.to_query())
+    assert there.component("question") == shown.component("question")
+
+
+def test_a_guess_is_judged_and_the_step_is_shown(open_page):
+    shown = open_page(text=SENTENCE, step="mask", guess="1", model="toy")
+    answers = shown.component("question")["answers"]
+    size = len(shown.view.text.split())
+    right = answers.index(str(size * (size - 1) // 2))
+    shown.send("question", "choose", right)
+    assert shown.component("question")["verdict"] == "right"
+    assert "Right." in shown.text
+    assert "main_masked" in shown.components()
+    other = open_page(text=SENTENCE, step="mask", guess="1", model="toy").send("question", "choose", 1 - min(right, 1))
+    assert other.component("question")["verdict"] == "other"
+    assert other.component("question")["right"] == [right]
+
+
+def test_another_word_is_asked_about_anew(open_page):
+    shown = open_page(text=SENTENCE, step="softmax", guess="1", word="1", model="toy")
+    shown.send("question", "share", [10, 20, 30, 40])
+    assert json.dumps(shown.component("question")["given"]) == "[10, 20, 30, 40]"
+    shown.send("question", "next", None)
+    assert shown.view.word == 2
+    assert "given" not in shown.component("question")
+    assert [key for key in shown.components() if key.startswith("main_")] == []
+
+
+def test_guesses_are_off_until_they_are_switched_on(open_page):
+    shown = open_page(text=SENTENCE, step="softmax")
+    assert "question" not in shown.components()
+    shown.choose("guess", True)
+    assert shown.view.to_query()["guess"] == "1"
+    assert "question" in shown.components()
+
+
+def test_an_answer_to_another_question_leaves_this_one_open(open_page):
+    shown = open_page(text=SENTENCE, step="softmax", guess="1", answer=Answer("0a1b2c3d", (1,)).written())
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert "given" not in shown.component("question")
+
+
+def test_where_there_is_nothing_to_guess_the_step_is_shown(open_page):
+    shown = open_page(text="Hello", step="softmax", guess="1", mask="causal", word="0")
+    assert "question" not in shown.components()
+    assert "main_weights" in shown.components()
