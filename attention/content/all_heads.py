@@ -1,4 +1,4 @@
-"""All heads at once: the atlas, one head large, what it does, and the table of all."""
+"""All heads at once: the atlas, one head enlarged, what it does, and the table of all heads."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ _SORT_LABELS: dict[Sorting, str] = {
     "similarity": "likeness",
     "across": _ACROSS,
 }
-# What the number under a head is, where the sorting has another name.
+# What the number under a head measures, if that is not the name of the sorting.
 _BADGE_NAMES: dict[Sorting, str] = {**_SORT_LABELS, "similarity": "distance from the chosen head"}
 
 
 def looks(view: View, panes: Sequence[Pane]) -> Blocks:
-    """Return how the heads are sorted, and how their weights are looked at."""
-    # Only of two sentences can one look at the other.
+    """Return the controls for the order of the heads and for how their weights are shown."""
+    # Attention goes from one sentence to the other only if there are two.
     is_pair = any(pane.pair for pane in panes)
     has_patterns = all(pane.scene is None or pane.scene.use.has_patterns for pane in panes)
     is_offered = {"across": is_pair, "pattern": has_patterns}
@@ -102,7 +102,7 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return the atlas of each pane's model, and the chosen head; a ``whole`` page offers nothing to take away."""
+    """Return the atlas of each pane's model, and the chosen head; a ``whole`` page has no downloads."""
     return (*(block for pane in panes for block in _pane(view, pane, whole)), *alignment(panes))
 
 
@@ -124,7 +124,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
 
 
 def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
-    """Name what can be hidden by the special tokens that there are."""
+    """Name the options for hiding tokens by the special tokens that occur."""
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
     special = ", ".join(special_names(tokens)) or "special tokens"
@@ -146,7 +146,7 @@ def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:
         ),
         current=current,
         descriptions={
-            # Sorted by entropy, the number stands behind it already.
+            # If the heads are sorted by entropy, the number is there already.
             place_of(summary): in_short(summary, has_entropy=view.sort != "entropy")
             for summary in surveyed.summaries
         },
@@ -185,13 +185,13 @@ def _lines(view: View, pane: Pane, scene: Scene) -> Blocks:
 
 
 def _heatmap(look: Look, scene: Scene) -> Picture:
-    # A whole word is no token that could be in focus.
+    # A whole word is not a token, so it cannot be in focus.
     sets = {} if look.words else {"row": WORD}
     return Picture("head_matrix", head_matrix(scene, look, scene.head), sets=sets, is_selectable=True)
 
 
 def _shares(surveyed: Survey, index: int) -> Blocks:
-    """Say of two sentences how much weight goes across in this head."""
+    """Say how much weight goes from one sentence to the other in this head."""
     if surveyed.shares is None or surveyed.word_shares is None:
         return ()
     shares, of_words = surveyed.shares[index], surveyed.word_shares[index]
@@ -202,7 +202,7 @@ def _shares(surveyed: Survey, index: int) -> Blocks:
 
 
 def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequence[str]) -> Blocks:
-    """Return what can be taken away, which says how it was looked at; each is made when somebody asks for it."""
+    """Return the downloads, which say how the weights are shown; each is made on demand."""
     title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
     model = " ".join([f"{scene.info.name}.", *notes])
     head = f"Layer {scene.layer + 1}, head {scene.head + 1} of {model}"
@@ -231,7 +231,7 @@ def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequenc
 
 
 def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
-    """Return what the pictures do not show as it is, in sentences: nothing is changed in silence."""
+    """Return sentences about everything that the pictures do not show unchanged: nothing is altered silently."""
     notes = []
     if look.words:
         notes.append(

@@ -1,4 +1,4 @@
-"""The code lab: attention written five ways, with what each gave on the text that was typed."""
+"""The code lab: attention written five ways, with the result of each on the text that was typed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["content"]
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return how the five ways agree, and the code and the shapes of one of them, or of all in a ``whole`` page."""
+    """Return how well the five ways agree, and the code and shapes of one of them, or of all for a ``whole`` page."""
     return tuple(block for pane in panes for block in _pane(view, pane, whole))
 
 

@@ -16,12 +16,12 @@ from attention.view import View
 
 __all__ = ["content"]
 
-# The matrices of the steps whose columns are keys: a cell of theirs names a pair of tokens too.
+# The matrices of the steps whose columns are keys: a cell in them also names a pair of tokens.
 _PAIRWISE = (NEURON, "scores", "scaled", "masked", "weights")
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - all is shown
-    """Return the query in focus against every key, and the chosen key with it, number by number."""
+    """Return the query in focus against every key, and against the chosen key number by number."""
     return tuple(block for pane in panes for block in _pane(view, pane))
 
 
@@ -46,7 +46,7 @@ def _pane(view: View, pane: Pane) -> Blocks:
 
 
 def _key(view: View, scene: Scene) -> tuple[int, Blocks]:
-    """Return the key that the link names, else the one that the word in focus looks at most."""
+    """Return the key that the link names or, failing that, the one to which the word in focus attends most."""
     cell = view.pane.cell
     if cell is None or cell.matrix not in _PAIRWISE or (cell.matrix != NEURON and cell.row != scene.word):
         return best_key(scene), ()

@@ -1,4 +1,4 @@
-"""One model's place on a page: what was run for it, and what is worked out of that."""
+"""One model's place on a page: its run, and what is computed from that."""
 
 from __future__ import annotations
 
@@ -25,53 +25,53 @@ _TITLES = ("recomputed", "as", "differs by up to", "as a part of the largest")
 
 
 class Found(Protocol):
-    """What takes a while to work out of a run: made once and kept by whoever shows it."""
+    """What takes time to compute from a run: it is computed once and kept by whoever shows it."""
 
     def survey(self, look: Look) -> Survey:
-        """Return all heads, looked at in this way."""
+        """Return the survey of all heads with this look."""
 
     def five_ways(self) -> list[Result]:
-        """Return what came of the five ways to write the layer."""
+        """Return the results of the five ways to write the layer."""
 
     def forecast(self) -> Forecast | None:
-        """Return what comes next; None if nobody can say."""
+        """Return the prediction of the next token; None if the model does not make one."""
 
     def answer(self) -> Answer | None:
-        """Return what a picture was taken for; None if nobody can say."""
+        """Return what a picture was taken for; None if the model does not classify."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One model's place on the page: its scene and proof, or the reason why there is none."""
+    """One model's place on the page: its scene and proof, or the reason why there are none."""
 
     info: ModelInfo
     is_other: bool
     scene: Scene | None = None
     proof: Proof | None = None
     reason: ModelUnavailableError | None = None
-    # The second sentence that the model has really read with the first.
+    # The second sentence that the model really read with the first.
     pair: str = ""
     # The whole run, of which the scene may be a part.
     whole: Trace | None = None
-    # Where the scene is found again: its names, for what outlives the run of the page.
+    # The key by which the scene is found again, for what outlives the run of the page.
     address: Address | None = None
     found: Found | None = None
-    # What is to be said where a link and the run disagree.
+    # The notices to show if a link and the run disagree.
     notices: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """The part of keys that tells the panes apart."""
+        """The part of keys that distinguishes the panes."""
         return "other" if self.is_other else "main"
 
     @property
     def settings(self) -> settings.OfPane:
-        """What can be set of this pane."""
+        """The parameters of this pane."""
         return settings.OTHER if self.is_other else settings.MAIN
 
 
 def missing(reason: ModelUnavailableError | None) -> Blocks:
-    """Say in a model's place why it is not there, and the command that mends it, where there is one."""
+    """Say, in a model's place, why it is not there, and show the command that puts it right, if there is one."""
     if reason is None:
         return ()
     told, remedy = f"{reason} Everything else works without it.", reason.remedy
@@ -81,12 +81,12 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
 
 
 def proven(panes: Sequence[Pane]) -> Blocks:
-    """Return the proof: a line for each model that ran."""
+    """Return the proof, with one line for each model that ran."""
     lines = tuple(proof_line(pane.info.name, pane.proof) for pane in panes if pane.proof is not None)
     return (Proven(lines),) if lines else ()
 
 
 def proof_line(name: str, proof: Proof) -> ProofLine:
-    """Return the proof of one model's run."""
+    """Return the proof line of one model's run."""
     rows = (_TITLES, *(tuple(row) for row in proof.table()))
     return ProofLine(proof.sentence(name), proof.holds, rows, tell_proof(name, proof))

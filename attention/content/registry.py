@@ -1,4 +1,4 @@
-"""Which pages are made of blocks, and how each of them is made."""
+"""The pages that are made of blocks, and how each of them is made."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ __all__ = ["CONTENTS", "Content", "page_file"]
 
 
 class Make(Protocol):
-    """What makes the content of a page from its view and the panes that were run for it."""
+    """A function that makes the content of a page from its view and the panes that were run for it."""
 
     def __call__(self, view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-        """Return the blocks; with ``whole``, all that can be opened is open."""
+        """Return the blocks; with ``whole``, everything that can be opened is open."""
 
 
 def _alone(view: View) -> View:
-    """Return the view as it is run where one model is looked at, and no cell of a step."""
+    """Return the view with only one model, and with no cell of a step opened."""
     return view.without(STEP, BESIDE, CELL)
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """How a page is made: of which view the models are run, what it says, and what a user waits for meanwhile."""
+    """How a page is made: the view for which models are run, the content, and what is said while the user waits."""
 
     make: Make
     run_as: Callable[[View], View] = lambda view: view
@@ -61,7 +61,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
 
 
 def page_file(view: View, panes: Sequence[Pane]) -> str:
-    """Return all that a page shows as a file of its own, with all that can be opened open, and the proof."""
+    """Return everything that a page shows as one file, with everything opened that can be, and with the proof."""
     content = CONTENTS[view.page]
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(panes))
     return page(_title(view), "\n".join((view.page.title, *map(_place, panes))), blocks)
@@ -73,7 +73,7 @@ def _title(view: View) -> str:
 
 
 def _place(pane: Pane) -> str:
-    """Say where in its run a pane looks."""
+    """Say which part of its run a pane shows."""
     scene, address = pane.scene, pane.address
     if scene is None or address is None:
         return pane.info.name

@@ -1,4 +1,4 @@
-"""A step: formula, words and the opened cell on the left, the picture on the right, and what belongs under both."""
+"""A step: the formula, the text and the opened cell on the left, the picture on the right, and more under both."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from attention.view import View
 
 __all__ = ["content"]
 
-# A table of more columns or rows than this is for a spreadsheet, not for a screen.
+# A table with more columns or rows than this is for a spreadsheet, not for a screen.
 MAX_TABLE = 64
-# So many matrices of vectors have room side by side.
+# The most matrices of vectors that have room side by side.
 MAX_IN_A_ROW = 3
 _PANELS: tuple[tuple[Panel, str], ...] = (
     ("shapes", "Shapes"),
@@ -58,7 +58,7 @@ _PANELS: tuple[tuple[Panel, str], ...] = (
 
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return the step of every pane; two models stand side by side. A ``whole`` page has all panels open."""
+    """Return the step for every pane, two models side by side; on a ``whole`` page, all panels are open."""
     step = step_of(view.step)
     asked = Asked.of(view, step, panes[0] if panes else None)
     if asked.is_open:
@@ -71,21 +71,21 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 
 
 class _Pane:
-    """What one pane shows of a step."""
+    """What one pane shows for a step."""
 
     def __init__(self, view: View, step: Step, pane: Pane, whole: bool) -> None:
         self.view, self.step, self.pane, self.whole = view, step, pane, whole
-        # Worked out once, for the pictures and for what explains a cell of them.
+        # Computed once, both for the pictures and for the explanation of a cell.
         self.exhibits = () if pane.scene is None else step.exhibits(pane.scene)
 
     def alone(self) -> Blocks:
-        """Return words and the opened cell on the left, picture and code on the right."""
+        """Return the text and the opened cell on the left, the picture and the code on the right."""
         left = (Section("step_words", (*self.heading(), *self._words())), Section("step_detail", self._opened_cell()))
         right = (Section("step_picture", self._picture()), Section("step_panel", self._panel()))
         return (Section("step", (Section("step_left", left), Section("step_right", right))),)
 
     def beside(self) -> Blocks:
-        """Return the same from top to bottom, under the model's name and the choice of its layer and head."""
+        """Return the same in one column, under the model's name and the choice of its layer and head."""
         return (
             Heading(self.pane.info.name, 3),
             *self._place(),
@@ -111,7 +111,7 @@ class _Pane:
     def heading(self) -> Blocks:
         """Return the step's heading and its formula."""
         step, pane = self.step, self.pane
-        # Two panes have the same heading, whose text would be the id of both.
+        # Two panes have the same heading, and its text would be the id of both.
         anchor = f"beside-{step.key}" if pane.is_other else ""
         return (
             Heading(f"{steps.number_of(step)}. {step.heading(pane.scene)}", anchor=anchor),
@@ -141,13 +141,13 @@ class _Pane:
         yield Picture(f"{self.pane.name}_{strip.name}", figure, sets={"word": WORD} if is_chosen else {})
 
     def _matrix(self, matrix: Matrix) -> Picture:
-        # Where rows are tokens that ask, a chosen one comes into focus.
+        # If rows are queries, choosing one brings its token into focus.
         is_focus = not self.pane.is_other and matrix.focus_row is not None
         sets: dict[str, Parameter[Any]] = {"row": WORD} if is_focus else {}
         return Picture(f"{self.pane.name}_{matrix.name}", matrix, sets={**sets, "cell": self.pane.settings.cell})
 
     def _opened_cell(self) -> Blocks:
-        """Return how the opened cell came about, and the charts that the step has besides."""
+        """Return how the opened cell was computed, and the charts of the step."""
         scene, name = self.pane.scene, self.pane.name
         if scene is None:
             return ()
@@ -159,7 +159,7 @@ class _Pane:
         name, parameter = self.pane.name, self.pane.settings.table
         is_open = self.whole or self.view[parameter]
         table = Table(f"{name}_parts_table", detail.table, file="parts", limit=MAX_TABLE)
-        # Made only once it is open: a table is much to make, and much for a browser to fetch.
+        # Made only once it is open: a table takes long to make and is large to send.
         folded = Fold(
             f"{name}_parts_open", message("These parts as a table"), (table,) if is_open else (), is_open, parameter
         )
@@ -167,7 +167,7 @@ class _Pane:
         return Section(f"{name}_detail", (words, *_bars(detail, name), folded), is_framed=True)
 
     def _panel(self) -> Blocks:
-        """Return what is one press away: shapes, code and table."""
+        """Return what is one press away: the shapes, the code and the table."""
         scene, name, parameter = self.pane.scene, self.pane.name, self.pane.settings.panel
         if scene is None:
             return ()
@@ -207,7 +207,7 @@ def _rows(pictures: Sequence[Block]) -> list[Row]:
     starts = range(0, len(pictures), MAX_IN_A_ROW)
     n_columns = min(len(pictures), MAX_IN_A_ROW)
     rows = [tuple((picture,) for picture in pictures[start : start + n_columns]) for start in starts]
-    # A row that is not full keeps its columns as wide as those above.
+    # The columns of a row that is not full are as wide as those above.
     return [Row((*row, *((),) * (n_columns - len(row))), gap="small") for row in rows]
 
 
@@ -218,7 +218,7 @@ def _tables(step: Step, scene: Scene, pane: str) -> Blocks:
 
 
 def _head_grid(step: Step, pane: Pane) -> Blocks:
-    """Return the weights of all heads of the layer, small, at the steps that differ from head to head."""
+    """Return small pictures of the weights of all heads of the layer, for the steps that differ between heads."""
     scene = pane.scene
     if scene is None or not step.has_head_grid:
         return ()

@@ -1,4 +1,4 @@
-"""What stands under a step: the weights over a picture, what grouped queries save, and what comes next."""
+"""What is shown under a step: the weights over a picture, what grouped queries save, and the next token."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ __all__ = ["EXTRAS", "Under", "over_picture"]
 
 @dataclass(frozen=True, slots=True)
 class Under:
-    """Something that stands under the steps that name it."""
+    """Something that is shown under the steps that name it."""
 
     name: Extra
     content: Callable[[View, Sequence[Pane], bool], Blocks]
 
 
 def over_picture(panes: Sequence[Pane]) -> Blocks:
-    """Return the weights of the layer's heads over the picture that was read."""
+    """Return the weights of the layer's heads, laid over the picture that was read."""
     return tuple(block for pane in panes if pane.scene is not None for block in _over(pane, pane.scene))
 
 
@@ -72,7 +72,7 @@ def _over(pane: Pane, scene: Scene) -> Blocks:
 
 
 def _savings(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
-    """Return what it would mean if heads shared keys and values, at the step that makes these."""
+    """Return what would change if heads shared keys and values, for the step that computes these."""
     scenes = [pane.scene for pane in panes if not pane.is_other and pane.scene is not None]
     return tuple(_saving(view, scene, whole) for scene in scenes)
 
@@ -80,13 +80,13 @@ def _savings(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
 def _saving(view: View, scene: Scene, whole: bool) -> Fold:
     chosen = view[SAVINGS]
     is_open = whole or (scene.info.group_size > 1 if chosen is None else chosen)
-    # Worked out only where it is open: a page of its own for models of which no heads share.
+    # Computed only if it is open.
     blocks = (*_costs(view, scene), *_changes(scene)) if is_open else ()
     return Fold(f"savings_{scene.info.model_id}", message("What grouped queries save"), blocks, is_open, SAVINGS)
 
 
 def _costs(view: View, scene: Scene) -> Blocks:
-    # The model's own have no name in a link: they are those of whatever model is looked at.
+    # The chosen model's own sizes have no name in a link, which means those of any model that is chosen.
     known = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
     options = tuple(Option(name, sizes.name) for name, sizes in known.items())
     sizes = known[view[SIZES]]
@@ -115,7 +115,7 @@ def _changes(scene: Scene) -> Blocks:
 
 
 def _next_token(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
-    """Return what comes next, for each pane whose model says so."""
+    """Return the prediction of the next token, for each pane whose model makes one."""
     found: list[Block] = []
     for pane in panes:
         forecast = None if pane.found is None or not pane.info.build.says_next else pane.found.forecast()
@@ -142,7 +142,7 @@ def _forecast(view: View, pane: Pane, scene: Scene, found: Forecast) -> Blocks:
 
 
 def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_whole: bool) -> Picture:
-    """Return a button for each token with which the sentence can go on; pressed twice, it is added once."""
+    """Return a button for each token with which the sentence can continue; pressed twice, it is still added once."""
     row = tuple(
         Button(
             f"{candidate.label} {candidate.probability:.2f}",

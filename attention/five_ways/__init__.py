@@ -1,7 +1,7 @@
-"""The same attention written five ways: given the same weights, run on the same text, and compared.
+"""The same attention written in five ways, which get the same weights, run on the same text, and are compared.
 
-Each way is a short file of this folder, and what a page shows of it is that file itself. PyTorch is imported only
-when they are run.
+Each way is a short file in this folder, and that file itself is what a page shows. PyTorch is imported only when they
+are run.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["WAYS", "Result", "Way", "run", "why_not"]
 
-# So often each is run to be timed; the median counts.
+# How often each is run to measure its time; the median counts.
 N_RUNS = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to write attention: the file that holds it, its name, and whether it is one head or all of a layer."""
+    """One way to write attention: its file, its name, and whether it computes one head or a whole layer."""
 
     file: str
     name: str
@@ -57,11 +57,11 @@ WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one way: the shapes of its variables, how far it is from the model's own, and how long it takes.
+    """The result of one way: the shapes of its variables, its difference from the model's own output, and its time.
 
-    ``difference`` is that from one head's output, or from what all heads together add to the tokens' vectors, as the
-    model itself produced it on this text. Where what they add is not known (``is_models_own`` is false), it is from
-    the model's own heads, multiplied by W_O here.
+    ``difference`` is the difference from the output of one head, or from what all heads together add to the tokens'
+    vectors, as the model itself produced it on this text. If what they add was not recorded (``is_models_own`` is
+    false), it is the difference from the outputs of the model's own heads, multiplied by W_O here.
     """
 
     way: Way
@@ -73,7 +73,7 @@ class Result:
 
 
 def why_not(layer: LayerTrace) -> str:
-    """Return why a layer cannot be written in these five ways, in words; empty if it can."""
+    """Say why a layer cannot be written in these five ways; empty if it can."""
     if layer.key_inputs is not None:
         return "they are written for a text that looks at itself, and cross-attention looks at another"
     if layer.inputs is None or layer.projections is None:
@@ -89,11 +89,11 @@ def why_not(layer: LayerTrace) -> str:
 
 
 def run(layer: LayerTrace, head: int) -> list[Result]:
-    """Run all five ways on what a layer was given, with the layer's own weights.
+    """Run all five ways on a layer's input, with the layer's own weights.
 
     Args:
-        layer: of a trace; see ``why_not``.
-        head: counted from 0, of the way that is one head.
+        layer: a layer of a trace; see ``why_not``.
+        head: the head for the way that computes only one, counted from 0.
 
     Raises:
         ValueError: the layer does more than these five ways do.
@@ -124,7 +124,7 @@ def _run_module(way: Way, layer: LayerTrace) -> Result:
     n_heads, _, d_head = layer.queries.shape
     module = _build(way, inputs.shape[1], n_heads, d_head)
     _copy_weights(module, parts, n_heads)
-    # Copies: PyTorch does not take arrays that cannot be written to.
+    # Copies, because PyTorch does not accept read-only arrays.
     x, mask = torch.tensor(inputs), torch.tensor(_mask(layer))
     mask = mask[0] if len(mask) == 1 else mask
     wanted = layer.added
@@ -158,7 +158,7 @@ def _build(way: Way, d_model: int, n_heads: int, d_head: int) -> nn.Module:
 
 
 def _copy_weights(module: nn.Module, parts: Projections, n_heads: int) -> None:
-    """Give a module the layer's weights: each row of a linear map's weight makes one number."""
+    """Copy the layer's weights into a module, transposed: each row of a linear map's weight computes one number."""
     import torch
 
     b_Q, b_K, b_V, b_O = _biases(parts)
@@ -184,7 +184,7 @@ def _measured(way: Way, function: Callable[[], Array], shapes: dict[str, tuple[i
 
 
 def _shapes(function: Callable[..., Any], *arguments: Any) -> dict[str, tuple[int, ...]]:
-    """Run the lines of a function as they are shown, and return the shapes of its variables in the order they come."""
+    """Run the lines of a function as they are shown, and return the shapes of its variables in order of assignment."""
     (definition,) = ast.parse(dedent(inspect.getsource(function))).body
     assert isinstance(definition, ast.FunctionDef)
     lines = [line for line in definition.body if not isinstance(line, ast.Return)]
@@ -201,13 +201,13 @@ def _known(layer: LayerTrace) -> tuple[Float[Array, "T M"], Projections]:
 
 
 def _biases(parts: Projections) -> list[Array]:
-    """Return the four biases; one that a model lacks is 0."""
+    """Return the four biases; one that the model lacks is 0."""
     pairs = ((parts.b_Q, parts.W_Q), (parts.b_K, parts.W_K), (parts.b_V, parts.W_V), (parts.b_O, parts.W_O))
     return [np.zeros(weight.shape[1], np.float32) if bias is None else bias for bias, weight in pairs]
 
 
 def _mask(layer: LayerTrace) -> Float[Array, "*H Q K"]:
-    """Return the additive mask with an axis for heads in front, which may be 1."""
+    """Return the additive mask with a leading axis for heads, which may have length 1."""
     n_tokens = layer.queries.shape[1]
     if layer.mask is None:
         return np.zeros((1, n_tokens, n_tokens), np.float32)

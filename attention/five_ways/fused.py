@@ -1,4 +1,4 @@
-"""One linear map for q, k and v together, and einops to say which axis is which."""
+"""One linear map for q, k and v together, and einops to name the axes."""
 
 from einops import einsum, rearrange
 from jaxtyping import Float
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class FusedAttention(nn.Module):
-    """Attention of a text to itself, with one product of matrices where others have three."""
+    """Self-attention with one matrix product for q, k and v instead of three."""
 
     def __init__(self, d_model: int, n_heads: int, d_head: int) -> None:
         """Make two linear maps."""
@@ -20,7 +20,7 @@ class FusedAttention(nn.Module):
         qkv = self.to_qkv(x)  # (T, 3*H*D)
         Q, K, V = rearrange(qkv, "t (three h d) -> three h t d", three=3, h=self.n_heads)  # (H, T, D) each
 
-        # Each letter is an axis; one that is not behind the arrow is summed over.
+        # Each letter is an axis; one that is missing after the arrow is summed over.
         scores = einsum(Q, K, "h q d, h k d -> h q k") / self.d_head**0.5 + mask  # (H, T, T)
         weights = scores.softmax(dim=-1)  # (H, T, T)
 

@@ -1,4 +1,4 @@
-"""A list of single heads, side by side: the slowest form, and the one that looks most like the paper."""
+"""A list of single heads: the slowest form, and the one that most resembles the paper."""
 
 import torch
 from jaxtyping import Float
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class Head(nn.Module):
-    """One head, with maps of its own."""
+    """One head, with its own linear maps."""
 
     def __init__(self, d_model: int, d_head: int) -> None:
         """Make three linear maps."""
@@ -16,7 +16,7 @@ class Head(nn.Module):
         self.v = nn.Linear(d_model, d_head)
 
     def forward(self, x: Float[Tensor, "T M"], mask: Float[Tensor, "T T"]) -> Float[Tensor, "T D"]:
-        """Return what this head makes of the tokens' vectors."""
+        """Return the output of this head for every token."""
         Q, K, V = self.q(x), self.k(x), self.v(x)  # (T, D) each
         scores = Q @ K.T / K.shape[1] ** 0.5 + mask  # (T, T)
         weights = scores.softmax(dim=-1)  # (T, T)
@@ -25,10 +25,10 @@ class Head(nn.Module):
 
 
 class ListedAttention(nn.Module):
-    """Many heads, one after another: ``Concat(head_1, ..., head_H) W_O``."""
+    """Several heads, one after another: ``Concat(head_1, ..., head_H) W_O``."""
 
     def __init__(self, d_model: int, n_heads: int, d_head: int) -> None:
-        """Make the heads, and the map that mixes them."""
+        """Make the heads, and the linear map that mixes them."""
         super().__init__()
         self.heads = nn.ModuleList(Head(d_model, d_head) for _ in range(n_heads))
         self.out = nn.Linear(n_heads * d_head, d_model)

@@ -1,11 +1,11 @@
-"""All heads in one module: a linear map each for q, k and v, cut into heads by view and transpose."""
+"""All heads in one module: one linear map each for q, k and v, split into heads by view and transpose."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 
 class SelfAttention(nn.Module):
-    """Attention of a text to itself, as most models write it (Vaswani et al. 2017, section 3.2.2)."""
+    """Self-attention as most models write it (Vaswani et al. 2017, section 3.2.2)."""
 
     def __init__(self, d_model: int, n_heads: int, d_head: int) -> None:
         """Make four linear maps."""
@@ -31,5 +31,5 @@ class SelfAttention(nn.Module):
         return added
 
     def split(self, vectors: Float[Tensor, "T H*D"]) -> Float[Tensor, "H T D"]:
-        """Cut every vector into heads, and put the heads first."""
+        """Split every vector into heads, and put the axis of heads first."""
         return vectors.view(len(vectors), self.n_heads, self.d_head).transpose(0, 1)

@@ -15,7 +15,7 @@ def one_head(
     b_V: Float[Array, " D"],
     mask: Float[Array, "T T"],
 ) -> Float[Array, "T D"]:
-    """Return what one head makes of the tokens' vectors (Vaswani et al. 2017, section 3.2.1)."""
+    """Return the output of one head for every token (Vaswani et al. 2017, section 3.2.1)."""
     Q = x @ W_Q + b_Q  # (T, D)
     K = x @ W_K + b_K  # (T, D)
     V = x @ W_V + b_V  # (T, D)

@@ -1,4 +1,4 @@
-"""The same with PyTorch's own function, which never writes the weights down: fast, and nothing to see."""
+"""The same with PyTorch's own function, which never stores the weights: fast, but there is nothing to see."""
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class LibraryAttention(nn.Module):
-    """Attention of a text to itself, as a model of today runs it."""
+    """Self-attention as today's models run it."""
 
     def __init__(self, d_model: int, n_heads: int, d_head: int) -> None:
         """Make four linear maps."""

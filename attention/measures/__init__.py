@@ -1,12 +1,12 @@
-r"""What a head does, in numbers: how broadly it looks, how far, at what, and like which other head.
+r"""What a head does, in numbers: how broadly it attends, how far, to what, and how much like another head.
 
-Everything here follows from weights that ``attention.steps`` derived, for many texts at once or for one: the axes of
-heads, texts and layers stand in front, as many as there are, and one text is a batch of one. Axis letters as there:
-``L`` layers, ``B`` texts, ``H`` heads, ``Q`` query positions, ``K`` key positions, ``T`` tokens, ``W`` words, ``N``
-heads of all layers; ``*H`` stands for any axes in front, or none, and ``*1`` for the same ones, each of which may be
-1 where what follows does not differ along it.
+Everything here follows from the weights that ``attention.steps`` derives, for one text or for many at once: the axes
+of layers, texts and heads come first, as many as there are, and a single text is a batch of one. Axis letters: ``L``
+layers, ``B`` texts, ``H`` heads, ``Q`` query positions, ``K`` key positions, ``T`` tokens, ``W`` words, ``N`` heads of
+all layers; ``*H`` stands for any leading axes, or none, and ``*1`` for the same axes, each of which may have length 1
+if the array does not vary along it.
 
-An average over rows counts the rows that look at anything (masked rows are 0 throughout) and that are not
-padding. Special tokens' rows count, as they do in Clark et al. 2019, "What Does BERT Look At?". Where the weights
-are of float32, so are the sums within a row or a column, and float64 is all that follows from these.
+An average over rows includes the rows of all tokens, special ones too (as in Clark et al. 2019, "What Does BERT Look
+At?"), but not the rows of padding, nor rows that are masked throughout and therefore 0. If the weights are float32,
+so are the sums within a row or a column; everything computed from these is float64.
 """

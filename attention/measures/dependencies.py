@@ -1,4 +1,4 @@
-"""How well heads find the syntax of a sentence: the word that each word depends on."""
+"""How well heads find the syntax of a sentence: the word on which each word depends."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ __all__ = [
 
 Direction = Literal["dependent to head", "head to dependent"]
 ALL_RELATIONS = "all"
-# The offsets that Clark et al. 2019 try for their baseline (Syntax_Analysis.ipynb).
+# The offsets that Clark et al. 2019 tried for their baseline (Syntax_Analysis.ipynb).
 OFFSETS = (-3, -2, -1, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """The gold syntax of a sentence: for each word the position of its head (None at the root) and its relation."""
+    """The annotated syntax of a sentence: for each word, its head's position (None for the root) and its relation."""
 
     heads: tuple[int | None, ...]
     relations: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Check that there is one relation per head, and that every head is another word.
+        """Check that there is one relation for each head, and that every head is another word of the sentence.
 
         Raises:
-            ValueError: it is not so.
+            ValueError: there is not, or it is not.
         """
         if len(self.heads) != len(self.relations):
             raise ValueError(
@@ -50,9 +50,9 @@ class Parse:
                 raise ValueError(f"a head must be another word of {len(self.heads)}, got {head} for word {word}")
 
     def asked(self, word: int) -> int:
-        """Return the word whose attention is to find the head of ``word``: itself, or its ``'s``.
+        """Return the word whose attention should find the head of ``word``: the word itself, or its ``'s``.
 
-        Of the relation ``poss`` (*John 's book*) Clark et al. 2019, section 4.2, ask the ``'s`` that follows.
+        For the relation ``poss`` (*John 's book*), Clark et al. 2019, section 4.2, use the ``'s`` that follows.
         """
         following = self.relations[word + 1 : word + 2]
         return word + 1 if self.relations[word] == "poss" and following == ("possessive",) else word
@@ -60,7 +60,7 @@ class Parse:
 
 @dataclass(frozen=True, slots=True)
 class RelationScore:
-    """In how many cases a relation was seen, and in which part of them each attention head was right."""
+    """The number of cases of a relation, and the fraction of them in which each attention head was right."""
 
     count: int
     accuracy: Float[Array, "*H"]
@@ -68,7 +68,7 @@ class RelationScore:
 
 @dataclass(frozen=True, slots=True)
 class OffsetScore:
-    """In how many cases a relation was seen, and the fixed offset that was right in the largest part of them."""
+    """The number of cases of a relation, and the fixed offset that was right in the largest fraction of them."""
 
     count: int
     offset: int
@@ -78,29 +78,29 @@ class OffsetScore:
 def dependency_accuracy(
     sentences: Iterable[tuple[Float[Array, "*H W W"], Parse]], direction: Direction = "dependent to head"
 ) -> dict[str, RelationScore]:
-    """Return how often each attention head finds a word's head, by relation and over ``ALL_RELATIONS``.
+    """Return how often each attention head finds a word's grammatical head, by relation and over ``ALL_RELATIONS``.
 
-    The head that is predicted for word i is the other word j with the largest weight, ``A[i, j]`` from
-    dependent to head or ``A[j, i]`` from head to dependent (Clark et al. 2019, section 4.2, table 1).
-    A root has no head to find and is not counted; a word whose weights are all masked is a miss.
+    The prediction for word i is the other word j with the largest weight: ``A[i, j]`` in the direction from
+    dependent to head, ``A[j, i]`` from head to dependent (Clark et al. 2019, section 4.2, table 1). A root has
+    no head and is not counted; a word whose weights are all masked counts as wrong.
 
     Args:
-        sentences: for each, weights between words, without special tokens (see ``attention.words``), of
-            shape (..., W, W) with the same axes in front every time, and its parse.
-        direction: whose weights are asked.
+        sentences: for each, the weights between words, without special tokens (see ``attention.words``), of
+            shape (..., W, W) with the same leading axes for every sentence, and its parse.
+        direction: which of the two words attends to the other.
 
     Raises:
-        ValueError: weights that are not between the words of their parse.
+        ValueError: weights are not between the words of their parse.
     """
     counts, right = _tally((_predict(weights, parse, direction), parse) for weights, parse in sentences)
     return {relation: RelationScore(count, right[relation] / count) for relation, count in counts.items()}
 
 
 def best_offset(parses: Iterable[Parse], offsets: Sequence[int] = OFFSETS) -> dict[str, OffsetScore]:
-    """Return for each relation, and over ``ALL_RELATIONS``, the fixed offset that finds the most heads.
+    """Return, for each relation and over ``ALL_RELATIONS``, the fixed offset that finds the most heads.
 
-    The baseline of Clark et al. 2019, table 1: the head of word i is word ``i + offset``. Beyond the ends of
-    the sentence it is a miss (their code takes the last word there).
+    This is the baseline of Clark et al. 2019, table 1: the head of word i is word ``i + offset``. A position
+    outside the sentence counts as wrong (their code takes the last word instead).
     """
     steps = np.array(offsets)[:, None]
     counts, right = _tally((np.arange(len(parse.heads)) + steps, parse) for parse in parses)
@@ -121,7 +121,7 @@ def _predict(weights: Array, parse: Parse, direction: Direction) -> Int[Array, "
 
 
 def _tally(predictions: Iterable[tuple[Int[Array, "*H W"], Parse]]) -> tuple[Counter[str], dict[str, Array]]:
-    """Count the words of each relation, and for each predictor those whose head it finds."""
+    """Count the words of each relation and, for each predictor, those whose head it finds."""
     counts: Counter[str] = Counter()
     right: dict[str, Array] = {}
     for predicted, parse in predictions:

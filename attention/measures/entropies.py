@@ -1,4 +1,4 @@
-"""How broadly a head looks: the entropy of its rows."""
+"""How broadly a head attends: the entropy of its rows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["entropy", "normalised_entropy"]
 
 
 def entropy(weights: Float[Array, "*H K"]) -> Float[Array, "*H"]:
-    """Return how widely each row spreads its weight, in nats: ``−Σ a ln a``, where ``0 ln 0 = 0``.
+    """Return the entropy of each row in nats: ``−Σ a ln a``, where ``0 ln 0 = 0``.
 
-    0 is all on one token, ``ln K`` is even over K tokens (Clark et al. 2019, section 3.3).
+    It is 0 if all weight is on one token, and ``ln K`` if it is even over K tokens (Clark et al. 2019, section 3.3).
     """
     logarithms = np.log(np.maximum(weights, np.finfo(weights.dtype).tiny))
     per_row = np.einsum("...k,...k->...", weights, logarithms).astype(np.float64)
@@ -20,9 +20,9 @@ def entropy(weights: Float[Array, "*H K"]) -> Float[Array, "*H"]:
 
 
 def normalised_entropy(entropies: Float[Array, "*H Q"], n_visible: Int[Array, "*1 Q"]) -> Float[Array, "*H Q"]:
-    """Return each row's entropy as a part of the most it could be: ``entropy / ln K``, from 0 to 1.
+    """Return each row's entropy as a fraction of its maximum: ``entropy / ln K``, from 0 to 1.
 
-    K is the number of keys that the row may see. A row that may see one key, or none, has no choice: 0.
+    K is the number of keys that are visible to the row. With one visible key, or none, there is no choice: 0.
     """
     highest = np.log(np.maximum(n_visible, 2))
     return np.where(n_visible > 1, np.minimum(entropies / highest, 1), 0)

@@ -1,4 +1,4 @@
-"""The five patterns of Kovaleva et al. 2019, by a rule of ours."""
+"""The five patterns of Kovaleva et al. 2019, by a rule of this project."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ __all__ = ["PATTERN_NAMES", "PatternName", "PatternScores", "lift", "pattern_ind
 PatternName = Literal["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"]
 PATTERN_NAMES: tuple[PatternName, ...] = get_args(PatternName)
 
-# Ours.
-DOMINANT = 0.5  # half of what is left above an even spread makes a pattern
-MIXED = 0.2  # ... and this much of each, a mixed one
-BLOCK = 0.3  # blocks hold less: special tokens and neighbours are not counted in
+# Thresholds of this project.
+DOMINANT = 0.5  # the least lift that makes a pattern
+MIXED = 0.2  # ... and that each part of a mixed pattern needs
+BLOCK = 0.3  # lower for blocks, in which special tokens and neighbours are not counted
 
 
 @dataclass(frozen=True, slots=True)
 class PatternScores:
-    """How much of each of the five patterns of Kovaleva et al. 2019 (section 4.1) a head shows, from 0 to 1.
+    """How clearly a head shows each of the five patterns of Kovaleva et al. 2019 (section 4.1), from 0 to 1.
 
-    They labelled pictures by hand and did not publish the labels, so this rule is a heuristic of ours. With
-    *lift* = ``(share − even)/(1 − even)``, the share of weight on some cells above what weights spread evenly
-    over all visible keys would put there:
+    They labelled pictures by hand and did not publish the labels, so this rule is a heuristic of this project. Let
+    *lift* = ``(share − even)/(1 − even)`` be the share of weight on some cells in excess of the share that weights
+    spread evenly over all visible keys would have there. Then:
 
-        vertical: the lift of the columns of all special tokens, or of one column, whichever is more
+        vertical: the lift of the columns of all special tokens, or of a single column, whichever is higher
         diagonal: the lift of each token itself and its two neighbours
-        vertical + diagonal: the lift of both sets of cells together; 0 unless each alone has ``MIXED`` = 0.2
-        block: for two segments; of the weight that goes to ordinary tokens more than one away, how much more
-            stays within the segment than its size would give: ``(within − even · elsewhere)/(1 − even)``
-        heterogeneous: 1 less the highest of the others (very even weights are of this kind too)
+        vertical + diagonal: the lift of both sets of cells together; 0 unless each alone reaches ``MIXED`` = 0.2
+        block: for two segments only; of the weight on ordinary tokens more than one position away, the excess that
+            stays within the segment over what its size would give: ``(within − even · elsewhere)/(1 − even)``
+        heterogeneous: 1 minus the highest of the others (very even weights are of this kind too)
 
-    The label is vertical + diagonal if that has ``DOMINANT`` = 0.5; else the higher of vertical and diagonal
-    if it has 0.5; else block if that has ``BLOCK`` = 0.3; else heterogeneous. Below eight tokens or so, chance
-    alone makes patterns.
+    The label is vertical + diagonal if that reaches ``DOMINANT`` = 0.5; else the higher of vertical and diagonal
+    if that reaches 0.5; else block if that reaches ``BLOCK`` = 0.3; else heterogeneous. With fewer than about eight
+    tokens, patterns arise by chance alone.
     """
 
     vertical: float
@@ -53,7 +53,7 @@ class PatternScores:
 
     @property
     def label(self) -> PatternName:
-        """The one pattern that the rule decides for."""
+        """The pattern that the rule chooses."""
         scores = np.array([self.vertical, self.diagonal, self.vertical_and_diagonal, self.block])
         return PATTERN_NAMES[int(pattern_indices(*scores))]
 
@@ -69,7 +69,7 @@ def pattern_indices(
     vertical_and_diagonal: Float[Array, "*N"],
     block: Float[Array, "*N"],
 ) -> Int[Array, "*N"]:
-    """Return which of ``PATTERN_NAMES`` the rule of ``PatternScores`` decides for."""
+    """Return the index in ``PATTERN_NAMES`` of the pattern that the rule of ``PatternScores`` chooses."""
     rules = [
         vertical_and_diagonal >= DOMINANT,
         (vertical >= DOMINANT) & (vertical >= diagonal),
@@ -81,7 +81,7 @@ def pattern_indices(
 
 
 def pattern_scores(rows: Rows, columns: Float[Array, "*L B H T"], marks: Marks) -> dict[str, Float[Array, "*L B H"]]:
-    """Score the patterns of every head, from its weights and what each token gets of them; see ``PatternScores``."""
+    """Score the patterns of every head, from its weights and each token's share of them; see ``PatternScores``."""
     even = rows.even()
     special = marks.special & ~marks.padding
     found = _Shares.of(rows.weights, columns, rows.n, special)
@@ -107,9 +107,10 @@ def pattern_scores(rows: Rows, columns: Float[Array, "*L B H T"], marks: Marks) 
 def lift(
     shares: Float[Array, "*H"], even: Float[Array, "*1"], whole: Float[Array, "*H"] | float = 1
 ) -> Float[Array, "*H"]:
-    """Return what shares take of all that even ones leave, from 0 to 1: ``(share − even · whole)/(1 − even)``.
+    """Return the excess of shares over even ones, relative to the maximum: ``(share − even · whole)/(1 − even)``.
 
-    ``even`` is a part of the whole, and the shares add up to the whole, which is all of a head's weight or some of it.
+    The result is between 0 and 1. ``even`` is a fraction of ``whole``, and the shares are parts of ``whole``, which is
+    all of a head's weight or some of it.
     """
     room = 1 - even
     return np.clip((shares - even * whole) / np.where(room > EVEN, room, np.inf), 0, 1)
@@ -117,7 +118,7 @@ def lift(
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """What part of a head's weight is near by, and in each of C sets of columns: all of it, and what is not near by."""
+    """The shares of a head's weight nearby and in each of C sets of columns: in all, and without the nearby cells."""
 
     near: Float[Array, "*L B H"]
     columns: Float[Array, "*L B H C"]
@@ -135,18 +136,18 @@ class _Shares:
         return cls(sum_rows(near_columns), _sets(columns, special), _sets(columns - near_columns, special))
 
     def united(self, chosen: Int[Array, "*L B H 1"]) -> Float[Array, "*L B H"]:
-        """Return what part is near by or in the chosen set of columns."""
+        """Return the share of weight that is nearby or in the chosen set of columns."""
         return self.near + np.take_along_axis(self.elsewhere, chosen, axis=-1)[..., 0]
 
 
 def _sets(columns: Float[Array, "*L B H T"], special: Bool[Array, "B T"]) -> Float[Array, "*L B H C"]:
-    """Add up the sets of columns that may make a vertical pattern: all special tokens, then any one token."""
+    """Add up the sets of columns that may form a vertical pattern: all special tokens, then each single token."""
     together = share(columns, special)[..., None]
     return np.concatenate([together, np.broadcast_to(columns, (*together.shape[:-1], columns.shape[-1]))], axis=-1)
 
 
 def _near_columns(weights: Float[Array, "*H T T"]) -> Float[Array, "*H T"]:
-    """Add up in each column the weights of the token itself and of its two neighbours."""
+    """Add up, in each column, the weights of the token itself and of its two neighbours."""
     near = weights.diagonal(axis1=-2, axis2=-1).astype(np.float64)
     if weights.shape[-1] > 1:
         near[..., :-1] += weights.diagonal(-1, axis1=-2, axis2=-1)
@@ -155,7 +156,7 @@ def _near_columns(weights: Float[Array, "*H T T"]) -> Float[Array, "*H T"]:
 
 
 def _block(rows: Rows, even: Float[Array, "*1 T T"], marks: Marks) -> Float[Array, "*L B H"]:
-    """Score blocks; a text of one segment has none."""
+    """Score the block pattern, which a text of one segment does not have."""
     ordinary = ~marks.special
     is_pair = np.array([len(set(of_text[kept])) > 1 for of_text, kept in zip(marks.segments, ordinary, strict=True)])
     if not is_pair.any():

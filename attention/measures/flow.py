@@ -1,4 +1,4 @@
-"""What weights say of what goes through the layers: rollout, and the vectors that are really moved."""
+"""What weights tell about the flow through the layers: attention rollout, and the norms of the vectors moved."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["rollout", "trace_rollout", "value_norms", "weighted_norms"]
 
 
 def rollout(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
-    """Return how much of each input token is in each position's vector after each layer, if weights told all.
+    """Return how much each input token contributes to each position after each layer, judged by weights alone.
 
-    ``R_l = Â_l R_{l−1}`` with ``Â = (A + I)`` divided by its rows' sums, where I stands for the residual
-    connection and ``R_0 = I`` (Abnar & Zuidema 2020, section 3). A holds one matrix per layer: the mean of
-    its heads. Even weights over 4 tokens, unmasked, give after 3 layers .34375 for a token itself and
-    .21875 for each other one: ``Â = ½ I + ½ · ¼``, so ``⅞ · ¼`` to every token and ``⅛`` more to itself.
+    ``R_l = Â_l R_{l−1}`` with ``R_0 = I``, where ``Â`` is ``A + I`` divided by its row sums, A is the mean of a
+    layer's heads, and I stands for the residual connection (Abnar & Zuidema 2020, section 3). For example, even
+    weights over 4 unmasked tokens give, after 3 layers, .34375 for a token itself and .21875 for each other
+    token: ``Â = ½ I + ½ · ¼``, hence ``⅞ · ¼`` for every token and ``⅛`` more for the token itself.
 
     Raises:
-        ValueError: the weights are not square matrices, one per layer.
+        ValueError: the weights are not one square matrix per layer.
     """
     if weights.ndim != 3 or weights.shape[1] != weights.shape[2]:
         raise ValueError(f"weights must have shape (layers, tokens, tokens), got {weights.shape}")
@@ -39,10 +39,10 @@ def trace_rollout(trace: Trace) -> Float[Array, "L T T"]:
 
 
 def value_norms(layer: LayerTrace) -> Float[Array, "H K"]:
-    """Return how long the vector is that each token has to give through each head: ``‖f(x)‖``.
+    """Return the norm of the vector that each token can contribute through each head: ``‖f(x)‖``.
 
     ``f(x) = (x W_V + b_V) W_O``, with the rows of W_O that belong to the head (Kobayashi et al. 2020,
-    "Attention is Not Only a Weight"). The bias b_O belongs to no token and is not in it.
+    "Attention is Not Only a Weight"). The bias b_O belongs to no token and is left out.
 
     Raises:
         ValueError: the model's output projection is not known.
@@ -56,9 +56,9 @@ def value_norms(layer: LayerTrace) -> Float[Array, "H K"]:
 
 
 def weighted_norms(layer: LayerTrace) -> Float[Array, "H Q K"]:
-    """Return how long the vector is that each token does give to each other: ``‖α f(x)‖ = α ‖f(x)‖``.
+    """Return the norm of the vector that each token does contribute to each other: ``‖α f(x)‖ = α ‖f(x)‖``.
 
-    A large weight on a token with little to give, as [SEP] often is, moves little (Kobayashi et al. 2020).
+    A large weight on a token with a short vector, such as [SEP] often has, contributes little (Kobayashi et al. 2020).
 
     Raises:
         ValueError: the model's output projection is not known.

@@ -1,4 +1,4 @@
-"""How differently two heads look."""
+"""How different the weights of two heads are."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["head_distance", "head_distances", "trace_head_distances"]
 def head_distance(
     first: Float[Array, "Q K"], second: Float[Array, "Q K"], rows: Bool[Array, " Q"] | None = None
 ) -> float:
-    """Return how differently two heads look, from 0 to 1; see ``head_distances``."""
+    """Return the distance between two heads, from 0 to 1; see ``head_distances``."""
     return float(head_distances(np.stack([first, second]), rows)[0, 1])
 
 
 def head_distances(weights: Float[Array, "N Q K"], rows: Bool[Array, " Q"] | None = None) -> Float[Array, "N N"]:
-    """Return the Jensen–Shannon distance of every two heads: 0 for equal ones, 1 where no token gets weight from both.
+    """Return the Jensen–Shannon distance of every two heads: 0 if they are equal, 1 if no token gets weight from both.
 
-    ``√(mean over rows of JS(p, q))`` with ``JS(p, q) = H((p + q)/2) − (H(p) + H(q))/2`` in bits. Clark et al.
-    2019, section 6, compare heads by the sum of JS over tokens, in nats; the order of the pairs is theirs.
-    The mean makes texts of any length comparable, base 2 makes 1 the most, and the root makes it a metric
-    (Endres & Schindelin 2003). Rows in which some head looks at nothing do not count.
+    It is ``√(mean over rows of JS(p, q))`` with ``JS(p, q) = H((p + q)/2) − (H(p) + H(q))/2`` in bits. Clark et al.
+    2019, section 6, compare heads by the sum of JS over tokens, in nats, which ranks the pairs in the same order.
+    The mean makes texts of different lengths comparable, base 2 makes 1 the maximum, and the root makes it a metric
+    (Endres & Schindelin 2003). Rows that are fully masked in any head do not count.
     """
     counted = Rows.of(weights, rows=rows).counted.all(axis=0)
     n_heads, n_rows = len(weights), int(counted.sum())
     cells = weights[:, counted].reshape(n_heads, -1)  # (N, rows of cells)
     divergences = np.zeros((n_heads, n_heads))
-    # As many cells at a time as the processor's cache holds for all heads.
+    # As many cells at a time as fit into the processor's cache for all heads.
     chunk = max(1, 2**17 // max(n_heads, 1))
     for start in range(0, cells.shape[1], chunk):
         _add_divergences(divergences, cells[:, start : start + chunk].astype(np.float64))
@@ -44,7 +44,7 @@ def _add_divergences(divergences: Float[Array, "N N"], cells: Float[Array, "N C"
     halves = _bits(cells) / 2
     for head in range(len(cells) - 1):
         middle = _bits((cells[head] + cells[head + 1 :]) / 2)
-        # Cell by cell, so that equal heads differ by exactly 0.
+        # Subtracted cell by cell, so that equal heads differ by exactly 0.
         divergences[head, head + 1 :] += (halves[head] + halves[head + 1 :] - middle).sum(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""What a head looks at: which tokens are special, punctuation or the same word, and the share of weight on them."""
+"""What a head attends to: which tokens are special, punctuation or the same word, and the share of weight on them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from attention.words import Word, folded, is_punctuation
 
 __all__ = ["CLASSIFIERS", "SEPARATORS", "SPECIAL_MEASURES", "Marks", "column_shares", "same_word_share", "share"]
 
-# The token that a sequence begins with and the one that parts and ends sequences, by model family.
+# The tokens with which a sequence begins and those that separate and end sequences, in several families of models.
 CLASSIFIERS = frozenset({"[CLS]", "<s>"})
 SEPARATORS = frozenset({"[SEP]", "</s>"})
-# What HeadSummary calls the weight on them.
+# The names of the weight on them in HeadSummary.
 SPECIAL_MEASURES = {"classifier": CLASSIFIERS, "separator": SEPARATORS}
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Which tokens of B texts of T tokens are which.
+    """Which tokens of B texts of T tokens are special, punctuation, and so on.
 
-    ``same_word`` is the same token, in lower case, at another position of its text; special tokens are no words.
+    ``same_word`` marks pairs of equal tokens, in lower case, at different positions of a text; special tokens do not
+    count as words.
     """
 
     special: Bool[Array, "B T"]
@@ -61,7 +62,7 @@ def _marked(texts: Sequence[Sequence[Token | Word]], marks: list[bool]) -> Bool[
 
 
 def _numbered(tokens: Sequence[Token | Word]) -> list[int]:
-    """Give each word the position at which it comes first, and each special token a number of its own."""
+    """Number each word by the position of its first occurrence, and give each special token a unique number."""
     first: dict[str, int] = {}
     return [
         -1 - position if token.is_special else first.setdefault(folded(token), position)
@@ -70,16 +71,16 @@ def _numbered(tokens: Sequence[Token | Word]) -> list[int]:
 
 
 def column_shares(rows: Rows) -> Float[Array, "*H K"]:
-    """Return the part of a head's weight that each token gets, averaged over rows."""
+    """Return the share of a head's weight that each token gets, averaged over rows."""
     return sum_columns(rows.weights).astype(np.float64) / rows.n[..., None]
 
 
 def share(columns: Float[Array, "*L B H T"], marked: Bool[Array, "B T"]) -> Float[Array, "*L B H"]:
-    """Return the part of a head's weight that marked tokens get, from what each gets (Clark et al. 2019, 3.2)."""
+    """Return the share of a head's weight on the marked tokens, from that of each (Clark et al. 2019, section 3.2)."""
     return (columns @ marked[..., None].astype(np.float64))[..., 0]
 
 
 def same_word_share(rows: Rows, same_word: Bool[Array, "B T T"]) -> Float[Array, "*L B H"]:
-    """Return what a token gives to the same word elsewhere, averaged over those that see one; 0 where none does."""
+    """Return the weight on the same word elsewhere, averaged over the tokens that can see one; 0 if none can."""
     cells = same_word[:, None]
     return rows.mean(on_cells(rows.weights, cells), among=(cells & rows.visible).any(axis=-1))

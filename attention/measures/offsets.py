@@ -1,4 +1,4 @@
-"""How far a head looks: its weights added up by the offset ``k − q`` from the token that looks to the one looked at."""
+"""How far a head attends: its weights added up by the offset ``k − q`` from query to key."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from attention.measures.rows import Rows, sum_columns, sum_rows
 
 __all__ = ["EVEN", "Offsets", "by_offset"]
 
-# Weights that differ by less than this (root mean square) are all one number, and offsets explain nothing.
+# Weights that vary by less than this (root mean square) count as constant, and offsets explain nothing.
 EVEN = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """The offsets from ``−(Q − 1)`` to ``K − 1``, what the rows that count give to each, and how many they are."""
+    """The offsets from ``−(Q − 1)`` to ``K − 1``, the total weight of the counted rows on each, and their number."""
 
     offsets: Int[Array, " Q+K-1"]
     sums: Float[Array, "*H Q+K-1"]
@@ -32,7 +32,7 @@ class Offsets:
         return cls(np.arange(1 - n_queries, n_keys), by_offset(rows.weights).astype(np.float64), rows.n)
 
     def share(self, offset: int) -> Float[Array, "*H"]:
-        """Return the part of a head's weight that lies at one offset, averaged over rows.
+        """Return the share of a head's weight at one offset, averaged over rows.
 
         A row without such a cell (the first has no previous token) counts as 0 (Clark et al. 2019, section 3.1).
         """
@@ -41,20 +41,20 @@ class Offsets:
         return given / self.n_rows
 
     def mean_distance(self) -> Float[Array, "*H"]:
-        """Return how many tokens away a head looks: ``Σ_k a_qk |k − q|``, averaged over rows."""
+        """Return the mean distance, in tokens, over which a head attends: ``Σ_k a_qk |k − q|``, averaged over rows."""
         return self.sums @ np.abs(self.offsets) / self.n_rows
 
     def mean_offset(self) -> Float[Array, "*H"]:
-        """Return how far forward a head looks, backward being negative: ``Σ_k a_qk (k − q)``, averaged over rows."""
+        """Return the mean offset in tokens, positive for forward: ``Σ_k a_qk (k − q)``, averaged over rows."""
         return self.sums @ self.offsets / self.n_rows
 
     def positional(self, rows: Rows) -> Float[Array, "*H"]:
-        """Return how well the offset alone predicts the weights that were added up, from 0 to 1.
+        """Return how well the offset alone predicts the weights, from 0 to 1.
 
-        Each visible weight is predicted by the mean of all weights at its offset; the score is the variance that
-        this explains, adjusted for the number of offsets (few tokens have nearly as many offsets as cells, and
-        would be explained by chance): ``1 − (1 − R²)(n − 1)/(n − p)`` for n cells and p offsets, and 0 where that
-        is negative. Even weights give 0: there is nothing to explain. Ours.
+        Each visible weight is predicted by the mean of all weights at its offset. The score is the fraction of the
+        variance that this explains, adjusted for the number of offsets, because a short text has nearly as many
+        offsets as cells: ``1 − (1 − R²)(n − 1)/(n − p)`` for n cells and p offsets, and 0 if that is negative. Even
+        weights give 0: there is nothing to explain. This measure is the project's own.
         """
         n_cells = by_offset((rows.visible & rows.counted[..., None]).astype(np.float64))  # (*1, Q + K - 1)
         n, p = n_cells.sum(axis=-1), (n_cells > 0).sum(axis=-1)
@@ -71,8 +71,8 @@ class Offsets:
 def by_offset(cells: Float[Array, "*H Q K"]) -> Float[Array, "*H Q+K-1"]:
     """Add up the cells of each offset ``k − q``, from ``−(Q − 1)`` to ``K − 1``.
 
-    With the rows in reverse, each one place further right than the one above, offsets stand in columns;
-    rows that are padded to Q + K and read again as rows of Q + K − 1 do just that.
+    If the rows are reversed and each is shifted one place to the right of the one above, every column is one
+    offset; padding the rows to Q + K and reading them as rows of Q + K − 1 does exactly that.
     """
     *heads, n_queries, n_keys = cells.shape
     padded = np.zeros((*heads, n_queries, n_queries + n_keys), cells.dtype)

@@ -1,4 +1,4 @@
-"""The rows of heads' weights: what each may see, which of them count, and averages over those."""
+"""The rows of heads' weights: which keys each may see, which rows count, and averages over those."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Rows", "on_cells", "sum_columns", "sum_rows"]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Weights whose rows that do not count are 0, with the cells that a mask leaves visible and the rows that count.
+    """Weights with the rows that do not count set to 0, the cells that the mask leaves visible, and which rows count.
 
-    ``totals`` are the sums of the rows as they came: 1, or 0 where all is masked.
+    ``totals`` are the original sums of the rows: 1, or 0 for a fully masked row.
     """
 
     weights: Float[Array, "*H Q K"]
@@ -31,7 +31,7 @@ class Rows:
         mask: Float[Array, "*1 Q K"] | None = None,
         rows: Bool[Array, "*1 Q"] | None = None,
     ) -> Self:
-        """Take weights, which are 0 wherever the additive mask hides a cell, and count those of ``rows`` that look."""
+        """Take weights that are 0 wherever the additive mask hides a cell; rows count if in ``rows`` and not all 0."""
         totals = sum_rows(weights)
         looking = totals != 0
         if rows is not None and not rows.all():
@@ -42,12 +42,12 @@ class Rows:
 
     @property
     def n(self) -> Int[Array, "*1"]:
-        """How many rows an average is taken over; 1 where there is none, whose sum of 0 stays 0."""
+        """The number of rows over which an average is taken; 1 if there are none, so that their sum of 0 stays 0."""
         return np.maximum(self.counted.sum(axis=-1), 1)
 
     @property
     def n_visible(self) -> Int[Array, "*1 Q"]:
-        """How many keys each query may see."""
+        """The number of keys that each query may see."""
         return self.visible.sum(axis=-1)
 
     @property
@@ -56,11 +56,11 @@ class Rows:
         return self.n_visible > 1
 
     def even(self) -> Float[Array, "*1 Q K"]:
-        """Return what the weights would be if each row that counts spread its own evenly over all that it may see."""
+        """Return the weights that would result if each row that counts were spread evenly over its visible keys."""
         return self.visible * (self.counted / np.maximum(self.n_visible, 1))[..., None]
 
     def mean(self, per_row: Float[Array, "*H Q"], among: Bool[Array, "*1 Q"] | None = None) -> Float[Array, "*H"]:
-        """Return the mean over the rows that count, or over those among them that are asked for; 0 if there is none."""
+        """Return the mean over the rows that count, or over those of them in ``among``; 0 if there are none."""
         counted = self.counted if among is None else self.counted & among
         n_rows = np.maximum(counted.sum(axis=-1), 1)
         return sum_rows(np.where(counted, per_row, 0)) / n_rows
@@ -68,7 +68,7 @@ class Rows:
 
 def sum_rows(cells: Float[Array, "*H K"]) -> Float[Array, "*H"]:
     """Add up along the last axis."""
-    # Several times as fast as sum() where that axis is short, as a sentence is.
+    # Several times as fast as sum() if that axis is short, as for a sentence.
     return np.einsum("...k->...", cells)
 
 
@@ -78,11 +78,11 @@ def sum_columns(cells: Float[Array, "*H Q K"]) -> Float[Array, "*H K"]:
 
 
 def on_cells(weights: Float[Array, "*H Q K"], cells: Bool[Array, "*1 Q K"]) -> Float[Array, "*H Q"]:
-    """Return how much of each row lies on the marked cells: ``Σ_k a_qk [cell qk]``."""
+    """Return how much weight of each row is on the marked cells: ``Σ_k a_qk [cell qk]``."""
     return np.einsum("...k,...k->...", weights, cells.astype(weights.dtype)).astype(np.float64)
 
 
 def _once(rows: Bool[Array, "*H Q"]) -> Bool[Array, "*1 Q"]:
-    """Return the rows that look; once where they are the same in all heads, so that what follows is found once too."""
+    """Return the rows that count; if they are the same in all heads, only once, so that what follows is too."""
     flat = rows.reshape(-1, rows.shape[-1])
     return flat[0].reshape((1,) * (rows.ndim - 1) + flat[0].shape) if (flat == flat[:1]).all() else rows

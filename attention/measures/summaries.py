@@ -1,4 +1,4 @@
-"""All that the measures say of each head on each text, and as a summary of one."""
+"""All measures of every head on every text, and as a summary of one head."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from attention.words import Word
 
 __all__ = ["MEASURES", "PATTERN_MEASURES", "HeadSummary", "measure", "summarise", "summarise_weights"]
 
-# What measure() calls the scores of the five patterns.
+# The names that measure() gives to the scores of the five patterns.
 PATTERN_MEASURES = tuple(field.name for field in fields(PatternScores))
 
 
 @dataclass(frozen=True, slots=True)
 class HeadSummary:
-    """What one head does on one text, or on average over several; layer and head count from 0.
+    """What one head does on one text, or on average over several; layer and head are counted from 0.
 
-    Entropy is in nats, distance and offset in tokens, all else from 0 to 1. ``previous`` to ``punctuation``
-    are shares of all its weight (see ``share``). ``same_word`` is averaged over the rows that see the same
-    word elsewhere, else it would measure the text; it is 0 if there are none. ``normalised_entropy`` is
-    averaged over the rows that see more than one token.
+    Entropy is in nats, distance and offset are in tokens, everything else is from 0 to 1. ``previous`` to
+    ``punctuation`` are shares of all its weight (see ``share``). ``same_word`` is averaged over the rows that can
+    see the same word elsewhere, because it would otherwise measure the text; it is 0 if there are none.
+    ``normalised_entropy`` is averaged over the rows that can see more than one token.
     """
 
     layer: int
@@ -53,14 +53,14 @@ class HeadSummary:
 
     @classmethod
     def of(cls, layer: int, head: int, measured: Mapping[str, float]) -> Self:
-        """Make a summary of one head's numbers, as ``measure`` names them."""
+        """Make a summary from the measures of one head, by the names that ``measure`` gives them."""
         pattern = PatternScores(*(measured[name] for name in PATTERN_MEASURES))
         others = {name: value for name, value in measured.items() if name not in PATTERN_MEASURES}
         return cls(layer=layer, head=head, pattern=pattern, **others)
 
     @property
     def behaviours(self) -> tuple[Behaviour, ...]:
-        """What every rule says of the head, in the order of ``BEHAVIOUR_RULES``."""
+        """What each rule says about the head, in the order of ``BEHAVIOUR_RULES``."""
         return tuple(Behaviour(rule, float(getattr(self, rule.measure))) for rule in BEHAVIOUR_RULES)
 
     @property
@@ -69,12 +69,12 @@ class HeadSummary:
         return tuple(behaviour.name for behaviour in self.behaviours if behaviour.passes)
 
 
-# Everything that measure() gives.
+# The names of everything that measure() returns.
 MEASURES = (*(name for name in HeadSummary.__slots__ if name not in ("layer", "head", "pattern")), *PATTERN_MEASURES)
 
 
 def summarise(trace: Trace) -> tuple[HeadSummary, ...]:
-    """Return what every head of a trace does, layer by layer.
+    """Summarise every head of a trace, layer by layer.
 
     Raises:
         ValueError: a layer's weights are not between the trace's tokens.
@@ -92,9 +92,9 @@ def summarise_weights(
     mask: Float[Array, "*1 T T"] | None = None,
     layer: int = 0,
 ) -> tuple[HeadSummary, ...]:
-    """Return what the heads of one layer do, from their weights alone; words serve as well as tokens.
+    """Summarise the heads of one layer from their weights alone, between tokens or between words.
 
-    The mask is over what the weights are over: from tokens merged into words, a mask of words.
+    The mask has the same rows and columns as the weights: if tokens are merged into words, it is a mask of words.
 
     Raises:
         ValueError: the weights are not between these tokens.
@@ -113,10 +113,10 @@ def summarise_weights(
 
 
 def measure(rows: Rows, marks: Marks) -> dict[str, Float[Array, "*L B H"]]:
-    """Measure every head on every text of a batch; see ``HeadSummary`` and ``PatternScores`` for what each number is.
+    """Measure every head on every text of a batch; ``HeadSummary`` and ``PatternScores`` define the measures.
 
-    All that depends on the offset of two tokens follows from the weights added up by offset, and all that
-    depends on the token looked at from those added up by column, so that few sums go over all weights.
+    Everything that depends on the offset of two tokens follows from the weights added up by offset, and
+    everything that depends on the key from those added up by column, so that few sums run over all weights.
     """
     entropies, offsets, columns = entropy(rows.weights), Offsets.of(rows), column_shares(rows)
     return {

@@ -1,1 +1,1 @@
-"""How the project's own two models came to be: their data and the scripts that train them. No page needs it to run."""
+"""How the project's own two models were made: their data and the scripts that train them. No page needs this."""

@@ -3,7 +3,7 @@
     python -m attention.training.digits --out assets/models/vit-digits [--steps N]
 
 The digits are scikit-learn's copy of the test part of the UCI set "Optical Recognition of Handwritten Digits"
-(Alpaydin and Kaynak 1998). scikit-learn is needed here, and by nothing that looks at the finished model.
+(Alpaydin and Kaynak 1998). scikit-learn is needed only here, not to show the finished model.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ SEED = 2020
 STEPS = 3000
 BATCH = 64
 PEAK_RATE = 2e-3
-HELD_OUT_SHARE = 5  # of every digit, one picture in so many is never trained on
+HELD_OUT_SHARE = 5  # one in this many pictures of every digit is never trained on
 LARGEST_GREY = 16
 NOISE = 1.0  # standard deviation, in grey levels
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """Pictures of grey levels from 0 (paper) to 16 (ink), and which digit each is."""
+    """Pictures of grey levels from 0 (paper) to 16 (ink), and the digit that each one shows."""
 
     pictures: Float[Array, "N 8 8"]
     labels: Int[Array, " N"]
 
 
 def read_digits(seed: int = SEED) -> tuple[Digits, Digits]:
-    """Return the pictures to train on and those held out, a fifth of each digit; the split depends on the seed."""
+    """Return the training pictures and the held-out ones, a fifth of each digit; the split depends on the seed."""
     from sklearn.datasets import load_digits
 
     pictures, labels = load_digits(return_X_y=True)
@@ -63,7 +63,7 @@ def normalised(pictures: Float[Array, "*N 8 8"]) -> Float[Array, "*N 8 8"]:
 
 
 def build_model() -> ViTForImageClassification:
-    """Make the model, its weights random: 16 patches of 2 × 2, 3 layers, 4 heads of 12 numbers."""
+    """Make the model with random weights: 16 patches of 2 × 2, 3 layers, 4 heads of 12 numbers."""
     config = ViTConfig(
         image_size=8,
         patch_size=2,
@@ -82,7 +82,7 @@ def build_model() -> ViTForImageClassification:
 
 
 def train(digits: Digits, steps: int, seed: int = SEED) -> tuple[ViTForImageClassification, list[float]]:
-    """Train a new model for so many steps; return it and the loss of each step."""
+    """Train a new model for a number of steps; return it and the loss of each step."""
     torch.manual_seed(seed)
     model = build_model()
     losses = optimise(model, _batches(digits, seed), steps=steps, peak_rate=PEAK_RATE)
@@ -90,7 +90,7 @@ def train(digits: Digits, steps: int, seed: int = SEED) -> tuple[ViTForImageClas
 
 
 def held_out_accuracy(model: Any, digits: Digits) -> float:
-    """Return the share of the pictures for which the model's likeliest digit is the right one."""
+    """Return the share of pictures for which the model's most likely digit is the right one."""
     return float(np.mean(_guesses(model, digits) == digits.labels))
 
 
@@ -101,7 +101,7 @@ def _guesses(model: Any, digits: Digits) -> Int[Array, " N"]:
 
 
 def _batches(digits: Digits, seed: int) -> Iterator[Batch]:
-    """Draw pictures without end, each a little shifted and a little noisy."""
+    """Draw an endless stream of batches of pictures, each slightly shifted and slightly noisy."""
     rng = np.random.default_rng(seed)
     while True:
         chosen = rng.integers(len(digits.labels), size=BATCH)
@@ -112,7 +112,7 @@ def _batches(digits: Digits, seed: int) -> Iterator[Batch]:
 
 
 def _varied(pictures: Float[Array, "N 8 8"], rng: np.random.Generator) -> Float[Array, "N 8 8"]:
-    """Shift each picture by at most one pixel either way, over blank paper, and add noise."""
+    """Shift each picture by at most one pixel in either direction, over blank paper, and add noise."""
     padded = np.pad(pictures, ((0, 0), (1, 1), (1, 1)))
     rows, columns = rng.integers(3, size=(2, len(pictures), 1)) + np.arange(8)[None, None]
     shifted = padded[np.arange(len(pictures))[:, None, None], rows[:, :, None], columns[:, None, :]]
@@ -128,7 +128,7 @@ def _pixels(pictures: Float[Array, "N 8 8"]) -> torch.Tensor:
 
 
 def _numbers(model: Any, trained_on: Digits, held_out: Digits, losses: list[float], seconds: float) -> dict[str, Any]:
-    """Return what the card says, for the app to quote."""
+    """Return the numbers on the card, for the app to quote."""
     guesses = _guesses(model, held_out)
     wrong = guesses != held_out.labels
     return {
@@ -150,7 +150,7 @@ def _numbers(model: Any, trained_on: Digits, held_out: Digits, losses: list[floa
 
 
 def _card(numbers: dict[str, Any]) -> str:
-    """Write the card that lies beside the weights."""
+    """Write the card that is stored beside the weights."""
     mistakes = ", ".join(f"{mistake['digit']} read as {mistake['guess']}" for mistake in numbers["mistakes"]) or "none"
     return f"""---
 license: mit
@@ -185,13 +185,13 @@ with a mouse may be unlike all of them.
 
 
 def main() -> None:
-    """Train, measure, and write weights and card."""
+    """Train the model, measure it, and write its weights and card."""
     parser = argparse.ArgumentParser(description="Train the vision Transformer on digits.")
     parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
     parser.add_argument("--steps", type=int, default=STEPS)
     arguments = parser.parse_args()
     transformers.utils.logging.disable_progress_bar()
-    # The sums of several threads differ in their last digits from machine to machine.
+    # With several threads, the last digits of sums would differ from machine to machine.
     torch.set_num_threads(1)
     kept, held_out = read_digits()
     started = time.process_time()

@@ -1,11 +1,12 @@
-"""French sentences with their English translation, and which word comes from which: the translator's only teacher.
+"""French sentences with their English translation and word alignment: the translator's only teacher.
 
-A sentence is drawn from its parts: somebody does something, somewhere, at some time; something is somehow; there is
-something; or no more than a thing with its adjectives. Same French, same English, always: nothing has to be guessed.
+A sentence is composed of random parts. Somebody does something, somewhere, at some time; something has a quality;
+there is something somewhere; or a thing is merely mentioned with its adjectives. The same French always has the same
+English, so that nothing has to be guessed.
 
-Whether a sentence may be trained on is decided by its *combination*: subject, verb, object and adjectives,
-whatever their number, tense, time and place. One combination in ten is held out in all its sentences; a pronoun with
-a verb alone is not one, and always trained on.
+Whether a sentence may be used for training depends on its *combination* of subject, verb, object and adjectives,
+whatever their number, tense, time and place. One combination in ten is held out, with all its sentences; a pronoun
+with only a verb does not count as a combination and is always used for training.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from attention.training.verb_phrases import (
 
 __all__ = ["HELD_OUT_SHARE", "MAX_WORDS", "draw", "is_held_out", "vocabulary"]
 
-# One combination in so many is never trained on.
+# One in this many combinations is never trained on.
 HELD_OUT_SHARE = 10
 
 
@@ -43,7 +44,7 @@ MAX_WORDS = 20
 
 
 def draw(rng: random.Random, *, held_out: bool = False) -> Sentence:
-    """Draw a sentence whose combination may be trained on, or one that may not."""
+    """Draw a sentence whose combination may be used for training or, with ``held_out``, one whose may not."""
     while True:
         sentence = _draw(rng)
         is_short = max(len(sentence.french), len(sentence.english)) <= MAX_WORDS
@@ -52,13 +53,13 @@ def draw(rng: random.Random, *, held_out: bool = False) -> Sentence:
 
 
 def is_held_out(combination: Combination) -> bool:
-    """Tell whether a combination is kept for testing: a checksum decides, the same on every machine."""
+    """Tell whether a combination is kept for testing; a checksum decides, so that it is the same on every machine."""
     return bool(combination) and zlib.crc32("|".join(combination).encode()) % HELD_OUT_SHARE == 0
 
 
 @cache
 def vocabulary() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return every French token, in lower case, and every English one, each sorted."""
+    """Return all French tokens, in lower case, and all English ones, each list sorted."""
     french, english = _closed_words()
     for noun in (*lexicon.nouns(), *lexicon.NAMES, *lexicon.CITIES, *lexicon.COUNTRIES):
         french |= {noun.french, *filter(None, [noun.french_plural])}
@@ -75,7 +76,7 @@ def vocabulary() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _closed_words() -> tuple[set[str], set[str]]:
-    """Return the words of both languages that are neither nouns nor adjectives nor verbs, and set phrases' words."""
+    """Return the words of both languages that are not nouns, adjectives or verbs, and the words of set phrases."""
     phrases = [phrase for table in (lexicon.TIMES, lexicon.PLACES) for group in table.values() for phrase in group]
     french, english = set(_GRAMMAR_FRENCH.split()), set(_GRAMMAR_ENGLISH.split())
     for text in phrases:
@@ -121,7 +122,7 @@ def _action(rng: random.Random) -> Sentence:
     target = None if object_pronoun else _object(rng, subject, verb, tense, is_negated=is_negated)
     place = place_phrase(rng, verb, subject)
     time = time_phrase(rng, verb, tense, is_person=subject.is_person)
-    # "est souvent parti" is no English "often left".
+    # "est souvent parti" does not translate word for word: "often left".
     may_be_often = (
         time is None
         and not is_negated
@@ -133,14 +134,14 @@ def _action(rng: random.Random) -> Sentence:
     core = verb_phrase(subject, verb, tense, object_pronoun, adverbs, negation=negation)
     manner = manner_english(adverbs)
     phrases = (subject.phrase, core, target.phrase if target else None, manner, place)
-    # Were "tu dors" held out, in all its sentences, then the word "dors" would never be learned.
+    # If "tu dors" were held out in all its sentences, the word "dors" would never be learnt.
     is_bare = "pronoun" in subject.classes and target is None
     combination = () if is_bare else (*subject.lemmas, verb.french, *(target.lemmas if target else ()))
     return _finish(rng, phrases, time, combination)
 
 
 def _actor(rng: random.Random) -> tuple[NounPhrase, Verb]:
-    """Draw a subject and something that it does."""
+    """Draw a subject and a verb that it can have."""
     verb = rng.choice(lexicon.verbs())
     is_animal = bool(verb.objects_of_animals) and rng.random() < 0.3
     if is_animal:
@@ -151,7 +152,7 @@ def _actor(rng: random.Random) -> tuple[NounPhrase, Verb]:
 def _object(
     rng: random.Random, subject: NounPhrase, verb: Verb, tense: Tense, *, is_negated: bool
 ) -> NounPhrase | None:
-    """Draw what the verb is done to, if it is done to anything."""
+    """Draw an object, if the verb has one."""
     classes = verb.objects_of_people if subject.is_person else verb.objects_of_animals
     wanted = rng.choice(sorted(classes))
     if wanted == "none":
@@ -169,7 +170,7 @@ def _object(
         article = "general" if tense == "present" else "definite"
         determiners = (article, article, "demonstrative", "possessive")
     elif is_negated:
-        # "un chat" would become "pas de chat", and "des chats" too.
+        # "un chat" would become "pas de chat", and so would "des chats".
         determiners = ("definite", "demonstrative", "possessive")
     return noun_phrase(
         rng,
@@ -182,7 +183,7 @@ def _object(
 
 
 def _predicate(rng: random.Random) -> Sentence:
-    """Draw something that is somehow: *la petite maison est très vieille*."""
+    """Draw something with a quality: *la petite maison est très vieille*."""
     subject = (
         animate(rng)
         if rng.random() < 0.5
@@ -208,7 +209,7 @@ def _predicate(rng: random.Random) -> Sentence:
 
 
 def _there_is(rng: random.Random) -> Sentence:
-    """Draw what there is somewhere: *il y a un chat noir dans le jardin*."""
+    """Draw something that is somewhere: *il y a un chat noir dans le jardin*."""
     noun = rng.choice([noun for noun in lexicon.nouns() if noun.classes & {"animal", "adult", "child"}])
     thing = noun_phrase(rng, noun, determiners=("indefinite", "number"))
     was = rng.random() < 0.3
@@ -221,7 +222,7 @@ def _there_is(rng: random.Random) -> Sentence:
 
 
 def _mention(rng: random.Random) -> Sentence:
-    """Draw what is no sentence yet: *la petite maison blanche*."""
+    """Draw a phrase that is not a sentence: *la petite maison blanche*."""
     thing = noun_phrase(rng, rng.choice(lexicon.nouns()), may_be_mass=True)
     return _finish(rng, [thing.phrase], None, ("", *thing.lemmas))
 
@@ -229,7 +230,7 @@ def _mention(rng: random.Random) -> Sentence:
 def _finish(
     rng: random.Random, phrases: Sequence[Phrase | None], time: Phrase | None, combination: Combination
 ) -> Sentence:
-    """Put the phrases one after the other, the time first or last, and write the sentence down."""
+    """Join the phrases, with the time first or last, and write the sentence."""
     parts = [phrase for phrase in phrases if phrase is not None]
     if time is not None and rng.random() < 0.2:
         comma = [pair(",", ",")] if rng.random() < 0.5 else []

@@ -1,7 +1,7 @@
-"""The words of the translator's grammar: tables to read, nothing else.
+"""The words of the translator's grammar, as tables.
 
-Nouns, adjectives and verbs are in ``assets/grammar/``; what is short is below. A *class* says what a word can
-meet without nonsense: a verb names the classes of its objects, an adjective those of its nouns.
+Nouns, adjectives and verbs are in ``assets/grammar/``, shorter tables below. *Classes* say which words can be
+combined sensibly: a verb names the classes of its objects, an adjective those of its nouns.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NOTHING = "-"
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun in both languages, singular and plural (None: it has none), and its classes; a name is one too."""
+    """A noun in both languages, singular and plural (None: no such form), and its classes; names are nouns too."""
 
     french: str
     french_plural: str | None
@@ -55,7 +55,7 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """An adjective with its French forms, whether it stands before its noun, and its kind, one of ``KINDS``."""
+    """An adjective with its French forms, whether it precedes its noun in French, and its kind, one of ``KINDS``."""
 
     masculine: str
     feminine: str
@@ -75,10 +75,10 @@ class Adjective:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb: six French present forms (je … ils), its compound past, three English forms of one or more words.
+    """A verb: six French forms of the present (je … ils), its compound past, and three English forms.
 
-    ``objects`` are the classes of its objects where a person acts and where an animal does, "none" among them if it
-    can do without; an empty set means that such a subject does not do this.
+    ``objects`` are the classes of its objects if the subject is a person, and if it is an animal; "none" is among them
+    if the object is optional, and an empty set means that such a subject does not do this.
     """
 
     french: str
@@ -95,7 +95,7 @@ class Verb:
     tags: frozenset[str]
 
 
-# The French, the English, who it is (0 to 5: I, you, he or she, we, you, they), the genders it can have.
+# French, English, the person (0 to 5: I, you, he or she, we, you, they), and the possible genders.
 PRONOUNS: tuple[tuple[str, str, int, str], ...] = (
     ("je", "I", 0, "mf"),
     ("tu", "you", 1, "mf"),
@@ -109,7 +109,7 @@ PRONOUNS: tuple[tuple[str, str, int, str], ...] = (
 # Before the verb in French, after it in English.
 OBJECT_PRONOUNS = (("me", "me"), ("te", "you"), ("nous", "us"), ("vous", "you"))
 
-# By person: before a masculine noun, a feminine one, a plural; in English. Of "son", English wants the owner's gender.
+# By person: before a masculine noun, a feminine one, a plural; in English. For "son", English needs the owner's gender.
 POSSESSIVES: tuple[tuple[str, str, str, str], ...] = (
     ("mon", "ma", "mes", "my"),
     ("ton", "ta", "tes", "your"),
@@ -119,7 +119,7 @@ POSSESSIVES: tuple[tuple[str, str, str, str], ...] = (
     ("leur", "leur", "leurs", "their"),
 )
 
-# avoir and être, present; être, imperfect; be, present and past.
+# The present of avoir and être, the imperfect of être, and the present and past of be.
 AUXILIARIES: dict[str, tuple[str, ...]] = {
     "avoir": ("ai", "as", "a", "avons", "avez", "ont"),
     "être": ("suis", "es", "est", "sommes", "êtes", "sont"),
@@ -133,7 +133,7 @@ NUMBERS = (
     ("huit", "eight"), ("neuf", "nine"), ("dix", "ten"), ("plusieurs", "several"),
 )  # fmt: skip
 
-# How often, with the English adverb before the verb; and how, with the English adverb at the end.
+# Adverbs of frequency, which precede the verb in English, and of manner, which are last in English.
 ADVERBS: dict[str, tuple[tuple[str, str], ...]] = {
     "often": (("souvent", "often"), ("toujours", "always"), ("parfois", "sometimes"), ("rarement", "rarely")),
     "manner": (("bien", "well"), ("mal", "badly")),
@@ -166,8 +166,8 @@ COUNTRIES = tuple(
     )
 )  # fmt: skip
 
-# Set phrases. Behind the bar, each English word with the French word that it comes from, counted from 0 (several
-# with a comma), and a star if it is a content word. Contractions (à le, au) and elisions (la année) are made later.
+# Set phrases. After the bar comes each English word with the index of its French source, counted from 0 (several are
+# separated by commas), and a star if it is a content word. Contractions (à le, au) and elisions (la année) come later.
 TIMES: dict[str, tuple[str, ...]] = {
     "past": (
         "hier | yesterday/0*",
@@ -216,7 +216,7 @@ TIMES: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
-# How set phrases of a preposition, an article and a noun are made: every one of these with every noun beside it.
+# Set phrases of a preposition, an article and a noun: each preposition is combined with each noun of its entry.
 _PREPOSITIONS = {
     "dans": "in/0 the/1 {}/2*",
     "sur": "on/0 the/1 {}/2*",
@@ -228,7 +228,7 @@ _PREPOSITIONS = {
 
 
 def _by(prepositions: str, nouns: str) -> tuple[str, ...]:
-    """Return the phrases of some prepositions and some nouns, each noun with its article and its translation."""
+    """Return every phrase of these prepositions and nouns; each noun has its article and its translation."""
     pairs = (noun.split("=") for noun in nouns.split(", "))
     return tuple(
         f"{preposition} {french} | {_PREPOSITIONS[preposition].format(english)}"
@@ -308,7 +308,7 @@ def verbs() -> tuple[Verb, ...]:
 
 def _verb(row: list[str]) -> Verb:
     french, present, auxiliary, participle, english, of_people, of_animals, places, tags = row
-    # "look+for": the particle is a word of its own, which no form changes.
+    # "look+for": the particle is a separate word that is the same in all forms.
     forms = [form.partition("+") for form in english.split()]
     base, third, past = (form for form, _, _ in forms)
     return Verb(

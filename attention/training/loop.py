@@ -1,4 +1,4 @@
-"""What training is, whatever is trained: a batch, its loss, a step downhill, and again."""
+"""The training loop, the same for every model: a batch, its loss, a step downhill, and again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WARM_UP = 0.1  # the share of the steps in which the learning rate rises
 LARGEST_GRADIENT = 1.0
 REPORT_EVERY = 200
 
-# What a model of transformers is called with, its labels among it.
+# The arguments with which a transformers model is called, including the labels.
 Batch = dict[str, torch.Tensor]
 
 
 def optimise(model: Any, batches: Iterator[Batch], *, steps: int, peak_rate: float) -> list[float]:
-    """Train for so many steps of AdamW (Loshchilov and Hutter 2019); return the loss of each step.
+    """Train for a number of steps of AdamW (Loshchilov and Hutter 2019); return the loss of each step.
 
-    The learning rate rises to its peak, and falls to zero along a half cosine.
+    The learning rate rises linearly to its peak, then falls to zero along half a cosine.
     """
     optimiser = torch.optim.AdamW(model.parameters(), lr=peak_rate, betas=(0.9, 0.98), weight_decay=0.01)
     losses = []
@@ -43,13 +43,13 @@ def optimise(model: Any, batches: Iterator[Batch], *, steps: int, peak_rate: flo
 
 
 def report(line: str) -> None:
-    """Say how far it is."""
+    """Print the progress."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def _share_of_peak(progress: float) -> float:
-    """Return the learning rate as a share of its peak: up in a line, down along a half cosine."""
+    """Return the learning rate as a share of its peak: linear on the way up, half a cosine on the way down."""
     if progress < WARM_UP:
         return progress / WARM_UP
     return 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))

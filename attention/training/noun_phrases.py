@@ -1,4 +1,4 @@
-"""Who does something, and to what: nouns with determiners, adjectives and possessors, names, pronouns."""
+"""Subjects and objects: nouns with determiners, adjectives and possessors; names; pronouns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DETERMINERS = ("definite", "definite", "definite", "indefinite", "indefinite", "
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
-    """A phrase that can be a subject or an object, and what others agree with; persons count from 0 (I) to 5 (they)."""
+    """A phrase that can be a subject or an object, with its features for agreement; persons are 0 (I) to 5 (they)."""
 
     phrase: Phrase
     gender: Gender
@@ -46,19 +46,19 @@ class NounPhrase:
 
     @property
     def is_person(self) -> bool:
-        """Whether it is somebody."""
+        """Whether it is a person."""
         return "person" in self.classes
 
     @property
     def place_groups(self) -> frozenset[str]:
-        """Where it can be: nobody looks for a person under a table, or for a cow in a kitchen."""
+        """The groups of places where it can be: not under a table for a person, nor in a kitchen for a cow."""
         if self.is_person:
             return frozenset({*lexicon.PLACES, "travel"}) - {"under"}
         return frozenset({"nature", "home", "under"} if "indoors" in self.classes else {"nature"})
 
 
 def animate(rng: random.Random) -> NounPhrase:
-    """Draw a person: a pronoun, one name or two, or a noun."""
+    """Draw somebody: a pronoun, one or two names, or a noun."""
     kind = rng.random()
     if kind < 0.4:
         french, english, person, genders = rng.choice(lexicon.PRONOUNS)
@@ -75,12 +75,12 @@ def animate(rng: random.Random) -> NounPhrase:
 
 
 def named(name: Noun) -> NounPhrase:
-    """Return the name of a person or of a city."""
+    """Return a phrase for the name of a person or of a city."""
     return NounPhrase(pair(name.french, name.english, is_content=True), name.gender, 2, name.classes, (name.french,))
 
 
 def country(country: Noun) -> NounPhrase:
-    """Return a country with the article that only French gives it."""
+    """Return a phrase for a country, with the article that it has only in French."""
     article, noun = French("le" if country.gender == "m" else "la"), French(country.french)
     phrase = Phrase((article, noun), (English(country.english, (noun,), is_content=True),))
     return NounPhrase(phrase, country.gender, 2, country.classes, (country.french,))
@@ -123,7 +123,7 @@ def noun_phrase(
 def _determiner(
     rng: random.Random, noun: Noun, determiners: Sequence[str], *, may_be_mass: bool, is_negated: bool
 ) -> str:
-    """Draw a kind of determiner that suits the noun."""
+    """Draw a kind of determiner that fits the noun."""
     determiner = rng.choice(determiners)
     if "family" in noun.classes:
         return "possessive"
@@ -138,7 +138,7 @@ def _determiner(
 
 @dataclass(frozen=True, slots=True)
 class _Described:
-    """A noun with its adjectives, still without a determiner."""
+    """A noun with its adjectives, but without a determiner."""
 
     phrase: Phrase
     lemmas: tuple[str, ...]
@@ -146,7 +146,7 @@ class _Described:
 
 
 def described_noun(rng: random.Random, noun: Noun, *, is_plural: bool, is_plain: bool) -> _Described:
-    """Put none, one or two adjectives to a noun: some before it, most after it, in English all before it."""
+    """Add up to two adjectives to a noun: in French, some before it and most after it; in English, all before it."""
     first, last = (None, None) if is_plain else _two_adjectives(rng, noun)
     plural, english_plural = noun.french_plural, noun.english_plural
     head = pair(
@@ -170,7 +170,7 @@ def described_noun(rng: random.Random, noun: Noun, *, is_plural: bool, is_plain:
 
 
 def _two_adjectives(rng: random.Random, noun: Noun) -> tuple[Adjective | None, Adjective | None]:
-    """Draw an adjective that stands before the noun and one that stands after it, or none."""
+    """Draw an adjective that precedes the noun in French and one that follows it; either may be missing."""
     before, after = (_fitting(noun, is_before=is_before) for is_before in (True, False))
     kind = rng.random()
     first = rng.choice(before) if before and kind < 0.25 else None
@@ -201,7 +201,7 @@ def with_determiner(
         case "definite":
             head = pair(("le", "la", "les")[form], "the")
         case "general":
-            # "j'aime le café, j'aime les chats": coffee and cats as such; but "la robe" is a certain dress.
+            # "j'aime le café, j'aime les chats" means coffee and cats in general; "la robe" is a particular dress.
             article = French(("le", "la", "les")[form])
             head = Phrase((article,), () if is_plural or is_mass else (English("the", (article,)),))
         case "demonstrative":
@@ -211,11 +211,11 @@ def with_determiner(
         case "possessive":
             head = _possessive(rng, form, owner)
         case "partitive":
-            # English has no word for it; and after "ne … pas", only "de" is left of it.
+            # It has no English counterpart; after "ne … pas", it becomes "de".
             words = ("de",) if is_negated else (("de", "le"), ("de", "la"))[form]
             head = Phrase(tuple(map(French, words)))
         case _ if is_plural:
-            # "de" before an adjective: "de petits chats", and "des chats noirs".
+            # It is "de" before an adjective: "de petits chats", but "des chats noirs".
             head = Phrase((French("de" if described.starts_with_adjective else "des"),))
         case _:
             head = pair("une" if form else "un", "a")
@@ -223,7 +223,7 @@ def with_determiner(
 
 
 def _possessive(rng: random.Random, form: int, owner: NounPhrase | None) -> Phrase:
-    """Draw whose it is: the subject's, or mine, yours, ours; "son" only where the subject says whether his or her."""
+    """Draw an owner: the subject, me, you or us; "son" only if the subject shows whether it means "his" or "her"."""
     persons = [0, 1, 3, 4]
     if owner is not None and owner.is_person:
         persons += [owner.person] * 3
@@ -234,7 +234,7 @@ def _possessive(rng: random.Random, form: int, owner: NounPhrase | None) -> Phra
 
 
 def _possessor(rng: random.Random) -> NounPhrase:
-    """Draw somebody to whom a thing belongs: *Marie*, *le roi*, *mon père*."""
+    """Draw the owner of a thing: *Marie*, *le roi*, *mon père*."""
     if rng.random() < 0.5:
         return named(rng.choice(lexicon.NAMES))
     noun = rng.choice([noun for noun in lexicon.nouns() if noun.classes & {"adult", "child", "family"}])
@@ -246,7 +246,7 @@ def _possessor(rng: random.Random) -> NounPhrase:
 
 
 def possessed(described: _Described, gender: Gender, possessor: NounPhrase, *, is_plural: bool) -> Phrase:
-    """Turn *le chat noir de Marie* into *Marie's black cat*: the article goes, the order is turned round."""
+    """Turn *le chat noir de Marie* into *Marie's black cat*: the article is dropped, the order reversed."""
     article = French("les" if is_plural else "la" if gender == "f" else "le")
     of = French("de")
     french = (article, *described.phrase.french, of, *possessor.phrase.french)

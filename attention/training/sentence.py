@@ -1,11 +1,11 @@
 """French and English side by side: words, phrases, and sentences with their alignment.
 
-A phrase has its French words and its English words, and each English word points to the French words that it comes
-from, so that the order may differ between the languages and the alignment is known, not guessed:
+A phrase consists of French words and English words, and each English word points to the French words from which it
+comes, so that the word order may differ and the alignment is known, not guessed:
 
     le chat noir dort    the(le) black(noir) cat(chat) sleeps(dort)
 
-What French changes where two words meet (*la année*, l'année; *de le jardin*, du jardin) is done at the end, to the
+The changes where two French words meet (*la année*, l'année; *de le jardin*, du jardin) are made at the end, to the
 whole sentence.
 """
 
@@ -34,10 +34,10 @@ Combination = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A French sentence, its English translation, and how they belong together.
+    """A French sentence, its English translation, and their alignment.
 
-    ``alignment`` has pairs of an English and a French position; ``content`` the English positions of nouns, names,
-    main verbs, adjectives and adverbs.
+    ``alignment`` contains pairs of an English and a French position, ``content`` the English positions of nouns,
+    names, main verbs, adjectives and adverbs; positions are counted from 0.
     """
 
     french: tuple[str, ...]
@@ -47,20 +47,20 @@ class Sentence:
     combination: Combination
 
     def sources(self, english_position: int) -> frozenset[int]:
-        """Return the French positions that an English word comes from."""
+        """Return the positions of the French words from which an English word comes."""
         return frozenset(french for english, french in self.alignment if english == english_position)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class French:
-    """A French word at its place: two of the same spelling are not the same."""
+    """A French word at one place in a sentence: two words with the same spelling are different objects."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class English:
-    """An English word, and the French words that it comes from."""
+    """An English word, and the French words from which it comes."""
 
     text: str
     sources: tuple[French, ...] = ()
@@ -69,7 +69,7 @@ class English:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Some French words, and some English ones that mean the same."""
+    """Some French words, and the English words that translate them."""
 
     french: tuple[French, ...] = ()
     english: tuple[English, ...] = ()
@@ -79,7 +79,7 @@ class Phrase:
 
 
 def spell(tokens: Iterable[str]) -> str:
-    """Write tokens of either language as one writes them: ``l' Afrique`` as *l'Afrique*, ``Marie 's`` as *Marie's*."""
+    """Join tokens of either language in normal spelling: ``l' Afrique`` as *l'Afrique*, ``Marie 's`` as *Marie's*."""
     text = ""
     for token in tokens:
         is_attached = not text or text.endswith("'") or token in {".", ",", "'s"}
@@ -88,7 +88,7 @@ def spell(tokens: Iterable[str]) -> str:
 
 
 def pair(french: str, english: str, *, is_content: bool = False) -> Phrase:
-    """Return a phrase of one word in either language."""
+    """Return a phrase of one word in each language."""
     word = French(french)
     return Phrase((word,), (English(english, (word,), is_content),))
 
@@ -113,7 +113,7 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[int, ...
 
 
 def written(parts: Sequence[Phrase], combination: Combination) -> Sentence:
-    """Let neighbouring French words change each other, turn "a" into "an", and number everything."""
+    """Apply elisions and contractions to the French, turn "a" into "an", and number all words."""
     french, positions = _joined([word for part in parts for word in part.french])
     words = [word for part in parts for word in part.english]
     english = [word.text for word in words]
@@ -126,7 +126,7 @@ def written(parts: Sequence[Phrase], combination: Combination) -> Sentence:
 
 
 def _joined(words: Sequence[French]) -> tuple[list[str], dict[French, int]]:
-    """Elide and contract French words where they meet; return them, and where each word went."""
+    """Elide and contract French words where they meet; return the result, and the new position of each word."""
     texts: list[str] = []
     positions: dict[French, int] = {}
     following = [word.text for word in words[1:]]

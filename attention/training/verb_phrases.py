@@ -1,4 +1,4 @@
-"""What is done, when and where: verbs in two tenses, negation, adverbs, phrases of time and of place."""
+"""Verb phrases: verbs in two tenses, negation, adverbs, phrases of time and place."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def verb_phrase(
     *,
     negation: str | None,
 ) -> Phrase:
-    """Conjugate a verb, with what stands around it: *ne dort pas*, *a bien dormi*, *nous aide*."""
+    """Conjugate a verb, with the words around it: *ne dort pas*, *a bien dormi*, *nous aide*."""
     finite, participle = _conjugated(subject, verb, tense)
     parts = (finite,) if participle is None else (finite, participle)
     before, after = (French("ne"), French(negation)) if negation else (None, None)
@@ -60,7 +60,7 @@ def verb_phrase(
 
 
 def _conjugated(subject: NounPhrase, verb: Verb, tense: Tense) -> tuple[French, French | None]:
-    """Return the French verb, in the past as an auxiliary and a participle, which agrees after *être*."""
+    """Return the French verb; in the past, an auxiliary and a participle, which agrees after *être*."""
     if tense == "present":
         return French(verb.present[subject.person]), None
     ending = AGREEMENTS[subject.gender, subject.is_plural] if verb.auxiliary == "être" else ""
@@ -91,25 +91,25 @@ def _english_verb(
 
 
 def draw_object_pronoun(rng: random.Random, subject: NounPhrase, verb: Verb, tense: Tense) -> Phrase | None:
-    """Draw *me*, *te*, *nous*, *vous*: in the present only, where no participle has to agree with them."""
+    """Draw *me*, *te*, *nous* or *vous*; only in the present, where no participle has to agree with them."""
     may = "people" in verb.tags and tense == "present" and subject.is_person
     if not may or rng.random() < 0.6:
         return None
-    # I and we do not help me or us, nor you you.
+    # Not "I help me", "we help us" or "you help you".
     own = {"je": ("me", "nous"), "nous": ("me", "nous"), "tu": ("te", "vous"), "vous": ("te", "vous")}
     options = [pair for pair in lexicon.OBJECT_PRONOUNS if pair[0] not in own.get(subject.lemmas[0], ())]
     return pair(*rng.choice(options))
 
 
 def draw_negation(rng: random.Random, *, may_be_never: bool) -> str:
-    """Draw what follows the verb after *ne*."""
+    """Draw the second part of a negation, which follows the verb."""
     return "jamais" if may_be_never and rng.random() < 0.2 else "pas"
 
 
 def draw_adverbs(
     rng: random.Random, verb: Verb, *, is_alone: bool, may_be_often: bool
 ) -> tuple[tuple[str, Phrase], ...]:
-    """Draw an adverb with its kind: how often, where no time is given, or how, where there is no object."""
+    """Draw an adverb with its kind: of frequency, if no time is given, or of manner, if there is no object."""
     kinds: list[str] = [kind for kind in ("manner", "fast") if kind in verb.tags and is_alone]
     if kinds and rng.random() < 0.3:
         kind = rng.choice(kinds)
@@ -122,13 +122,13 @@ def draw_adverbs(
 
 
 def manner_english(adverbs: tuple[tuple[str, Phrase], ...]) -> Phrase | None:
-    """Return the English adverbs that wait for the end, without their French, which does not."""
+    """Return the English adverbs of manner, which come last, without the French ones, which do not."""
     words = tuple(word for kind, adverb in adverbs if kind != "often" for word in adverb.english)
     return Phrase(english=words) if words else None
 
 
 def time_phrase(rng: random.Random, verb: Verb, tense: Tense, *, is_person: bool) -> Phrase | None:
-    """Draw when it is done, if that is said at all."""
+    """Draw a phrase of time, or None."""
     if "lasting" in verb.tags or rng.random() < 0.55:
         return None
     groups = ["any"]
@@ -142,7 +142,7 @@ def time_phrase(rng: random.Random, verb: Verb, tense: Tense, *, is_person: bool
 
 
 def place_phrase(rng: random.Random, verb: Verb, subject: NounPhrase) -> Phrase | None:
-    """Draw where it is done, if that is said at all or has to be."""
+    """Draw a phrase of place, or None unless the verb needs one."""
     if not verb.places or ("must" not in verb.tags and rng.random() < 0.6):
         return None
     group = rng.choice([group for group in verb.places if group in subject.place_groups])
@@ -152,7 +152,7 @@ def place_phrase(rng: random.Random, verb: Verb, subject: NounPhrase) -> Phrase 
 
 
 def _abroad(rng: random.Random, *, is_goal: bool) -> Phrase:
-    """Draw a city or a country to be in, or to go to: *à Paris*, *en Afrique*, *au Japon*."""
+    """Draw a city or country, as a place or as a destination: *à Paris*, *en Afrique*, *au Japon*."""
     place = rng.choice(lexicon.CITIES if rng.random() < 0.5 else lexicon.COUNTRIES)
     if "city" in place.classes:
         french: tuple[French, ...] = (French("à"),)

@@ -1,4 +1,4 @@
-"""The translator's tokenizer: one token a word, and a word that it does not know is named, not guessed."""
+"""The translator's tokenizer: one token per word; unknown words are reported, not guessed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["BOS", "EOS", "PAD", "SPECIAL", "UNKNOWN", "build", "unknown_words"]
 
 BOS, PAD, EOS, UNKNOWN = SPECIAL = "<s>", "<pad>", "</s>", "<unk>"
 
-# First "l'" and its like, cut off from the word behind them; then words, in which an apostrophe (aujourd'hui) or a
-# hyphen (après-midi) may stand; then every other sign alone.
+# First "l'" and the like, which are cut off from the next word; then words, which may contain an apostrophe
+# (aujourd'hui) or a hyphen (après-midi); then any other single character.
 WORDS = r"\b(?:[cdjlmnst]|qu)'|\w+(?:['-]\w+)*|[^\w\s]"
 
 
 def build(french: Sequence[str], english: Sequence[str]) -> Tokenizer:
-    """Make a tokenizer of French words, which it reads in any case, and then of English ones, which are written."""
+    """Make a tokenizer with French words, which it reads in upper or lower case, and English ones, to be written."""
     words = dict.fromkeys([*SPECIAL, *french, *english])
     tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.Sequence(
@@ -33,15 +33,15 @@ def build(french: Sequence[str], english: Sequence[str]) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(WORDS), behavior="removed", invert=True)
     closing = tokenizer.token_to_id(EOS)
     tokenizer.post_processor = processors.TemplateProcessing(single=f"$A {EOS}", special_tokens=[(EOS, closing)])
-    # Its clean-up writes "Marie 's" together, and puts no space before a comma or a full stop.
+    # Its clean-up joins "Marie 's", and puts no space before a comma or a full stop.
     tokenizer.decoder = decoders.WordPiece(cleanup=True)
     return tokenizer
 
 
 def unknown_words(text: str, folder: Path) -> list[str]:
-    """Return the words of a French text, as typed and each once, that the translator in a folder has never read.
+    """Return the words of a French text that the translator in a folder has never read, as typed and each once.
 
-    English words are in its vocabulary, but only to be written: as French they are unknown too.
+    English words are in its vocabulary too, but only to be written: in a French text they are unknown.
     """
     tokenizer, first_english = _read(folder)
     unknown = tokenizer.token_to_id(UNKNOWN)
@@ -56,6 +56,6 @@ def unknown_words(text: str, folder: Path) -> list[str]:
 
 @cache
 def _read(folder: Path) -> tuple[Tokenizer, int]:
-    """Return the tokenizer, and the number of the first word that is English and not French."""
+    """Return the tokenizer, and the id of the first English word."""
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     return Tokenizer.from_file(str(folder / "tokenizer.json")), len(SPECIAL) + card["french_words"]
