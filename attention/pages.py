@@ -88,6 +88,7 @@ STEP_BY_STEP = Page(
         settings.OTHER.table,
         settings.SAVINGS,
         settings.SIZES,
+        settings.WHY,
         settings.GUESS,
         settings.ANSWER,
     ),

@@ -76,6 +76,7 @@ __all__ = [
     "TEXT",
     "VERSUS",
     "WAY",
+    "WHY",
     "WORD",
     "WORDS",
     "OfPane",
@@ -219,6 +220,8 @@ BESIDE_TABLE: Parameter[bool] = Parameter("beside_table", Flag(), False)
 # model ("": the chosen one).
 SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
 SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
+# Whether the answers to the questions that come up are open.
+WHY: Parameter[bool] = Parameter("why", Flag(), False)
 # Whether a step asks before it shows, and what was answered; an answer to another question is none.
 GUESS: Parameter[bool] = Parameter("guess", Flag(), False)
 ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise="the question is asked")

@@ -37,10 +37,10 @@ from attention.lesson.excerpt import Excerpt
 from attention.lesson.heads import head_thumbs
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
-from attention.lesson.steps.base import Step, Strip, explained
+from attention.lesson.steps.base import Step, Strip, explained, no_words
 from attention.messages import message
 from attention.parameters import Parameter
-from attention.settings import WORD, Panel
+from attention.settings import WHY, WORD, Panel
 from attention.view import View
 
 __all__ = ["content"]
@@ -123,7 +123,18 @@ class _Pane:
         if scene is None:
             return ()
         aside = self.step.aside(scene)
-        return (Prose(self.step.words(scene)), *((Prose(aside, "aside"),) if aside else ()))
+        return (Prose(self.step.words(scene)), *((Prose(aside, "aside"),) if aside else ()), *self._whys(scene))
+
+    def _whys(self, scene: Scene) -> Blocks:
+        """Return the answers to the questions that come up at this step, made only once they are open."""
+        if self.pane.is_other or self.step.whys is no_words:
+            return ()
+        is_open = self.whole or self.view[WHY]
+        told = self.step.whys(scene) if is_open else ""
+        if is_open and not told:
+            return ()
+        blocks = (Prose(told, "detail"),) if told else ()
+        return (Fold("why", message("Why is it done this way?"), blocks, is_open, WHY),)
 
     def _picture(self) -> Blocks:
         scene = self.pane.scene

@@ -75,3 +75,11 @@ def test_where_there_is_nothing_to_guess_the_step_is_shown(open_page):
     shown = open_page(text="Hello", step="softmax", guess="1", mask="causal", word="0")
     assert "question" not in shown.components()
     assert "main_weights" in shown.components()
+
+
+def test_answers_to_whys_are_made_once_they_are_opened_and_are_in_the_link(open_page):
+    shown = open_page(text=SENTENCE, step="mask")
+    assert "Why −∞" not in shown.text
+    shown.open("Why is it done this way?")
+    assert "Why −∞, and not 0?" in shown.text
+    assert shown.view.to_query()["why"] == "1"

@@ -78,6 +78,7 @@ class Step:
         exhibits: matrices to show, in the order in which they are computed.
         charts: the charts under the opened cell, by name.
         guess: what to ask before the step is shown; None if this scene leaves nothing to guess.
+        whys: answers to the questions that come up here, with the numbers of the scene (HTML).
         aside: a less important text, in smaller letters (HTML).
         main: the name of the matrix that the step is about, if that is not the first.
         is_of_pairs: whether its matrices have a query for each row and a key for each column.
@@ -98,6 +99,7 @@ class Step:
     exhibits: Callable[[Scene], tuple[Exhibit, ...]] = _nothing
     charts: Callable[[Scene], dict[str, Chart]] = lambda _: {}
     guess: Callable[[Scene], Guess | None] = lambda _: None
+    whys: Callable[[Scene], str] = no_words
     aside: Callable[[Scene], str] = tell_mostly_guessed
     main: str = ""
     is_of_pairs: bool = False

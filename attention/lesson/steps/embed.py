@@ -363,6 +363,34 @@ def _guess(scene: Scene) -> Guess | None:
     return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because)
 
 
+def _whys(scene: Scene) -> str:
+    parts = scene.trace.embeddings
+    if parts is None or scene.use.formulas.get("embed") is not None or not scene.info.reading.takes_sentences:
+        return ""
+    if parts.positions is None:
+        return lesson("embed/why-positions-later")
+    if scene.attention.is_causal:
+        # Then the mask tells something of the order, too.
+        return ""
+    text = lesson(
+        "embed/why-positions",
+        focus=word(scene.names[scene.word]),
+        position_length=length(parts.positions[scene.word]),
+        word_length=length(parts.words[scene.word]),
+    )
+    ids = [token.token_id for token in scene.tokens]
+    twice = next((pair for pair in combinations(words_of(scene.tokens), 2) if ids[pair[0]] == ids[pair[1]] >= 0), None)
+    if twice is None:
+        return text
+    one, other = twice
+    return text + lesson(
+        "embed/why-positions-twice",
+        one=word(scene.names[one]),
+        other=word(scene.names[other]),
+        difference=length(parts.positions[one] - parts.positions[other]),
+    )
+
+
 STEP = Step(
     key="embed",
     name=message("Embed"),
@@ -370,6 +398,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

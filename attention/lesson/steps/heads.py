@@ -183,6 +183,40 @@ def _guess(scene: Scene) -> Guess | None:
     return ranked(question, names, lengths.tolist(), because)
 
 
+def _whys(scene: Scene) -> str:
+    """Say how two heads differ in the row in focus: the ones with the largest weights on different keys."""
+    if scene.info.n_heads < 2 or scene.visible[scene.word].sum() < 2:
+        return ""
+    rows = np.stack([scene.attention.head(head).weights[scene.word] for head in range(scene.info.n_heads)])
+    best, order = rows.argmax(axis=1), np.argsort(-rows.max(axis=1), kind="stable")
+    one = int(order[0])
+    focus, other = word(scene.names[scene.word]), next((int(head) for head in order if best[head] != best[one]), None)
+    if other is None:
+        least = int(order[-1])
+        return lesson(
+            "heads/why-several-alike",
+            focus=focus,
+            best=word(scene.key_names[best[one]]),
+            least=fact(float(rows[least].max())),
+            least_head=least + 1,
+            most=fact(float(rows[one].max())),
+            most_head=one + 1,
+        )
+    mean = rows.mean(axis=0)
+    return lesson(
+        "heads/why-several",
+        focus=focus,
+        one=one + 1,
+        one_best=word(scene.key_names[best[one]]),
+        one_weight=fact(float(rows[one].max())),
+        one_mean=fact(float(mean[best[one]])),
+        other=other + 1,
+        other_best=word(scene.key_names[best[other]]),
+        other_weight=fact(float(rows[other].max())),
+        other_mean=fact(float(mean[best[other]])),
+    )
+
+
 STEP = Step(
     key="heads",
     name=message("Heads"),
@@ -190,6 +224,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

@@ -11,12 +11,13 @@ from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import exact, fact, lesson, small, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.lesson.steps.scale import scaled_name
 from attention.messages import message
 from attention.snippets import Library, Values, array_code, shapes
+from attention.steps import softmax
 
 __all__ = ["STEP"]
 
@@ -138,6 +139,26 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(question, tuple(map(str, offered)), because, right)
 
 
+# With four decimals, anything smaller would be written as 0.
+LEAST_EXACT = 0.00005
+
+
+def _whys(scene: Scene) -> str:
+    """Say what a score of 0 would get in the row in focus: of what is hidden or, if nothing is, of the least weight."""
+    scores, visible = scene.steps.masked_scores[scene.word], scene.visible[scene.word]
+    if visible.sum() < 2:
+        return ""
+    hidden = np.flatnonzero(~visible)
+    key = int(hidden[0]) if hidden.size else int(scores.argmin())
+    zero = float(softmax(np.where(np.arange(scores.size) == key, 0.0, scores))[key])
+    return lesson(
+        "mask/why-infinity",
+        focus=word(scene.names[scene.word]),
+        key=word(scene.key_names[key]),
+        zero=exact(zero) if zero >= LEAST_EXACT else f"<b>{small(zero)}</b>",
+    )
+
+
 STEP = Step(
     key="mask",
     name=message("Mask"),
@@ -145,6 +166,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

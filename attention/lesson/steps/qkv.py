@@ -12,7 +12,7 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt, are_close
-from attention.lesson.guess import TIE, Guess, words_seen
+from attention.lesson.guess import TIE, Guess, words_of, words_seen
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, listed, word
 from attention.lesson.scene import Scene
@@ -360,6 +360,25 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(lesson("guess/qkv", **names), answers, because, frozenset({right}))
 
 
+def _whys(scene: Scene) -> str:
+    """Say what one matrix for queries and keys would do to the scores of two words, where the same tokens meet."""
+    if scene.own_key is None:
+        return ""
+    queries, scores, focus = scene.steps.queries, scene.steps.scores, scene.word
+    others = [position for position in words_of(scene.tokens) if position != focus]
+    if not others:
+        return ""
+    other = max(others, key=lambda position: abs(float(scores[focus, position] - scores[position, focus])))
+    return lesson(
+        "qkv/why-three",
+        focus=word(scene.names[focus]),
+        other=word(scene.names[other]),
+        same=fact(float(queries[focus] @ queries[other])),
+        forth=fact(float(scores[focus, other])),
+        back=fact(float(scores[other, focus])),
+    )
+
+
 STEP = Step(
     key="qkv",
     name="Q · K · V",
@@ -367,6 +386,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

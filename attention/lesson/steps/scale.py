@@ -148,13 +148,10 @@ NEARLY_ALL = 0.9
 
 def _guess(scene: Scene) -> Guess | None:
     """Ask what becomes of the largest weight of the row if the scores are not divided."""
-    steps, row = scene.steps, scene.word
-    if scene.attention.scale == 1 or scene.visible[row].sum() < 2:
+    if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
         return None
-    key = int(steps.weights[row].argmax())
-    scaled = float(steps.weights[row, key])
-    plain = float(softmax(np.where(scene.visible[row], steps.scores[row], -np.inf))[key])
-    names = {"focus": word(scene.names[row]), "best": word(scene.key_names[key])}
+    key, scaled, plain = _largest(scene)
+    names = {"focus": word(scene.names[scene.word]), "best": word(scene.key_names[key])}
     answers = (
         message("it shrinks"),
         message("it stays as it is, within {tie}", tie=TIE),
@@ -168,6 +165,29 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(question, answers, because, frozenset({right}), frozenset(close))
 
 
+def _whys(scene: Scene) -> str:
+    """Say why a root, where the scale is one, and what the division does to softmax's slope."""
+    text = lesson("scale/why-root", root=exact(scene.d_head**0.5)) if scene.attention.has_usual_scale else ""
+    if scene.attention.scale == 1 or scene.visible[scene.word].sum() < 2:
+        return text
+    key, scaled, plain = _largest(scene)
+    return text + lesson(
+        "scale/why-gradient",
+        focus=word(scene.names[scene.word]),
+        best=word(scene.key_names[key]),
+        scaled_slope=exact(scaled * (1 - scaled)),
+        plain_slope=exact(plain * (1 - plain)),
+    )
+
+
+def _largest(scene: Scene) -> tuple[int, float, float]:
+    """Return the key with the largest weight in the row in focus, that weight, and what it is without the division."""
+    steps, row = scene.steps, scene.word
+    key = int(steps.weights[row].argmax())
+    plain = softmax(np.where(scene.visible[row], steps.scores[row], -np.inf))
+    return key, float(steps.weights[row, key]), float(plain[key])
+
+
 STEP = Step(
     key="scale",
     name=message("Scale"),
@@ -176,6 +196,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     charts=_charts,
     code=_code,

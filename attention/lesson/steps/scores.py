@@ -128,6 +128,18 @@ def _guess(scene: Scene) -> Guess | None:
     )
 
 
+def _whys(scene: Scene) -> str:
+    queries, keys = scene.steps.scores.shape
+    return lesson(
+        "scores/why-cost",
+        queries=queries,
+        keys=keys,
+        scores=f"{queries * keys:,}",
+        heads=scene.info.n_heads,
+        doubled=f"{4 * queries * keys:,}",
+    )
+
+
 STEP = Step(
     key="scores",
     name=message("Scores"),
@@ -135,6 +147,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

@@ -10,7 +10,7 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import Guess
+from attention.lesson.guess import Guess, words_seen
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import SMALLEST_TOLD, exact, fact, lesson, listed, word
 from attention.lesson.scene import Scene
@@ -230,6 +230,27 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(question, tuple(names), because, shares=tuple(shares))
 
 
+def _whys(scene: Scene) -> str:
+    weights, row = scene.steps.weights, scene.word
+    if scene.visible[row].sum() < 2:
+        return ""
+    idle = [token.position for token in scene.key_tokens if token.is_special or token.position == 0]
+    focus = word(scene.names[row])
+    text = lesson("softmax/why-one", focus=focus, idle=fact(float(weights[row, idle].sum())))
+    others = [key for key in words_seen(scene) if key != row]
+    if scene.own_key is None or not others:
+        return text
+    other = max(others, key=weights[row].__getitem__)
+    return text + lesson(
+        "softmax/why-asymmetric",
+        focus=focus,
+        other=word(scene.names[other]),
+        forth=fact(float(weights[row, other])),
+        back=fact(float(weights[other, row])),
+        column=fact(float(weights[:, other].sum())),
+    )
+
+
 STEP = Step(
     key="softmax",
     name=message("Softmax"),
@@ -237,6 +258,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

@@ -193,6 +193,15 @@ def _guess(scene: Scene) -> Guess | None:
     return around(count, lesson("guess/tokens", noun=noun, model=word(scene.info.name)), because)
 
 
+def _whys(scene: Scene) -> str:
+    weights = scene.steps.weights[scene.word]
+    best = int(weights.argmax())
+    if not scene.info.reading.takes_sentences or not weights[best]:
+        return ""
+    names = {"focus": word(scene.names[scene.word]), "best": word(scene.key_names[best])}
+    return lesson("tokens/why-attention", weight=fact(float(weights[best])), **names)
+
+
 STEP = Step(
     key="tokens",
     name=message("Tokens"),
@@ -201,6 +210,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     aside=no_words,
     strips=_strips,
     code=_code,

@@ -136,6 +136,23 @@ def _guess(scene: Scene) -> Guess | None:
     return Guess(question, (message("yes"), message("no, another one does")), because, frozenset(right))
 
 
+def _whys(scene: Scene) -> str:
+    weights = scene.steps.weights[scene.word]
+    if scene.visible[scene.word].sum() < 2:
+        return ""
+    lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
+    best, largest = int(weights.argmax()), int(lengths.argmax())
+    return lesson(
+        "sum/why-importance",
+        focus=word(scene.names[scene.word]),
+        best=word(scene.key_names[best]),
+        weight=fact(float(weights[best])),
+        length=fact(float(lengths[best])),
+        largest=word(scene.key_names[largest]),
+        largest_length=fact(float(lengths[largest])),
+    )
+
+
 STEP = Step(
     key="sum",
     name=message("Weighted sum"),
@@ -143,6 +160,7 @@ STEP = Step(
     formula=_formula,
     words=_words,
     guess=_guess,
+    whys=_whys,
     exhibits=_exhibits,
     code=_code,
     shapes=_shapes,

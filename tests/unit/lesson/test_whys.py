@@ -1,0 +1,91 @@
+"""The questions that come up at a step are answered with numbers that are worked out here once more."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention.figures.format import number
+from attention.lesson.steps import STEPS, step_of
+
+SENTENCE = "the dog saw the old cat near the house"
+
+
+def told(scene, key):
+    return re.sub("<[^>]+>", "", step_of(key).whys(scene))
+
+
+@pytest.fixture(params=["toy", "minilm-l6", "smollm2-135m"])
+def asked(request, scene_of):
+    info = scene_of(request.param, SENTENCE).info
+    return scene_of(request.param, SENTENCE, layer=info.default_layer, head=info.default_head, at=5)
+
+
+def test_every_step_answers_something_and_leaves_no_place_open(asked):
+    for step in STEPS:
+        text = told(asked, step.key)
+        assert "?" in text, step.key
+        assert "$" not in text
+
+
+def test_with_one_matrix_for_queries_and_keys_the_scores_are_symmetric(asked):
+    same = asked.steps.queries @ asked.steps.queries.T
+    np.testing.assert_allclose(same, same.T, atol=1e-4)
+    scores, focus = asked.steps.scores, asked.word
+    others = [token.position for token in asked.tokens if token.word is not None and token.position != focus]
+    other = max(others, key=lambda key: abs(scores[focus, key] - scores[key, focus]))
+    for value in (same[focus, other], scores[focus, other], scores[other, focus]):
+        assert number(float(value)) in told(asked, "qkv")
+
+
+def test_the_slope_of_softmax_is_weight_times_one_minus_weight(asked):
+    scores = asked.steps.masked_scores[asked.word].astype(np.float64)
+    key, tiny = int(asked.steps.weights[asked.word].argmax()), 1e-6
+
+    def weight(change):
+        row = np.exp(scores - scores.max() + change * (np.arange(scores.size) == key))
+        return row[key] / row.sum()
+
+    slope = (weight(tiny) - weight(-tiny)) / (2 * tiny)
+    assert number(slope, 4) in told(asked, "scale")
+
+
+def test_a_masked_score_of_0_would_get_weight(scene_of):
+    scene = scene_of("toy", SENTENCE, mask="causal", at=3)
+    row = np.append(scene.steps.scaled_scores[3, :4].astype(np.float64), 0.0)
+    weight = np.exp(row - row.max())[-1] / np.exp(row - row.max()).sum()
+    assert number(weight, 4) in told(scene, "mask")
+
+
+def test_attention_is_not_symmetric_and_columns_do_not_add_up_to_1(asked):
+    text, weights = told(asked, "softmax"), asked.steps.weights
+    seen = [
+        token.position
+        for token in asked.tokens
+        if token.word is not None and token.position != asked.word and asked.visible[asked.word, token.position]
+    ]
+    other = max(seen, key=lambda key: weights[asked.word, key])
+    for value in (weights[asked.word, other], weights[other, asked.word], weights[:, other].sum()):
+        assert number(float(value)) in text
+
+
+def test_a_text_that_is_twice_as_long_has_four_times_as_many_scores(asked):
+    size = len(asked.tokens)
+    assert f"{size**2} scores" in told(asked, "scores")
+    assert f"{(2 * size) ** 2:,} in each head" in told(asked, "scores")
+
+
+def test_the_same_word_twice_is_told_apart_by_its_positions_alone(scene_of):
+    scene = scene_of("toy", SENTENCE, at=1)
+    parts = scene.trace.embeddings
+    np.testing.assert_array_equal(parts.words[0], parts.words[3])
+    assert "the (0) and the (3) begin with the same word vector" in told(scene, "embed")
+    assert number(float(np.linalg.norm(parts.positions[0] - parts.positions[3]))) in told(scene, "embed")
+
+
+def test_two_heads_answer_differently_and_their_mean_like_neither(asked):
+    rows = np.stack([asked.attention.head(head).weights[asked.word] for head in range(asked.info.n_heads)])
+    head = int(rows.max(axis=1).argmax())
+    text = told(asked, "heads")
+    assert f"head {head + 1} gives most to {asked.key_names[rows[head].argmax()]}" in text
+    assert number(float(rows.mean(axis=0)[rows[head].argmax()])) in text
