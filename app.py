@@ -1,4 +1,4 @@
-"""The front door: what this is, a live first heatmap, and the way in; and the app that the server serves."""
+"""The front page: what this is, a first live heatmap, and the way in; and the app that the server serves."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ if __name__ == "__main__":
     front.show()
     state.close_page()
 else:
-    # The server imports it, whichever way it was started, for what stands around the pages.
+    # The server imports this file, however it was started, for what surrounds the pages.
     from attention.ui import server
 
     app = st.App(__file__, lifespan=server.lifespan, middleware=server.middleware(__file__))

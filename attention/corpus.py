@@ -1,8 +1,8 @@
-"""Sentences to look at heads with: the ones that come with the project, and those of a person's own file.
+"""Sentences for studying heads: those that come with the project, and those from the user's own file.
 
-A head says little about itself on one sentence, and more on many. ``sentences()`` are plain ones; ``annotated()``
-say of every word which word it depends on, and how (``assets/dependencies.md`` tells by what rules), so that one can
-count how often a head of the model looks from a word to its grammatical head (Clark et al. 2019, section 4.2).
+One sentence tells little about a head, many tell more. ``sentences()`` are plain sentences; ``annotated()`` also say
+on which word every word depends, and how (``assets/dependencies.md`` gives the rules), so that one can count how often
+an attention head finds the grammatical head of a word (Clark et al. 2019, section 4.2).
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ __all__ = [
 
 _ASSETS = Path(__file__).resolve().parents[1] / "assets"
 
-# What a file of a person's own may hold: enough for a good count, little enough to be read at once.
+# The limits for a user's own file: enough for reliable counts, little enough to be read at once.
 MAX_BYTES = 2**20
 MAX_LINES = 5_000
 MAX_LINE_CHARACTERS = 2_000
 
-# So many line numbers a problem names; of the others it gives the count.
+# How many line numbers a problem names; the others are only counted.
 _NAMED_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """One sentence, and for each of its words: its head (an index, None for the root), how, and where it stands.
+    """One sentence, and for each of its words: its head (an index, None for the root), its relation, and its span.
 
-    A word is what a treebank takes for one: ``n't``, ``'s`` and every punctuation mark are words too. A span is where
-    the word lies in ``text``, its first character and the one after its last, so that a model's token belongs to the
-    word whose span holds the token's ``start``.
+    Words are those of a treebank: ``n't``, ``'s`` and every punctuation mark are words too. The span of a word is its
+    first character in ``text`` and the one after its last, so that a model's token belongs to the word whose span
+    contains the token's ``start``.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Annotated:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The lines of a file that can be used, cleaned, and in plain sentences what could not be."""
+    """The usable lines of a file, cleaned, and plain sentences about the lines that could not be used."""
 
     lines: tuple[str, ...]
     problems: tuple[str, ...]
@@ -63,25 +63,25 @@ class Sentences:
 
 @cache
 def sentences() -> tuple[str, ...]:
-    """Return the plain sentences that come with the project, in a mixed order."""
+    """Return the plain sentences that come with the project, in random order."""
     return tuple((_ASSETS / "corpus.txt").read_text("utf-8").splitlines())
 
 
 @cache
 def annotated() -> tuple[Annotated, ...]:
-    """Return the sentences whose dependencies were annotated by hand."""
+    """Return the sentences with dependencies that were annotated by hand."""
     _, *rows = (_ASSETS / "dependencies.tsv").read_text("utf-8").splitlines()
     return tuple(_annotated(block) for block in _blocks(row.split("\t") for row in rows))
 
 
 def read_sentences(data: bytes) -> Sentences:
-    """Read a person's own file, one sentence a line; what cannot be used is left out, and said, never raised."""
+    """Read a user's own file, one sentence per line; what cannot be used is left out and reported, never raised."""
     if not data:
         return Sentences((), ("The file is empty.",))
     problems = []
     body = data.removeprefix(codecs.BOM_UTF8)
     if len(data) > MAX_BYTES:
-        # bytes.splitlines ends a line at \n, \r and \r\n; the line that the limit cuts through does not count.
+        # bytes.splitlines ends lines at \n, \r and \r\n; a line that is cut by the limit does not count.
         body = body[:MAX_BYTES]
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
         problems.append(_too_large(len(body.splitlines())))
@@ -138,7 +138,7 @@ def _name_lines(numbers: Sequence[int]) -> str:
 
 
 def _blocks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Part the rows of the table where a blank one stands."""
+    """Split the rows of the table at blank ones."""
     block: list[list[str]] = []
     for row in rows:
         if row != [""]:
@@ -151,14 +151,14 @@ def _blocks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
 
 
 def _annotated(rows: Sequence[Sequence[str]]) -> Annotated:
-    """Make a sentence out of its rows: sentence number, word number, word, number of the head (0: root), relation."""
+    """Make a sentence from its rows: sentence number, word number, word, number of the head (0: root), relation."""
     _, _, words, heads, relations = zip(*rows, strict=True)
     text, spans = _detokenise(words)
     return Annotated(text, words, tuple(int(head) - 1 if int(head) else None for head in heads), relations, spans)
 
 
 def _detokenise(words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Write words as one types them, ``do n't`` as ``don't``, and note where in the text each of them lies."""
+    """Join words in normal spelling, ``do n't`` as ``don't``, and return the span of each of them in the text."""
     text = ""
     spans = []
     within_quotation = False

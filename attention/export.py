@@ -1,8 +1,8 @@
-"""What one can take away: pictures as files that stand alone, and the numbers of a run.
+"""Files to download: self-contained pictures, and the numbers of a run.
 
-The HTML files hold the component itself and its numbers. They open from a disk, ask no network for
-anything (their own policy forbids it) and do what the picture on the page does. The SVG is for papers
-and slides. The ``.npz`` is for NumPy.
+The HTML files contain the component itself and its numbers. They open from a disk, fetch nothing from a
+network (their own policy forbids it) and do what the picture on the page does. The SVG is for papers and
+slides. The ``.npz`` is for NumPy.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ __all__ = ["atlas_html", "explanation", "head_view_html", "matrix_html", "matrix
 
 
 def atlas_html(data: Atlas, title: str, caption: str = "") -> str:
-    """Return the picture of all heads as an HTML file that needs nothing else."""
+    """Return the picture of all heads as a self-contained HTML file."""
     return _alone(data, title, caption)
 
 
 def head_view_html(data: HeadView, title: str, caption: str = "") -> str:
-    """Return the head view as an HTML file that needs nothing else."""
+    """Return the head view as a self-contained HTML file."""
     return _alone(data, title, caption)
 
 
 def matrix_html(data: Matrix, title: str, caption: str = "") -> str:
-    """Return the matrix as an HTML file that needs nothing else."""
+    """Return the matrix as a self-contained HTML file."""
     return _alone(data, title, caption)
 
 
@@ -58,30 +58,30 @@ def _alone(figure: Figure, title: str, caption: str) -> str:
 
 # --------------------------------------------------------------------------------------------- SVG
 
-# The full colours on a light page, as assets/components/colours.js has them; a test compares them.
+# The full colours on a light page, as in assets/components/colours.js; a test compares them.
 _FULL = {"weights": "#5e2a84", "positive": "#b9304a", "negative": "#3b76b5"}
-# As many as a picture of one byte a cell has, besides the one that is clear.
+# As many as an image with one byte per cell can have, besides the transparent one.
 _N_COLOURS = 255
 _INK, _MUTED, _LINE = "#0f1722", "#4a5260", "#d3d9e0"
 _ROLES = {"query": colours.QUERY, "key": colours.KEY, "value": colours.VALUE, "plain": _MUTED}
 
-_LABEL, _SMALL, _NUMBER = 14, 12, 12  # sizes of letters
-_NUMBERED_PITCH = (34, 26)  # of a cell with a number in it: at least so wide, so high
-_SIDE = 640  # of a picture without numbers, at most
+_LABEL, _SMALL, _NUMBER = 14, 12, 12  # font sizes
+_NUMBERED_PITCH = (34, 26)  # the least width and height of a cell with a number in it
+_SIDE = 640  # the largest side of a picture without numbers
 _MAX_PITCH = 28
-_MAX_LABEL = 14  # letters of a label; the whole one is in its title
-_MAX_CELLS = 1200  # as elements; more of them are one image
+_MAX_LABEL = 14  # the most letters of a label; all of it is in its title
+_MAX_CELLS = 1200  # the most cells that are elements; more become one image
 _EDGE = 16
 _TOTAL_GAP = 8
 
 
 def matrix_svg(data: Matrix) -> str:
-    """Return the matrix as a plain SVG picture on white, with its numbers if it has at most 24 rows and columns."""
+    """Return the matrix as a plain SVG picture on white; with at most 24 rows and columns, its numbers are written."""
     return _Svg(data).draw()
 
 
 class _Svg:
-    """The lengths of one picture, and how its parts are drawn."""
+    """The measurements of one picture, and how its parts are drawn."""
 
     def __init__(self, data: Matrix) -> None:
         self.data = data
@@ -92,13 +92,13 @@ class _Svg:
         self.columns = [_shortened(label) for label in data.column_labels]
         self.pitch_x, self.pitch_y = self._pitches()
         widest = max((_width(label, _LABEL) for label in self.columns), default=0.0)
-        # Labels that are wider than their columns stand upright.
+        # Labels that are wider than their columns are written vertically.
         self.is_upright = widest > self.pitch_x - 6
         self.left = _EDGE + max((_width(label, _LABEL) for label in self.rows), default=0.0) + 8
         self.top = _EDGE + 44 + (widest if self.is_upright else _LABEL) + 8
         gap = _TOTAL_GAP if data.has_total_row else 0
         self.bottom = self.top + n_rows * self.pitch_y + gap
-        # Several of these pictures may be written into one page, where an id is of one of them.
+        # Several of these pictures may be embedded in one page, where ids have to be unique.
         drawn = data.drawn.tobytes() + data.title.encode("utf-8", "replace")
         self.hatch_id = f"hatch-{hashlib.sha256(drawn).hexdigest()[:12]}"
         self.width = max(self.left + n_columns * self.pitch_x, _EDGE + 340.0) + _EDGE
@@ -188,7 +188,7 @@ class _Svg:
                 yield _text(self._written(value), {**middle, "font-size": _NUMBER, "fill": ink})
 
     def _image(self) -> Iterator[str]:
-        """One pixel a cell, made large; what is masked is clear, and the hatching shows through."""
+        """Yield an enlarged image of one pixel per cell; masked cells are transparent, so that hatching shows."""
         n_columns = self.data.values.shape[1]
         body = len(self.rows) - self.data.has_total_row
         for start, stop in ((0, body), (body, len(self.rows))):
@@ -214,7 +214,7 @@ class _Svg:
             yield _element("line", {"x1": self.left, "x2": right, "y1": y, "y2": y, **line})
 
     def _steps(self, values: Any) -> Any:
-        """Return which colour each number has; what is masked has the one after the last."""
+        """Return the index of each number's colour; masked cells have the one after the last."""
         n_colours = len(self.fills)
         lowest, n_steps = (0, n_colours - 1) if self.data.palette == "weights" else (-1, n_colours // 2)
         part = np.clip(np.nan_to_num(values, nan=0) / self.data.colour_limit, lowest, 1)
@@ -239,7 +239,7 @@ _HATCHING = (
 
 
 def _element(tag: str, attributes: Mapping[str, object], *inside: str) -> str:
-    """Write an element; what is inside is written already."""
+    """Write an element, whose content is already written."""
     written = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items())
     return f"<{tag}{written}>{''.join(inside)}</{tag}>" if inside else f"<{tag}{written}/>"
 
@@ -253,7 +253,7 @@ def _round(value: float) -> str:
 
 
 def _text(text: str, attributes: Mapping[str, object], *inside: str) -> str:
-    """Write text, whose direction of writing stays inside it."""
+    """Write text whose writing direction does not affect what is around it."""
     return _element("text", {**attributes, "style": "unicode-bidi:isolate"}, plain(text), *inside)
 
 
@@ -269,7 +269,7 @@ def _shortened(label: str) -> str:
 
 
 def _width(text: str, size: float) -> float:
-    """Return about how wide a text is: a file cannot know the fonts of those who open it."""
+    """Estimate the width of a text: a file cannot know the fonts of its readers."""
     return size * sum(_letter(letter) for letter in text)
 
 
@@ -282,7 +282,7 @@ def _letter(letter: str) -> float:
 
 
 def _every(pitch: float, room: float) -> int:
-    """Return n, where every n-th label has room."""
+    """Return the smallest n for which every n-th label has room."""
     every = 1
     while every * pitch < room:
         every *= 2
@@ -291,7 +291,7 @@ def _every(pitch: float, room: float) -> int:
 
 @cache
 def _scale(palette: Palette) -> tuple[list[str], list[str]]:
-    """Return the colours from the smallest number to the largest, and what can be read on each."""
+    """Return the colours from the smallest number to the largest, and a legible text colour for each."""
     white = _rgb("#ffffff")
     if palette == "weights":
         rgb = _ramp(white, _rgb(_FULL["weights"]), _N_COLOURS)
@@ -311,7 +311,7 @@ def _linear(rgb: Float[Array, "*n 3"]) -> Float[Array, "*n 3"]:
     return np.where(rgb <= 10.31475, rgb / 3294.6, ((rgb / 255 + 0.055) / 1.055) ** 2.4)
 
 
-# OKLab (Ottosson 2020), in which equal steps look equal.
+# OKLab (Ottosson 2020), in which equal distances look equal.
 _TO_CONES = np.array([
     [0.4122214708, 0.5363325363, 0.0514459929],
     [0.2119034982, 0.6806995451, 0.1073969566],
@@ -325,7 +325,7 @@ _TO_LAB = np.array([
 
 
 def _ramp(start: Float[Array, " 3"], end: Float[Array, " 3"], n_colours: int) -> Array:
-    """Return whole red, green and blue of so many colours between two, both included."""
+    """Return ``n_colours`` colours from one to another, both included, as integers for red, green and blue."""
     lab_start, lab_end = (np.cbrt(_linear(rgb) @ _TO_CONES.T) @ _TO_LAB.T for rgb in (start, end))
     lab = lab_start + (lab_end - lab_start) * np.linspace(0, 1, n_colours)[:, None]
     linear = np.clip((lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_CONES).T, 0, 1)
@@ -334,7 +334,7 @@ def _ramp(start: Float[Array, " 3"], end: Float[Array, " 3"], n_colours: int) ->
 
 
 def _png(steps: Array, fills: list[str]) -> bytes:
-    """Return a picture of one pixel a cell; the colour after the last one is clear."""
+    """Return an image with one pixel per cell; the colour after the last one is transparent."""
     image = Image.fromarray(steps.astype(np.uint8), "P")
     palette = [[*_rgb(fill), 255] for fill in fills] + [[0, 0, 0, 0]]
     image.putpalette(np.array(palette, np.uint8).tobytes(), "RGBA")
@@ -349,16 +349,16 @@ def _png(steps: Array, fills: list[str]) -> bytes:
 def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
     """Return a run as a compressed ``.npz``, which ``np.load`` opens without pickles.
 
-    Every number is the trace's own float32, bit for bit: nothing is rounded. What fits under 1 MB for
-    32 tokens and a BERT of 12 layers, 12 heads and d_model 768 is one layer whole, or one step of all:
+    Every number is the trace's own float32, bit for bit: nothing is rounded. To stay under 1 MB for 32 tokens
+    and a BERT of 12 layers, 12 heads and d_model 768, a file contains either all of one layer or a part of all:
 
-    - with a ``layer``, counted from 0: its inputs, queries, keys, values, mask and position bias
-      (if there is one), scale, weights and the outputs of its heads as the model itself gave them;
-    - without: the weights, scale and mask of every layer.
+    - with a ``layer``, counted from 0: its inputs, queries, keys, values, mask and position bias (if there
+      is one), scale, weights, and the outputs of its heads as the model itself produced them;
+    - without it: the weights, scale and mask of every layer.
 
-    Both have the text, the tokens (a word of -1 is none) and the name of the model; of cross-attention also
-    ``key_tokens``, which are looked at. The arrays of a layer are named after it, ``layer_5_weights``, with the
-    shapes (heads, queries, keys) or (heads, tokens, d_head).
+    Both have the text, the tokens (with a word of -1 for none) and the name of the model; for cross-attention
+    also ``key_tokens``, the tokens attended to. The arrays of a layer are named after it, ``layer_5_weights``,
+    and have the shapes (heads, queries, keys) or (heads, tokens, d_head).
 
     Raises:
         IndexError: there is no such layer.
@@ -371,7 +371,7 @@ def trace_npz(trace: Trace, layer: int | None = None) -> bytes:
 
 
 def _named_arrays(trace: Trace, layers: Sequence[int], *, whole: bool) -> Iterator[tuple[str, Array]]:
-    """Return the arrays of a file one by one: the weights of all layers at once may be hundreds of megabytes."""
+    """Yield the arrays of a file one by one: the weights of all layers at once may be hundreds of megabytes."""
     yield from _token_arrays(trace).items()
     for index in layers:
         for name, part in _layer_arrays(trace.layers[index], whole=whole).items():
@@ -379,7 +379,7 @@ def _named_arrays(trace: Trace, layers: Sequence[int], *, whole: bool) -> Iterat
 
 
 def _npz(arrays: Iterable[tuple[str, Array]]) -> bytes:
-    """Write arrays as ``np.savez_compressed`` does, each as it comes."""
+    """Write arrays as ``np.savez_compressed`` does, but one at a time."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays:
@@ -390,7 +390,7 @@ def _npz(arrays: Iterable[tuple[str, Array]]) -> bytes:
 
 def _token_arrays(trace: Trace) -> dict[str, Array]:
     tokens = trace.tokens
-    # In cross-attention others are looked at than those that look.
+    # In cross-attention, the tokens attended to are not the ones that attend.
     read = {} if trace.memory is None else {"key_tokens": np.array([token.text for token in trace.memory], np.str_)}
     return read | {
         "model_id": np.array(trace.info.model_id),
@@ -417,10 +417,10 @@ def _layer_arrays(layer: LayerTrace, *, whole: bool) -> dict[str, Array]:
 
 
 def explanation(file_name: str, sentence: str) -> str | bytes:
-    """Return a file of the kind that its name says, in which there is one sentence and nothing else.
+    """Return a file of the type given by its name, which contains one sentence and nothing else.
 
     Raises:
-        KeyError: there are no such files here.
+        KeyError: this type of file is not used here.
     """
     kinds: dict[str, Callable[[str], str | bytes]] = {".html": _page, ".svg": _drawing, ".csv": _cell, ".npz": _array}
     return kinds[PurePath(file_name).suffix](sentence)

@@ -1,9 +1,9 @@
-"""What a user reads that no lesson text says (labels, notices, names), in the language of the server.
+"""All user-visible text outside the lessons (labels, notices, names), in the language of the server.
 
 English is written where it is shown, as ``message("Clear")`` or ``messages("{n} token", "{n} tokens", n)``, in Python
-and in JavaScript alike. Another language is a folder of ``assets/languages``, named as ``ATTENTION_LANGUAGE`` names
-it: a catalogue ``messages.po`` (GNU gettext), which is read as it is, and a folder ``lessons`` with the lesson texts
-in the files and sections in which the English ones are. What a folder does not have is shown in English.
+and in JavaScript alike. Another language is a folder of ``assets/languages``, whose name is the value of
+``ATTENTION_LANGUAGE``: it has a catalogue ``messages.po`` (GNU gettext), which needs no compiling, and a folder
+``lessons`` with the lesson texts, in the same files and sections as in English. What is missing is shown in English.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from pathlib import Path
 
 __all__ = ["LANGUAGES", "VARIABLE", "Language", "language", "message", "messages", "script_messages"]
 
-# The language of the server: a folder of LANGUAGES, or a path to one that lies elsewhere.
+# The language of the server: the name of a folder in LANGUAGES, or the path of a folder elsewhere.
 VARIABLE, ENGLISH = "ATTENTION_LANGUAGE", "en"
 LANGUAGES = Path(__file__).parents[1] / "assets" / "languages"
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
-# A call of ``message`` or ``messages`` in a script, with the text or the two texts that it gives.
+# A call of ``message`` or ``messages`` in a script, with its one or two texts.
 _CALL = re.compile(rf"\bmessages?\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language: its name, its messages by their English, and which form a number takes.
+    """A language: its name, its messages by their English texts, and its rule for plurals.
 
-    ``messages`` has one text for each form of a number, one alone for what has no number. ``plural`` is the
-    expression of the catalogue's header, in C and so in JavaScript too, with ``n`` for the number.
+    ``messages`` has one text for each plural form, or a single one for a message without a number. ``plural`` is the
+    expression from the catalogue's header, which is valid in C and in JavaScript, with ``n`` for the number.
     """
 
     name: str = ENGLISH
@@ -42,7 +42,7 @@ class Language:
     plural: str = "(n != 1)"
 
     def form(self, n: int) -> int:
-        """Return which of the forms a number takes."""
+        """Return the index of the plural form for a number."""
         return int(c2py(self.plural)(n))
 
 
@@ -72,7 +72,7 @@ def message(text: str, /, **facts: str | float) -> str:
 
 
 def messages(one: str, many: str, n: int, /, **facts: str | float) -> str:
-    """Return the one of two texts, or of as many as the language has, that a number asks for; ``n`` is a fact too.
+    """Return the singular or the plural, or whichever form the language has for ``n``, which is a fact too.
 
     >>> [messages("{n} token", "{n} tokens", n) for n in (0, 1, 2)]
     ['0 tokens', '1 token', '2 tokens']
@@ -84,7 +84,7 @@ def messages(one: str, many: str, n: int, /, **facts: str | float) -> str:
 
 
 def script_messages(script: str) -> str:
-    """Return as JavaScript what ``message`` and ``messages`` need in front of a script that calls them."""
+    """Return the JavaScript that ``message`` and ``messages`` need before a script that calls them."""
     spoken = language()
     asked = {text for call in _CALL.finditer(script) for text in call.groups() if text is not None}
     said = {text: spoken.messages[text] for text in map(_unquoted, sorted(asked)) if text in spoken.messages}
@@ -96,12 +96,12 @@ def script_messages(script: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    # What JavaScript writes between double quotes here, JSON writes in the same way.
+    # The JavaScript strings here, in double quotes, are valid JSON too.
     return str(json.loads(f'"{text}"'))
 
 
 def _fill(text: str, facts: dict[str, str | float]) -> str:
-    """Put facts into places, in one go: what stands in a fact is never a place."""
+    """Put facts into their places in one pass, so that braces inside a fact are never a place."""
     return _PLACE.sub(lambda place: str(facts[place[1]]), text)
 
 
@@ -115,7 +115,7 @@ def _read(folder: Path) -> Language:
     for entry in catalogue:
         texts = tuple(entry.string) if isinstance(entry.string, tuple) else (entry.string,)
         name = entry.id if isinstance(entry.id, str) else entry.id[0]
-        # What is not translated yet, or only guessed from a text that has changed since, is shown in English.
+        # A message that is not translated, or only guessed from an older text (fuzzy), is shown in English.
         if name and all(texts) and not entry.fuzzy:
             said[name] = tuple(map(str, texts))
     return Language(folder.name, folder, said, catalogue.plural_expr)

@@ -1,7 +1,7 @@
-"""A page as a file that needs no server: the blocks that the app draws, written as HTML.
+"""A page as a file that needs no server: the same blocks that the app draws, written as HTML.
 
-It opens from a disk and asks no network for anything (its own policy forbids it). What can be pointed at, pinned and
-reached by keyboard in the app can be here; what would lead to another view does nothing.
+It opens from a disk and fetches nothing from a network (its own policy forbids it). Hovering, pinning and the keyboard
+work as in the app; anything that would lead to another view does nothing.
 """
 
 from __future__ import annotations
@@ -45,35 +45,35 @@ __all__ = ["page", "plain", "theme"]
 
 _FOLDER = Path(__file__).resolve().parents[1] / "assets" / "file"
 
-# The theme of the page, as components read it; a test holds it against the app's own.
+# The theme of the page, as components read it; a test compares it with the app's own.
 _LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
 _DARK = {"background": "#0f1318", "secondary-background": "#1a2027", "text": "#e6e9ef", "border": "#36404b"}
 
-# Buttons that lead to other views alone: their numbers stand beside them.
+# Components that only lead to other views; their numbers are shown beside them in any case.
 _PRESSED = ("buttons",)
-# What XML 1.0 does not allow; HTML does not like it either.
+# Characters that XML 1.0 does not allow, and HTML discourages.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# A hint where a line may break, which MathML has no word for.
+# A hint where a line may break, for which there is no MathML.
 _BREAK = r"\allowbreak"
 
 
 def page(title: str, caption: str, blocks: Blocks) -> str:
-    """Return blocks as an HTML file that needs nothing else."""
+    """Return blocks as a self-contained HTML file."""
     return _Page(title, caption).written(blocks)
 
 
 def theme() -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return the colours of the light page and of the dark one, by what they are for."""
+    """Return the colours of the light page and of the dark one, by their purpose."""
     return _LIGHT, _DARK
 
 
 def plain(text: str) -> str:
-    """Write text for HTML and XML; halves of letters, and what neither may hold, become �."""
+    """Write text for HTML and XML; lone surrogates, and characters that neither may contain, become �."""
     return html.escape(_UNWRITABLE.sub("\ufffd", text))
 
 
 class _Page:
-    """One file while it is written: the figures that are met on the way are collected for its script."""
+    """One file while it is being written; its figures are collected for its script."""
 
     def __init__(self, title: str, caption: str) -> None:
         self.title, self.caption = title, caption
@@ -93,7 +93,7 @@ class _Page:
             Row: self._row,
             Section: self._section,
             Proven: self._proven,
-            # A file leads nowhere, and has nothing to take away but itself.
+            # A file has no links to other pages, and no downloads.
             Download: self._nothing,
             Way: self._nothing,
         }
@@ -103,7 +103,7 @@ class _Page:
         used = sorted({picture["component"] for picture in self.pictures})
         script = f'(() => {{\n"use strict";\n{_components(used)}\n{(_FOLDER / "page.js").read_text("utf-8")}}})();'
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-        # Only this very script may run, whatever a token says, and nothing may be fetched.
+        # Only this very script may run, whatever a token contains, and nothing may be fetched.
         policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
         given = _json({"pictures": self.pictures, "styles": {name: assets.css(name) for name in used}})
         heading = plain(self.title)
@@ -240,7 +240,7 @@ def _rows(columns: Columns) -> str:
 
 
 def _cells(rows: tuple[tuple[str, ...], ...]) -> str:
-    """Write rows as a table; the first has the titles."""
+    """Write rows as a table, the first of them as headings."""
     titles, *others = rows
     head = "".join(f"<th>{plain(title)}</th>" for title in titles)
     body = "".join(f"<tr>{''.join(f'<td>{plain(cell)}</td>' for cell in row)}</tr>" for row in others)
@@ -254,13 +254,13 @@ def _components(names: list[str]) -> str:
 
 
 def _component(name: str) -> str:
-    """Return a component's script as a function, in which what it exports has the name ``component``."""
+    """Return a component's script as a function, in which its default export is named ``component``."""
     code = assets.script(name).replace("export default function (", "function component(", 1)
     return f"(() => {{\n{code}\nreturn component;\n}})()"
 
 
 def _json(value: object) -> str:
-    """Write JSON that can stand inside a script element: no ``<`` can end it or begin a comment in it."""
+    """Write JSON that is safe inside a script element: no ``<`` can end the element or begin a comment."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII, so no U+2028 either
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 

@@ -1,4 +1,4 @@
-"""A picture of 8×8 pixels, written as text: a character for each, row by row, from "0" (black) to "g" (white)."""
+"""A picture of 8×8 pixels, written as text: one character per pixel, row by row, from "0" (black) to "g" (white)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def parse(text: str) -> Float[Array, "8 8"]:
     """Return the grey levels of a picture, from 0 to 16.
 
     Raises:
-        ValueError: it has not 64 characters, or one that is no grey level.
+        ValueError: the text does not have 64 characters, or one of them is not a grey level.
     """
     if len(text) != SIDE * SIDE:
         raise ValueError(
@@ -36,10 +36,10 @@ def is_picture(text: str) -> bool:
 
 
 def shades(text: str) -> Float[Array, "8 8"]:
-    """Return the greys of a picture from 0 to 1.
+    """Return the grey levels of a picture, from 0 to 1.
 
     Raises:
-        ValueError: as ``parse``.
+        ValueError: as for ``parse``.
     """
     return parse(text) / (len(GREYS) - 1)
 
@@ -48,7 +48,7 @@ def write(levels: Float[Array, "8 8"]) -> str:
     """Write a picture as text; each level is rounded to a whole number.
 
     Raises:
-        ValueError: the picture is not of 8×8 pixels, or a level is not between 0 and 16.
+        ValueError: the picture does not have 8×8 pixels, or a level is not between 0 and 16.
     """
     if levels.shape != (SIDE, SIDE):
         raise ValueError(f"A picture must have shape {(SIDE, SIDE)}, got {levels.shape}")

@@ -1,7 +1,7 @@
-"""Two sentences that a model read as one text: which tokens are A's and which B's, and what goes across.
+"""Two sentences that a model read as one text: which tokens belong to A and to B, and the weight that goes across.
 
-A token belongs to the sentence that its segment (BERT's ``token_type_ids``) says: [CLS] and the first
-[SEP] to A, the last [SEP] to B. Padding belongs to neither.
+A token belongs to the sentence of its segment (BERT's ``token_type_ids``): [CLS] and the first [SEP] to A,
+the last [SEP] to B. Padding belongs to neither.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from attention.words import Word
 __all__ = ["BLOCK_NAMES", "SENTENCES", "Block", "block_shares", "groups", "is_pair", "span"]
 
 SENTENCES = ("A", "B")
-# Who asks and who is asked: "AB" is from A to B.
+# Which sentence attends to which: "AB" is from A to B.
 Block = Literal["all", "AA", "AB", "BA", "BB"]
 BLOCK_NAMES: tuple[Block, ...] = get_args(Block)
 
@@ -31,7 +31,7 @@ def is_pair(units: Sequence[Token | Word]) -> bool:
 
 
 def groups(units: Sequence[Token | Word]) -> tuple[tuple[str, int], ...]:
-    """Return the name and the first row of each part of a pair, padding last without a name; none of one sentence."""
+    """Return the name and first row of each part of a pair, with padding last and unnamed; none for one sentence."""
     if not is_pair(units):
         return ()
     parts, start = [], 0
@@ -42,7 +42,7 @@ def groups(units: Sequence[Token | Word]) -> tuple[tuple[str, int], ...]:
 
 
 def span(units: Sequence[Token | Word], sentence: str) -> tuple[int, int]:
-    """Return where a sentence begins and where it ends; its tokens stand side by side.
+    """Return where a sentence begins and ends; its tokens are contiguous.
 
     Raises:
         ValueError: there is no such sentence.
@@ -55,11 +55,11 @@ def span(units: Sequence[Token | Word], sentence: str) -> tuple[int, int]:
 def block_shares(
     weights: Float[Array, "*H T T"], units: Sequence[Token | Word], *, special: bool = True
 ) -> Float[Array, "*H 2 2"]:
-    """Return the mean share of a row's weight that goes from A and from B (rows) to A and to B (columns).
+    """Return the mean share of weight that rows of A and of B (rows) give to A and to B (columns).
 
-    ``S[i, j] = mean over q in sentence i of Σ_{k in sentence j} A[q, k]``, over the rows that look at
-    anything. With ``special``, [CLS] and [SEP] count as the segments say, and each row of S sums to 1.
-    Without, neither their rows nor their columns count: what is missing to 1 went to them.
+    ``S[i, j] = mean over q in sentence i of Σ_{k in sentence j} A[q, k]``, over the rows that are not fully
+    masked. With ``special``, [CLS] and [SEP] count as part of their segments, and each row of S sums to 1.
+    Without it, neither their rows nor their columns count: what is missing from 1 went to them.
     """
     members = _members(units, special).astype(np.float64)  # (2, T)
     looking = weights.any(axis=-1).astype(np.float64) @ members.T  # (*H, 2)

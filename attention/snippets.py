@@ -1,6 +1,6 @@
-"""Arrays and tokens as code that runs if pasted, and the templates that they are put into.
+"""Arrays and tokens as code that runs if pasted, and the templates into which they are put.
 
-What a learner reads is in ``assets/code``, one template per step and library.
+The code that a learner reads is in ``assets/code``, one template per step and library.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ LIBRARIES: tuple[Library, ...] = get_args(Library)
 TEMPLATES = Path(__file__).parents[1] / "assets" / "code"
 IMPORTS: Mapping[Library, str] = {"numpy": "import numpy as np\n", "pytorch": "import torch\n"}
 
-MAX_LITERAL = 64  # numbers, and at most this many rows, that are written out for people to read:
+MAX_LITERAL = 64  # the most numbers, and next the most rows, that are written out legibly
 MAX_LITERAL_ROWS = 8
-MAX_BYTES = 64 * 1024  # of one array, before it is packed
-MAX_COLUMNS = 16  # of a matrix that is too large to paste as a whole
-N_SHOWN = 4  # the first numbers of a vector, printed at the end
+MAX_BYTES = 64 * 1024  # the largest array, before it is packed
+MAX_COLUMNS = 16  # how much is pasted of a matrix that is too large as a whole
+N_SHOWN = 4  # how many numbers of a vector are printed at the end
 
-# What goes into a template. A line with a placeholder whose value is None is left out.
+# The values for a template. A line with a placeholder whose value is None is left out.
 Values = dict[str, str | None]
 
 
 def leading(count: int, nbytes_each: int, at_most: int | None = None) -> slice:
-    """Return all of ``count`` things, or as many of the first as can be pasted."""
+    """Return a slice of all of ``count`` things, or of the first ones, as many as can be pasted."""
     fitting = MAX_BYTES // nbytes_each
     return slice(count) if count <= fitting else slice(max(1, min(fitting, at_most or fitting)))
 
 
 def columns_to_paste(matrix: Array) -> slice:
-    """Return all columns of a matrix, or the first few if it is too large to paste."""
+    """Return a slice of all columns of a matrix, or of the first few if it is too large to paste."""
     return leading(matrix.shape[1], matrix.shape[0] * matrix.itemsize, MAX_COLUMNS)
 
 
 def cut_note(part: slice, count: int, things: str) -> str | None:
-    """Say that only the first of so many things are there; None if all are."""
+    """Say that only the first of ``count`` things are included; None if all are."""
     if part.stop == count:
         return None
     return f"Here only the first {part.stop} of the {count} {things}: all are too many to paste."
@@ -72,7 +72,7 @@ def shapes(**arrays: Array | None) -> Values:
 
 
 def array_code(array: Array, library: Library) -> str:
-    """Return an array as an expression: its numbers where they are few, else packed."""
+    """Write an array as an expression: number by number if there are few, otherwise packed."""
     is_small = array.size <= MAX_LITERAL and (array.ndim == 1 or (array.ndim == 2 and len(array) <= MAX_LITERAL_ROWS))
     if not is_small:
         text = b64encode(np.ascontiguousarray(array, "<f4").tobytes()).decode()
@@ -82,7 +82,7 @@ def array_code(array: Array, library: Library) -> str:
 
 
 def numbers(vector: Array) -> str:
-    """Return the first numbers of a vector as they are printed."""
+    """Write the first numbers of a vector as they are printed."""
     return " ".join(f"{value:.2f}" for value in vector[:N_SHOWN])
 
 
@@ -92,12 +92,12 @@ def _lines(rows: Iterable[str]) -> str:
 
 def _list(numbers: Array, library: Library) -> str:
     minus_infinity = "-np.inf" if library == "numpy" else "-torch.inf"
-    # str of a float32 is the shortest decimal that reads back as the same float32.
+    # str of a float32 is the shortest decimal that is read back as the same float32.
     return "[" + ", ".join(minus_infinity if np.isneginf(x) else str(x) for x in numbers.astype(np.float32)) + "]"
 
 
 def fill(name: str, library: Library, values: Values) -> str:
-    """Return a template filled, without the lines that have no value, and without the helper if nothing is packed."""
+    """Fill a template; lines without a value are left out, and so is the helper if nothing is packed."""
     lines = [line for line in _read(name, library).splitlines() if not _has_no_value(line, values)]
     code = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
     if any(value is not None and value.startswith("unpack(") for value in values.values()):

@@ -1,6 +1,6 @@
-"""What a layer is built of: its branches off the residual stream, and where its norms are.
+"""The structure of a layer: its branches off the residual stream, and where its norms are.
 
-These are facts of a loaded model, read from its modules; nothing here knows any architecture.
+These are facts about a loaded model, read from its modules; nothing here knows any particular architecture.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Branch = Literal["self", "cross", "feed-forward"]
 class Sublayer:
     """One branch of a layer, whose output is added to the residual stream: ``x ← after(x + f(before(x)))``.
 
-    ``norm_before`` and ``norm_after`` are what the norms there are called; empty where there is none. A feed-forward
-    network has a ``width``, the number of its inner neurons (d_ff), and it may be gated (Shazeer 2020).
+    ``norm_before`` and ``norm_after`` are the names of the norms in these places; empty if there is none. A
+    feed-forward network has a ``width``, the number of its inner neurons (d_ff), and may be gated (Shazeer 2020).
     """
 
     branch: Branch
@@ -29,16 +29,16 @@ class Sublayer:
 
     @property
     def is_attention(self) -> bool:
-        """Tell whether tokens look at tokens here."""
+        """Tell whether tokens attend to tokens here."""
         return self.branch != "feed-forward"
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A stack of layers that are all built alike: the sublayers of each, and the norms before and after the stack.
+    """A stack of identical layers: the sublayers of each, and the norms before and after the stack.
 
-    ``embedding_norm`` is applied to the sum of the embeddings, ``final_norm`` to what the last layer leaves; empty
-    where there is none.
+    ``embedding_norm`` is applied to the sum of the embeddings, ``final_norm`` to the output of the last layer; empty
+    if there is none.
     """
 
     sublayers: tuple[Sublayer, ...]
@@ -46,7 +46,7 @@ class Structure:
     final_norm: str = ""
 
     def after(self, branch: Branch) -> tuple[str, Sublayer | None]:
-        """Return the first norm that a sum of this branch meets in its layer, and the sublayer that follows it.
+        """Return the first norm in the layer that follows the addition of this branch, and the next sublayer.
 
         Raises:
             StopIteration: there is no such branch.

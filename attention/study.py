@@ -1,9 +1,9 @@
-r"""What every head of a model does over many sentences: the means of what it does on each.
+r"""What every head of a model does on average over many sentences.
 
-The measures are those of ``attention.measures``, of whole batches of texts at once; only sums are kept, so that
+The measures are those of ``attention.measures``, computed for whole batches of texts; only sums are kept, so that
 memory does not grow with the number of sentences. The weights are those that ``attention.steps`` derives. Axis
-letters: ``L`` layers, ``B`` texts of one batch, ``H`` heads, ``T`` tokens, ``P`` positions. Nothing is masked here but
-what a model hides by itself, and no text is padded: the texts of a batch are equally long.
+letters: ``L`` layers, ``B`` texts of one batch, ``H`` heads, ``T`` tokens, ``P`` positions. There is no mask except the
+model's own, and no padding: all texts of a batch are equally long.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from attention.words import special_names
 
 __all__ = ["MAX_POSITIONS", "AlignedMean", "Collector", "Run", "Study", "StudyResult"]
 
-# The averaged picture of a head has at most so many positions: as many as have room for their numbers.
+# The most positions in the mean picture of a head: as many as have room for their numbers.
 MAX_POSITIONS = 24
-# ... and only those that at least this part of the sentences has: a mean over a few long ones says little.
+# ... and only those that at least this share of the sentences has: a mean over a few long ones says little.
 MIN_SHARE = 0.1
 
-# So many texts are cut into tokens at a time, so that texts of one length meet and memory stays flat ...
+# How many texts are cut into tokens at a time, so that texts of equal length can be grouped and memory is bounded.
 WINDOW = 512
-# ... and so many tokens are run at a time: a batch takes about a tenth of a second, and others get their turn.
+# How many tokens are run at a time: a batch takes about a tenth of a second, so that other users get their turn.
 MAX_BATCH_TOKENS = 512
 MAX_BATCH_TEXTS = 32
-# So many weights are measured at a time: where they are fewer, calling NumPy takes longer than what it does (a third
-# longer in all with an eighth of them), and more of them take memory and no less time.
+# How many weights are measured at a time. With fewer, the overhead of NumPy calls dominates (with an eighth of them,
+# everything takes a third longer); more take more memory and are no faster.
 CHUNK = 2**19
 
 
 class Collector(Protocol):
-    """What takes the batches of a run and makes something of them."""
+    """What receives the batches of a run and computes something from them."""
 
     def add(self, batch: Batch) -> None:
         """Take one batch."""
 
 
 class Run:
-    """A model that goes through texts batch by batch; between two batches it can stay where it is for ever.
+    """A model going through texts batch by batch; it can be left between two batches for any length of time.
 
-    Texts of equal length are run together, those of one window in a mixed order, so that the first half of
-    the batches is not the shorter half of the texts.
+    Texts of equal length are run together. The batches of one window are shuffled, so that the first half of
+    them is not the shorter half of the texts.
     """
 
     def __init__(self, model: Model, texts: Sequence[str], collector: Collector) -> None:
@@ -84,7 +84,7 @@ class Run:
         for start in range(0, len(texts), WINDOW):
             encoded = sorted(self._encode(texts[start : start + WINDOW]), key=_length)
             batches = [batch for n_tokens, alike in groupby(encoded, _length) for batch in _cut(list(alike), n_tokens)]
-            # Always the same order, so that the same texts give the same numbers.
+            # Always in the same order, so that the same texts give the same numbers.
             np.random.default_rng(0).shuffle(batches)
             yield from batches
 
@@ -110,10 +110,10 @@ def _cut(texts: list[Encoded], n_tokens: int) -> Iterator[list[Encoded]]:
 
 @dataclass(frozen=True, slots=True)
 class AlignedMean:
-    """The mean weights of every head, sentences laid on each other at their first or at their last token.
+    """The mean weights of every head, with the sentences aligned at their first or at their last tokens.
 
-    ``weights[l, h, i, j]`` is the mean over those sentences that have both positions, ``counts[i, j]`` of them.
-    A name is that of the token which all sentences have at a position; else it is empty.
+    ``weights[l, h, i, j]`` is the mean over the ``counts[i, j]`` sentences that have both positions. The name of a
+    position is the token that all sentences have there, or empty.
     """
 
     weights: Float[Array, "L H P P"]
@@ -123,11 +123,11 @@ class AlignedMean:
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """What every head did over so many sentences.
+    """What every head did on average over a number of sentences.
 
-    Each number of a summary is the mean over the sentences of what ``summarise`` says of one; only
-    ``same_word`` is taken over the ``n_repeating`` sentences in which a word comes twice. ``pattern_counts``
-    says in how many sentences a head had which of ``PATTERN_NAMES``; ``special`` are the special tokens that came.
+    Each number of a summary is the mean over all sentences of what ``summarise`` returns for one; only
+    ``same_word`` is averaged over the ``n_repeating`` sentences in which a word is repeated. ``pattern_counts``
+    says in how many sentences a head had each of ``PATTERN_NAMES``; ``special`` are the special tokens that occurred.
     """
 
     info: ModelInfo
@@ -143,18 +143,18 @@ class StudyResult:
     special: tuple[str, ...] = ()
 
     def measure(self, name: str) -> Float[Array, "L H"]:
-        """Return one measure of all heads."""
+        """Return one measure for all heads."""
         values = np.array([getattr(summary, name) for summary in self.summaries])
         return values.reshape(self.info.n_layers, self.info.n_heads)
 
     def commonest_pattern(self, layer: int, head: int) -> tuple[PatternName, int]:
-        """Return the pattern that a head has most often, and in how many sentences."""
+        """Return the most common pattern of a head, and the number of sentences in which the head had it."""
         counts = self.pattern_counts[layer, head]
         return PATTERN_NAMES[int(counts.argmax())], int(counts.max())
 
 
 class Study:
-    """Adds up what the heads do, batch by batch; a result can be had after any of them."""
+    """Adds up what the heads do, batch by batch; a result can be computed after any of them."""
 
     def __init__(self, info: ModelInfo) -> None:
         """Begin with nothing."""
@@ -186,7 +186,7 @@ class Study:
             self._add_layers(layers, self._rows(batch, batch.layers[layers]), marks)
 
     def _rows(self, batch: Batch, layers: Sequence[LayerTrace]) -> Rows:
-        """Derive the weights of some layers, and compare what follows from them with the model's own output."""
+        """Derive the weights of some layers, and compare the resulting outputs with the model's own."""
         derived = []
         for layer in layers:
             steps = layer.steps()
@@ -195,7 +195,7 @@ class Study:
         weights = np.stack(derived)
         shape = (len(layers), len(batch.texts), self._info.n_heads, *weights.shape[-2:])
         rows = Rows.of(weights.reshape(shape), _masks(layers, shape))
-        # NumPy's maximum, since Python's passes over NaN, and the proof must not.
+        # NumPy's maximum propagates NaN; Python's may drop it, and the proof must not.
         self._largest_row_error = float(np.maximum(self._largest_row_error, np.abs(rows.totals - 1).max()))
         return rows
 
@@ -210,7 +210,7 @@ class Study:
         self._from_end[layers, :, -n:, -n:] += weights[..., -n:, -n:]
 
     def result(self) -> StudyResult | None:
-        """Return the means over all sentences so far; None if there was none."""
+        """Return the means over all sentences so far; None if there have been none."""
         n = self._lengths.total()
         if not n:
             return None
@@ -237,7 +237,7 @@ class Study:
         return HeadSummary.of(layer, head, {name: float(mean[layer, head]) for name, mean in means.items()})
 
     def _aligned(self, sums: Array, order: slice, names: set[str], named: int) -> AlignedMean:
-        """Divide sums, whose first position is the one that all sentences share, and put them in reading order."""
+        """Turn sums, whose first position is the one that all sentences share, into means in reading order."""
         n_having = np.array(
             [sum(n for length, n in self._lengths.items() if length > i) for i in range(MAX_POSITIONS)], np.int64
         )
@@ -250,7 +250,7 @@ class Study:
 
 
 def _name(token: Token) -> str:
-    """Return the name of a special token; other words may be alike by chance."""
+    """Return the name of a special token, or an empty one: other words may be the same by chance."""
     return token.text if token.is_special else ""
 
 

@@ -1,9 +1,9 @@
-"""How often a head looks from a word to its grammatical head, over the sentences annotated by hand.
+"""How often a head attends from a word to its grammatical head, over sentences annotated by hand.
 
-The question of Clark et al. 2019, "What Does BERT Look At?", section 4.2 and table 1, asked of any model. The rules
-of counting are those of ``attention.measures``; here a model's tokens become the treebank's words, and of all heads
-the best one is chosen, fairly and unfairly. Axis letters: ``S`` directions, ``L`` layers, ``H`` heads, ``T`` tokens,
-``W`` words.
+This is the question of Clark et al. 2019, "What Does BERT Look At?", section 4.2 and table 1, asked of any model. The
+rules of counting are those of ``attention.measures``; here a model's tokens are merged into the treebank's words, and
+the best of all heads is chosen, both on the same sentences and on held-out ones. Axis letters: ``S`` directions, ``L``
+layers, ``H`` heads, ``T`` tokens, ``W`` words.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Of one relation: how many cases there are, the best head, and the best fixed offset; heads count from 0.
+    """The result for one relation: the number of cases, the best head (counted from 0), and the best fixed offset.
 
-    ``held_out`` is the accuracy of heads chosen without the cases that they are tried on: that of the best head of
-    one half of the sentences on the other half, both ways. None if one half has no case.
+    ``held_out`` is the accuracy on cases that were not used to choose the head: the best head of one half of the
+    sentences is tested on the other half, both ways. None if one half has no case.
     """
 
     relation: str
@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PaperFinding:
-    """The same of BERT-base, as published; heads count from 0."""
+    """The same for BERT-base, as published; heads are counted from 0."""
 
     count: int
     direction: Direction
@@ -61,7 +61,7 @@ class PaperFinding:
 
 
 def _paper() -> Mapping[str, PaperFinding]:
-    """Read what the published notebook printed for table 1 (Clark et al. 2019, Syntax_Analysis.ipynb)."""
+    """Read the output of the published notebook for table 1 (Clark et al. 2019, Syntax_Analysis.ipynb)."""
     to_head, to_dependent = DIRECTIONS
     rows = (
         ("prep", 3760, to_head, 6, 3, 66.7, -1, 61.8),
@@ -105,14 +105,14 @@ PAPER = _paper()
 
 
 def parse_of(sentence: Annotated) -> Parse:
-    """Return the gold syntax of an annotated sentence."""
+    """Return the annotated syntax of a sentence."""
     return Parse(sentence.heads, sentence.relations)
 
 
 def positions_of(tokens: Sequence[Token], sentence: Annotated) -> list[list[int]]:
-    """Return for each word the positions of its tokens: those that begin within its span.
+    """Return, for each word, the positions of its tokens, which are those that begin within its span.
 
-    A word may have none, where a model keeps ``don't`` in one piece, and the treebank cuts it in two.
+    A word may have none, for example if a model keeps ``don't`` in one piece and the treebank cuts it in two.
     """
     places: list[list[int]] = [[] for _ in sentence.spans]
     for token in tokens:
@@ -127,7 +127,7 @@ def word_weights(
 ) -> Float[Array, "*axes W W"]:
     """Merge weights between tokens into weights between the treebank's words; see ``words.merge``.
 
-    Special tokens are no words and are left out. A word without a token looks at nothing and is looked at by none.
+    Special tokens are not words and are left out. The row and the column of a word without a token are 0.
     """
     places = positions_of(tokens, sentence)
     having = [word for word, place in enumerate(places) if place]
@@ -137,10 +137,10 @@ def word_weights(
 
 
 class SyntaxCheck:
-    """Collects what the heads of a model look at in annotated sentences, and says which finds what best."""
+    """Collects the predictions of a model's heads on annotated sentences, and finds the best head for each relation."""
 
     def __init__(self, info: ModelInfo, sentences: Sequence[Annotated]) -> None:
-        """Begin with nothing seen."""
+        """Begin with no predictions."""
         self._info = info
         self._numbers = {sentence.text: number for number, sentence in enumerate(sentences)}
         self._sentences = sentences
@@ -149,7 +149,7 @@ class SyntaxCheck:
         self.difference, self.largest_row_error = Difference(), 0.0
 
     def add(self, batch: Batch) -> None:
-        """Take what the heads look at in the sentences of a batch."""
+        """Add the predictions of all heads on the sentences of a batch."""
         derived = [layer.steps() for layer in batch.layers]
         n_tokens = derived[0].weights.shape[-1]
         weights = np.stack([steps.weights for steps in derived])
@@ -164,7 +164,7 @@ class SyntaxCheck:
             self.n_without_token += sum(not place for place in positions_of(text.tokens, sentence))
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return of each relation the best head of all, the commonest relation first."""
+        """Return the best head for each relation, the most common relation first."""
         halves = [self._scores([number for number in self._weights if number % 2 == half]) for half in (0, 1)]
         offsets = best_offset(parse_of(self._sentences[number]) for number in self._weights)
         found = []
@@ -198,13 +198,13 @@ class SyntaxCheck:
 
 
 def _best(accuracy: Float[Array, "S L H"]) -> tuple[int, int, int]:
-    """Return where the highest number is; of equal ones, the first."""
+    """Return the indices of the highest number; of equal ones, the first."""
     direction, layer, head = np.unravel_index(int(accuracy.argmax()), accuracy.shape)
     return int(direction), int(layer), int(head)
 
 
 def _held_out(parts: Sequence[RelationScore]) -> float | None:
-    """Return how often heads are right that were chosen on the other half."""
+    """Return how often the heads chosen on one half are right on the other half."""
     if len(parts) < 2:
         return None
     right = sum(

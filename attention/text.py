@@ -1,4 +1,4 @@
-"""What a person typed, made safe to tokenise, to log nothing of, and to put into a link."""
+"""Text that a user typed, made safe to tokenise, to display and to put into a link."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import unicodedata
 from itertools import accumulate
 from urllib.parse import quote
 
-# The longest model here takes 512 tokens, which are about 2,500 characters of English ...
+# The models here accept at most 512 tokens, which are about 2,500 characters of English ...
 MAX_CHARACTERS = 2500
-# ... and a link must hold the text: browsers and proxies take about 8,000 bytes in all, and a
-# character that is not ASCII takes 6 to 12 of them.
+# ... and the text must fit into a link: browsers and proxies accept about 8,000 bytes in all, and a
+# character outside ASCII takes 6 to 12 of them.
 MAX_LINK_BYTES = 7000
 
-# Marks that turn the direction of everything after them, on this page too.
+# Marks that change the direction of all text after them, even outside the text itself.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def clean(text: str) -> str:
     """Return the text on one line: control characters become spaces, lone surrogates U+FFFD.
 
-    Letters of every script, emoji and their zero-width joiners stay. Marks that override the
-    direction of writing go, runs of white space become one space, and the ends are trimmed.
+    Letters of every script, emoji and their zero-width joiners are kept. Marks that override the
+    writing direction are removed, runs of white space become one space, and the ends are trimmed.
     """
     return " ".join("".join(map(_clean_character, text)).split())
 
 
 def shorten(text: str) -> tuple[str, bool]:
-    """Cut a cleaned text to what a link has room for; the flag says whether anything was cut."""
+    """Cut a cleaned text to the length that a link has room for; the flag says whether anything was cut."""
     sizes = accumulate(len(quote(character, safe="")) for character in text[:MAX_CHARACTERS])
     n_kept = sum(size <= MAX_LINK_BYTES for size in sizes)
     return text[:n_kept].rstrip(), n_kept < len(text)

@@ -27,21 +27,21 @@ __all__ = [
     "words_of",
 ]
 
-# How a word piece says that it goes on with the word before it (Devlin et al. 2019, section 3).
+# The mark of a word piece that continues a word (Devlin et al. 2019, section 3).
 CONTINUES = "##"
 
-# How a space is shown that is a part of the token after it, as byte-level tokens have it.
+# How a space is shown that is part of the token after it, as in byte-level tokens.
 SPACE = "␣"
 
-# What BERT's tokeniser cuts off as punctuation although Unicode counts it among the symbols.
+# What BERT's tokenizer treats as punctuation, although Unicode counts it among the symbols.
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A whole word: its pieces joined, what was typed, its first token's position and those of all its tokens.
+    """A whole word: its pieces joined, what was typed, the position of its first token and those of all its tokens.
 
-    A special token or one of padding is a word of its own.
+    Each special token and each padding token is a word by itself.
     """
 
     text: str
@@ -54,12 +54,12 @@ class Word:
 
 
 def words_of(tokens: Sequence[Token]) -> list[Word]:
-    """Return the words that the tokens are pieces of, in order; special tokens stay each on their own."""
+    """Return the words of which the tokens are pieces, in order; each special token is a word by itself."""
     return [_join(list(pieces)) for _, pieces in groupby(tokens, _word_key)]
 
 
 def _word_key(token: Token) -> tuple[bool, int]:
-    """Return what all pieces of one word share and no two special tokens do."""
+    """Return a key that all pieces of a word share, and no two special tokens."""
     if token.is_special or token.word is None:
         return False, token.position
     return True, token.word
@@ -79,9 +79,9 @@ def _join(pieces: Sequence[Token]) -> Word:
 
 
 def special_names(units: Iterable[Token | Word]) -> tuple[str, ...]:
-    """Return the special tokens that are there, each once, as the model writes them: [CLS] and [SEP], or <s> and </s>.
+    """Return the special tokens that occur, each once, as the model writes them: [CLS] and [SEP], or <s> and </s>.
 
-    Padding is not among them.
+    Padding is left out.
     """
     return tuple(dict.fromkeys(unit.text for unit in units if unit.is_special and not unit.is_padding))
 
@@ -89,9 +89,9 @@ def special_names(units: Iterable[Token | Word]) -> tuple[str, ...]:
 def merge_words(
     weights: Float[Array, "*axes Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
 ) -> tuple[Float[Array, "*axes W V"], list[Word]]:
-    """Merge weights between word pieces into weights between words, and return them with the words; see ``merge``.
+    """Merge weights between word pieces into weights between words; return them with the words; see ``merge``.
 
-    The words are those that look. ``key_tokens`` are looked at, in cross-attention; elsewhere they are the same.
+    The words are those of the queries. ``key_tokens`` are the tokens attended to, if these are others.
 
     Raises:
         ValueError: the weights are not between these tokens.
@@ -108,7 +108,7 @@ def merge_words(
 def merge_hidden(
     hidden: Bool[Array, "Q K"], tokens: Sequence[Token], key_tokens: Sequence[Token] | None = None
 ) -> Bool[Array, "W V"]:
-    """Tell which cells between words a mask hides: those of which it hides every piece; see ``merge_words``."""
+    """Tell which cells between words a mask hides: those whose pairs of pieces are all hidden; see ``merge_words``."""
     visible, _ = merge_words((~hidden).astype(np.float32), tokens, key_tokens)
     return visible == 0
 
@@ -123,19 +123,19 @@ def merge(
     groups: Sequence[Sequence[int]],
     key_groups: Sequence[Sequence[int]] | None = None,
 ) -> Float[Array, "*axes W V"]:
-    """Merge rows and columns: attention *to* a group is the sum over its tokens, *from* it the mean over them.
+    """Merge rows and columns: attention *to* a group is the sum over its tokens, *from* it the mean.
 
     ``A'[i, j] = mean over q in group i of Σ_{k in group j} A[q, k]`` (Clark et al. 2019, section 4.1): with
-    every token in one group, each row still sums to 1. The mean is taken over the tokens that look at
-    anything; a group in which none does (all masked) keeps a row of 0.
+    every token in one group, each row still sums to 1. The mean is taken over the tokens whose rows are not
+    fully masked; if all rows of a group are, its row is 0.
 
     Args:
         weights: shape (..., Q, K).
-        groups: the positions of each group's tokens; a token in no group is left out.
-        key_groups: the same of the columns, if they are not the same tokens as the rows.
+        groups: the positions of the tokens in each group; a token that is in no group is left out.
+        key_groups: the same for the columns, if they are not the same tokens as the rows.
 
     Raises:
-        ValueError: a group is empty, or names a position that is not there.
+        ValueError: a group is empty, or contains a position that does not exist.
     """
     n_queries, n_keys = weights.shape[-2:]
     member = _members(groups, n_queries).astype(weights.dtype)
@@ -160,15 +160,15 @@ def hide_tokens(
     renormalise: bool = False,
     keep_keys: Bool[Array, " K"] | None = None,
 ) -> Float[Array, "*axes Q K"]:
-    """Set the rows and columns of the tokens that are not kept to 0; the shape stays.
+    """Set the rows and columns of the tokens that are not kept to 0; the shape does not change.
 
-    ``keep_keys`` says it of the columns, if they are not the same tokens as the rows.
+    ``keep_keys`` is ``keep`` for the columns, if they are not the same tokens as the rows.
 
-    Without ``renormalise`` a row's sum says how much of its weight goes to what is left. With it, each
-    row is divided by that sum, so that it adds up to 1 again; a row with nothing left is 0.
+    Without ``renormalise``, the sum of a row says how much of its weight goes to the tokens that are kept. With
+    it, each row is divided by that sum, so that it adds up to 1 again; a row with nothing left is 0.
 
     Raises:
-        ValueError: ``keep`` is not one truth value per token.
+        ValueError: ``keep`` does not have one truth value per token.
     """
     keep = np.asarray(keep, bool)
     keep_keys = keep if keep_keys is None else keep_keys
@@ -182,15 +182,15 @@ def hide_tokens(
 
 
 def folded(token: Token | Word) -> str:
-    """Return what makes two tokens the same word: their text in lower case, without a space before it."""
+    """Return the form by which two tokens count as the same word: lower case, without a leading space."""
     return token.text.lower().removeprefix(SPACE)
 
 
 def is_punctuation(token: Token | Word) -> bool:
-    """Tell whether all that was typed for the token is punctuation, as BERT's tokeniser understands it.
+    """Tell whether everything that was typed for the token is punctuation according to BERT's tokenizer.
 
-    That is Unicode's categories P and, of ASCII, its symbols: more than the full stop and the comma that
-    Clark et al. 2019 count. A special token is none.
+    That is Unicode's categories P and the ASCII symbols: more than the full stop and the comma that
+    Clark et al. 2019 count. A special token is not punctuation.
     """
     return not token.is_special and bool(token.typed) and all(map(is_punctuation_mark, token.typed))
 

@@ -1,4 +1,4 @@
-"""Code lab: the same attention, written five ways, on the typed sentence."""
+"""Code lab: the same attention written in five ways, on the typed sentence."""
 
 from attention.pages import CODE_LAB
 from attention.ui import frame, state

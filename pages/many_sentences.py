@@ -1,4 +1,4 @@
-"""Many sentences: what every head does in the mean over a corpus, bundled or a person's own."""
+"""Many sentences: what every head does on average over a corpus, the bundled one or the user's own."""
 
 from attention.pages import MANY_SENTENCES
 from attention.ui import corpus_frame, state, study_page

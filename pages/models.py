@@ -1,4 +1,4 @@
-"""Models: all that there are, where they are now, and the way to more of them."""
+"""Models: all available models, where they are now, and how to get more."""
 
 from attention.ui import models_page, state
 

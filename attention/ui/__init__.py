@@ -1,1 +1,1 @@
-"""The only part that knows Streamlit."""
+"""The only part of the project that knows Streamlit."""

@@ -1,8 +1,8 @@
-"""``python -m attention.ui``: start the server, and import what a real model needs before somebody asks for one.
+"""``python -m attention.ui``: start the server, and import what a real model needs before it is asked for.
 
     python -m attention.ui --model=/a/folder --server.port=8501
 
-shows the models of folders too, in ``from_pretrained`` layout; ``--model`` may stand there several times.
+also shows models from folders in ``from_pretrained`` layout; ``--model`` may be given several times.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from attention.models.local import MODEL_DIRS_VARIABLE
 
 __all__ = ["main", "take_models"]
 
-# What takes longest at the start: torch and transformers come with it.
+# The slowest import at the start: it brings in torch and transformers.
 SLOWEST_IMPORT = "attention.models.huggingface"
 
 
 def main() -> None:
-    """Serve app.py in the current folder; the command line takes the options of ``streamlit run``."""
+    """Serve app.py in the current folder; the command line accepts the options of ``streamlit run``."""
     options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
     cli.main(["run", "app.py", *options], prog_name="attention")
 
 
 def take_models(arguments: Sequence[str]) -> list[str]:
-    """Note the folders that ``--model`` names, beside those of the environment, and return the other options."""
+    """Add the folders that ``--model`` names to those of the environment, and return the other options."""
     parser = argparse.ArgumentParser(prog="attention", add_help=False, allow_abbrev=False)
     parser.add_argument("--model", action="append", default=[], type=Path)
     found, others = parser.parse_known_args(arguments)
@@ -47,7 +47,7 @@ def take_models(arguments: Sequence[str]) -> list[str]:
 
 
 def _warm_up() -> None:
-    """Import while the server opens and a browser loads the page; who needs a model sooner waits for the rest."""
+    """Import while the server opens and a browser loads the page; a page that needs a model sooner waits for it."""
     gc.disable()
     try:
         importlib.import_module(SLOWEST_IMPORT)

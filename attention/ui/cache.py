@@ -1,4 +1,4 @@
-"""Models and traces that sessions share: loaded once, read-only, and bounded in memory."""
+"""Models and traces that all sessions share: loaded once, read-only, and bounded in memory."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ __all__ = [
 
 _LOGGER = logging.getLogger(__name__)
 
-# BERT's trace of eight words is 0.4 MB, of 512 tokens 27 MB; SmolLM2's 2 MB and 161 MB.
+# A trace of BERT has 0.4 MB for eight words and 27 MB for 512 tokens; one of SmolLM2, 2 MB and 161 MB.
 MAX_TRACE_BYTES = 168 * 2**20
-# A page shows two runs at most: with fewer, it would run both models anew at every press.
+# A page shows at most two runs: if fewer were kept, it would run both models again at every press.
 MIN_TRACES = 2
 # All 270 heads of SmolLM2 over 480 tokens take about 1 MB, most of it their pictures.
 MAX_SURVEY_BYTES = 32 * 2**20
@@ -76,17 +76,17 @@ SUMMARY_BYTES = 1024
 # The five ways' outputs for one layer: 4 MB for BERT with 512 tokens.
 MAX_FIVE_WAYS_BYTES = 32 * 2**20
 MAX_CHANGES_BYTES = 2**20
-# What a model says in the end is some dozen words with their probabilities.
+# A model's answer is a few dozen words with their probabilities.
 MAX_SAID, MAX_AT_ONCE = 256, 4
 
 
 class ModelFailedError(Exception):
-    """A model failed on a text; the message is for the page and does not hold the text."""
+    """A model failed on a text; the message is for the page and does not contain the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A trace, its proof, which is worked out once, and what both are found by."""
+    """A trace, its proof, which is computed only once, and the key of both."""
 
     trace: Trace
     proof: Proof
@@ -103,15 +103,15 @@ class Recorded:
 
     @property
     def is_pair(self) -> bool:
-        """Tell whether the model read two sentences as one text; a decoder's text is another thing."""
+        """Tell whether the model read two sentences as one text; the text of a decoder is something else."""
         return bool(self.pair) and self.trace.info.build.second.is_joined
 
 
 class _Caches:
-    """What sessions share. The key of everything that a model has made begins with the run that it was made of."""
+    """What sessions share. The key of everything that comes from a model begins with the key of its run."""
 
     def __init__(self) -> None:
-        # More at once would only share the processors, and each takes memory as long as it runs.
+        # More at once would only share the processors, and each takes memory while it runs.
         self.turns = BoundedSemaphore(min(MAX_AT_ONCE, os.cpu_count() or 1))
         self.traces = Kept[RunKey, Recorded](
             MAX_TRACE_BYTES,
@@ -159,7 +159,7 @@ def _caches() -> _Caches:
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> Shelf:
-    """Return the models in memory. The toy has its place beside them: it takes none."""
+    """Return the models in memory. The toy does not count: it takes hardly any."""
     return Shelf(
         _load,
         max_models(),
@@ -171,16 +171,16 @@ def shelf() -> Shelf:
 
 @st.cache_resource(show_spinner=False)
 def downloads() -> Downloads:
-    """Return the models on their way from the hub."""
+    """Return the downloads from the hub."""
     return Downloads(local.fetch)
 
 
 def model_or_reason(
     model_id: str, on_wait: Callable[[Progress | None], None] | None = None
 ) -> Model | ModelUnavailableError:
-    """Load a model once for everybody, if it is not in memory, or say why it cannot be.
+    """Load a model once for all sessions, if it is not in memory; or return the reason why that failed.
 
-    ``on_wait`` is called again and again while it is being loaded.
+    ``on_wait`` is called repeatedly while it is being loaded.
     """
     try:
         with shelf().borrow(model_id, on_wait) as model:
@@ -193,9 +193,9 @@ def model_or_reason(
 def _load(model_id: str, on_progress: OnProgress) -> Model:
     """Load a model.
 
-    What torch and transformers make when they are imported stays, so the garbage collector never sees
-    it: to look through it again and again while it grows takes a third of the time. A model that goes
-    needs no collector: nothing in it leads back to it.
+    What torch and transformers create when they are imported is never released, so the garbage collector does
+    not see it: searching it again and again while it grows would take a third of the time. A model that is
+    dropped does not need the collector, because nothing in it refers back to it.
     """
     gc.disable()
     try:
@@ -206,41 +206,41 @@ def _load(model_id: str, on_progress: OnProgress) -> Model:
 
 
 def waiting(info: ModelInfo) -> str:
-    """Return what a person is told while a model is loaded."""
+    """Return what the user is told while a model is being loaded."""
     if has_to_be_converted(info.model_id):
         return f"Converting {info.name}, once: its packed weights are unpacked and kept, which takes half a minute …"
     return f"Loading {info.name}: once, when the server is new …"
 
 
 def turns() -> BoundedSemaphore:
-    """Return whose turn it is to compute: hold it while working, and give it back in between."""
+    """Return the semaphore for computations: acquire it while computing, and release it in between."""
     return _caches().turns
 
 
 def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:
-    """Return the trace of a text, or of two read together, and its proof, from the cache if they are there.
+    """Return the trace of a text, or of two texts read together, and its proof; from the cache if they are there.
 
     Raises:
-        ValueError: the model does not take such a text, or not the two together; with its own sentence.
-        ModelFailedError: it failed.
-        ModelUnavailableError: it was put out, and cannot be loaded again.
+        ValueError: the model does not accept the text, or the two together; the message is the model's own.
+        ModelFailedError: the model failed.
+        ModelUnavailableError: the model was unloaded, and cannot be loaded again.
     """
     key = RunKey(model.info.model_id, model.info.revision, text, mask, pair)
     return _caches().traces.get(key, lambda: _run(model, key), turns())
 
 
 def recorded_at(run: RunKey) -> Recorded:
-    """Return a run, from the cache if it is there; else the model is run once more.
+    """Return a run from the cache; if it is not there, the model is run once more.
 
     Raises:
-        ModelUnavailableError: the model is not here any more, or another revision of it is.
-        ModelFailedError: it failed.
+        ModelUnavailableError: the model is no longer here, or only in another revision.
+        ModelFailedError: the model failed.
     """
     return _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
 
 
 def scene_at(address: Address) -> Scene:
-    """Return the scene at an address; raises what ``recorded_at`` raises."""
+    """Return the scene at an address, or raise what ``recorded_at`` raises."""
     return recorded_at(address.run).scene(address)
 
 
@@ -257,13 +257,13 @@ def _model_of(run: RunKey) -> Model:
 
 
 def survey_of(address: Address, trace: Trace, look: Look) -> Survey:
-    """Return all heads of the trace at an address, from the cache if they are there."""
+    """Return the survey of all heads of the trace at an address, from the cache if it is there."""
     key = (address.run, address.part, look)
     return _caches().surveys.get(key, lambda: survey(trace, look), turns())
 
 
 def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
-    """Return what comes next after the trace of a run, from the cache if it is there; None if nobody can say."""
+    """Return the prediction of the next token for a run, from the cache if it is there; None if there is none."""
 
     def make() -> Forecast | None:
         found = ShelvedModel(shelf(), trace.info).next_token(trace)
@@ -277,7 +277,7 @@ def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
 
 
 def answer_of(run: RunKey, trace: Trace) -> Answer | None:
-    """Return what the trace of a run was taken for, from the cache if it is there; None if nobody can say."""
+    """Return the classes predicted for a run, from the cache if they are there; None if there are none."""
     if not trace.info.reading.has_classes:
         return None
     try:
@@ -287,7 +287,7 @@ def answer_of(run: RunKey, trace: Trace) -> Answer | None:
 
 
 def five_ways_of(address: Address, scene: Scene) -> list[Result]:
-    """Return what came of the five ways to write the layer at an address, from the cache if it is there."""
+    """Return the results of the five ways to write the layer at an address, from the cache if they are there."""
     key = (address.run, address.part, address.layer, address.head)
     try:
         return _caches().five_ways.get(key, lambda: run_five_ways(_with_added(address, scene), scene.head), turns())
@@ -298,9 +298,9 @@ def five_ways_of(address: Address, scene: Scene) -> list[Result]:
 
 
 def _with_added(address: Address, scene: Scene) -> LayerTrace:
-    """Return a scene's layer with what it added, for which the model runs once more: no trace keeps that.
+    """Return a scene's layer with what it adds, for which the model runs once more, because traces do not keep that.
 
-    If the layer's heads give something else by now, it is another model's, and left out.
+    If the outputs of the layer's heads are not the same this time, it is another model, and what it adds is left out.
     """
     run = address.run
     again = _model_of(run).trace(run.text, run.pair or None, mask=run.mask)
@@ -310,7 +310,7 @@ def _with_added(address: Address, scene: Scene) -> LayerTrace:
 
 
 def changes_of(runs: tuple[RunKey, RunKey], first: Trace, second: Trace) -> Float[Array, "L H"]:
-    """Return how much each head differs between the traces of two runs, from the cache if it is there."""
+    """Return how much each head changes between two runs, from the cache if that is there."""
 
     def make() -> Float[Array, "L H"]:
         changed = changes(first, second)
@@ -321,10 +321,10 @@ def changes_of(runs: tuple[RunKey, RunKey], first: Trace, second: Trace) -> Floa
 
 
 def settle() -> None:
-    """Move all that lives out of the garbage collector's sight, if more modules were imported since the last time.
+    """Hide all living objects from the garbage collector, if modules have been imported since the last time.
 
-    Libraries import much when it is first needed, and it stays. To walk through it whenever garbage is
-    collected takes far longer than a rerun of a page.
+    Libraries import much when it is first needed, and never release it. Searching all of it whenever garbage is
+    collected would take far longer than a rerun of a page.
     """
     _freeze(len(sys.modules))
 

@@ -32,7 +32,7 @@ _ASK = "Type a second sentence above, or choose one of the pairs of examples."
 
 
 def opening(view: View) -> View:
-    """Choose the first pair of examples where somebody comes with the first example of all and no second one."""
+    """Choose the first pair of examples if the text is the very first example and there is no second sentence."""
     if view.beside or view.versus is not None or view.text != DEFAULT_TEXT:
         return view
     first, second = next(iter(_EXAMPLES.values()))
@@ -40,7 +40,7 @@ def opening(view: View) -> View:
 
 
 def second_field(view: View) -> None:
-    """Draw what is compared: two sentences, of which the second is typed here, or two models."""
+    """Draw the choice of what is compared: two sentences, of which the second is typed here, or two models."""
     compared = _MODELS if view.beside else _SENTENCES
     options = (_SENTENCES, _MODELS)
     choices.one_of(BESIDE, message("Compare"), options, key="compared", value=compared, take=_take_compared)
@@ -61,7 +61,7 @@ def second_field(view: View) -> None:
 
 
 def _shortly(example: str) -> str:
-    """Return a pair of examples without the words with which both begin, the second time."""
+    """Return a pair of examples, in which the second leaves out the words with which both begin."""
     first, second = _EXAMPLES[example]
     pairs = list(zip(first.split(), second.split(), strict=False))
     n_alike = next((index for index, (one, other) in enumerate(pairs) if one != other), len(pairs))
@@ -69,14 +69,14 @@ def _shortly(example: str) -> str:
 
 
 def open_panes(view: View) -> list[Pane]:
-    """Run the model on both sentences, or both models on the one."""
+    """Run the model on both sentences, or both models on the same sentence."""
     info = get_info(view.model)
     if not view.page.is_for(info):
         markup.not_for(info, message("sets two English sentences side by side"))
         return []
     if not frame.has_input(view):
         return []
-    # A pair would be read as one text, and a cell of a step has no place here.
+    # A pair would be read as one text, and the cell of a step does not exist here.
     plain = view.without(STEP, PAIR, PART, CELL, OTHER.cell)
     main = frame.open_pane(plain, info)
     if view.beside:
@@ -90,7 +90,7 @@ def open_panes(view: View) -> list[Pane]:
 
 
 def show(view: View, panes: list[Pane]) -> None:
-    """Draw both heatmaps, their difference, what it says and, of one model, how much every head changes."""
+    """Draw both heatmaps, their difference and what it says and, for one model, how much every head changes."""
     if view.beside and panes:
         _place_choices(panes)
     scenes = [pane.scene for pane in panes if pane.scene is not None]
@@ -118,7 +118,7 @@ def show(view: View, panes: list[Pane]) -> None:
     with right:
         markup.prose(tell(comparison, selected))
         csv_button("difference", partial(_difference_table, view.beside, selected), *addresses)
-    # Where the two share no word, no head can be said to change.
+    # If the two share no word, the change of a head is not defined.
     if not view.beside and comparison.counted.any():
         _changes(scenes, addresses)
 
@@ -155,7 +155,7 @@ def _sides(scenes: Sequence[Scene], *, are_models: bool) -> list[Side]:
 
 
 def _selected(view: View, comparison: Comparison) -> tuple[int, int] | None:
-    """Return the cell that the link names, else the one that has changed most."""
+    """Return the cell that the link names or, failing that, the one with the largest change."""
     cell, size = view.pane.cell, len(comparison.places)
     if cell is None or cell.matrix != COMPARE:
         return comparison.most_changed()

@@ -1,11 +1,10 @@
-"""The pictures that a user can touch, as Streamlit's components.
+"""The interactive pictures, as Streamlit components.
 
-Each is a script and a style sheet from ``assets/components``, mounted with plain data. What is pressed in one is
-handed on once, when the page runs next. What comes from a browser is checked first (``attention.figures.touch``): a
-choice that does not exist is no choice.
+Each is a script and a style sheet from ``assets/components``, mounted with plain data. A press is handed on once, when
+the page next runs. What a browser sends is checked first (``attention.figures.touch``): a choice that does not exist
+is ignored.
 
-A session keeps what takes a choice for a while, so that holds on to names and sizes, never to the numbers
-themselves.
+A session keeps the callbacks for a while, so they refer to names and sizes only, never to the numbers themselves.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _COMPONENTS: Mapping[str, Callable[..., Any]] = MappingProxyType({name: componen
 def figure(
     data: Figure, *, key: str, take: Callable[[Parts], None] | None = None, is_selectable: bool | None = None
 ) -> None:
-    """Draw a figure; ``take`` is given the parts of what is pressed in it, as a link has them."""
+    """Draw a figure; ``take`` is called with the parts of what was pressed, as they are written in a link."""
     payload, touch = data.payload(), data.touch
     if "selectable" in payload:
         payload["selectable"] = take is not None if is_selectable is None else is_selectable
@@ -61,7 +60,7 @@ def _pressed(touch: Touch, act: str, take: Callable[[Parts], None], value: objec
 
 
 def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None = None) -> None:
-    """Draw a matrix; ``on_select`` is called with the cell that is clicked, or chosen with Enter."""
+    """Draw a matrix; ``on_select`` is called with the cell that was clicked, or chosen with Enter."""
     figure(data, key=key, take=None if on_select is None else partial(_select, on_select))
 
 
@@ -71,7 +70,7 @@ def _select(on_select: Callable[[Cell], None], parts: Parts) -> None:
 
 
 def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None]) -> None:
-    """Draw all heads as one picture; ``on_choose`` is called with the layer and the head of one, from 0."""
+    """Draw all heads as one picture; ``on_choose`` is called with the chosen layer and head, counted from 0."""
     figure(data, key=key, take=partial(_choose, on_choose))
 
 
@@ -80,9 +79,9 @@ def _choose(on_choose: Callable[[int, int], None], parts: Parts) -> None:
 
 
 def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choose: Callable[[str], None]) -> None:
-    """Draw the steps, pairs of key and name; ``on_choose`` is called with the key of one.
+    """Draw the steps, given as pairs of key and name; ``on_choose`` is called with the key of the chosen one.
 
-    The left and right arrow keys of the whole page lead to the step before and to the next.
+    Anywhere on the page, the left and right arrow keys lead to the previous and the next step.
     """
     known = {step for step, _ in steps}
 
@@ -95,11 +94,11 @@ def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choo
 
 
 def mount(name: str, key: str, data: Any, **acts: Callable[[object], None]) -> None:
-    """Draw the component of this name; what its script sends under the name of an act is handed to that act, once."""
+    """Draw the component with this name; what its script sends under the name of an act is passed to that act, once."""
     for event, act in acts.items():
         state.offer(f"{key}.{event}", None, act, is_press=True)
-    # Streamlit keeps what a script sends where it was given a callback; ours does nothing.
-    # In a list of one, for Streamlit looks through all that is in a dict for tables to send by themselves.
+    # Streamlit keeps what a script sends only if there is a callback, so there is one that does nothing.
+    # The data is in a list, because Streamlit would search a dict for tables to send separately.
     _COMPONENTS[name](key=key, data=[data], **{f"on_{event}_change": _nothing for event in acts})
     if state.is_new():
         said = st.session_state.get(key)

@@ -1,4 +1,4 @@
-"""What the pages about many sentences have in common: no sentence to type, and work that takes a while."""
+"""What the pages about many sentences have in common: no sentence to type, and work that takes time."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = ["begin", "carry_on", "finish", "load", "model_choice", "result_again"
 C = TypeVar("C", bound=Collector)
 R = TypeVar("R")
 
-# For each job that this session has cancelled or gone on with: how often it has, and whether it is cancelled now.
+# For each job that this session has cancelled or continued: how often it has done so, and whether it is cancelled now.
 _PRESSED = "pressed"
 
 
 def begin(page: Page) -> View:
-    """Set the page up and draw its head: the way between pages, the notices and the title."""
+    """Set the page up and draw its header: the navigation, the notices and the title."""
     view = masthead(page)
     notices()
     st.title(page.title, anchor=False)
@@ -50,7 +50,7 @@ def model_choice(view: View) -> ModelInfo:
 
 
 def load(info: ModelInfo) -> Model | None:
-    """Load the model; if it cannot be loaded, or is for something else, say why and what mends it."""
+    """Load the model; if it cannot be loaded, or reads something else, say why and how to put it right."""
     if not state.current().page.is_for(info):
         markup.not_for(info, message("works on English sentences of its own"))
         return None
@@ -64,12 +64,12 @@ def load(info: ModelInfo) -> Model | None:
 
 
 def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
-    """Carry a job on to its end, unless this session has cancelled it, and return what it has come to.
+    """Continue a job to its end, unless this session has cancelled it, and return its result so far.
 
-    A bar says how far it is. Whatever a person does meanwhile runs the page anew, which goes on where this run
-    was left.
+    A bar shows the progress. Anything that the user does meanwhile runs the page again, which continues where this
+    run stopped.
     """
-    # All that can be chosen is drawn, and what follows may take long.
+    # All controls have been drawn, and what follows may take long.
     state.close_page()
     pressed: dict[str, tuple[int, bool]] = st.session_state.setdefault(_PRESSED, {})
     n_presses, is_cancelled = pressed.get(job.key, (0, False))
@@ -105,10 +105,10 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
 
 
 def result_again(job: str, make: Callable[[C], R]) -> R:
-    """Return what a job has come to, for a file that somebody asks for later.
+    """Return the result of a job so far, for a file that is requested later.
 
     Raises:
-        GoneError: others have been looked at since, and it is no longer in memory.
+        GoneError: other jobs have taken its place in memory.
     """
     found = find_job(job)
     if found is None:
@@ -117,17 +117,17 @@ def result_again(job: str, make: Callable[[C], R]) -> R:
 
 
 def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Part a row in what is told and a button.
+    """Divide a row into a message and a button.
 
-    The browser keeps a button that has just been pressed, which is in focus, until the next press. Below the new one
-    it moves nothing when it goes; beside it, the press would find another place under the pointer.
+    The browser keeps a button that has just been pressed, because it has the focus, until the next press. Below the new
+    button, its disappearance moves nothing; beside it, the next press would hit something else under the pointer.
     """
     left, right = st.columns([8, 1])
     return left, right
 
 
 def finish(name: str, difference: Difference, largest_row_error: float) -> None:
-    """Draw the proof over all that was run."""
+    """Draw the proof for everything that was run."""
     proof = Proof.of_outputs(difference, largest_row_error)
     drawing.draw((Proven((proof_line(name, proof),)),), drawing.Source(state.current()))
     settle()
@@ -138,11 +138,11 @@ def _how_far(job: Job[Any]) -> str:
 
 
 def _press(pressed: dict[str, tuple[int, bool]], key: str, number: int, is_cancelled: bool) -> None:
-    """Cancel a job or go on with it.
+    """Cancel a job or continue it.
 
-    A run that a press interrupts never ends, and Streamlit does not forget the press: it may tell of it once more,
-    and would take the next one on the same button for the same. So each press has a button of its own, and only a
-    newer one counts. It asks Streamlit for nothing, which could stop it half way.
+    A run that is interrupted by a press never ends, and Streamlit does not forget the press: it may report it once
+    more, and would take the next press of the same button for the same one. So there is a new button for each press,
+    and only a newer one counts. This function does not call Streamlit, which could stop it half way.
     """
     if number > pressed.get(key, (0, False))[0]:
         pressed[key] = number, is_cancelled

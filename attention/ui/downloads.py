@@ -1,7 +1,7 @@
-"""Files to take away, made when somebody asks for one, out of what is found anew by its names.
+"""Files to download, made on demand from what is found again by its key.
 
-A session keeps what makes a file as long as the button is there, and longer: so that is names (see ``Address``), and
-never the numbers themselves, which would stay in memory with it.
+A session keeps the callback that makes a file as long as the button is there, and longer. So it refers only to names
+(see ``Address``), never to the numbers themselves, which would stay in memory with it.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ Table = Mapping[str, Sequence[object]]
 
 
 class GoneError(Exception):
-    """What a file would be made of is no longer in memory; the message says what to do."""
+    """What a file is made from is no longer in memory; the message says what to do."""
 
 
 def csv_button(name: str, make: Callable[..., Table], *addresses: Address, key: str | None = None) -> None:
-    """Offer a table as CSV; ``make`` is given the scenes at the addresses, and holds names alone.
+    """Offer a table as CSV; ``make`` is called with the scenes at the addresses, and refers only to names.
 
-    A cell that is None is written as an empty one. Where the scenes are no longer there, the file says so.
+    A cell that is None is written as an empty one. If the scenes are no longer there, the file says so.
     """
     file_name = f"{name}.csv"
     _offer(file_name, file_name, partial(_of_scenes, make, addresses), key)
 
 
 def of_block(label: str, file_name: str, view: View, addresses: Sequence[Address], block: str, *, key: str) -> None:
-    """Offer what a block of a page offers: its content is made anew, of the same runs, when somebody asks for it."""
+    """Offer the file of a block on a page; its content is made on demand, from the same runs."""
     _offer(label, file_name, partial(_of_block, view, addresses, block), key)
 
 
 def of_page(view: View) -> None:
-    """Offer a page as a file that needs no server, where it is made of blocks."""
+    """Offer a page as a file that needs no server, if the page is made of blocks."""
     if view.page in CONTENTS:
         name, told = f"{view.page.address.replace('_', '-')}.html", "Download this page: a file that needs no network"
         _offer(message("Download"), name, partial(_of_page, view), "page_file", told)
@@ -68,7 +68,7 @@ def of_page(view: View) -> None:
 def _offer(
     label: str, file_name: str, make: Callable[[], str | bytes], key: str | None, told: str | None = None
 ) -> None:
-    """Offer a file; what makes it holds names alone."""
+    """Offer a file; the function that makes it refers only to names."""
     data = partial(_made, file_name, make)
     st.download_button(
         label,
@@ -106,12 +106,12 @@ def _of_page(view: View) -> str:
 
 def _csv(table: Table) -> bytes:
     written = {title: ["" if cell is None else str(cell) for cell in column] for title, column in table.items()}
-    # With the mark by which spreadsheets know UTF-8.
+    # With the byte order mark, by which spreadsheets recognise UTF-8.
     return to_csv(written).encode("utf-8-sig")
 
 
 def _made(file_name: str, make: Callable[[], str | bytes]) -> str | bytes:
-    """Make a file, or one of its kind that says why it cannot be made: nobody else could tell who has clicked."""
+    """Make a file or, if that fails, a file of the same kind that says why: there is no other way to tell the user."""
     try:
         return make()
     except (GoneError, ModelUnavailableError, ModelFailedError) as error:

@@ -1,7 +1,7 @@
-"""Blocks as Streamlit draws them: the one place where content becomes a page of the app.
+"""Blocks drawn with Streamlit: the one place where content becomes a page of the app.
 
-A session keeps what takes a press, and what makes a file, for a while: so these hold names and sizes, and never the
-numbers themselves. What makes a file knows the view, and makes the page's content anew when somebody asks for it.
+A session keeps the callbacks for presses and files for a while, so they refer to names and sizes only, never to the
+numbers themselves. The callback for a file knows the view, and makes the page's content again on demand.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ __all__ = ["Source", "draw"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What blocks were made of, in names: the view, and where the runs of its panes are found again."""
+    """What blocks were made from, in names: the view, and the addresses at which the runs of its panes are found."""
 
     view: View
     addresses: tuple[Address, ...] = ()
 
 
 def draw(blocks: Blocks, source: Source) -> None:
-    """Draw blocks, which are what a page shows, or a part of it."""
+    """Draw blocks, which are a page's content or a part of it."""
     for block in blocks:
         _DRAWERS[type(block)](block, source)
 
@@ -100,7 +100,7 @@ def _take(
     only_while: Sequence[tuple[Parameter[Any], Any]],
     parts: Parts,
 ) -> None:
-    """Take a press: what it sets, as far as that is there; another model may have been pressed just before."""
+    """Take a press, and set what exists of it: another model may have been chosen just before."""
     view = state.current()
     if any(view[parameter] != wanted for parameter, wanted in only_while):
         return

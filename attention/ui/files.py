@@ -1,9 +1,9 @@
-"""Files of ours that a browser keeps: the scripts of the components with their styles, and the page's style sheet.
+"""The project's files that browsers cache: the components' scripts with their styles, and the page's style sheet.
 
-What a page sends of a component with every picture is a few lines that import its module from here. The name of a file
-has a part of the hash of what is in it, so a browser that has it never asks again, and asks for another one as soon as
-there is another. Who asks for the file of another version, in the minutes of an upgrade, gets today's, and is told not
-to keep it.
+With every picture, a page sends only a few lines that import the component's module from here. The name of a file
+contains part of the hash of its content, so that a browser never asks for it twice, and asks for a new one as soon as
+there is one. During an upgrade, a request for another version gets the current one, and the browser is told not to
+cache it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = ["FOLDER", "DocumentLinks", "KeptFile", "answer", "component", "docume
 
 # The folder of these files, beside Streamlit's own "static".
 FOLDER = "_attention"
-# A year: what browsers take for always.
+# A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
-# What every visitor needs at once; it travels together with Streamlit's own files.
+# What every visitor needs at once; it is fetched together with Streamlit's own files.
 FIRST = ("matrix", "share", "stepper")
 
-# A page lies beside this folder, whatever stands in front of the server. A browser that has given up on a module never
-# asks for it again under the same address: the second try has another one.
+# A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
+# never asks for the same address again, so the second attempt has another one.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
 const { default: draw, styles } = await import(url).catch(() => import(url + "?again"));
 export default (mount) => {
@@ -43,7 +43,7 @@ export default (mount) => {
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file under its name: what it is of, what kind it is, and what is in it, compressed."""
+    """A file: its name, its media type, and its compressed content."""
 
     name: str
     kind: str
@@ -51,9 +51,9 @@ class KeptFile:
 
     @classmethod
     def of(cls, stem: str, ending: str, text: str) -> KeptFile:
-        """Name a text by what is in it."""
+        """Make a file that is named after its content."""
         data = text.encode()
-        # Without a time in it, the same text gives the same bytes.
+        # Without a time stamp, the same text gives the same bytes.
         return cls(f"{stem}.{_hash(data)}.{ending}", _KINDS[ending], gzip.compress(data, mtime=0))
 
     @property
@@ -62,25 +62,25 @@ class KeptFile:
         return self.name.partition(".")[0]
 
 
-# What is asked of the document with the links, not of Streamlit's own.
+# Request headers that apply to the document with the links, not to Streamlit's own.
 _HEADERS_OF_OURS = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 _KINDS = {"js": "text/javascript", "css": "text/css"}
 
 
 def kept_files() -> dict[str, KeptFile]:
-    """Return all files by the parts of their names that stay the same."""
+    """Return all files by the part of their names that does not change."""
     files = [KeptFile.of(name, "js", assets.module(name)) for name in assets.COMPONENTS]
     files.append(KeptFile.of("page", "css", assets.page_css()))
     return {file.stem: file for file in files}
 
 
 def component(name: str) -> Callable[..., Any]:
-    """Register a component of ``assets/components``, whose script and styles a browser fetches once."""
+    """Register a component of ``assets/components``, whose script and styles a browser fetches only once."""
     return register(f"attention_{name}", js=stub(name))
 
 
 def stub(name: str) -> str:
-    """Return the script that a page sends: it imports the component's module, and gives the place its styles."""
+    """Return the script that a page sends: it imports the component's module, and applies its styles."""
     file = KeptFile.of(name, "js", assets.module(name))
     return _STUB.replace("FOLDER", FOLDER).replace("NAME", file.name)
 
@@ -89,7 +89,7 @@ def stub(name: str) -> str:
 
 
 def answer(files: Mapping[str, KeptFile], name: str, headers: Headers) -> Response:
-    """Answer who asks for a file by its name."""
+    """Answer a request for a file."""
     file = files.get(name.partition(".")[0])
     if file is None or not name.endswith(file.name[-3:]):
         return PlainTextResponse("Not Found", status_code=404)
@@ -100,17 +100,17 @@ def answer(files: Mapping[str, KeptFile], name: str, headers: Headers) -> Respon
 
 
 def document_links(files: Mapping[str, KeptFile]) -> bytes:
-    """Return what stands at the end of every document: the page's style sheet, and the modules that it needs first."""
+    """Return the end of every document: the page's style sheet, and the modules that it needs first."""
     modules = "".join(f'<link rel="modulepreload" href="./{FOLDER}/{files[name].name}">' for name in FIRST)
-    # After Streamlit's own styles, which it writes into the head.
+    # They come after Streamlit's own styles, which it writes into the head.
     return f'{modules}<link rel="stylesheet" href="./{FOLDER}/{files["page"].name}">'.encode()
 
 
 class DocumentLinks:
-    """Writes links at the end of every document, so that a page has its styles before it has anything else."""
+    """Middleware that writes links at the end of every document, so that a page has its styles before anything else."""
 
     def __init__(self, app: ASGIApp, links: bytes) -> None:
-        """Stand in front of an app."""
+        """Wrap an app."""
         self.app = app
         self.links = links
 
@@ -119,7 +119,7 @@ class DocumentLinks:
         if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"].rpartition("/")[2]:
             await self.app(scope, receive, send)
             return
-        # Of a document without these links, Streamlit would say that it has not changed, or compress it.
+        # Otherwise Streamlit would say that its document, without these links, has not changed, or compress it.
         others = [each for each in scope["headers"] if each[0] not in _HEADERS_OF_OURS]
         start: list[Message] = []
         body = bytearray()
@@ -143,7 +143,7 @@ def _is_document(start: Message) -> bool:
 
 
 def _document(start: Message, written: bytes, asked: Headers) -> Response:
-    """Return the document, or say that the browser has it already."""
+    """Return the document, or the answer that the browser already has it."""
     tag = f'"{_hash(written)}"'
     gone = {b"content-length", b"last-modified", b"etag", b"vary"}
     response = Response(status_code=304 if asked.get("If-None-Match") == tag else 200)

@@ -1,4 +1,4 @@
-"""The word in focus: which token it is of what was run, and where in the text it is, for models with other tokens."""
+"""The word in focus: its token in what was run, and its place in the text, for models with other tokens."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["run", "spot_in", "token_in"]
 
 
 def run(model: Model, view: View) -> tuple[Recorded, str]:
-    """Run a model on the view's text or pair; if it does not take the two, on the first, with the reason why.
+    """Run a model on the view's text or pair; if it does not accept the two, on the first, and return the reason.
 
     Raises:
-        ValueError: the model does not take such a text.
-        ModelFailedError: it failed.
+        ValueError: the model does not accept the text.
+        ModelFailedError: the model failed.
     """
     if not view.pair:
         return record(model, view.text, view.mask), ""
@@ -27,7 +27,7 @@ def run(model: Model, view: View) -> tuple[Recorded, str]:
 
 
 def token_in(view: View) -> Token | None:
-    """Return the token that a view counts as the one in focus; None if there is none, or its model is not in memory."""
+    """Return the token in focus in a view; None if there is none, or its model is not in memory."""
     if view.word is None or view.model not in shelf().in_memory():
         return None
     model = model_or_reason(view.model)
@@ -42,8 +42,8 @@ def token_in(view: View) -> Token | None:
 
 
 def spot_in(view: View) -> Spot | None:
-    """Return where in the text the word in focus is; None if nobody has chosen one, or it covers no characters."""
-    # What a decoder writes is not in the text.
+    """Return the place in the text of the word in focus; None if none was chosen, or it covers no characters."""
+    # What a decoder writes is not part of the text.
     if view.word is None or view.part != "encoder":
         return view.spot
     token = token_in(view)

@@ -1,8 +1,8 @@
-"""What a browser can say of a widget that no widget of ours ever says: it counts as nothing said.
+"""Widget values that a browser can send but no widget of this app ever does: they count as not sent.
 
-Streamlit takes a value as it comes, and a widget that is sent a value of another kind fails inside of Streamlit, for
-every later message too. Nobody does that by accident; but nothing that a browser says shall raise. There is no public
-place to look at a message before Streamlit does, so this is one private one, of the version that is pinned.
+Streamlit does not check values. A value of the wrong kind makes a widget fail inside Streamlit, and again with every
+later message. That does not happen by accident, but nothing that a browser sends may raise an error. There is no public
+way to see a message before Streamlit does, so this patches a private function of the pinned version.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _deserialised = WStates.__getitem__
 
 
 def ignore_forged_values() -> None:
-    """Let a value that its widget cannot read count as not sent: the widget shows what it is given."""
+    """Let a value that its widget cannot read count as not sent: the widget keeps the value that it was given."""
     WStates.__getitem__ = _read  # type: ignore[method-assign]
 
 
@@ -30,5 +30,5 @@ def _read(self: WStates, widget_id: str) -> Any:
     try:
         return _deserialised(self, widget_id)
     except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
-        # Without what was said, which may be anything.
+        # Without the value in the message, because it may be anything.
         raise KeyError(widget_id) from None

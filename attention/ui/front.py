@@ -1,6 +1,6 @@
-"""The front door: one sentence, two models, one heatmap each, and the way in, to the other models too.
+"""The front page: one sentence, two models, one heatmap each, and the way in, also to the other models.
 
-Who comes from a model that reads something else finds that model there, and what it read.
+Users who come from a model that reads something else find that model here, with what it read.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from attention.view import View
 
 __all__ = ["show"]
 
-# So many models are shown at once: those that are there soonest.
+# How many models are shown at once: those that are ready first.
 MAX_SHOWN = 2
 _NUMBERS = ("", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
 def show() -> None:
-    """Draw the front door; the toy's picture is there at once, BERT's as soon as it is loaded."""
+    """Draw the front page; the toy's picture is there at once, BERT's as soon as it is loaded."""
     view = frame.begin(FRONT)
     st.title(message("See attention happen"), anchor=False)
     info = get_info(view.model)
@@ -50,13 +50,13 @@ def show() -> None:
 
 
 def _ways_to(models: Sequence[Bundled]) -> None:
-    """Lead to the other models that come with the project."""
+    """Draw links to the other models that come with the project."""
     if not models:
         return
     st.header(f"{_NUMBERS[len(models)]} more model{'' if len(models) == 1 else 's'}", anchor=False)
     for entry, column in zip(models, st.columns(len(models), gap="large"), strict=True):
         info, invitation = entry.info, entry.invitation
-        # Of the text that a decoder writes, no word has been in focus yet.
+        # No word of the text that a decoder writes has been in focus yet.
         start = _start(info).on(STEP_BY_STEP).having(PART, invitation.part).having(STEP, invitation.step)
         with column:
             st.subheader(info.name, anchor=False)
@@ -66,7 +66,7 @@ def _ways_to(models: Sequence[Bundled]) -> None:
 
 
 def _start(info: ModelInfo) -> View:
-    """Return where one begins with a model: at its own layer and head, with no cell open and nothing beside it."""
+    """Return the view with which a model begins: its default layer and head, no open cell, no model beside it."""
     return state.seen_with(info.model_id).without(LAYER, HEAD, CELL, BESIDE)
 
 

@@ -1,8 +1,8 @@
-"""A widget's glance at its own value, without a look at everybody else's.
+"""A widget's look at its own value, without evaluating those of all others.
 
-Before a field or a list is drawn, Streamlit asks whether its value was set to None, and for that makes the values of
-all widgets of the page: eleven times in a step, a sixth of the time that the step takes. There is no public way to ask
-for one value there, so this is one private one, of the version that is pinned.
+Before a field or a list is drawn, Streamlit checks whether its value was set to None, and for that evaluates the values
+of all widgets on the page: eleven times in a step, a sixth of the time that the step takes. There is no public way to
+ask for a single value there, so this patches a private function of the pinned version.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["Glance", "look_at_one_value"]
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """The values of a session's widgets, each made when it is asked for."""
+    """The values of a session's widgets, each evaluated on demand."""
 
     state: SafeSessionState
 
     @property
     def filtered_state(self) -> Glance:
-        """Return the values by the widgets' keys, as Streamlit asks for them."""
+        """Return the values by the widgets' keys, under the name that Streamlit uses."""
         return self
 
     def __contains__(self, key: str) -> bool:
@@ -41,6 +41,6 @@ class Glance:
 
 
 def look_at_one_value() -> None:
-    """Have fields and lists look at their own value alone."""
+    """Make fields and lists look only at their own value."""
     for module in (text_widgets, selectbox):
         module.get_session_state = lambda: Glance(get_session_state())  # type: ignore[attr-defined]

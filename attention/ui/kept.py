@@ -1,4 +1,4 @@
-"""What was made last, kept up to a limit of memory; it imports no Streamlit, and knows nothing of what it keeps."""
+"""A cache that is limited in memory; it does not import Streamlit, and knows nothing about what it keeps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ V = TypeVar("V")
 
 
 class Kept(Generic[K, V]):
-    """Things by their keys, shared by all sessions: those used last, as many as fit into so many bytes.
+    """Things by their keys, shared by all sessions: the most recently used, as many as fit into a number of bytes.
 
-    The last ``at_least`` stay however large they are: what a page shows would be made anew at every press otherwise.
+    The last ``at_least`` are kept however large they are: otherwise a page would compute them again at every press.
     """
 
     def __init__(
@@ -28,27 +28,27 @@ class Kept(Generic[K, V]):
         at_least: int = 1,
         group: Callable[[K], Hashable] = lambda _: None,
     ) -> None:
-        """Begin empty; ``size`` says how many bytes a thing takes, ``group`` what it goes with (see ``drop``)."""
+        """Begin empty; ``size`` returns the number of bytes of a thing, ``group`` the group of a key (see ``drop``)."""
         self._limit = limit
         self._size_of = size
         self._at_least = at_least
         self._group_of = group
         self._lock = Lock()
-        # Those used last stand last; each with its size.
+        # The most recently used comes last; each with its size.
         self._things: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._size = 0
         self._n_drops: Counter[Hashable] = Counter()
 
     def get(self, key: K, make: Callable[[], V], turns: AbstractContextManager[object]) -> V:
-        """Return the thing with this key; where there is none, make it, in turn.
+        """Return the thing with this key; if there is none, acquire ``turns`` and make it.
 
-        What ``make`` raises is raised, and nothing is kept of it.
+        If ``make`` raises an error, the error is passed on and nothing is kept.
         """
         found = self._find(key)
         if found is not None:
             return found[0]
         with turns:
-            # Who waited for a turn may have waited for this very thing: a class often types the same.
+            # Another session may have made this very thing meanwhile: a class often types the same sentence.
             found = self._find(key)
             if found is not None:
                 return found[0]
@@ -58,7 +58,7 @@ class Kept(Generic[K, V]):
             return made
 
     def drop(self, group: Hashable) -> None:
-        """Let go of all things of a group; what is being made of it at this moment is not kept either."""
+        """Drop all things of a group; those that are being made at this moment are not kept either."""
         with self._lock:
             self._n_drops[group] += 1
             for key in [key for key in self._things if self._group_of(key) == group]:

@@ -1,9 +1,9 @@
-"""What a running page has to say to its browser, handed over a few milliseconds' worth at a time.
+"""The messages of a running page to its browser, handed over in batches of a few milliseconds.
 
-A step says sixty things, and Streamlit wakes the server's event loop for each of them: the two threads then take turns
-sixty times, which costs a third of all the time that a step takes. Here what a page says is gathered, in its order,
-and the loop is woken once for many; as soon as the page is finished, for all that is left. There is no public place for
-that, so this is one private one, of the version that is pinned.
+A step sends sixty messages, and Streamlit wakes the server's event loop for each: the two threads then switch sixty
+times, which costs a third of the time that the step takes. Here the messages of a page are collected in order, and the
+loop is woken once for many of them, and at once for the rest when the page is finished. There is no public way to do
+this, so this patches a private function of the pinned version.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 
 __all__ = ["WAIT", "Mail", "gather_mail"]
 
-# Seconds, of which nobody notices anything, and in which most of a page is said.
+# In seconds: too short to be noticed, long enough for most messages of a page.
 WAIT = 0.008
 _PLACE = "_attention_mail"
 
 
 class Mail:
-    """What one session has to say and has not handed over: from the thread of its page to the server's event loop."""
+    """The messages of one session that are on their way from the thread of its page to the server's event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, wake: Callable[[Callable[[], None]], None]) -> None:
-        """Begin with nothing; ``wake`` has the loop call something, from whatever thread."""
+        """Begin empty; ``wake`` makes the loop call a function, from any thread."""
         self._loop = loop
         self._wake = wake
-        # Its methods are each one step of Python's, so that two threads need no lock.
+        # Each of its methods is atomic in Python, so that two threads need no lock.
         self._waiting: deque[Callable[[], None]] = deque()
         self._is_expected = False
 
     def post(self, handle: Callable[[], None], *, is_urgent: bool) -> None:
-        """Have ``handle`` called on the loop, after all that was posted before; soon, or at once."""
+        """Have ``handle`` called on the loop, after everything posted before; soon or, if it is urgent, at once."""
         self._waiting.append(handle)
         if is_urgent:
             self._wake(self._hand_over)
@@ -48,15 +48,15 @@ class Mail:
         self._loop.call_later(WAIT, self._hand_over)
 
     def _hand_over(self) -> None:
-        # What is posted from now on is expected anew.
+        # What is posted from now on has to wake the loop again.
         self._is_expected = False
         while self._waiting:
-            # Each by itself: where one fails, the others do not.
+            # Each is called separately: if one fails, the others do not.
             self._loop.call_soon(self._waiting.popleft())
 
 
 def gather_mail() -> None:
-    """Let every session of this server gather what it has to say."""
+    """Make every session of this server collect its messages."""
     AppSession._on_scriptrunner_event = _post  # type: ignore[method-assign]
 
 

@@ -1,4 +1,4 @@
-"""Text on the page: HTML that is ours, and plain sentences in which nothing is interpreted."""
+"""Text on the page: the project's own HTML, and plain sentences in which nothing is interpreted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def prose(text: str, *, is_detail: bool = False, is_aside: bool = False) -> None:
-    """Show a lesson text, which is HTML and has its facts escaped already; an aside is not about the step itself."""
+    """Show a lesson text, which is HTML with its facts already escaped; an aside is not about the step itself."""
     kind = " detail" if is_detail else " aside" if is_aside else ""
     st.html(f'<div class="prose{kind}">{text}</div>')
 
@@ -35,12 +35,12 @@ def notice(sentence: str) -> None:
 
 
 def news(sentence: str) -> None:
-    """Show a plain sentence that says what has come of something; it is announced, and never interpreted."""
+    """Show a plain sentence that reports the outcome of something; it is announced, and never interpreted."""
     st.html(f'<div class="prose news" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
 
 
 def not_for(info: ModelInfo, purpose: str) -> None:
-    """Say that a page is not for a model that reads something else."""
+    """Say that a page does not make sense for a model that reads something else."""
     notice(
         message(
             "{name} reads {what}, and this page {purpose}: choose another model above.",
@@ -52,7 +52,7 @@ def not_for(info: ModelInfo, purpose: str) -> None:
 
 
 def on_paper(choice: str) -> None:
-    """Say in words what a control chooses: on paper there are no controls."""
+    """Say in words what a control has chosen, because there are no controls on paper."""
     st.html(f'<bdi class="on-paper">{html.escape(choice)}</bdi>')
 
 
@@ -67,7 +67,7 @@ def shapes_line(text: str) -> None:
 
 
 def proof_line(lines: Sequence[ProofLine]) -> None:
-    """Show the check of our numbers against each model's own, where it never scrolls away; each line opens."""
+    """Show how our numbers compare with each model's own, where this never scrolls away; each line opens."""
     with st.container(key="proof"):
         st.html(f'<div role="note" aria-label="Proof">{"".join(map(_proof, lines))}</div>')
 

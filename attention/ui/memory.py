@@ -1,4 +1,4 @@
-"""How this process asks the system for memory, and when it gives it back."""
+"""How this process allocates memory, and when it returns it to the system."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import sys
 
 __all__ = ["give_back_arrays"]
 
-# mallopt(3) of glibc: M_MMAP_THRESHOLD, its number and the variable by which an owner may set it.
+# mallopt(3) of glibc: the number of M_MMAP_THRESHOLD, and the variable with which an owner may set it.
 _PARAMETER, VARIABLE = -3, "MALLOC_MMAP_THRESHOLD_"
-# One sentence's arrays are smaller, and as quick as ever.
+# The arrays of one sentence are smaller, and are allocated as fast as before.
 THRESHOLD = 256 * 1024
 
 
 def give_back_arrays() -> bool:
-    """Let large arrays go back to the system as soon as nobody has them; tell whether this system needs that.
+    """Return large arrays to the system as soon as they are freed; tell whether this system needs that.
 
-    glibc asks the system for each block above a threshold by itself, and gives it back at once. But it raises that
-    threshold, up to 32 MiB, whenever a larger block is freed. From then on the arrays of long texts lie among small
-    blocks, in a heap for each thread, and stay there: after eight texts, 800 MiB that nobody used. A threshold that
-    was set stays where it is.
+    glibc allocates each block above a threshold separately, and returns it to the system at once when it is freed. But
+    whenever a larger block is freed, it raises that threshold, up to 32 MiB. From then on the arrays of long texts lie
+    among small blocks, in a heap for each thread, and are never returned: after eight texts, 800 MiB were allocated and
+    unused. A threshold that was set explicitly is not raised.
     """
     if VARIABLE in os.environ or not sys.platform.startswith("linux"):
         return False

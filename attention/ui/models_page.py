@@ -21,16 +21,16 @@ from attention.view import View
 
 __all__ = ["show"]
 
-# The ids that this session has seen on their way: of those, it is told what became of them.
+# The ids of the downloads that this session has seen: it is told how they ended.
 _FOLLOWED = "followed_downloads"
 _SAID = "said_of_models"
-# A model that was looked at so lately is in use: somebody reads what it gave.
+# A model that was used within this time counts as in use: a user may be reading its results.
 IDLE_SECONDS = 60.0
 REFRESH_SECONDS = 0.5
 
 
 def show() -> None:
-    """Draw the page: all models, those on their way, and how to get more."""
+    """Draw the page: all models, the downloads, and how to get more models."""
     view = masthead(MODELS)
     notices()
     st.title(MODELS.title, anchor=False)
@@ -39,7 +39,7 @@ def show() -> None:
         say(sentence)
     may_fetch = hub.allowed()
     outcomes, entries = _follow(), catalogue()
-    # A model that has no card was asked for in the field.
+    # A model without a card was requested in the field.
     for model_id in outcomes.keys() - {entry.model_id for entry in entries}:
         _tell_outcome(model_id, outcomes[model_id])
     _fetch_field(view, may_fetch)
@@ -105,14 +105,14 @@ def _facts(entry: Entry, where: str) -> str:
 
 
 def _parameters(entry: Entry) -> str:
-    """Return how many parameters a model has; of one that is not here, about how many it is said to have."""
+    """Return the number of parameters of a model; if it is not here, the approximate number that is published."""
     if entry.n_parameters is None:
         return ""
     return f"{entry.n_parameters:,}" if entry.offered is None else f"about {entry.n_parameters / 1e6:.0f} million"
 
 
 def _checksum(checksum: str) -> str:
-    """Return a checksum that opens: its beginning, and the whole of it to copy."""
+    """Return a checksum that can be opened: first its beginning, then all of it, to copy."""
     if not checksum:
         return ""
     return f'<details><summary title="{checksum}">{checksum[:12]}…</summary><code>{checksum}</code></details>'
@@ -122,7 +122,7 @@ def _checksum(checksum: str) -> str:
 
 
 def _fetch_field(view: View, may_fetch: Allowed) -> None:
-    """Draw the field for an id, or say how the owner allows one."""
+    """Draw the field for an id, or say how the owner can allow it."""
     if not may_fetch:
         markup.prose(lesson("models/hub-off"), is_aside=True)
         return
@@ -140,7 +140,7 @@ def _fetch_field(view: View, may_fetch: Allowed) -> None:
 
 
 def _follow() -> dict[str, State]:
-    """Show the downloads that go on; return once what became of those that were seen to."""
+    """Show the current downloads; return the outcomes of those that have ended, once each."""
     running = _on_their_way()
     followed: set[str] = st.session_state.setdefault(_FOLLOWED, set())
     found = {each.model_id: each.state() for each in downloads().all() if each.model_id in followed}
@@ -151,7 +151,7 @@ def _follow() -> dict[str, State]:
 
 
 def _bars(running: frozenset[str]) -> None:
-    """Draw a bar for each download; when there is one less or more, the whole page is drawn anew."""
+    """Draw a bar for each download; when one is added or ends, the whole page is drawn again."""
     if _on_their_way() != running:
         st.rerun()
     for each in downloads().all():
@@ -212,7 +212,7 @@ def _start(model_id: str) -> None:
 
 def _remove(entry: Entry) -> None:
     assert entry.kept is not None
-    # Nobody may begin to load what is being deleted.
+    # No session may start to load what is being deleted.
     with shelf().kept_out(entry.model_id, IDLE_SECONDS) as is_out:
         if not is_out:
             _say(

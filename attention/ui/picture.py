@@ -1,4 +1,4 @@
-"""A picture instead of a sentence: the field to draw in, and digits to choose."""
+"""A picture instead of a sentence: the field to draw in, and digits to choose from."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _thumb(code: str, digit: str) -> HeadThumb:
 
 
 def _set_drawn(reading: Reading, drawn: object) -> None:
-    # A stroke may come when a model that reads words has been chosen already.
+    # A stroke may arrive after a model that reads words has been chosen.
     is_meant = get_info(state.current().model).reading.is_same(reading)
     if isinstance(drawn, str) and reading.recognises(drawn) and is_meant:
         # Another picture has the same patches, so the one in focus stays.

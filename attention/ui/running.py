@@ -1,4 +1,4 @@
-"""What is run for a view: each model's place on the page, with what is to be said where a link and a run disagree."""
+"""What is run for a view: each model's place on the page, with notices where a link and a run disagree."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ from attention.view import Place, View, default_word, same_word, word_at
 
 __all__ = ["Load", "Shared", "again", "load_silently", "place_within", "run", "run_one"]
 
-# What gives a model, or the reason why it is not there.
+# A function that returns a model, or the reason why it is not there.
 Load = Callable[[ModelInfo], Model | ModelUnavailableError]
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What is worked out of a scene, from what all sessions share."""
+    """What is computed from a scene, from the caches that all sessions share."""
 
     address: Address
     scene: Scene
     whole: Trace
 
     def survey(self, look: Look) -> Survey:
-        """Return all heads, looked at in this way."""
+        """Return the survey of all heads with this look."""
         return survey_of(self.address, self.scene.trace, look)
 
     def five_ways(self) -> list[Result]:
-        """Return what came of the five ways to write the layer."""
+        """Return the results of the five ways to write the layer."""
         return five_ways_of(self.address, self.scene)
 
     def forecast(self) -> Forecast | None:
-        """Return what comes next; None if nobody can say."""
+        """Return the prediction of the next token; None if the model does not make one."""
         return forecast_of(self.address.run, self.scene.trace)
 
     def answer(self) -> Answer | None:
-        """Return what a picture was taken for; None if nobody can say."""
+        """Return what a picture was taken for; None if the model does not classify."""
         return answer_of(self.address.run, self.whole)
 
 
@@ -81,12 +81,12 @@ def _again(address: Address, *, is_other: bool) -> Pane:
 
 
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:
-    """Return a model where there is no page on which to wait for it."""
+    """Return a model, for callers that have no page on which to show progress."""
     return model_or_reason(info.model_id)
 
 
 def run(view: View, load: Load) -> list[Pane]:
-    """Run the chosen model, and the one beside it, on what the view reads; there is something to read."""
+    """Run the chosen model, and the one beside it, on the text of the view, which must not be empty."""
     info = get_info(view.model)
     main = run_one(view, info, load)
     if not view.beside:
@@ -97,7 +97,7 @@ def run(view: View, load: Load) -> list[Pane]:
 
 
 def run_one(view: View, info: ModelInfo, load: Load, *, is_other: bool = False, main: Scene | None = None) -> Pane:
-    """Run one model; what a link points to beside it is told in the pane's notices."""
+    """Run one model; if a link points to what does not exist there, the pane's notices say so."""
     model = load(info)
     if isinstance(model, ModelUnavailableError):
         return Pane(info, is_other, reason=model)
@@ -138,7 +138,7 @@ def run_one(view: View, info: ModelInfo, load: Load, *, is_other: bool = False, 
 
 
 def place_within(place: Place, info: ModelInfo) -> tuple[tuple[int, int], list[str]]:
-    """Return the layer and the head of a link in what the model has, and what is to be said of those it has not."""
+    """Return the layer and the head of a link, within the model's bounds, and notices about those out of bounds."""
     found, notices = [], []
     chosen = {"layer": (place.layer, info.n_layers), "head": (place.head, info.n_heads)}
     for (name, (wanted, count)), value in zip(chosen.items(), place.layer_and_head(info), strict=True):
@@ -177,7 +177,7 @@ def _word(view: View, trace: Trace, notices: list[str]) -> int:
 
 
 def _cuts(whole: Trace) -> list[str]:
-    """Say where a text was cut, and where the one that a decoder was given."""
+    """Say where a text was cut, and where the one that a decoder reads was cut."""
     cuts = {"the text": whole.cut, "what the decoder is given": None if whole.decoder is None else whole.decoder.cut}
     return [
         f"{whole.info.name} takes {cut.kept} tokens here, and {name} has {cut.total}: "

@@ -1,7 +1,7 @@
-"""What the server does around the pages: whom it answers, with what headers, and whom it never asks.
+"""What the server does around the pages: whom it answers, with which headers, and whom it never contacts.
 
-``app.py`` hands this to ``st.App``, so it holds whichever way the app is started: ``make run``, the image's
-command, and a plain ``streamlit run app.py``.
+``app.py`` passes this to ``st.App``, so that it applies however the app is started: by ``make run``, by the image's
+command, or by a plain ``streamlit run app.py``.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ __all__ = [
     "raise_descriptor_limit",
 ]
 
-# Who may show the app in a frame of a page of theirs: addresses with spaces between them, "self", "none" or "*".
+# Who may show the app in a frame on another page: addresses separated by spaces, "self", "none" or "*".
 FRAME_VARIABLE = "ATTENTION_FRAME_ANCESTORS"
-# Set to 1, the server tells everybody who asks how much memory its caches and sessions hold.
+# If set to 1, the server answers any request for the memory of its caches and sessions.
 METRICS_VARIABLE = "ATTENTION_METRICS"
 
-# An open tab takes four files or connections. macOS grants a process 256 unless it asks, and 10,240 at the most.
+# An open tab takes four files or connections. macOS allows a process 256 by default, and 10,240 at most.
 MAX_DESCRIPTORS = 10_240
 
-# What Streamlit itself answers below these names is none of a page's.
+# Paths below these names belong to Streamlit itself, not to a page.
 _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
 _EVERYBODY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
 
@@ -59,7 +59,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def middleware(script: str) -> list[Middleware]:
-    """Return what every request passes through before Streamlit gets it; ``script`` is the main page's file."""
+    """Return what every request passes through before it reaches Streamlit; ``script`` is the main page's file."""
     pages = frozenset(path.stem for path in Path(script).with_name("pages").glob("*.py"))
     kept = files.kept_files()
     return [
@@ -73,10 +73,10 @@ def middleware(script: str) -> list[Middleware]:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Make room for a class of open tabs, let pages gather what they say, and say where the app is.
+    """Make room for a class of open tabs, make pages collect their messages, and print the app's address.
 
-    Streamlit's own welcome is switched off (``logger.hideWelcomeMessage``): for a server that everybody may
-    reach, it asks a stranger on the internet for this machine's address, at every start.
+    Streamlit's own welcome is switched off (``logger.hideWelcomeMessage``): if the server is open to other machines,
+    it asks a third party on the internet for this machine's address at every start.
     """
     raise_descriptor_limit()
     gather_mail()
@@ -95,14 +95,14 @@ def _base_path() -> str:
 
 
 def address(bound_to: str) -> str:
-    """Return the name under which a browser on this machine finds a server that listens at an address."""
+    """Return the name under which a browser on this machine finds a server that is bound to an address."""
     if bound_to in _EVERYBODY:
         return "localhost"
     return f"[{bound_to}]" if ":" in bound_to else bound_to
 
 
 def raise_descriptor_limit() -> None:
-    """Let this process open as many files and connections as it may, at most MAX_DESCRIPTORS."""
+    """Let this process open as many files and connections as the system allows, up to MAX_DESCRIPTORS."""
     try:
         import resource
     except ImportError:
@@ -120,14 +120,14 @@ def raise_descriptor_limit() -> None:
 
 
 def content_policy(inline_scripts: Iterable[str], framed_by: str = "") -> str:
-    """Return what a page may load and who may frame it, as the header Content-Security-Policy has it.
+    """Return what a page may load and who may frame it, as a Content-Security-Policy header.
 
-    Everything comes from this server. Streamlit needs no more than these exceptions: the scripts of the pictures
-    are blobs that its own script makes, styles are written into the page, and tables draw their
-    icons from data and blobs. ``inline_scripts`` are those of Streamlit's index.html, which are known by their hash.
+    Everything comes from this server, with the exceptions that Streamlit needs: the scripts of the pictures are blobs
+    that its own script makes, styles are written into the page, and tables draw their icons from data and blobs.
+    ``inline_scripts`` are those of Streamlit's index.html, which are allowed by their hashes.
 
     Raises:
-        SystemExit: ``framed_by`` has something in it that is no address.
+        SystemExit: ``framed_by`` contains something that is not an address.
     """
     digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline_scripts]
     return "; ".join(
@@ -158,13 +158,13 @@ def _framed_by(wanted: str) -> str:
 
 
 def _inline_scripts() -> list[str]:
-    """Return the scripts that stand in Streamlit's index.html itself."""
+    """Return the inline scripts of Streamlit's index.html."""
     index = Path(st.__file__).parent / "static" / "index.html"
     return re.findall(r"<script>(.*?)</script>", index.read_text("utf-8"), re.DOTALL)
 
 
 class _WithHeaders:
-    """Adds to every answer that browsers must not guess its kind, and to every document what it may load."""
+    """Tells browsers, with every answer, not to guess its type and, with every document, what it may load."""
 
     def __init__(self, app: ASGIApp, policy: str) -> None:
         self.app = app
@@ -175,7 +175,7 @@ class _WithHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 headers["X-Content-Type-Options"] = "nosniff"
-                # A browser that has the document already takes this header from the answer that says so.
+                # A browser that has the document already takes this header from the 304 answer.
                 if headers.get("Content-Type", "").startswith("text/html") or message["status"] == 304:
                     headers["Content-Security-Policy"] = self.policy
             await send(message)
@@ -187,11 +187,11 @@ class _WithHeaders:
 
 
 class _AtOnce:
-    """Has every small message of a WebSocket sent at once.
+    """Makes the system send every small message of a WebSocket at once.
 
-    Left alone, the system keeps a small one back until the browser has confirmed the one before, which browsers
-    put off for 40 ms (Nagle's algorithm, RFC 896, meets delayed acknowledgements, RFC 1122, 4.2.3.2). asyncio switches
-    that off for sockets that say that they are TCP, and the one that Streamlit listens on does not say it.
+    By default, the system holds a small message back until the previous one is acknowledged, which the browser's side
+    delays by 40 ms (Nagle's algorithm, RFC 896, and delayed acknowledgements, RFC 1122, section 4.2.3.2). asyncio
+    switches this off for sockets that are declared as TCP, but the one on which Streamlit listens is not.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -199,7 +199,7 @@ class _AtOnce:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            # ASGI has no name for the connection; uvicorn hands out methods of what has it.
+            # ASGI does not expose the connection, but uvicorn passes methods of an object that has it.
             transport = getattr(getattr(send, "__self__", None), "transport", None)
             connection = transport.get_extra_info("socket") if isinstance(transport, asyncio.Transport) else None
             if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
@@ -211,7 +211,7 @@ class _AtOnce:
 
 
 def is_known(origin: str, host: str, named: Iterable[str]) -> bool:
-    """Tell whether a page at this origin may talk to the server: its own pages, and those of hosts that are named."""
+    """Tell whether a page at this origin may talk to the server: its own pages, and those of the named hosts."""
     try:
         found = urlsplit(origin)
         return bool(found.netloc) and (found.netloc == host or (found.hostname or "") in named)
@@ -220,11 +220,11 @@ def is_known(origin: str, host: str, named: Iterable[str]) -> bool:
 
 
 class _KnownOriginsOnly:
-    """Refuses a WebSocket of a foreign page before Streamlit looks for other names that this machine may have.
+    """Refuses the WebSocket of a foreign page before Streamlit looks for other names of this machine.
 
-    Streamlit would ask checkip.amazonaws.com whether the foreign page is at this machine's address on the internet,
-    and every visitor would wait for the answer. The pages that may talk to the server are the same ones without that:
-    its own, those of this machine, and what the owner names in browser.serverAddress or server.corsAllowedOrigins.
+    Streamlit would ask checkip.amazonaws.com whether the foreign page is at this machine's public address, and every
+    visitor would wait for the answer. Without that, the pages that may talk to the server are the same: its own, those
+    of this machine, and those that the owner names in browser.serverAddress or server.corsAllowedOrigins.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -239,7 +239,7 @@ class _KnownOriginsOnly:
         if origin is None or is_known(origin, host, ()):
             await self.app(scope, receive, send)
         elif is_known(origin, host, _named_hosts()):
-            # It has been looked at; of an origin that it sees, Streamlit would ask the stranger first.
+            # The origin has been checked; if Streamlit saw it, it would ask the third party first.
             others = [(name, value) for name, value in scope["headers"] if name != b"origin"]
             await self.app({**scope, "headers": others}, receive, send)
         else:
@@ -248,7 +248,7 @@ class _KnownOriginsOnly:
 
 
 def _named_hosts() -> set[str]:
-    """Return the hosts whose pages may talk to this server, beside the server's own."""
+    """Return the hosts whose pages may talk to this server, in addition to the server's own."""
     named = [str(st.get_option("browser.serverAddress")), *map(str, st.get_option("server.corsAllowedOrigins"))]
     hosts = {urlsplit(each if "//" in each else f"//{each}").hostname or "" for each in named}
     return (hosts | {"localhost", "127.0.0.1"}) - {""}
@@ -258,7 +258,7 @@ def _named_hosts() -> set[str]:
 
 
 def page_below(path: str, pages: Iterable[str]) -> str | None:
-    """Return the way from ``/page/anything`` back to ``/page``, relative, so that it is right behind every proxy.
+    """Return the relative path from ``/page/anything`` back to ``/page``, which is correct behind any proxy.
 
     >>> page_below("/models/of/mine", {"models"})
     '../../models'
@@ -272,7 +272,7 @@ def page_below(path: str, pages: Iterable[str]) -> str | None:
 
 
 class _Ways:
-    """Gives the files that browsers keep, leads from below a page to the page, and hides the server's numbers."""
+    """Serves the files that browsers cache, redirects from below a page to the page, and hides the server's metrics."""
 
     def __init__(
         self, app: ASGIApp, pages: frozenset[str], kept: Mapping[str, files.KeptFile], *, has_metrics: bool

@@ -1,8 +1,8 @@
-"""Work over many texts that sessions share: done batch by batch, once for everybody, and bounded in memory.
+"""Work over many texts that sessions share: done batch by batch, once for all users, and bounded in memory.
 
-A job belongs to nobody. Whoever looks at it carries it on by a batch at a time, several people in turns; when
-nobody does, it stays where it is. It is found by what it works on, so that one person's own sentences are
-found only by somebody who has the very same.
+A job belongs to no session. Every session that looks at it runs a batch at a time, several sessions in turns; if none
+does, it pauses. Its key is the hash of its texts, so that a user's own sentences are found only by those who have the
+very same ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Job", "Snapshot", "content_key", "find_job", "study_job", "syntax_jo
 
 _LOGGER = logging.getLogger(__name__)
 
-# A job over 5,000 lines keeps their text, 1 MB at most, and sums of about 2 MB.
+# A job over 5,000 lines keeps their text, at most 1 MB, and sums of about 2 MB.
 MAX_JOBS = 16
 
 C = TypeVar("C", bound=Collector)
@@ -37,7 +37,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Snapshot(Generic[R]):
-    """How far a job was at one moment, and what it had come to."""
+    """The progress of a job at one moment, and its result at that point."""
 
     n_done: int
     n_texts: int
@@ -47,7 +47,7 @@ class Snapshot(Generic[R]):
 
 
 class Job(Generic[C]):
-    """A run of a model over texts, and what it has come to so far."""
+    """A run of a model over texts, and its result so far."""
 
     def __init__(self, key: str, model: Model, texts: Sequence[str], collector: C, turn: BoundedSemaphore) -> None:
         """Prepare; nothing is run yet."""
@@ -56,19 +56,19 @@ class Job(Generic[C]):
         self.collector = collector
         self.run = Run(model, texts, collector)
         self.failure: str | None = None
-        # What another try may mend.
+        # A failure that another attempt may put right.
         self.has_lost_its_model = False
         self._turn = turn
         self._lock = Lock()
         self._made: Snapshot[Any] | None = None
 
     def is_over(self) -> bool:
-        """Tell whether all is done, or no more can be."""
+        """Tell whether everything is done, or no more can be."""
         return self.run.is_finished or self.failure is not None
 
     def advance(self) -> None:
-        """Do the next batch, in turn with those who only want to see their sentence."""
-        # One turn for all jobs together: the others are left to them.
+        """Run the next batch, in turn with sessions that only run a single sentence."""
+        # All jobs together have one turn; the others are left to such sessions.
         with self._lock, self._turn, turns():
             if self.is_over():
                 return
@@ -85,9 +85,9 @@ class Job(Generic[C]):
                 self.failure = f"{self.name} failed on one of the sentences ({kind}); what it did before stands."
 
     def snapshot(self, make: Callable[[C], R]) -> Snapshot[R]:
-        """Return what has been collected so far, made by ``make`` once for as many texts as are done.
+        """Return the result so far; ``make`` computes it from the collector, once for each number of texts done.
 
-        Of one job, it is always asked with the same ``make``. Its numbers belong together, whoever goes on meanwhile.
+        For one job, ``make`` is always the same. The numbers are consistent even if another session goes on meanwhile.
         """
         with self._lock:
             run = self.run
@@ -98,7 +98,7 @@ class Job(Generic[C]):
 
 
 class _Jobs:
-    """The jobs looked at last."""
+    """The most recently used jobs."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -123,7 +123,7 @@ def _jobs() -> _Jobs:
 
 
 def content_key(texts: Sequence[str]) -> str:
-    """Return what stands for these texts and no others."""
+    """Return a key that only these texts have."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
@@ -133,13 +133,13 @@ def find_job(key: str) -> Job[Any] | None:
 
 
 def study_job(model: Model, texts: Sequence[str], content: str) -> Job[Study]:
-    """Return the study of all heads of a model over texts, begun by whoever asked first."""
+    """Return the job that studies all heads of a model over texts; the first session that asks starts it."""
     key = f"study {_identity(model)} {content}"
     return _jobs().get(key, lambda turn: Job(key, model, texts, Study(model.info), turn))
 
 
 def syntax_job(model: Model) -> Job[SyntaxCheck]:
-    """Return the check of all heads of a model against the annotated sentences."""
+    """Return the job that checks all heads of a model against the annotated sentences."""
     key = f"syntax {_identity(model)}"
     sentences = corpus.annotated()
     texts = [sentence.text for sentence in sentences]

@@ -1,4 +1,4 @@
-"""Many sentences: what every head does in the mean, layer by layer, and one head large."""
+"""Many sentences: what every head does on average, layer by layer, and one head enlarged."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ __all__ = ["show"]
 _FILE = "own_sentences"
 _READ = "own_sentences_read"
 _ALIGNMENT_LABELS = {"start": "the first token", "end": "the last token"}
-# Larger than what is read of a file, so that one that is a little too large is told about and not refused.
+# Larger than the part of a file that is read, so that a slightly larger file gets a message and is not refused.
 _MAX_UPLOAD_MB = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """The sentences to look at, where they are from, and what stands for them in the cache."""
+    """The sentences, where they come from, and their key in the cache."""
 
     lines: tuple[str, ...]
     source: str
@@ -55,7 +55,7 @@ class _Texts:
 
 
 def show(view: View) -> None:
-    """Draw the page: the choices, the work while it lasts, and what came of it."""
+    """Draw the page: the choices, the progress of the work, and its result."""
     markup.prose(lesson("study/intro"))
     current, notices = place_within(view.pane, get_info(view.model))
     for sentence in notices:
@@ -86,7 +86,7 @@ def show(view: View) -> None:
 
 
 def _texts() -> _Texts:
-    """Draw the field for a person's own file; without one, the bundled sentences count."""
+    """Draw the field for the user's own file; without one, the bundled sentences are used."""
     with st.expander(message("Use sentences of your own")):
         uploaded = st.file_uploader(
             f"A plain text file (UTF-8), one sentence on each line; the first {MAX_LINES:,} lines, or "
@@ -104,7 +104,7 @@ def _texts() -> _Texts:
         lines = corpus.sentences()
         return _Texts(lines, message("the bundled ones"), content_key(lines))
     read = st.session_state.get(_READ)
-    # To read a large file anew at every click would take longer than all the rest.
+    # Reading a large file again at every click would take longer than everything else.
     if read is None or read[0] != uploaded.file_id:
         sentences: Sentences = read_sentences(uploaded.getvalue())
         read = (
@@ -127,7 +127,7 @@ def _say_what_was_read(info: ModelInfo, texts: _Texts, found: Snapshot[Any], res
 
 def _all_heads(view: View, result: StudyResult, current: Head) -> None:
     label = "Sentences are laid on each other at"
-    # The page is marked whole before the sentences are read, which may take long; this comes after it.
+    # The page is marked as complete before the sentences are read, which may take long; this comes later.
     with state.group("look"):
         choices.one_of(ALIGNMENT, label, ALIGNMENTS, format_func=_ALIGNMENT_LABELS.__getitem__)
     components.atlas(averages(result, view[ALIGNMENT], current), key="study_atlas", on_choose=choose_head)

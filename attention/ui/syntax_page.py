@@ -1,4 +1,4 @@
-"""Syntax check: which head finds the grammatical head of a word, relation by relation, and an example of each."""
+"""Syntax check: which attention head finds the grammatical head of a word, for each relation, with an example."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ from attention.words import special_names
 
 __all__ = ["show"]
 
-# So much of a sentence names it.
+# How many characters of a sentence are shown as its name.
 MAX_NAME = 40
 
 
 def show(view: View) -> None:
-    """Draw the page: the work while it lasts, the table, and one relation with an example."""
+    """Draw the page: the progress of the work, the table, and one relation with an example."""
     markup.prose(lesson("syntax/intro"))
     info = corpus_frame.model_choice(view)
     model = corpus_frame.load(info)
@@ -112,7 +112,7 @@ def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: i
     numbers = {sentence.text: number for number, sentence in enumerate(treebank)}
     having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
     number = _sentence(view[EXAMPLE], having)
-    # The page is marked whole before the counting, which may take long; these come after it.
+    # The page is marked as complete before the counting, which may take long; these come later.
     with state.group("look"), st.container(horizontal=True, key="relation_choice"):
         choices.select(RELATION, message("Relation"), list(by_name), value=finding.relation, width=180)
         texts = {index: treebank[index].text for index in having}
@@ -123,7 +123,7 @@ def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: i
 
 
 def _relation(wanted: str, by_name: Collection[str]) -> str:
-    """Return the relation that the link names, else the direct object, of which the paper tells most."""
+    """Return the relation that the link names or, failing that, the direct object, about which the paper says most."""
     if wanted in by_name:
         return wanted
     if wanted:
@@ -139,7 +139,7 @@ def _relation(wanted: str, by_name: Collection[str]) -> str:
 
 
 def _sentence(wanted: int | None, having: Sequence[int]) -> int:
-    """Return the number of the sentence that the link names, else of the first one that has the relation."""
+    """Return the number of the sentence that the link names or, failing that, of the first with the relation."""
     if wanted is None or wanted in having:
         return having[0] if wanted is None else wanted
     markup.notice(message("The link points to an example that does not have this relation: another one is shown."))
@@ -166,7 +166,7 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
 
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
-    """Lead to this head, on the sentence that the other pages have and on the example."""
+    """Draw links to this head, on the sentence of the other pages and on the example."""
     at_head = view.having(PART, "encoder").having(STEP, softmax.STEP.key).having(LAYER, finding.layer)
     at_head = at_head.having(HEAD, finding.head).having(CELL, None)
     plain = at_head.having(TEXT, sentence.text).without(PAIR, MASK, WORDS, HIDE, RENORMALISE)
@@ -185,7 +185,7 @@ def _shortly(sentence: str) -> str:
 
 
 def _take_rare(common: Sequence[str], rare: bool) -> None:
-    """Show the rare relations too, or let go of one that is in the table no longer."""
+    """Show the rare relations too, or drop a chosen one that is no longer in the table."""
     state.set(RARE, rare)
     if not rare and state.current()[RELATION] not in common:
         state.set(RELATION, RELATION.default)
