@@ -166,7 +166,8 @@ class Visitor:
     def _take(self, message: ForwardMsg, drawn: Drawn) -> None:
         if message.WhichOneof("type") == "ref_hash":
             message = self._kept[message.ref_hash][1]
-        elif message.metadata.cacheable:
+        if message.metadata.cacheable:
+            # Again, with every run that has it.
             self._kept[message.hash] = (self._n_runs, message)
         match message.WhichOneof("type"):
             case "new_session":
