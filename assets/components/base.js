@@ -6,6 +6,7 @@
  * @property {any} data what Python passed
  * @property {ShadowRoot} parentElement where to draw
  * @property {(name: string, value: any) => void} setStateValue tells Python
+ * @property {(address: string) => Promise<ArrayBuffer | null>} [ask] asks the server, where there is one
  */
 
 /**
@@ -52,13 +53,39 @@ function visible(label) {
   return label.trim() === "" ? "␣" : label;
 }
 
-/** @param {string} base64 little-endian float32 numbers */
-function decodeNumbers(base64) {
-  return new Float32Array((Uint8Array.fromBase64?.(base64) ?? decodeBytes(base64)).buffer);
+/**
+ * Names as Python sends them: of the numbers from 0, how many there are (attention.figures.format.named).
+ * @param {string[] | number} names
+ * @returns {string[]}
+ */
+function namesOf(names) {
+  return Array.isArray(names) ? names : Array.from({ length: names }, (_, index) => String(index));
 }
 
-/** For browsers that cannot do it by themselves yet. */
+/** @param {string} base64 little-endian float32 numbers */
+function decodeNumbers(base64) {
+  return new Float32Array(decodeBytes(base64).buffer);
+}
+
+/**
+ * About the numbers that are drawn, from shades of 8 bits (attention.figures.format.shades): −∞ is hidden by the
+ * mask, and NaN is no number.
+ * @param {string} base64
+ * @param {number} limit the number that gets the full colour
+ * @param {boolean} isSigned
+ */
+function decodeShades(base64, limit, isSigned) {
+  const about = Float32Array.from({ length: 256 }, (_, shade) => {
+    if (shade === 0) return -Infinity;
+    if (shade === 255) return NaN;
+    return limit * (isSigned ? (shade - 127) / 126 : (shade - 1) / 253);
+  });
+  return Float32Array.from(decodeBytes(base64), (shade) => about[shade]);
+}
+
 function decodeBytes(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  // For browsers that cannot do it by themselves yet.
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);

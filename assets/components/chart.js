@@ -4,10 +4,10 @@
  * @typedef {object} Series what attention.figures.chart.Series.payload() gives
  * @property {string} name
  * @property {"signed" | "weight" | "inactive"} ink
- * @property {string} places little-endian float32 in base64
+ * @property {string | null} places little-endian float32 in base64; null for 0, 1, 2, …
  * @property {string} values the same
  * @property {string} prefix what all labels begin with
- * @property {string[]} labels
+ * @property {string[] | number} labels without it
  * @property {boolean} isLine
  * @property {number | null} current the one that stands out
  *
@@ -66,11 +66,11 @@ function build(parent) {
 
 function take(state, data) {
   state.given = data;
-  state.series = data.series.map((each) => ({
-    ...each,
-    places: decodeNumbers(each.places),
-    values: decodeNumbers(each.values),
-  }));
+  state.series = data.series.map((each) => {
+    const values = decodeNumbers(each.values);
+    const places = each.places === null ? values.map((_, index) => index) : decodeNumbers(each.places);
+    return { ...each, places, values, labels: namesOf(each.labels) };
+  });
   // The marks in the order in which the arrow keys lead to them.
   state.marks = state.series
     .flatMap((each) => Array.from(each.values, (value, index) => ({ series: each, index, value, place: each.places[index] })))

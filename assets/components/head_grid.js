@@ -5,7 +5,7 @@
  * @property {string} label
  * @property {string} description
  * @property {string} group the heading that it stands under, with those beside it; empty if there is none
- * @property {string} values little-endian float32 in base64, row by row
+ * @property {string} shades 8 bits each in base64, row by row
  * @property {boolean} isPicture whether they are the greys of a picture, and not weights
  * @property {number} rows
  * @property {number} columns
@@ -79,10 +79,10 @@ function dress(button, head, isCurrent, theme) {
   setAttribute(button, "aria-pressed", isCurrent);
   setAttribute(button, "aria-label", [head.label, head.description, head.group].filter(Boolean).join(": "));
   setAttribute(button, "title", head.description || null);
-  const id = `${theme.id} ${head.rows} ${head.values}`;
+  const id = `${theme.id} ${head.rows} ${head.shades}`;
   if (button.drawn === id) return;
   button.drawn = id;
-  const numbers = decodeNumbers(head.values);
+  const numbers = decodeShades(head.shades, 1, false);
   const canvas = head.isPicture
     ? paintCover(numbers, head.columns, theme.ink)
     : paintPixels(numbers, head.rows, head.columns, scaleOf(theme, "weights"), 1);

@@ -10,12 +10,15 @@
  * @property {string} shape
  * @property {string} range
  * @property {string[]} rows
- * @property {string[]} columns
+ * @property {string[]} columns sent as a number where they are those from 0
  * @property {string} rowAxis
  * @property {string} columnAxis
  * @property {"query" | "key" | "value" | "plain"} rowRole
  * @property {"query" | "key" | "value" | "plain"} columnRole
- * @property {string} values little-endian float32 in base64, row by row; -Infinity is masked
+ * @property {string} [values] little-endian float32 in base64, row by row; -Infinity is masked
+ * @property {string} [shades] instead of them, 8 bits each: what is drawn
+ * @property {{id: string, at: string}} [numbers] with shades: a name of the numbers, and where they can be had
+ * @property {string | null} [selectedValue] with shades: the number of the selected cell, as the values are
  * @property {string} masked what a masked cell has in it: −∞ before softmax, 0 after it
  * @property {"weights" | "signed"} palette
  * @property {number} limit the number that gets the full colour
@@ -66,6 +69,7 @@ const stateOf = remembering(build);
 export default function (mount) {
   const state = stateOf(mount.parentElement);
   state.setStateValue = mount.setStateValue;
+  state.ask = mount.ask;
   take(state, mount.data);
   state.observer.observe(state.root);
   draw(state);
@@ -100,14 +104,26 @@ function build(parent) {
 /** Take new data; a matrix of the same shape keeps the active cell. */
 function take(state, given) {
   const before = state.data;
-  const data = state.given === given ? before : { ...given, ...marksInside(given) };
+  const data = state.given === given ? before : dressed(given);
   state.given = given;
   if (data !== before) state.hovered = null;
-  if (before && before.values !== data.values) state.cellsId = null;
-  if (!before || before.values !== data.values) state.numbers = decodeNumbers(data.values);
+  const cells = data.shades ?? data.values;
+  if (state.cells !== cells) {
+    state.cells = cells;
+    state.cellsId = null;
+    state.numbers = data.shades
+      ? decodeShades(data.shades, data.limit, data.palette === "signed")
+      : decodeNumbers(data.values);
+  }
+  if (state.asked?.id !== data.numbers?.id) state.asked = null;
   if (!before || before.shape !== data.shape) state.active = null;
   if (data !== before) state.selected = data.selected;
   state.data = data;
+}
+
+function dressed(given) {
+  const data = { ...given, columns: namesOf(given.columns) };
+  return { ...data, ...marksInside(data) };
 }
 
 /** A mark may come from a link to another sentence: one that lies outside is left out. */
@@ -576,6 +592,36 @@ const isInside = (data, place) =>
 
 // ---- What a cell says --------------------------------------------------------------------------
 
+/**
+ * The number itself of a cell; undefined as long as there is only its shade, which tells what is hidden or missing.
+ * @param {Place} place
+ */
+function numberAt(state, place) {
+  const { data, asked } = state;
+  const drawn = valueAt(state, place);
+  if (!data.shades || !Number.isFinite(drawn)) return drawn;
+  if (asked?.numbers) return asked.numbers[place[0] * data.columns.length + place[1]];
+  return String(place) === String(data.selected) ? decodeNumbers(data.selectedValue)[0] : undefined;
+}
+
+/** Ask for the numbers themselves of a picture that came in shades, once for each picture. */
+async function askNumbers(state) {
+  const { numbers } = state.data;
+  if (!numbers || state.asked) return;
+  const asked = { id: numbers.id, numbers: null, isLost: false };
+  state.asked = asked;
+  const found = await state.ask(numbers.at);
+  if (found) asked.numbers = new Float32Array(found);
+  else asked.isLost = true;
+  if (state.asked === asked) writeReadout(state);
+}
+
+/** The same, and anew where it has failed. */
+function askAgain(state) {
+  if (state.asked?.isLost) state.asked = null;
+  askNumbers(state);
+}
+
 /** A number with four digits that mean something: 10.80, 0.0004213. */
 function exact(value, { blank, masked }) {
   if (value === -Infinity) return message("{number} (masked)", { number: masked });
@@ -601,8 +647,16 @@ function writeReadout(state) {
     isBetweenWords ? " → " : " · ",
     make("bdi", data.columnRole, visible(column)),
     ": ",
-    make("b", "", exact(valueAt(state, place), data)),
+    spoken(state, place),
   );
+}
+
+/** The number of a cell, or what is to be said while it is not there. */
+function spoken(state, place) {
+  const value = numberAt(state, place);
+  if (value !== undefined) return make("b", "", exact(value, state.data));
+  askNumbers(state);
+  return state.asked.isLost ? message("cannot be read now: load the page anew.") : "…";
 }
 
 function showPointer(state) {
@@ -628,6 +682,7 @@ const isKeyed = ({ picture }) => picture.matches(":focus-visible");
 
 function listen(state) {
   const { picture, scroller } = state;
+  picture.onpointerenter = () => askAgain(state);
   picture.onpointermove = (event) => hover(state, placeUnder(state, event));
   picture.onpointerleave = () => hover(state, null);
   picture.onclick = (event) => {
@@ -638,6 +693,7 @@ function listen(state) {
   };
   picture.onkeydown = (event) => press(state, event);
   picture.onfocus = () => {
+    askAgain(state);
     state.active ??= state.selected ?? [state.data.focusRow ?? 0, state.data.focusColumn ?? 0];
     drawMarks(state);
   };

@@ -58,8 +58,12 @@ def script(name: str) -> str:
 
 
 def module(name: str) -> str:
-    """Return a component as one JavaScript module: ``default`` draws it, ``styles`` is its constructed style sheet."""
-    return f"{script(name)}\nexport const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
+    """Return a component as one JavaScript module for the app.
+
+    ``default`` draws it, ``ask`` asks the server for it, and ``styles`` is its constructed style sheet.
+    """
+    styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
+    return f"{script(name)}\n{_read('asking.js')}\n{styles}"
 
 
 def page_css() -> str:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.atlas import Head
-from attention.figures.format import packed
+from attention.figures.format import named, packed
 from attention.messages import message
 
 __all__ = ["MAX_NAMED", "Chart", "Series", "candidates_chart", "layers_chart", "parts_chart", "spread_chart"]
@@ -55,15 +55,19 @@ class Series:
             )
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw them; the common prefix of the labels is sent once."""
+        """Return what the browser needs to draw them; the common prefix of the labels is sent once.
+
+        Places that are 0, 1, 2, … are not sent.
+        """
+        are_in_order = np.array_equal(self.places, np.arange(len(self.labels)))
         prefix = _common(self.labels) if len(self.labels) > 1 else ""
         return {
             "name": self.name,
             "ink": self.ink,
-            "places": packed(self.places),
+            "places": None if are_in_order else packed(self.places),
             "values": packed(self.values),
             "prefix": prefix,
-            "labels": [label[len(prefix) :] for label in self.labels],
+            "labels": named([label[len(prefix) :] for label in self.labels]),
             "isLine": self.is_line,
             "current": self.current,
         }

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 
 import numpy as np
 from numpy import ndarray as Array
 
 MINUS = "\u2212"
+
+# What a shade of 8 bits is: 0 is what the mask hides and 255 no number; between them lie the steps of the colours.
+_HIDDEN, _NO_NUMBER = 0, 255
 
 
 def number(value: float, decimals: int = 2) -> str:
@@ -25,6 +29,40 @@ def scientific(value: float) -> str:
     return f"{value + 0.0:.1e}"
 
 
+def named(labels: Sequence[str]) -> list[str] | int:
+    """Return names for a browser: only their count where they are the numbers from 0.
+
+    >>> named(("0", "1", "2")), named(("1", "2"))
+    (3, ['1', '2'])
+    """
+    are_numbers = all(label == str(index) for index, label in enumerate(labels))
+    return len(labels) if are_numbers else list(labels)
+
+
 def packed(numbers: Array) -> str:
     """Encode numbers for a browser: little-endian float32, row by row, in base64."""
-    return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")
+    return _base64(exact(numbers))
+
+
+def exact(numbers: Array) -> bytes:
+    """Return numbers as little-endian float32, row by row."""
+    return np.ascontiguousarray(numbers, "<f4").tobytes()
+
+
+def shades(numbers: Array, limit: float, *, is_signed: bool) -> str:
+    """Encode numbers for a browser that only draws them, where ``limit`` has the full colour: 8 bits each, in base64.
+
+    From 0 to the limit, a shade is ``1 + 253·x / limit``; of signed numbers it is ``127 + 126·x / limit``. So what is
+    drawn is off by at most 1/506 or 1/252 of the limit. Beyond the limit, the colour is the full one. ``-inf`` is what
+    the mask hides; NaN is no number.
+    """
+    lowest, zero, steps = (-1, 127, 126) if is_signed else (0, 1, 253)
+    is_number = np.isfinite(numbers)
+    with np.errstate(over="ignore"):
+        parts = np.clip(np.where(is_number, numbers, 0) / limit, lowest, 1)
+    found = np.where(is_number, np.rint(zero + steps * parts), np.where(np.isneginf(numbers), _HIDDEN, _NO_NUMBER))
+    return _base64(found.astype(np.uint8).tobytes())
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.figures.format import packed
+from attention.figures.format import shades
 from attention.figures.touch import TouchOne
 
 __all__ = ["HeadGrid", "HeadThumb"]
@@ -33,14 +33,14 @@ class HeadThumb:
     is_picture: bool = False
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
+        """Return what the browser needs to draw it; no number is read there, so they are sent as shades of 8 bits."""
         small = shrink(self.weights)
         return {
             "label": self.label,
             "description": self.description,
             "group": self.group,
             "isPicture": self.is_picture,
-            "values": packed(small),
+            "shades": shades(small, 1, is_signed=False),
             "rows": small.shape[0],
             "columns": small.shape[1],
         }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -9,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.figures.format import MINUS, number, packed
+from attention.figures.format import MINUS, exact, named, number, packed, shades
 from attention.figures.touch import Parts, is_index
 
 __all__ = ["Cell", "Matrix", "Palette", "Role"]
@@ -21,6 +23,8 @@ Palette = Literal["weights", "signed"]
 
 # With more columns or rows than this, numbers no longer fit into the cells and are shown on hover.
 MAX_LABELLED = 24
+# Above this many cells, they are drawn as one image.
+MAX_CELLS = 1200
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +145,22 @@ class Matrix:
         """A cell: its place, and its row."""
         return TouchCell(self.name, self.values.shape)
 
-    def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it, with nothing to select; numbers are sent as float32 in base64."""
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the numbers as they are drawn."""
+        return hashlib.blake2b(self.numbers, digest_size=12).hexdigest()
+
+    @property
+    def numbers(self) -> bytes:
+        """The numbers as they are drawn, as little-endian float32, row by row."""
+        return exact(self.drawn)
+
+    def payload(self, ask_at: Callable[[str], str] | None = None) -> dict[str, Any]:
+        """Return what the browser needs to draw it, with nothing to select; numbers are sent as float32 in base64.
+
+        With ``ask_at``, which gives the address of the numbers with a fingerprint, a matrix that is drawn as an image
+        is sent in shades of 8 bits. The browser asks for the numbers as soon as the user points at the picture.
+        """
         return {
             "name": self.name,
             "title": self.title,
@@ -150,12 +168,12 @@ class Matrix:
             "shape": self.shape_text,
             "range": self.range_text,
             "rows": list(self.row_labels),
-            "columns": list(self.column_labels),
+            "columns": named(self.column_labels),
             "rowAxis": self.row_axis,
             "columnAxis": self.column_axis,
             "rowRole": self.row_role,
             "columnRole": self.column_role,
-            "values": packed(self.drawn),
+            **self._sent(ask_at),
             "masked": self.masked,
             "palette": self.palette,
             "limit": self.colour_limit,
@@ -170,4 +188,15 @@ class Matrix:
             "blank": self.blank,
             "alt": self.alt,
             "selectable": False,
+        }
+
+    def _sent(self, ask_at: Callable[[str], str] | None) -> dict[str, Any]:
+        """Return the numbers, or their shades and the one number that is read at once: that of the selected cell."""
+        if ask_at is None or self.values.size <= MAX_CELLS:
+            return {"values": packed(self.drawn)}
+        name = self.fingerprint
+        return {
+            "shades": shades(self.drawn, self.colour_limit, is_signed=self.palette == "signed"),
+            "numbers": {"id": name, "at": ask_at(name)},
+            "selectedValue": None if self.selected is None else packed(self.drawn[self.selected]),
         }

@@ -43,10 +43,18 @@ _COMPONENTS: Mapping[str, Callable[..., Any]] = MappingProxyType({name: componen
 
 
 def figure(
-    data: Figure, *, key: str, take: Callable[[Parts], None] | None = None, is_selectable: bool | None = None
+    data: Figure,
+    *,
+    key: str,
+    take: Callable[[Parts], None] | None = None,
+    is_selectable: bool | None = None,
+    ask_at: Callable[[str], str] | None = None,
 ) -> None:
-    """Draw a figure; ``take`` is called with the parts of what was pressed, as they are written in a link."""
-    payload, touch = data.payload(), data.touch
+    """Draw a figure; ``take`` is called with the parts of what was pressed, as they are written in a link.
+
+    ``ask_at`` gives the address of the numbers of a large matrix (see ``Matrix.payload``).
+    """
+    payload, touch = data.payload(ask_at) if isinstance(data, Matrix) else data.payload(), data.touch
     if "selectable" in payload:
         payload["selectable"] = take is not None if is_selectable is None else is_selectable
     acts = {} if take is None or touch is None else {act: partial(_pressed, touch, act, take) for act in touch.acts}

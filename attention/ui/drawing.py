@@ -39,7 +39,7 @@ from attention.blocks import (
 from attention.figures.touch import Parts
 from attention.models import list_models
 from attention.parameters import Context, Parameter, read
-from attention.ui import choices, components, markup, state
+from attention.ui import choices, components, markup, numbers, state
 from attention.ui.downloads import of_block
 from attention.view import View
 
@@ -88,10 +88,11 @@ def _code(block: Code, _: Source) -> None:
     st.code(block.source, language=block.language)
 
 
-def _picture(block: Picture, _: Source) -> None:
+def _picture(block: Picture, source: Source) -> None:
     sets = tuple(block.sets.items())
     take = partial(_take, sets, block.clears, block.only_while) if sets else None
-    components.figure(block.figure, key=block.key, take=take, is_selectable=block.is_selectable)
+    ask_at = numbers.where(source.view, block.key)
+    components.figure(block.figure, key=block.key, take=take, is_selectable=block.is_selectable, ask_at=ask_at)
 
 
 def _take(
@@ -121,8 +122,8 @@ def _table(block: Table, source: Source) -> None:
     columns = block.make() if block.is_shown else {}
     n_rows = rows_of(columns)
     if block.limit is not None and max(n_rows, len(columns)) > block.limit:
-        numbers = f"{n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV."
-        markup.notice(f"{block.file}: {numbers}")
+        told = f"{n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV."
+        markup.notice(f"{block.file}: {told}")
     elif block.is_shown:
         width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
         height: Literal["content", "auto"] = "content" if block.is_whole else "auto"

@@ -21,10 +21,22 @@ from streamlit.components.v2 import component as register
 
 from attention.figures import assets
 
-__all__ = ["FOLDER", "DocumentLinks", "KeptFile", "answer", "component", "document_links", "kept_files", "stub"]
+__all__ = [
+    "FOLDER",
+    "NUMBERS",
+    "DocumentLinks",
+    "KeptFile",
+    "answer",
+    "component",
+    "document_links",
+    "kept_files",
+    "stub",
+]
 
 # The folder of these files, beside Streamlit's own "static".
 FOLDER = "_attention"
+# Where the numbers can be had of pictures that are sent in shades.
+NUMBERS = f"{FOLDER}/numbers"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.
@@ -33,10 +45,10 @@ FIRST = ("matrix", "share", "stepper")
 # A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
 # never asks for the same address again, so the second attempt has another one.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
-const { default: draw, styles } = await import(url).catch(() => import(url + "?again"));
+const { default: draw, styles, ask } = await import(url).catch(() => import(url + "?again"));
 export default (mount) => {
   mount.parentElement.adoptedStyleSheets = [styles];
-  return draw({ ...mount, data: mount.data?.[0] });
+  return draw({ ...mount, ask, data: mount.data?.[0] });
 };
 """
 

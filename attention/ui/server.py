@@ -20,8 +20,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -271,6 +273,23 @@ def page_below(path: str, pages: Iterable[str]) -> str | None:
     return "../" * len(rest) + page
 
 
+class _Numbers:
+    """Gives the numbers of a picture, at whose address a browser asks for them (see ``attention.ui.numbers``)."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await run_in_threadpool(self._answer, Request(scope))
+        await response(scope, receive, send)
+
+    def _answer(self, request: Request) -> Response:
+        # What makes a page is much to import, and the server answers before that.
+        from attention.ui import numbers
+
+        return numbers.answer(request.method, self.path, request.query_params, request.headers)
+
+
 class _Ways:
     """Serves the files that browsers cache, redirects from below a page to the page, and hides the server's metrics."""
 
@@ -286,10 +305,12 @@ class _Ways:
         answer = self._answer(scope) if scope["type"] == "http" else None
         await (answer or self.app)(scope, receive, send)
 
-    def _answer(self, scope: Scope) -> Response | None:
+    def _answer(self, scope: Scope) -> ASGIApp | None:
         path = scope["path"].removeprefix(f"/{_base_path()}".rstrip("/"))
         if path == "/_stcore/metrics" and not self.has_metrics:
             return PlainTextResponse("Not Found", status_code=404)
+        if path.startswith(f"/{files.NUMBERS}/"):
+            return _Numbers(path.removeprefix(f"/{files.NUMBERS}/"))
         if path.startswith(f"/{files.FOLDER}/"):
             return files.answer(self.kept, path.removeprefix(f"/{files.FOLDER}/"), Headers(scope=scope))
         way = page_below(path, self.pages) if scope["method"] in ("GET", "HEAD") else None

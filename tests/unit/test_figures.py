@@ -1,7 +1,7 @@
 """Pictures as data: they hold the numbers that they were given, and write them as a person reads them."""
 
 import base64
-import json
+import re
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from attention.figures import colours
+from attention.figures import assets, colours
 from attention.figures.chart import MAX_NAMED, Series, parts_chart, spread_chart
-from attention.figures.format import number, scientific
+from attention.figures.format import named, number, scientific, shades
 from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
-from attention.figures.matrix import MAX_LABELLED, Matrix
+from attention.figures.matrix import MAX_CELLS, MAX_LABELLED, Matrix
 
 floats = st.floats(-1e6, 1e6, width=32)
 matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=floats)
@@ -154,6 +154,77 @@ def test_every_mark_of_a_matrix_is_sent():
     assert matrix([[1]]).payload()["selected"] is None
 
 
+# ------------------------------------------------------------------------------------------ shades
+
+
+def shown(written, limit, *, is_signed):
+    """The numbers as a browser draws them, of which shades tell."""
+    shade = np.frombuffer(base64.b64decode(written), np.uint8).astype(float)
+    about = limit * ((shade - 127) / 126 if is_signed else (shade - 1) / 253)
+    return np.select([shade == 0, shade == 255], [-np.inf, np.nan], about)
+
+
+everything = st.floats(width=32, allow_infinity=False) | st.just(-np.inf)
+
+
+@given(arrays.arrays(np.float32, st.integers(1, 40), elements=everything), st.booleans())
+def test_a_shade_is_off_by_half_a_step_and_what_is_hidden_or_missing_stays_so(values, is_signed):
+    finite = values[np.isfinite(values)]
+    limit = float(np.abs(finite).max(initial=0)) or 1.0
+    found = shown(shades(values, limit, is_signed=is_signed), limit, is_signed=is_signed)
+    assert np.array_equal(np.isneginf(found), np.isneginf(values))
+    assert np.array_equal(np.isnan(found), np.isnan(values))
+    drawn = finite if is_signed else np.maximum(finite, 0)
+    off = np.abs(found[np.isfinite(found)] / limit - drawn / limit)
+    assert off.max(initial=0) <= 1 / (252 if is_signed else 506) + 1e-6
+
+
+def test_nothing_is_drawn_of_zero_and_beyond_the_limit_the_colour_is_full():
+    assert shown(shades(np.float32([0, -0.0]), 3, is_signed=True), 3, is_signed=True).tolist() == [0, 0]
+    assert shown(shades(np.float32([0, -0.0]), 1, is_signed=False), 1, is_signed=False).tolist() == [0, 0]
+    assert shown(shades(np.float32([9, -9]), 3, is_signed=True), 3, is_signed=True).tolist() == [3, -3]
+    assert shown(shades(np.float32([3e38]), 1e-38, is_signed=False), 1, is_signed=False).tolist() == [1]
+
+
+LARGE = np.random.default_rng(0).normal(size=(4, MAX_CELLS // 4 + 1)).astype(np.float32)
+
+
+def test_an_image_is_sent_in_shades_and_its_numbers_can_be_asked_for():
+    large = matrix(LARGE, selected=(1, 2))
+    payload = large.payload(lambda name: f"./at/{name}")
+    assert "values" not in payload
+    assert payload["numbers"] == {"id": large.fingerprint, "at": f"./at/{large.fingerprint}"}
+    assert np.array_equal(np.frombuffer(large.numbers, "<f4").reshape(LARGE.shape), LARGE)
+    assert numbers(payload["selectedValue"]).tolist() == [LARGE[1, 2]]
+    drawn = shown(payload["shades"], payload["limit"], is_signed=True)
+    np.testing.assert_allclose(drawn, LARGE.ravel(), atol=payload["limit"] / 252 + 1e-6)
+    # In a file, where nobody can be asked, they are there.
+    assert np.array_equal(decoded(large.payload(), *LARGE.shape), LARGE)
+
+
+def test_a_matrix_whose_cells_are_drawn_one_by_one_is_sent_as_it_is():
+    small = matrix(LARGE[:, :-1])
+    assert small.values.size == MAX_CELLS
+    assert small.payload(str) == small.payload()
+    script = (assets._FOLDER / "matrix.js").read_text("utf-8")
+    assert re.search(r"MAX_CELLS = (\d+);", script)[1] == str(MAX_CELLS)
+
+
+def test_other_numbers_have_another_fingerprint_and_what_is_hidden_counts():
+    hidden = np.zeros(LARGE.shape, bool)
+    hidden[0, 0] = True
+    changed = LARGE.copy()
+    changed[-1, -1] = np.nextafter(changed[-1, -1], np.float32(9))
+    names = [each.fingerprint for each in (matrix(LARGE), matrix(changed), matrix(LARGE, hidden=hidden))]
+    assert len(set(names)) == 3
+    assert matrix(LARGE.copy(), title="another").fingerprint == names[0]
+
+
+def test_names_that_are_numbers_are_counted():
+    assert (named(("0", "1")), named(("1", "2")), named(("0", "01")), named(())) == (2, ["1", "2"], ["0", "01"], 0)
+    assert matrix([[1, 2]], column_labels=("0", "1")).payload()["columns"] == 2
+
+
 # ------------------------------------------------------------------------------------------- heads
 
 
@@ -176,10 +247,11 @@ def test_a_thin_line_in_a_long_text_is_still_seen():
     assert small.sum() == 128 + 127
 
 
-def test_a_small_picture_arrives_as_it_was_sent():
+def test_a_small_picture_arrives_in_shades():
     weights = np.random.default_rng(0).random((5, 7)).astype(np.float32)
     payload = HeadThumb("Head 1", weights, "does nothing").payload()
-    assert np.array_equal(decoded(payload, 5, 7), weights)
+    drawn = shown(payload["shades"], 1, is_signed=False)
+    np.testing.assert_allclose(drawn, weights.ravel(), atol=1 / 506 + 1e-6)
     assert (payload["rows"], payload["columns"], payload["label"]) == (5, 7, "Head 1")
     assert payload["description"] == "does nothing"
 
@@ -191,10 +263,11 @@ def numbers(written):
     return np.frombuffer(base64.b64decode(written), "<f4")
 
 
-def named(series):
+def labels_of(series):
     """The labels of a series, as the browser puts them together."""
     payload = series.payload()
-    return [payload["prefix"] + label for label in payload["labels"]]
+    labels = payload["labels"]
+    return [payload["prefix"] + label for label in (map(str, range(labels)) if isinstance(labels, int) else labels)]
 
 
 def test_one_bar_for_each_part_in_the_colour_of_its_sign():
@@ -202,7 +275,7 @@ def test_one_bar_for_each_part_in_the_colour_of_its_sign():
     (bars,) = parts_chart(["a", "b", "c"], parts, "parts").series
     assert list(numbers(bars.payload()["values"])) == [1.5, -0.25, 0.0]
     assert bars.payload()["ink"] == "signed"
-    assert named(bars) == ["a", "b", "c"]
+    assert labels_of(bars) == ["a", "b", "c"]
 
 
 def test_weights_have_their_own_colour():
@@ -210,18 +283,25 @@ def test_weights_have_their_own_colour():
     assert bars.ink == "weight"
 
 
+def test_places_in_a_row_need_not_be_said():
+    bars = Series("", "weight", np.arange(2), np.ones(2), ("a", "b"))
+    assert bars.payload()["places"] is None
+    (before, _) = spread_chart(np.zeros((2, 2)), np.ones((2, 2)), is_closer=False).series
+    assert np.array_equal(numbers(before.payload()["places"]), before.places.astype(np.float32))
+
+
 @given(st.lists(anything, min_size=1, max_size=8))
 def test_names_of_bars_arrive_as_they_are_however_they_begin(labels):
     (bars,) = parts_chart(labels, np.ones(len(labels)), "parts").series
-    assert named(bars) == labels
+    assert labels_of(bars) == labels
 
 
 def test_what_many_names_begin_with_is_sent_once():
     count = MAX_NAMED + 1
     chart = parts_chart([f"dimension {i}" for i in range(count)], np.ones(count), "parts")
     assert chart.names is None
-    assert len(json.dumps(chart.series[0].payload()["labels"])) < 7 * count
-    assert named(chart.series[0])[-1] == f"dimension {count - 1}"
+    assert chart.series[0].payload()["labels"] == count
+    assert labels_of(chart.series[0])[-1] == f"dimension {count - 1}"
 
 
 def test_a_series_refuses_what_is_not_one_for_each_label():

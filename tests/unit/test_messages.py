@@ -144,7 +144,7 @@ def literals(script):
             yield text
 
 
-@pytest.mark.parametrize("name", ["base", "colours", *assets.COMPONENTS])
+@pytest.mark.parametrize("name", ["asking", "base", "colours", *assets.COMPONENTS])
 def test_a_component_says_nothing_that_no_catalogue_has(name):
     assert list(literals((assets._FOLDER / f"{name}.js").read_text("utf-8"))) == []
 

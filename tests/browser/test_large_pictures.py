@@ -1,0 +1,168 @@
+"""What a large picture says of its cells is the number of the run, though what was sent of it is only its shades."""
+
+import base64
+import json
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from playwright.sync_api import expect
+
+from attention.figures.matrix import MAX_CELLS, Matrix
+from attention.models import load
+
+# Shows a matrix as Streamlit would, points at cells, and returns what is said of them once it is there.
+READ = """async ({ data, places }) => {
+  const { default: draw, styles, ask } = await import(new URL("./_attention/matrix.js", document.baseURI));
+  const host = document.createElement("div");
+  host.style.width = "900px";
+  document.body.prepend(host);
+  const parentElement = host.attachShadow({ mode: "open" });
+  parentElement.adoptedStyleSheets = [styles];
+  draw({ data, parentElement, ask, setStateValue() {} });
+  const picture = parentElement.querySelector(".picture");
+  const readout = parentElement.querySelector(".readout");
+  const box = parentElement.querySelector(".frame").getBoundingClientRect();
+  const [width, height] = [box.width / data.columns, box.height / data.rows.length];
+  const said = [];
+  for (const [row, column] of places) {
+    const place = { clientX: box.x + (column + 0.5) * width, clientY: box.y + (row + 0.5) * height };
+    picture.dispatchEvent(new PointerEvent("pointermove", place));
+    while (readout.textContent.endsWith("…")) await new Promise((done) => setTimeout(done, 1));
+    said.push(readout.querySelector("b")?.textContent);
+  }
+  host.remove();
+  return said;
+}"""
+
+shapes = st.tuples(st.integers(2, 40), st.integers(40, 60)).filter(lambda shape: shape[0] * shape[1] > MAX_CELLS)
+numbers = (
+    st.floats(width=32, allow_infinity=False, allow_nan=False)
+    | st.floats(-3, 3, width=32)
+    | st.sampled_from([0.0, -0.0, 0.5, 1.0625, -0.00012345, 99.995, 9999.5, 1e-30, -3e38])
+)
+
+
+def said_of(value, masked="−∞"):
+    """The number with four digits that mean something, rounded as at school, as JavaScript writes it."""
+    if np.isneginf(value):
+        return f"{masked} (masked)"
+    if np.isnan(value):
+        return "nothing here"
+    if value == 0:
+        return "0"
+    rounded = Context(prec=4, rounding=ROUND_HALF_UP).plus(Decimal(float(value)))
+    exponent = rounded.adjusted()
+    if -7 < exponent < 4:
+        text = f"{rounded:.{3 - exponent}f}"
+    else:
+        text = f"{rounded.scaleb(-exponent):.3f}e{'+' if exponent > 0 else ''}{exponent}"
+    return text.replace("-", "−")
+
+
+@pytest.fixture(scope="module")
+def bare(new_shared_tab):
+    """A page with nothing but a server to ask, which has the numbers of one picture."""
+    tab = new_shared_tab()
+    asked = {}
+    tab.page.route("**/numbers-of/*", lambda route: route.fulfill(body=asked[route.request.url.rpartition("/")[2]]))
+    tab.go("models")
+    return tab, asked
+
+
+@settings(max_examples=25, deadline=None, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
+@given(shape=shapes, data=st.data(), palette=st.sampled_from(["signed", "weights"]))
+def test_every_cell_says_the_number_of_the_record(bare, shape, data, palette):
+    tab, asked = bare
+    # Mostly the same number, with some that stand out.
+    values = data.draw(arrays.arrays(np.float32, shape, elements=numbers, fill=numbers))
+    hidden = data.draw(arrays.arrays(bool, shape, elements=st.booleans(), fill=st.just(False)))
+    values[0, 0] = np.nan
+    rows, columns = shape
+    picture = Matrix(
+        name="x",
+        title="X",
+        values=values,
+        row_labels=tuple(f"r{i}" for i in range(rows)),
+        column_labels=tuple(map(str, range(columns))),
+        row_axis="rows",
+        column_axis="columns",
+        palette=palette,
+        alt="Numbers.",
+        selected=(rows - 1, 0),
+        blank="nothing here",
+        hidden=hidden if palette == "weights" else None,
+    )
+    asked.clear()
+    asked[picture.fingerprint] = picture.numbers
+    payload = picture.payload(lambda name: f"./numbers-of/{name}")
+    assert "shades" in payload
+    cell = st.tuples(st.integers(0, rows - 1), st.integers(0, columns - 1))
+    # Those that stand out are where something can go wrong.
+    odd = [tuple(map(int, place)) for place in np.argwhere(picture.drawn != np.median(picture.drawn))[:6]]
+    places = [(0, 0), (rows - 1, 0), (rows - 1, columns - 1), *odd, *data.draw(st.lists(cell, max_size=4))]
+    found = tab.page.evaluate(READ, {"data": payload, "places": [list(each) for each in places]})
+    assert found == [said_of(picture.drawn[place], picture.masked) for place in places]
+
+
+def test_only_who_points_at_a_picture_asks_for_its_numbers(tab, models):
+    tab.go(model="minilm-l6", step="heads")
+
+    def asked():
+        return [url for url in tab.requests if "/numbers/" in url]
+
+    # The number of the cell that is open is read at once.
+    picture = tab.matrix("change")
+    said = picture.readout.locator("b").inner_text()
+    layer = models["minilm-l6"].trace("The cat sat on the mat").layers[models["minilm-l6"].info.default_layer]
+    assert any(said == said_of(value) for value in layer.output().ravel())
+    assert asked() == []
+    picture.expect_to_show(layer.output())
+    assert len(asked()) == 1
+    picture.expect_readouts(layer.output())
+    assert len(asked()) == 1
+    tab.matrix("joined").expect_to_show(layer.joined())
+    assert len(asked()) == 2
+
+
+def test_where_a_number_cannot_be_had_that_is_said_and_tried_again(tab, models):
+    tab.go(model="minilm-l6", step="heads")
+    picture = tab.matrix("change")
+    tab.page.route("**/_attention/numbers/**", lambda route: route.fulfill(status=410))
+    picture.picture.focus()
+    picture.picture.press("Control+End")
+    expect(picture.readout).to_contain_text("cannot be read now: load the page anew.")
+    expect(picture.readout.locator("b")).to_have_count(0)
+    tab.page.unroute("**/_attention/numbers/**")
+    tab.page.mouse.move(0, 0)
+    picture.picture.hover(position={"x": 200, "y": 100})
+    picture.picture.press("Control+Home")
+    layer = models["minilm-l6"].trace("The cat sat on the mat").layers[models["minilm-l6"].info.default_layer]
+    expect(picture.readout.locator("b")).to_have_text(said_of(layer.output()[0, 0]))
+    # The browser's own word on the answer above.
+    tab.errors = [error for error in tab.errors if "410" not in error]
+
+
+def test_the_log_says_nothing_of_who_asks(tab, server):
+    tab.go(model="minilm-l6", step="heads", text="velvet quarantine")
+    before = server.printed()
+    tab.matrix("change").picture.hover()
+    tab.matrix("change").picture.press("Home")
+    assert float(tab.matrix("change").readout.locator("b").inner_text().replace("−", "-"))
+    assert server.printed() == before
+
+
+def test_a_file_has_all_its_numbers(tab):
+    tab.go(model="minilm-l6", step="heads")
+    with tab.page.expect_download() as download:
+        tab.page.get_by_role("button", name="Download", exact=True).click()
+    written = download.value.path().read_text("utf-8")
+    assert "/numbers/" not in written
+    given = json.loads(written.split('id="given">')[1].split("</script>")[0])
+    (change,) = [each["data"] for each in given["pictures"] if each["data"].get("name") == "change"]
+    layer = load("minilm-l6").trace("The cat sat on the mat").layers[load("minilm-l6").info.default_layer]
+    found = np.frombuffer(base64.b64decode(change["values"]), "<f4").reshape(layer.output().shape)
+    np.testing.assert_allclose(found, layer.output(), rtol=1e-5, atol=1e-6)
