@@ -35,7 +35,7 @@ def test_another_layer_and_head_are_run(tab):
     tab.select("Head", "5 of 12")
     tab.expect_query(text=TEXT, layer="2", head="5")
     expect(tab.words).to_contain_text("layer 2, and all really run")
-    expect(tab.words).to_contain_text("The first is head 5 alone")
+    expect(tab.words).to_contain_text("The first computes only head 5")
     # The way that was chosen is a part of the link, and stays.
     tab.pick("Written as", WAYS[4].name)
     tab.expect_query(text=TEXT, layer="2", head="5", way=WAYS[4].file)

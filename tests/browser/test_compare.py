@@ -51,7 +51,7 @@ def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_wo
     apart = np.abs(theirs - ours)[1:13, 1:13]
     row, column = np.unravel_index(apart.argmax(), apart.shape)
     texts = [token.text for token in models["minilm-l6"].trace(TIRED).tokens]
-    expect(tab.words.filter(has_text="Of all the words that both share")).to_contain_text(
+    expect(tab.words.filter(has_text="Among the words that both share")).to_contain_text(
         f"“{texts[row + 1]}” gives “{texts[column + 1]}” {ours[row + 1, column + 1]:.2f}"
     )
     expect(tab.words.filter(has_text="Only in the")).to_contain_text("Only in the first sentence: tired")

@@ -46,5 +46,5 @@ def test_a_layer_that_does_more_is_answered_in_a_sentence(open_page):
 def test_another_layer_and_head_are_run(open_page):
     first = open_page(PAGE, head="1", layer="1").text
     assert "layer 1" in first
-    assert "head 1 alone" in first
-    assert "head 3 alone" in open_page(PAGE, head="3", layer="1").text
+    assert "only head 1" in first
+    assert "only head 3" in open_page(PAGE, head="3", layer="1").text

@@ -37,7 +37,7 @@ def test_the_words_of_a_pair_name_the_tokens_that_are_there(trace, kind):
     ours, theirs, both = NAMES[kind]
     told = plain(tell_pair(Scene(trace, 0, 0, 1), SECOND))
     assert f"A is “{FIRST}”, B is “{SECOND}”" in told
-    assert f"{ours} as A, and {theirs} as B" in told
+    assert f"{ours} to A, and {theirs} to B" in told
     # Which is whose is counted off the tokens themselves.
     special = [token for token in trace.tokens if token.is_special]
     assert re.split(", | and ", ours) == [token.text for token in special if token.segment == 0]
