@@ -70,7 +70,6 @@ class Heading:
 class Formula:
     """A formula in LaTeX, displayed by itself."""
 
-    key: str
     latex: str
 
 
@@ -111,6 +110,8 @@ class Picture:
 
     If a press sets anything, cells and tokens look selectable, unless ``is_selectable`` says otherwise. The parameters
     in ``clears`` go back to their defaults. A press counts only while the view has the values of ``only_while``.
+
+    Pictures with the same ``place`` on different pages of a walk are one in the app: the one turns into the other.
     """
 
     key: str
@@ -119,6 +120,7 @@ class Picture:
     clears: tuple[Parameter[Any], ...] = ()
     is_selectable: bool | None = None
     only_while: tuple[tuple[Parameter[Any], Any], ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

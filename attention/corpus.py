@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from attention.messages import message, messages
 from attention.text import clean
 
 __all__ = [
@@ -77,7 +78,7 @@ def annotated() -> tuple[Annotated, ...]:
 def read_sentences(data: bytes) -> Sentences:
     """Read a user's own file, one sentence per line; what cannot be used is left out and reported, never raised."""
     if not data:
-        return Sentences((), ("The file is empty.",))
+        return Sentences((), (message("The file is empty."),))
     problems = []
     body = data.removeprefix(codecs.BOM_UTF8)
     if len(data) > MAX_BYTES:
@@ -87,7 +88,9 @@ def read_sentences(data: bytes) -> Sentences:
         problems.append(_too_large(len(body.splitlines())))
     raw_lines = body.splitlines()
     if len(raw_lines) > MAX_LINES:
-        problems.append(f"The file has more than {MAX_LINES:,} lines: only the first {MAX_LINES:,} count.")
+        problems.append(
+            message("The file has more than {most} lines: only the first {most} count.", most=f"{MAX_LINES:,}")
+        )
     for number, raw in enumerate(raw_lines, 1):
         if b"\0" in raw:
             return Sentences((), (_binary(number),))
@@ -106,25 +109,37 @@ def read_sentences(data: bytes) -> Sentences:
         elif line:
             lines.append(line)
     if undecodable:
-        problems.append(f"Not UTF-8, and left out: {_name_lines(undecodable)}.")
+        problems.append(message("Not UTF-8, and left out: {lines}.", lines=_name_lines(undecodable)))
     if overlong:
-        problems.append(f"Longer than {MAX_LINE_CHARACTERS:,} characters, and left out: {_name_lines(overlong)}.")
+        problems.append(
+            message(
+                "Longer than {most} characters, and left out: {lines}.",
+                most=f"{MAX_LINE_CHARACTERS:,}",
+                lines=_name_lines(overlong),
+            )
+        )
     if not lines and not problems:
-        problems.append("The file holds no sentence: all its lines are blank.")
+        problems.append(message("The file holds no sentence: all its lines are blank."))
     return Sentences(tuple(lines), tuple(problems))
 
 
 def _too_large(n_whole_lines: int) -> str:
     limit = f"{MAX_BYTES // 2**20} MB"
     if not n_whole_lines:
-        return f"The file is larger than {limit}, and line 1 alone is larger than that: nothing of it counts."
-    return f"The file is larger than {limit}: only the first {limit} counts, which ends with line {n_whole_lines:,}."
+        return message(
+            "The file is larger than {limit}, and line 1 alone is larger than that: nothing of it counts.", limit=limit
+        )
+    return message(
+        "The file is larger than {limit}: only the first {limit} counts, which ends with line {line}.",
+        limit=limit,
+        line=f"{n_whole_lines:,}",
+    )
 
 
 def _binary(number: int) -> str:
-    return (
-        f"This is not a plain text file (line {number:,} holds a zero byte): save it as text in UTF-8, "
-        "one sentence a line."
+    return message(
+        "This is not a plain text file (line {line} holds a zero byte): save it as text in UTF-8, one sentence a line.",
+        line=f"{number:,}",
     )
 
 
@@ -132,9 +147,10 @@ def _name_lines(numbers: Sequence[int]) -> str:
     """Name the first few lines: "line 7", "lines 3, 7 and 9", "lines 1, 2, 3, 4, 5 and 12 more"."""
     named = [f"{number:,}" for number in numbers[:_NAMED_LINES]]
     if len(numbers) == 1:
-        return f"line {named[0]}"
-    last = f"{len(numbers) - _NAMED_LINES:,} more" if len(numbers) > _NAMED_LINES else named.pop()
-    return f"lines {', '.join(named)} and {last}"
+        return message("line {number}", number=named[0])
+    more = len(numbers) - _NAMED_LINES
+    last = messages("{number} more", "{number} more", more, number=f"{more:,}") if more > 0 else named.pop()
+    return message("lines {numbers} and {last}", numbers=", ".join(named), last=last)
 
 
 def _blocks(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:

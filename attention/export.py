@@ -29,6 +29,7 @@ from attention.figures.atlas import Atlas
 from attention.figures.format import number
 from attention.figures.head_view import HeadView
 from attention.figures.matrix import MAX_LABELLED, Matrix, Palette
+from attention.messages import language
 from attention.page_file import page, plain
 from attention.trace import LayerTrace, Trace
 
@@ -58,8 +59,7 @@ def _alone(figure: Figure, title: str, caption: str) -> str:
 
 # --------------------------------------------------------------------------------------------- SVG
 
-# The full colours on a light page, as in assets/components/colours.js; a test compares them.
-_FULL = {"weights": "#5e2a84", "positive": "#b9304a", "negative": "#3b76b5"}
+_FULL = colours.SCALES["light"]
 # As many as an image with one byte per cell can have, besides the transparent one.
 _N_COLOURS = 255
 _INK, _MUTED, _LINE = "#0f1722", "#4a5260", "#d3d9e0"
@@ -123,6 +123,7 @@ class _Svg:
             *self._words(),
             *self._labels(),
             *(self._elements() if data.values.size <= _MAX_CELLS else self._image()),
+            *self._corners(),
             *self._separators(),
         ]
         head = {
@@ -141,7 +142,7 @@ class _Svg:
         fill = _INK if data.title_role == "plain" else _ROLES[data.title_role]
         yield _text(data.title, name | {"fill": fill})
         small = {"font-size": _SMALL, "fill": _MUTED}
-        size = f"{data.shape_text} · {data.range_text}"
+        size = " · ".join(filter(None, (data.shape_text, data.range_text, data.beyond_text)))
         yield _text(size, small | {"x": _EDGE, "y": _EDGE + 34})
         axes = f"rows: {data.row_axis} · columns: {data.column_axis}"
         yield _text(axes, small | {"x": _EDGE, "y": self.bottom + 22})
@@ -186,6 +187,16 @@ class _Svg:
                 middle = {"x": x + self.pitch_x / 2, "y": y + self.pitch_y / 2 + 4, "text-anchor": "middle"}
                 ink = self.inks[step] if np.isfinite(value) else _INK
                 yield _text(self._written(value), {**middle, "font-size": _NUMBER, "fill": ink})
+
+    def _corners(self) -> Iterator[str]:
+        """Yield the corners of the cells whose numbers lie beyond the colour scale."""
+        side = min(6.0, max(2.0, self.pitch_x / 3), max(1.0, self.pitch_y))
+        corners = [
+            f"M{_round(self._x(column + 1) - 1.0 - side)} {_round(self._y(row) + 0.5)}h{_round(side)}v{_round(side)}z"
+            for row, column in zip(*map(np.ndarray.tolist, np.nonzero(self.data.beyond)), strict=True)
+        ]
+        if corners:
+            yield _element("path", {"d": "".join(corners), "fill": _INK, "stroke": "#ffffff", "stroke-width": 0.5})
 
     def _image(self) -> Iterator[str]:
         """Yield an enlarged image of one pixel per cell; masked cells are transparent, so that hatching shows."""
@@ -429,7 +440,7 @@ def explanation(file_name: str, sentence: str) -> str | bytes:
 def _page(sentence: str) -> str:
     words = plain(sentence)
     head = f'<head><meta charset="utf-8"><title>{words}</title></head>'
-    return f'<!doctype html>\n<html lang="en">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
+    return f'<!doctype html>\n<html lang="{plain(language().name)}">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
 
 
 def _drawing(sentence: str) -> str:

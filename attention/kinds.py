@@ -41,12 +41,13 @@ class Use:
     hides_later: str = ""
     # What a user may choose instead of it.
     others: str = message("another model")
-    # By the key of a step: its own formula in LaTeX, the lesson that replaces the step's lessons, one that follows
-    # them, and what is added to its shapes.
+    # Whether what is attended to is something else: then it is part of a step's shapes.
+    looks_elsewhere: bool = False
+    # By the key of a step: its own formula in LaTeX, the lesson that replaces the step's lessons, and one that follows
+    # them.
     formulas: Mapping[str, str] = field(default_factory=dict)
     lessons: Mapping[str, str] = field(default_factory=dict)
     asides: Mapping[str, str] = field(default_factory=dict)
-    shapes: Mapping[str, str] = field(default_factory=dict)
     # The lessons that do not fit it, and the names of those that replace them.
     variants: Mapping[str, str] = field(default_factory=dict)
 
@@ -66,6 +67,10 @@ WRITTEN = Use(
     variants={"tokens/words": "tokens/words-written"},
 )
 
+# What stands in the formulas of cross-attention.
+_READ, _WRITTEN = message("read"), message("written")
+_DECODER, _OUTPUT = message("decoder"), message("encoder's output")
+
 # What is written attends to what was read.
 CROSS = Use(
     sides=(
@@ -77,12 +82,13 @@ CROSS = Use(
     has_pieces=False,
     others=message("encoder or decoder, or another model"),
     formulas={
-        "tokens": r"{\text{read} \to s_1, \dots, s_m} \quad\allowbreak {\text{written} \to t_1, \dots, t_n}",
-        "embed": r"X = \text{decoder} \quad Z = \text{encoder's output}",
+        "tokens": rf"{{\text{{{_READ}}} \to s_1, \dots, s_m}} \quad\allowbreak "
+        rf"{{\text{{{_WRITTEN}}} \to t_1, \dots, t_n}}",
+        "embed": rf"X = \text{{{_DECODER}}} \quad Z = \text{{{_OUTPUT}}}",
     },
     lessons={"embed": "embed/words-cross"},
     asides={"softmax": "softmax/cross-next"},
-    shapes={"tokens": ", which look at {keys}", "qkv": ", of Z ({keys}×{width})"},
+    looks_elsewhere=True,
     variants={
         "tokens/words": "tokens/words-cross",
         "qkv/words": "qkv/words-cross",

@@ -102,7 +102,7 @@ def _unquoted(text: str) -> str:
 
 def _fill(text: str, facts: dict[str, str | float]) -> str:
     """Put facts into their places in one pass, so that braces inside a fact are never a place."""
-    return _PLACE.sub(lambda place: str(facts[place[1]]), text)
+    return text if "{" not in text else _PLACE.sub(lambda place: str(facts[place[1]]), text)
 
 
 def _read(folder: Path) -> Language:

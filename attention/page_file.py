@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from latex2mathml.converter import convert
 
 from attention.blocks import (
@@ -40,6 +41,7 @@ from attention.blocks import (
     rows_of,
 )
 from attention.figures import assets
+from attention.messages import language, message
 
 __all__ = ["page", "plain", "theme"]
 
@@ -108,8 +110,9 @@ class _Page:
         given = _json({"pictures": self.pictures, "styles": {name: assets.css(name) for name in used}})
         heading = plain(self.title)
         words = f"<h1>{heading}</h1>" + (f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else "")
+        no_script = plain(message("The pictures are drawn by a script, and scripts are switched off."))
         return f"""<!doctype html>
-<html lang="en">
+<html lang="{plain(language().name)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -127,7 +130,7 @@ class _Page:
 <main>
 {words}
 {body}
-<noscript>The pictures are drawn by a script, and scripts are switched off.</noscript>
+<noscript>{no_script}</noscript>
 </main>
 <script type="application/json" id="given">{given}</script>
 <script>{script}</script>
@@ -223,6 +226,11 @@ class _Page:
         return ""
 
 
+def _cell(value: object) -> str:
+    """Return a cell as it is read: the CSV has all digits of a number."""
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
+
 def _rows(columns: Columns) -> str:
     height = rows_of(columns)
     return _cells(
@@ -230,7 +238,7 @@ def _rows(columns: Columns) -> str:
             tuple(columns),
             *(
                 tuple(
-                    str(column[row]) if row < len(column) and column[row] is not None else ""
+                    _cell(column[row]) if row < len(column) and column[row] is not None else ""
                     for column in columns.values()
                 )
                 for row in range(height)

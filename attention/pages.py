@@ -5,13 +5,14 @@ The navigation, the links between pages, the table in the README and the tests o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from attention import settings
 from attention.lesson.compare import COMPARE as COMPARED
 from attention.lesson.neuron import NEURON
+from attention.messages import message
 from attention.parameters import Parameter
 from attention.trace import ModelInfo
 
@@ -21,6 +22,7 @@ __all__ = [
     "COMPARE",
     "FRONT",
     "GROUPS",
+    "GROUP_TITLES",
     "MANY_SENTENCES",
     "MODELS",
     "NEURON_VIEW",
@@ -34,6 +36,13 @@ __all__ = [
 ]
 
 Group = Literal["Learn", "Explore", "Labs", "Class"]
+# What each group is called.
+GROUP_TITLES: Mapping[Group, str] = {
+    "Learn": message("Learn"),
+    "Explore": message("Explore"),
+    "Labs": message("Labs"),
+    "Class": message("Class"),
+}
 
 
 def _every(_: ModelInfo) -> bool:
@@ -49,7 +58,7 @@ def _takes_sentences(info: ModelInfo) -> bool:
 class Page:
     """A page: its address (empty for the front page), its title, its group, and its purpose in one sentence.
 
-    ``own`` are the parameters that no other page has. ``is_for`` tells for which models the page makes sense;
+    ``own`` are the parameters that not every page has. ``is_for`` tells for which models the page makes sense;
     ``matrix`` names the matrix, if any, that only this page draws. The browser's tab shows ``tab``, or the title.
     """
 
@@ -74,13 +83,18 @@ class Page:
 
 
 FRONT = Page(
-    "", "What this is", "Learn", "One sentence, two models, one heatmap each, and the way in.", tab="See attention"
+    "",
+    message("What this is"),
+    "Learn",
+    message("What attention is, one question about a sentence, and the way in."),
+    own=(settings.FIRST_ANSWER,),
+    tab=message("See attention"),
 )
 STEP_BY_STEP = Page(
     "step_by_step",
-    "Step by step",
+    message("Step by step"),
     "Learn",
-    "The nine steps of attention on your sentence, each with its formula, its numbers and its code.",
+    message("The nine steps of attention on your sentence, each with its formula, its numbers and its code."),
     own=(
         settings.MAIN.panel,
         settings.OTHER.panel,
@@ -88,16 +102,19 @@ STEP_BY_STEP = Page(
         settings.OTHER.table,
         settings.SAVINGS,
         settings.SIZES,
+        settings.FACTORS,
         settings.WHY,
+        settings.MAP,
         settings.GUESS,
         settings.ANSWER,
+        settings.PRESENT,
     ),
 )
 ALL_HEADS = Page(
     "all_heads",
-    "All heads",
+    message("All heads"),
     "Explore",
-    "Every head of every layer on your sentence, and what each one does.",
+    message("Every head of every layer on your sentence, and what each one does."),
     own=(
         settings.SORT,
         settings.WORDS,
@@ -112,48 +129,48 @@ ALL_HEADS = Page(
 )
 NEURON_VIEW = Page(
     "neuron_view",
-    "Neuron view",
+    message("Neuron view"),
     "Explore",
-    "How one query meets every key, number by number.",
+    message("How one query meets every key, number by number."),
     matrix=NEURON,
 )
 COMPARE = Page(
     "compare",
-    "Compare",
+    message("Compare"),
     "Explore",
-    "Two sentences in one head, or two models on one sentence, and the difference.",
-    own=(settings.VERSUS,),
+    message("Two sentences in one head, or two models on one sentence, and the difference."),
+    own=(settings.VERSUS, settings.GUESS, settings.ANSWER),
     is_for=_takes_sentences,
     matrix=COMPARED,
 )
 MANY_SENTENCES = Page(
     "many_sentences",
-    "Many sentences",
+    message("Many sentences"),
     "Explore",
-    "What every head does on average over 500 sentences, or over a file of yours.",
+    message("What every head does on average over 500 sentences, or over a file of yours."),
     own=(settings.ALIGNMENT,),
     is_for=_takes_sentences,
 )
 SYNTAX_CHECK = Page(
     "syntax_check",
-    "Syntax check",
+    message("Syntax check"),
     "Explore",
-    "Which head finds the grammatical head of a word, and how often.",
+    message("Which head finds the grammatical head of a word, and how often."),
     own=(settings.RELATION, settings.EXAMPLE, settings.RARE),
     is_for=_takes_sentences,
 )
 CODE_LAB = Page(
     "code_lab",
-    "Code lab",
+    message("Code lab"),
     "Labs",
-    "The same attention written five ways, run on your sentence.",
+    message("The same attention written five ways, run on your sentence."),
     own=(settings.WAY,),
 )
 MODELS = Page(
     "models",
-    "Models",
+    message("Models"),
     "Explore",
-    "All models that there are, where they are now, and the way to more of them.",
+    message("All models that there are, where they are now, and the way to more of them."),
     own=(settings.GET,),
 )
 
@@ -173,15 +190,16 @@ GROUPS: tuple[Group, ...] = tuple(name for name in get_args(Group) if any(page.g
 
 
 def everything(page: Page) -> tuple[Parameter[Any], ...]:
-    """Return all parameters: first those of this page, then those that other pages have of their own."""
-    return (*page.parameters, *(own for other in PAGES if other is not page for own in other.own))
+    """Return all parameters, each once: first those of this page, then those that other pages have of their own."""
+    others = (own for other in PAGES for own in other.own)
+    return tuple({parameter.name: parameter for parameter in (*page.parameters, *others)}.values())
 
 
 def table(pages: Iterable[Page] = PAGES) -> str:
     """Return the pages as a table in Markdown, group by group."""
     found = list(pages)
     rows = [
-        f"| {page.group} | **{page.title}** | {page.purpose} |"
+        f"| {GROUP_TITLES[page.group]} | **{page.title}** | {page.purpose} |"
         for group in get_args(Group)
         for page in found
         if page.group == group

@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar, get_args
 from attention.figures.head_view import Side
 from attention.figures.matrix import Cell
 from attention.figures.question import MAX_PERCENT, SHOW, Answer
+from attention.messages import message
 from attention.segments import SENTENCES
 from attention.text import clean
 from attention.trace import ModelInfo
@@ -147,8 +148,8 @@ class Choice(Kind[T]):
     def can_be(self, context: Context) -> str:
         """Name the options."""
         if self.example:
-            return f"it looks like {self.example}"
-        return f"it can be {', '.join(map(self.written, self.options(context)))}"
+            return message("it looks like {example}", example=self.example)
+        return message("it can be {options}", options=", ".join(map(self.written, self.options(context))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ class Flag(Kind[bool]):
 
     def can_be(self, _: Context) -> str:
         """Name both."""
-        return "it can be 0, 1"
+        return message("it can be {options}", options="0, 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,7 @@ class Number(Kind[int]):
 
     def can_be(self, context: Context) -> str:
         """Name the bounds."""
-        return f"it can be {self.first} to {self.count(context) - 1 + self.first}"
+        return message("it can be {first} to {last}", first=self.first, last=self.count(context) - 1 + self.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ class Text(Kind[str]):
 
     def can_be(self, _: Context) -> str:
         """Say that any text is accepted."""
-        return "it can be any text"
+        return message("it can be any text")
 
     def tidy(self, value: str) -> str:
         """Make the text safe."""
@@ -252,7 +253,7 @@ class Name(Kind[str]):
 
     def can_be(self, _: Context) -> str:
         """Say how long it can be, with an example."""
-        return f"it has {self.most} characters at most, and looks like {self.example}"
+        return message("it has {n} characters at most, and looks like {example}", n=self.most, example=self.example)
 
     def tidy(self, value: str) -> str:
         """Make the name safe."""
@@ -280,7 +281,7 @@ class Cells(Kind[Cell]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return "it looks like scores-3-2"
+        return message("it looks like {example}", example="scores-3-2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +303,7 @@ class Spots(Kind[Spot]):
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
-        return "it looks like A-8"
+        return message("it looks like {example}", example="A-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +332,8 @@ class Indices(Kind[tuple[int, ...]]):
 
     def can_be(self, context: Context) -> str:
         """Give an example and the bounds."""
-        return f"it looks like 1-3, from {self.first} to {self.count(context) - 1 + self.first}"
+        last = self.count(context) - 1 + self.first
+        return message("it looks like {example}, from {first} to {last}", example="1-3", first=self.first, last=last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +363,7 @@ class Pins(Kind[tuple[Side, tuple[int, ...]]]):
 
     def can_be(self, _: Context) -> str:
         """Give two examples."""
-        return "it looks like query-3-5 or key-1"
+        return message("it looks like {example} or {other}", example="query-3-5", other="key-1")
 
     def tidy(self, value: tuple[Side, tuple[int, ...]]) -> tuple[Side, tuple[int, ...]]:
         """Keep no more than a link has room for."""
@@ -396,7 +398,7 @@ class Answers(Kind[Answer]):
 
     def can_be(self, _: Context) -> str:
         """Show some."""
-        return "it looks like 0a1b2c3d-2 or 0a1b2c3d-show"
+        return message("it looks like {example} or {other}", example="0a1b2c3d-2", other="0a1b2c3d-show")
 
 
 def _are_ascending(value: object) -> bool:
@@ -449,7 +451,7 @@ class Parameter(Generic[T]):
     needs: Callable[[ModelInfo], bool] = _every
     opening: Callable[[ModelInfo], T] | None = None
     otherwise: str = ""
-    unknown: str = "is not known here"
+    unknown: str = message("is not known here")
     yields_to: str = ""
 
     def opened(self, info: ModelInfo | None) -> T:
@@ -470,12 +472,20 @@ class Parameter(Generic[T]):
     def complain(self, written: str, context: Context) -> str:
         """Say that the value in a link is not a possible one, what is shown instead, and what the value can be."""
         default = "" if self.default is None else self.kind.write(self.default)
-        otherwise = self.otherwise or f"{default or 'the default'} is shown"
-        return f"The link says {self._said(written)}, which {self.unknown}: {otherwise}; {self.kind.can_be(context)}."
+        otherwise = self.otherwise or message("{value} is shown", value=default or message("the default"))
+        return message(
+            "The link says {said}, which {unknown}: {otherwise}; {can_be}.",
+            said=self._said(written),
+            unknown=self.unknown,
+            otherwise=otherwise,
+            can_be=self.kind.can_be(context),
+        )
 
     def give_way(self, written: str) -> str:
         """Say that another parameter of the link takes precedence over this one."""
-        return f"The link says {self._said(written)} and {self.yields_to}=: {self.yields_to} counts."
+        return message(
+            "The link says {said} and {other}=: {other} counts.", said=self._said(written), other=self.yields_to
+        )
 
     def _said(self, written: str) -> str:
         value = clean(written)
@@ -483,7 +493,7 @@ class Parameter(Generic[T]):
 
 
 def _refuse(kind: Text, info: ModelInfo) -> str:
-    return f"The link has a {kind.noun}, which {info.name} does not take: it is left out."
+    return message("The link has a {noun}, which {name} does not take: it is left out.", noun=kind.noun, name=info.name)
 
 
 def read(parameter: Parameter[T], query: Mapping[str, str], context: Context) -> tuple[T, str]:

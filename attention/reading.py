@@ -12,11 +12,12 @@ from pathlib import Path
 
 from attention import pixels
 from attention.masks import MASK_NAMES, MaskName
+from attention.messages import message
 
 __all__ = ["DIGITS", "FRENCH", "PICTURE", "TEXT", "Reading", "recognised"]
 
 _ASSETS = Path(__file__).parents[1] / "assets"
-_TYPE = "Type a sentence above, or choose one of the examples: attention needs at least one word."
+_TYPE = message("Type a sentence above, or choose one of the examples: attention needs at least one word.")
 
 
 def _lines(name: str) -> tuple[str, ...]:
@@ -25,11 +26,6 @@ def _lines(name: str) -> tuple[str, ...]:
 
 def _never(_: str) -> bool:
     return False
-
-
-def _middle(words: Sequence[int]) -> int:
-    """Return the word in the middle, where there is most to see; if there are no words, the first token."""
-    return words[(len(words) - 1) // 2] if words else 0
 
 
 def _whole(_: Sequence[int]) -> int:
@@ -41,8 +37,8 @@ def _whole(_: Sequence[int]) -> int:
 class Reading:
     """One kind of input that a model reads, always written as a text; each kind is one object, equal only to itself.
 
-    ``what``, ``noun`` and ``pieces`` are parts of sentences: "… reads *pictures*", "Cut the *picture* into *patches*";
-    ``unit`` is the name of one piece, and ``kind`` that of the whole. ``field`` names the part of the page in which the
+    ``what`` and ``noun`` are parts of sentences: "… reads *pictures*", "this *picture* has 17 tokens"; ``unit`` is the
+    name of one piece, and ``kind`` that of the whole. ``field`` names the part of the page in which the
     input is chosen, which ``attention.ui.fields`` draws. The first of the ``examples`` is read until the user chooses
     something; ``example_names`` are their labels, where the examples cannot be their own.
     """
@@ -55,15 +51,18 @@ class Reading:
     placeholder: str = ""
     field: str = "sentence"
     example_names: tuple[str, ...] = ()
-    unit: str = "word"
-    pieces: str = "tokens"
+    unit: str = message("word")
+    # The same as the label of a field, the vector that is each piece's own, and what the first step does.
+    label: str = message("Word")
+    part: str = message("Word part")
+    cut: str = message("Cut the sentence into tokens")
     # A text that counts as empty, and what the page says when there is nothing to read.
     blank: str = ""
     invitation: str = _TYPE
     # The masks that a model can be run with.
     masks: tuple[MaskName, ...] = MASK_NAMES
-    # Which token is in focus first, given the positions at which words begin.
-    first_focus: Callable[[Sequence[int]], int] = _middle
+    # Which token is in focus first, given the positions at which words begin; None is the one that tells most.
+    first_focus: Callable[[Sequence[int]], int] | None = None
     # Whether a second text may follow the first: another sentence, or what a decoder is to read.
     takes_pair: bool = False
     # Whether any English sentence can be read: then the pages with sentences of their own are offered, and other models
@@ -108,22 +107,22 @@ class Reading:
 
 TEXT = Reading(
     name="text",
-    what="any text",
-    noun="sentence",
-    kind="text",
+    what=message("any text"),
+    noun=message("sentence"),
+    kind=message("text"),
     examples=_lines("examples.txt"),
-    placeholder="Type a sentence",
+    placeholder=message("Type a sentence"),
     takes_pair=True,
     takes_sentences=True,
 )
 
 FRENCH = Reading(
     name="french",
-    what="French of its own few hundred words",
-    noun="sentence",
-    kind="text",
+    what=message("French of its own few hundred words"),
+    noun=message("sentence"),
+    kind=message("text"),
     examples=_lines("examples-french.txt"),
-    placeholder="Type a French sentence",
+    placeholder=message("Type a French sentence"),
     is_closed=True,
     variants={"front/intro": "front/intro-other"},
 )
@@ -133,16 +132,18 @@ DIGITS: Mapping[str, str] = {picture: digit for digit, picture in map(str.split,
 
 PICTURE = Reading(
     name="picture",
-    what="pictures",
-    noun="picture",
-    kind="picture",
+    what=message("pictures"),
+    noun=message("picture"),
+    kind=message("picture"),
     examples=tuple(DIGITS),
     example_names=tuple(DIGITS.values()),
     field="drawing",
-    unit="patch",
-    pieces="patches",
+    unit=message("patch"),
+    label=message("Patch"),
+    part=message("Patch part"),
+    cut=message("Cut the picture into patches"),
     blank="0" * pixels.SIDE**2,
-    invitation="The field is empty: draw a digit in it, or choose one beside it.",
+    invitation=message("The field is empty: draw a digit in it, or choose one beside it."),
     # Pictures have one size, and no padding.
     masks=("none", "causal"),
     # The answer is read off the first token.

@@ -17,10 +17,12 @@ from attention.figures.matrix import Cell
 from attention.figures.question import Answer
 from attention.five_ways import WAYS
 from attention.lesson import steps
+from attention.lesson.factors import LETTERS
 from attention.lesson.many_sentences import ALIGNMENTS, Alignment
 from attention.lesson.savings import PRESETS
 from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Hidden, Sorting
 from attention.masks import MaskName
+from attention.messages import message
 from attention.models import bundled
 from attention.parameters import (
     Answers,
@@ -49,6 +51,8 @@ __all__ = [
     "CELL",
     "DEFAULT_TEXT",
     "EXAMPLE",
+    "FACTORS",
+    "FIRST_ANSWER",
     "GET",
     "GUESS",
     "HEAD",
@@ -56,6 +60,7 @@ __all__ = [
     "LAYER",
     "LEAST",
     "MAIN",
+    "MAP",
     "MASK",
     "MEAN",
     "MODEL",
@@ -65,6 +70,7 @@ __all__ = [
     "PANELS",
     "PART",
     "PINS",
+    "PRESENT",
     "RARE",
     "RELATION",
     "RENORMALISE",
@@ -128,17 +134,17 @@ MODEL: Parameter[str] = Parameter(
     bundled.default().model_id,
     # The word in focus stays in focus: its spot is set after the model.
     resets=("part", *_TOKENS, *_PLACES, "on", "savings"),
-    unknown="is not here",
+    unknown=message("is not here"),
 )
 TEXT: Parameter[str] = Parameter(
     "text",
-    Text("text"),
+    Text(message("text")),
     DEFAULT_TEXT,
     resets=_TOKENS,
     opening=lambda info: info.reading.first,
 )
 # A second sentence that the model reads together with the first, or what its decoder writes.
-PAIR: Parameter[str] = Parameter("pair", Text("second sentence"), "", resets=_TOKENS, needs=_takes_pair)
+PAIR: Parameter[str] = Parameter("pair", Text(message("second sentence")), "", resets=_TOKENS, needs=_takes_pair)
 PART: Parameter[Part] = Parameter(
     "part",
     Choice(lambda context: parts_of(context.info)),
@@ -178,7 +184,7 @@ LAYER: Parameter[int | None] = Parameter(
 HEAD: Parameter[int | None] = Parameter(
     "head", Number(lambda context: context.info.n_heads, first=1), None, resets=("on",)
 )
-CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise="no cell is opened")
+CELL: Parameter[Cell | None] = Parameter("cell", Cells(), None, otherwise=message("no cell is opened"))
 
 # A second model beside the first, and the layer, head and cell that are looked at in it.
 BESIDE: Parameter[bool] = Parameter("beside", Flag(), False, needs=_takes_sentences)
@@ -188,7 +194,7 @@ BESIDE_LAYER: Parameter[int | None] = Parameter(
 BESIDE_HEAD: Parameter[int | None] = Parameter(
     "beside_head", Number(lambda context: context.other.n_heads, first=1), None
 )
-BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise="no cell is opened")
+BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise=message("no cell is opened"))
 
 SHARED: tuple[Parameter[Any], ...] = (
     TEXT,
@@ -222,9 +228,17 @@ SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
 SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
 # Whether the answers to the questions that come up are open.
 WHY: Parameter[bool] = Parameter("why", Flag(), False)
+# Of which matrix the factors are shown, by the letter of its weights.
+FACTORS: Parameter[str] = Parameter("factors", Choice(lambda _: ("", *LETTERS)), "", resets=_CELLS)
+# Whether the map of the model lies open beside the step.
+MAP: Parameter[bool] = Parameter("map", Flag(), True)
 # Whether a step asks before it shows, and what was answered; an answer to another question is none.
 GUESS: Parameter[bool] = Parameter("guess", Flag(), False)
-ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise="the question is asked")
+ANSWER: Parameter[Answer | None] = Parameter("answer", Answers(), None, otherwise=message("the question is asked"))
+# The same of the question of the front page.
+FIRST_ANSWER: Parameter[Answer | None] = Parameter("first", Answers(), None, otherwise=message("the question is asked"))
+# Whether the step is shown to a room: large, and without controls.
+PRESENT: Parameter[bool] = Parameter("present", Flag(), False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,16 +264,18 @@ WORDS: Parameter[bool] = Parameter("words", Flag(), False, resets=("pins",))
 RENORMALISE: Parameter[bool] = Parameter("renormalise", Flag(), False)
 BLOCK: Parameter[Block] = Parameter("block", Choice(lambda _: BLOCK_NAMES), "all")
 ON: Parameter[tuple[int, ...] | None] = Parameter(
-    "on", Indices(lambda context: context.info.n_heads), None, otherwise="the head that is chosen is on"
+    "on", Indices(lambda context: context.info.n_heads), None, otherwise=message("the head that is chosen is on")
 )
 LEAST: Parameter[float | None] = Parameter("least", Choice(lambda _: THRESHOLDS, written="{:g}".format), None)
-PINS: Parameter[tuple[Side, tuple[int, ...]] | None] = Parameter("pins", Pins(), None, otherwise="nothing is pinned")
+PINS: Parameter[tuple[Side, tuple[int, ...]] | None] = Parameter(
+    "pins", Pins(), None, otherwise=message("nothing is pinned")
+)
 MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
 
 # ------------------------------------------------------------------------------------- others
 
 # A sentence that is read by itself and compared; None until the user chooses one.
-VERSUS: Parameter[str | None] = Parameter("versus", Text("sentence to compare"), None, resets=_CELLS)
+VERSUS: Parameter[str | None] = Parameter("versus", Text(message("sentence to compare")), None, resets=_CELLS)
 
 # At which end sentences of different lengths are aligned.
 ALIGNMENT: Parameter[Alignment] = Parameter("alignment", Choice(lambda _: ALIGNMENTS), "start")
@@ -278,7 +294,11 @@ def _is_no_example(_: Values, after: Values) -> bool:
 
 # Until the user chooses a relation or an example, the page takes the first.
 RELATION: Parameter[str] = Parameter(
-    "relation", Choice(lambda _: _relations(), example="dobj or nsubj"), "", resets=("example",), when=_is_no_example
+    "relation",
+    Choice(lambda _: _relations(), example=message("{example} or {other}", example="dobj", other="nsubj")),
+    "",
+    resets=("example",),
+    when=_is_no_example,
 )
 EXAMPLE: Parameter[int | None] = Parameter("example", Number(lambda _: len(corpus.annotated()), first=1), None)
 RARE: Parameter[bool] = Parameter("rare", Flag(), False)

@@ -22,7 +22,7 @@ from attention.kinds import DECODER, ENCODER, ENCODER_DECODER, SELF, Build, Use
 from attention.positions import Rotary, apply_rotary
 from attention.reading import TEXT, Reading
 from attention.steps import HeadSteps
-from attention.structure import Structure
+from attention.structure import Branch, Structure
 
 __all__ = [
     "PARTS",
@@ -270,6 +270,11 @@ class LayerTrace:
     def sources(self) -> Float[Array, "K M"] | None:
         """The vectors from which keys and values are projected."""
         return self.inputs if self.key_inputs is None else self.key_inputs
+
+    @property
+    def branch(self) -> Branch:
+        """Which branch of its layer it is (see :class:`~attention.structure.Structure`)."""
+        return "cross" if self.kind == "cross" else "self"
 
     @property
     def is_causal(self) -> bool:

@@ -11,21 +11,20 @@ from typing import Any, Self, TypeVar
 
 from attention import settings
 from attention.figures.matrix import Cell
+from attention.lesson.opening import first_place
 from attention.lesson.survey import Lines, Look, Sorting
 from attention.masks import MaskName
+from attention.messages import message
 from attention.models import ModelInfo, bundled
 from attention.pages import FRONT, PAGES, Page, everything
 from attention.parameters import Context, Parameter, Spot, Text, read
-from attention.reading import TEXT, Reading
 from attention.segments import Block
 from attention.text import clean, shorten
 from attention.trace import Part, Token
-from attention.words import is_punctuation
 
 __all__ = [
     "Place",
     "View",
-    "default_word",
     "same_word",
     "spot_of",
     "word_at",
@@ -39,14 +38,16 @@ _STRANGE = {page.matrix: page for page in PAGES if page.matrix}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The layer and head of one model that are looked at, and the opened cell; None is the model's default."""
+    """The layer and head of one model that are looked at, and the opened cell; None was left open."""
 
     layer: int | None = None
     head: int | None = None
     cell: Cell | None = None
 
-    def layer_and_head(self, info: ModelInfo) -> tuple[int, int]:
-        """Return the layer and the head, with the model's defaults for those that were not chosen."""
+    def layer_and_head(self, info: ModelInfo, text: str) -> tuple[int, int]:
+        """Return the layer and the head; those opened first for a text, or the model's default beside a chosen one."""
+        if self.layer is None and self.head is None:
+            return first_place(info, text)
         layer = info.default_layer if self.layer is None else self.layer
         head = info.default_head if self.head is None else self.head
         return layer, head
@@ -285,12 +286,22 @@ class View:
             kept = _kept(cleaned, before)
             before += kept
             if len(kept) < len(cleaned):
-                end = f"it was cut after “…{kept[-20:]}”" if kept else "it was left out"
-                found.append(
-                    f"The {kind.noun} has {len(cleaned):,} characters, "
-                    f"and a link has room for {len(kept):,} of them: {end}."
-                )
+                found.append(_cut(kind.noun, cleaned, kept))
         return found
+
+
+def _cut(noun: str, cleaned: str, kept: str) -> str:
+    """Say how much of a text a link has room for."""
+    facts: dict[str, str | float] = {"noun": noun, "all": f"{len(cleaned):,}", "room": f"{len(kept):,}"}
+    if not kept:
+        return message(
+            "The {noun} has {all} characters, and a link has room for {room} of them: it was left out.", **facts
+        )
+    return message(
+        "The {noun} has {all} characters, and a link has room for {room} of them: it was cut after “…{end}”.",
+        end=kept[-20:],
+        **facts,
+    )
 
 
 def _kept(cleaned: str, before: str) -> str:
@@ -298,18 +309,13 @@ def _kept(cleaned: str, before: str) -> str:
     return shorten(before + cleaned)[0][len(before) :]
 
 
-def default_word(tokens: tuple[Token, ...], reading: Reading = TEXT) -> int:
-    """Return the position of the word that is in focus first; it is a word of the first sentence."""
-    starts = [token for token in tokens if token.word is not None and not token.segment and _starts_word(token, tokens)]
-    # In a text of nothing but punctuation marks, one of them is in focus.
-    words = [token for token in starts if not is_punctuation(token)] or starts
-    return reading.first_focus([token.position for token in words])
+def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int | None:
+    """Return the position, among another model's tokens, of the word at this position, by its place in the text.
 
-
-def same_word(position: int, tokens: tuple[Token, ...], others: tuple[Token, ...]) -> int:
-    """Return the position, among another model's tokens, of the word at this position, by its place in the text."""
+    None if it covers no characters, or the other model has read no such text.
+    """
     spot = spot_of(tokens[position])
-    return default_word(others) if spot is None else word_at(spot, others)
+    return None if spot is None else word_at(spot, others)
 
 
 def spot_of(token: Token) -> Spot | None:
@@ -317,15 +323,11 @@ def spot_of(token: Token) -> Spot | None:
     return None if token.start is None else Spot(token.segment, token.start)
 
 
-def word_at(spot: Spot, tokens: tuple[Token, ...]) -> int:
-    """Return the position of the token that covers a spot in the text, or of the last token before it."""
+def word_at(spot: Spot, tokens: tuple[Token, ...]) -> int | None:
+    """Return the position of the token that covers a spot in the text, or of the last token before it, if any."""
     before = [
         token.position
         for token in tokens
         if token.segment == spot.segment and token.start is not None and token.start <= spot.start
     ]
-    return before[-1] if before else default_word(tokens)
-
-
-def _starts_word(token: Token, tokens: tuple[Token, ...]) -> bool:
-    return token.position == 0 or tokens[token.position - 1].word != token.word
+    return before[-1] if before else None

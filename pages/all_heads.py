@@ -3,5 +3,5 @@
 from attention.pages import ALL_HEADS
 from attention.ui import frame, state
 
-frame.show(ALL_HEADS, with_pair=True, with_beside=False)
+frame.show(ALL_HEADS, with_beside=False)
 state.close_page()

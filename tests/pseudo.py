@@ -1,5 +1,6 @@
 """A language in which every text is English between brackets: what shows no bracket was never asked for."""
 
+import re
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -11,8 +12,13 @@ from attention.messages import LANGUAGES
 FORMS = ("one", "few", "many")
 
 
+# Of a message and of a lesson.
+PLACE = re.compile(r"\{\w+\}|\$\w+|\$\{\w+\}")
+
+
 def marked(text: str) -> str:
-    return f"⟦{text}⟧"
+    """Bracket what a text says of its own; what comes into its places stands outside, and must have its own."""
+    return f"【{PLACE.sub(lambda place: f'】{place[0]}【', text)}】".replace("【】", "")
 
 
 def write_language(folder: Path) -> Path:

@@ -54,12 +54,16 @@ function visible(label) {
 }
 
 /**
- * Names as Python sends them: of the numbers from 0, how many there are (attention.figures.format.named).
- * @param {string[] | number} names
+ * Names as Python sends them: of the numbers from 0, how many there are, and of all pairs of two numbers, from 1:0 on,
+ * how many there are of both (attention.figures.format.named).
+ * @param {string[] | number | [number, number]} names
  * @returns {string[]}
  */
 function namesOf(names) {
-  return Array.isArray(names) ? names : Array.from({ length: names }, (_, index) => String(index));
+  if (!Array.isArray(names)) return Array.from({ length: names }, (_, index) => String(index));
+  const [outer, inner] = names;
+  if (typeof outer === "string") return /** @type {string[]} */ (names);
+  return Array.from({ length: outer * inner }, (_, index) => `${Math.floor(index / inner) + 1}:${index % inner}`);
 }
 
 /** @param {string} base64 little-endian float32 numbers */
@@ -71,14 +75,14 @@ function decodeNumbers(base64) {
  * About the numbers that are drawn, from shades of 8 bits (attention.figures.format.shades): −∞ is hidden by the
  * mask, and NaN is no number.
  * @param {string} base64
- * @param {number} limit the number that gets the full colour
+ * @param {number} limit the number that gets the full colour; a signed one beyond it is drawn a step further
  * @param {boolean} isSigned
  */
 function decodeShades(base64, limit, isSigned) {
   const about = Float32Array.from({ length: 256 }, (_, shade) => {
     if (shade === 0) return -Infinity;
     if (shade === 255) return NaN;
-    return limit * (isSigned ? (shade - 127) / 126 : (shade - 1) / 253);
+    return limit * (isSigned ? (shade - 127) / 125 : (shade - 1) / 253);
   });
   return Float32Array.from(decodeBytes(base64), (shade) => about[shade]);
 }
@@ -135,6 +139,45 @@ function drawnPage() {
 function send(setStateValue, name, value) {
   presses += 1;
   setStateValue(name, { value, press: presses, on: drawnPage() });
+}
+
+/** How long what was chosen is shown while the server has not answered. */
+const PATIENCE = 8_000;
+
+/**
+ * What is shown of one control: the value last asked for, until the server answers. Asked for twice in a row, it may
+ * answer once or twice: the first answer must not take the second choice back.
+ */
+class Wish {
+  waiting = [];
+
+  /** The value a person sees: the one last asked for, else the server's. */
+  get shown() {
+    return this.waiting.at(-1) ?? this.told;
+  }
+
+  /** Take in what the server shows. */
+  settle(told) {
+    const answered = this.waiting.indexOf(told);
+    if (answered >= 0) this.waiting.splice(0, answered + 1);
+    else if (told !== this.told) this.waiting = [];
+    this.told = told;
+  }
+
+  /** Ask for a value; without any answer, `giveUp` is called, and the server's value is shown again. */
+  ask(value, giveUp) {
+    this.waiting.push(value);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.waiting = [];
+      giveUp();
+    }, PATIENCE);
+  }
+
+  /** Wait no longer. */
+  stop() {
+    clearTimeout(this.timer);
+  }
 }
 
 /** Call `act` for the button under a click that carries a `data-index`. */

@@ -1,4 +1,5 @@
-// Numbers to colours. Python puts this file in front of the components that draw matrices.
+// Numbers to colours. Python puts this file in front of the components that draw matrices, and in front of it FULL: the
+// full colours of the scales on a light and on a dark page.
 
 /**
  * @typedef {object} Scale colours from the smallest number to the largest, in equal steps
@@ -16,11 +17,6 @@
  */
 
 const STEPS = 256; // on each side of zero
-// The full colour is dark on a light page and light on a dark one: more is further from the page.
-const FULL = {
-  light: { weights: "#5e2a84", positive: "#b9304a", negative: "#3b76b5" },
-  dark: { weights: "#c9a2f2", positive: "#f0697f", negative: "#5fa3ec" },
-};
 
 let painter = null;
 

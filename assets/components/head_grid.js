@@ -82,12 +82,5 @@ function dress(button, head, isCurrent, theme) {
   const id = `${theme.id} ${head.rows} ${head.shades}`;
   if (button.drawn === id) return;
   button.drawn = id;
-  const numbers = decodeShades(head.shades, 1, false);
-  const canvas = head.isPicture
-    ? paintCover(numbers, head.columns, theme.ink)
-    : paintPixels(numbers, head.rows, head.columns, scaleOf(theme, "weights"), 1);
-  canvas.className = Math.max(head.rows, head.columns) > 96 ? "" : `pixels${head.isPicture ? " picture" : ""}`;
-  // A canvas is as wide as its columns are many; the style makes it as wide as the button.
-  canvas.style.aspectRatio = `${head.columns} / ${head.rows}`;
-  thumb.replaceChildren(canvas);
+  thumb.replaceChildren(paintThumb(decodeShades(head.shades, 1, false), head, theme));
 }

@@ -578,7 +578,7 @@ function word(column, index) {
 
 function enumerate(column, positions) {
   const named = positions.slice(0, positions.length > 4 ? 3 : 4).map((index) => [word(column, index)]);
-  if (positions.length > 4) named.push([message("{n} more", { n: positions.length - 3 })]);
+  if (positions.length > 4) named.push([messages("{n} more", "{n} more", positions.length - 3)]);
   return joined(named);
 }
 

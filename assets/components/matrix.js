@@ -9,6 +9,7 @@
  * @property {"query" | "key" | "value" | "plain"} titleRole
  * @property {string} shape
  * @property {string} range
+ * @property {string} beyond what is said of cells beyond the colours' limit; each has a corner
  * @property {string[]} rows
  * @property {string[]} columns sent as a number where they are those from 0
  * @property {string} rowAxis
@@ -32,6 +33,7 @@
  * @property {string} blank what a cell without a number says
  * @property {boolean} showNumbers
  * @property {string} alt
+ * @property {StageChange | null} [change] how another matrix became this one
  * @property {boolean} selectable
  *
  * @typedef {object} Layout everything in CSS pixels
@@ -51,7 +53,8 @@
  */
 
 const MAX_CELLS = 1200; // as elements; more of them would be slow to draw
-const MAX_PITCH = 56;
+const MAX_PITCH = 56; // unless the page says otherwise, as --matrix-pitch
+const MAX_NUMBER = 14; // the largest writing of numbers, unless --matrix-number says otherwise
 const MIN_PITCH = 22; // of a cell with a number: below it the picture scrolls instead
 const SCROLLING_PITCH = 34;
 const MAX_HEIGHT = 640;
@@ -76,7 +79,10 @@ export default function (mount) {
   revealSelected(state);
   // Labels measured before the page's own font is there are measured again.
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
-  return whenGone(state, () => state.observer.disconnect());
+  return whenGone(state, () => {
+    state.observer.disconnect();
+    halt(state);
+  });
 }
 
 /** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */
@@ -87,17 +93,23 @@ function build(parent) {
   const picture = make("div", "picture");
   const readout = make("div", "readout");
   const caption = make("div", "caption");
+  const tip = make("div", "tip");
+  // What it says is said by the line below it, too.
+  tip.setAttribute("aria-hidden", "true");
+  tip.hidden = true;
   picture.tabIndex = 0;
   picture.setAttribute("role", "application");
   readout.setAttribute("role", "status");
   scroller.append(picture);
-  root.append(title, scroller, readout, caption);
+  const stage = buildStage({ canDraw: ({ drawnWidth }) => drawnWidth > 0, clear: uncoverCells, write: sayFrame });
+  root.append(title, stage.root, scroller, readout, caption, tip);
   parent.append(root);
-  const state = { root, title, scroller, picture, readout, caption, active: null, hovered: null };
+  const state = { root, title, scroller, picture, stage, readout, caption, tip, active: null, hovered: null };
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
   });
   listen(state);
+  listenToStage(state);
   return state;
 }
 
@@ -119,6 +131,8 @@ function take(state, given) {
   if (!before || before.shape !== data.shape) state.active = null;
   if (data !== before) state.selected = data.selected;
   state.data = data;
+  setAttribute(state.root, "data-name", data.name);
+  takeTurn(state, before);
 }
 
 function dressed(given) {
@@ -146,11 +160,14 @@ function draw(state) {
   }
   state.drawnWidth = width;
   state.theme = readTheme(root);
-  state.font = getComputedStyle(root).fontFamily;
+  const style = getComputedStyle(root);
+  state.font = style.fontFamily;
+  state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
+  state.maxPitch = pitchOf(data, style);
   state.layout = layOut(state, width);
-  writeFrame(state);
   drawCells(state);
   drawMarks(state);
+  drawStage(state);
   setAttribute(state.picture, "aria-label", describe(data));
 }
 
@@ -160,6 +177,14 @@ function describe({ alt, selectable }) {
     ? message("Arrow keys move from cell to cell, Enter chooses one.")
     : message("Arrow keys move from cell to cell.");
   return `${sentence} ${keys}`;
+}
+
+/** The largest cell: as the page says, but such that all rows are seen at once where it leaves room for other things. */
+function pitchOf({ rows }, style) {
+  const said = ["--matrix-pitch", "--matrix-rest", "--matrix-least"].map((name) => Number(style.getPropertyValue(name)));
+  const [pitch, rest, least] = said;
+  const largest = pitch || MAX_PITCH;
+  return rest ? Math.max(Math.min(largest, least || MAX_PITCH), Math.min(largest, (window.innerHeight - rest) / rows.length)) : largest;
 }
 
 // ---- Layout ------------------------------------------------------------------------------------
@@ -180,7 +205,8 @@ function layOut(state, width) {
     columnStyle(pitch) === "slanted" ? Math.max(0, widestColumn * cosine(SLANT) - pitch / 2 + 6) : 0;
 
   let pitchX = (width - left - EDGE - (data.rowGroups.length ? GROUP_ROOM : 0)) / columns;
-  pitchX = Math.min(MAX_PITCH, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, MAX_PITCH))) / columns);
+  const { maxPitch } = state;
+  pitchX = Math.min(maxPitch, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, maxPitch))) / columns);
   if (!isImage && data.showNumbers && pitchX < MIN_PITCH) pitchX = SCROLLING_PITCH;
   let pitchY = rowPitch(data, pitchX, isImage);
   if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, pitchY); // a square matrix has square cells
@@ -194,8 +220,15 @@ function layOut(state, width) {
   const [beside, below] = [data.rowGroups, data.columnGroups].map((groups) => (groups.length ? GROUP_ROOM : 0));
   layout.width = Math.ceil(left + columns * pitchX + Math.max(EDGE + beside, overhang(pitchX)));
   layout.height = Math.ceil(top + rows * pitchY + totalGap + EDGE + below);
-  layout.numbers = data.showNumbers && !isImage ? fitNumbers(state, pitchX - gap - 4, pitchY - gap - 4) : null;
+  layout.maxNumber = state.maxNumber;
+  layout.numbers = numbersIn(layout, data, state.numbers, state.font);
   return layout;
+}
+
+/** The most exact way to write these numbers in the cells, if they have room. */
+function numbersIn({ isImage, pitchX, pitchY, gap, maxNumber }, data, numbers, font) {
+  if (!data.showNumbers || isImage) return null;
+  return fitNumbers({ data, numbers, font, maxNumber }, pitchX - gap - 4, pitchY - gap - 4);
 }
 
 /** As high as wide, but high enough to read the labels of a few rows, and not higher than a screen. */
@@ -229,11 +262,11 @@ const cosine = (degrees) => Math.cos((degrees * Math.PI) / 180);
 
 /** The most exact way to write the numbers that fits into every cell, or null. */
 function fitNumbers(state, room, height) {
-  const { data, numbers, font } = state;
+  const { data, numbers, font, maxNumber } = state;
   const ways = data.palette === "weights" || data.limit < 1 ? SMALL_WAYS : SIGNED_WAYS;
   const context = pen();
   const fitting = ways.find(({ size, write }) => {
-    if (size > height) return false;
+    if (size > Math.min(height, maxNumber)) return false;
     context.font = `${size}px ${font}`;
     return numbers.every((value) => Number.isNaN(value) || context.measureText(written(data, value, write)).width <= room);
   });
@@ -257,11 +290,15 @@ function bare(value) {
 const ways = (sizes, write) => sizes.map((size) => ({ size, write }));
 // Of a number below 1, one decimal would leave little.
 const SMALL_WAYS = [
-  ...ways([14, 13, 12], (value) => fixed(value, 2)),
+  // Large before exact: these are to be read from the last row of a room.
+  ...ways([22, 21, 20], (value) => fixed(value, 2)),
+  ...ways([18, 16, 14, 13, 12], (value) => fixed(value, 2)),
   ...ways([13, 12, 11, 10], bare),
 ];
 const SIGNED_WAYS = [
-  ...ways([14, 13, 12], (value) => fixed(value, 2)),
+  ...ways([22, 21, 20], (value) => fixed(value, 2)),
+  ...ways([22, 21, 20], (value) => fixed(value, 1)),
+  ...ways([18, 16, 14, 13, 12], (value) => fixed(value, 2)),
   ...ways([13, 12, 11, 10], (value) => fixed(value, 1)),
 ];
 
@@ -306,7 +343,7 @@ function widest(labels, measure) {
 }
 
 /**
- * Which labels have room: every n-th, and always those that are pointed at.
+ * Which labels have room: every n-th, and rather those that are pointed at, the first of them first.
  * @param {number} count
  * @param {number} pitch
  * @param {number} room that one label takes
@@ -315,12 +352,12 @@ function widest(labels, measure) {
 function shownLabels(count, pitch, room, pointedAt) {
   let every = 1;
   while (every * pitch < room) every *= 2;
-  const near = (index) => pointedAt.some((other) => other !== index && Math.abs(other - index) * pitch < room);
+  const isFree = (index, others) => others.every((other) => Math.abs(other - index) * pitch >= room);
+  const shown = [];
+  for (const index of pointedAt) if (isFree(index, shown)) shown.push(index);
   const regular = [];
-  for (let index = 0; index < count; index += every) {
-    if (!pointedAt.includes(index) && !near(index)) regular.push(index);
-  }
-  return regular.concat(pointedAt);
+  for (let index = 0; index < count; index += every) if (isFree(index, shown)) regular.push(index);
+  return regular.concat(shown);
 }
 
 // ---- Drawing -----------------------------------------------------------------------------------
@@ -338,19 +375,34 @@ const yOf = (state, row) =>
 const isTotal = (data, row) => data.hasTotalRow && row === data.rows.length - 1;
 const valueAt = (state, [row, column]) => state.numbers[row * state.data.columns.length + column];
 
-/** The words around the picture. */
+/** The words around the picture, which are those of the matrix that it is, or was, or is about to be. */
 function writeFrame(state) {
-  const { data, layout, title, caption } = state;
-  const name = make("bdi", `name ${data.titleRole}`, data.title);
+  const { layout, title, caption, theme } = state;
+  const { data, frame } = seen(state);
   title.style.maxWidth = `${Math.max(layout.width, 280)}px`;
-  title.replaceChildren(name, make("span", "shape", data.shape), legend(state));
-  const range = make("span", "range", data.range);
+  if (frame) holdTitle(state);
+  else title.style.minHeight = "";
+  title.replaceChildren(...titleOf(data, theme));
+  const range = make("span", "range", frame?.told || data.range);
   const axes = { rows: data.rowAxis, columns: data.columnAxis };
-  caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range);
+  // The cells of a frame have no corners.
+  const beyond = data.beyond && !frame ? [" · ", make("span", "beyond", data.beyond)] : [];
+  caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range, ...beyond);
+}
+
+function titleOf(data, theme) {
+  return [make("bdi", `name ${data.titleRole}`, data.title), make("span", "shape", data.shape), legend(data, theme)];
+}
+
+/** While a turn is seen, the title is as high as in the end: what is below it must not jump. */
+function holdTitle({ title, data, theme }) {
+  if (title.style.minHeight) return;
+  title.replaceChildren(...titleOf(data, theme));
+  title.style.minHeight = `${title.offsetHeight}px`;
 }
 
 /** What the colours mean: a small strip with the numbers at its ends. */
-function legend({ data, theme }) {
+function legend(data, theme) {
   const { fills } = scaleOf(theme, data.palette);
   const strip = make("span", "strip");
   const stops = Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * (fills.length - 1))]);
@@ -358,7 +410,8 @@ function legend({ data, theme }) {
   const decimals = data.limit < 1 ? 2 : 1;
   const isWeights = data.palette === "weights";
   const highest = isWeights && data.limit === 1 ? "1" : fixed(data.limit, decimals);
-  const ends = isWeights ? ["0", highest] : [fixed(-data.limit, decimals), highest];
+  const [least, most] = data.beyond ? ["≤ ", "≥ "] : ["", ""];
+  const ends = isWeights ? ["0", highest] : [least + fixed(-data.limit, decimals), most + highest];
   const element = make("span", "legend");
   element.setAttribute("aria-hidden", "true");
   element.append(make("span", "", ends[0]), strip, make("span", "", ends[1]));
@@ -425,10 +478,36 @@ function cell(state, row, column) {
     ...{ fill: isBlank ? "none" : isMasked ? `url(#${state.hatchId})` : scale.fills[step], class: isBlank ? "blank" : "" },
     ...{ "data-row": row, "data-column": column },
   });
-  if (!layout.numbers || isBlank) return [box];
   const ink = isMasked ? theme.ink : scale.inks[step];
-  const middle = { x: x + pitchX / 2, y: y + pitchY / 2, fill: ink };
-  return [box, svg("text", middle, written(data, value, layout.numbers.write))];
+  const parts = [box];
+  if (layout.numbers && !isBlank) {
+    const middle = { x: x + pitchX / 2, y: y + pitchY / 2, fill: ink };
+    parts.push(svg("text", middle, written(data, value, layout.numbers.write)));
+  }
+  if (isBeyond(data, value)) parts.push(svg("path", { class: "corner", d: cornerOf(state, row, column), fill: ink }));
+  return parts;
+}
+
+/** Whether a number has the full colour although it is larger than the one that the colour is for. */
+const isBeyond = (data, value) => data.palette === "signed" && Number.isFinite(value) && Math.abs(value) > data.limit;
+
+/** A triangle in the upper right corner of a cell; of a cell that is too narrow for it, it reaches out to the left. */
+function cornerOf(state, row, column) {
+  const { layout } = state;
+  const size = Math.min(7, Math.max(3, layout.pitchX / 4), Math.max(1.5, layout.pitchY));
+  const [right, top] = [xOf(layout, column + 1) - layout.gap / 2, yOf(state, row) + layout.gap / 2];
+  return `M${right - size} ${top}h${size}v${size}z`;
+}
+
+/** The same of all cells of a picture, as one element. */
+function cornersOfAll(state) {
+  const { data, numbers } = state;
+  const columns = data.columns.length;
+  const marks = [];
+  numbers.forEach((value, index) => {
+    if (isBeyond(data, value)) marks.push(cornerOf(state, Math.floor(index / columns), index % columns));
+  });
+  return svg("path", { class: "corner", d: marks.join(""), fill: state.theme.ink });
 }
 
 /** One pixel a cell, made large: as fast for 512 × 512 as for 8 × 384. */
@@ -439,14 +518,16 @@ function cellsAsImage(state) {
   const group = svg("g", { class: "cells" });
   for (const [from, to] of [[0, body], [body, data.rows.length]]) {
     if (from === to) continue;
-    const part = numbers.subarray(from * columns, to * columns);
-    const canvas = paintPixels(part, to - from, columns, scaleOf(theme, data.palette), data.limit);
+    const isShrunk = Math.min(layout.pitchX, layout.pitchY) * devicePixelRatio < 1;
+    // What is shrunk is smoothed, which is to mix neighbouring columns, and not the rows where these have room.
+    const times = isShrunk ? Math.min(MOST_REPEATS, Math.max(1, Math.round(layout.pitchY))) : 1;
+    const part = repeatRows(numbers.subarray(from * columns, to * columns), columns, times);
+    const canvas = paintPixels(part, times * (to - from), columns, scaleOf(theme, data.palette), data.limit);
     const box = {
       ...{ x: layout.left, y: yOf(state, from) },
       ...{ width: columns * layout.pitchX, height: (to - from) * layout.pitchY },
     };
     if (part.includes(-Infinity)) group.append(svg("rect", { ...box, fill: `url(#${state.hatchId})` }));
-    const isShrunk = Math.min(layout.pitchX, layout.pitchY) * devicePixelRatio < 1;
     group.append(svg("image", {
       ...{ ...box, href: canvas.toDataURL(), preserveAspectRatio: "none" },
       // Shrunk without smoothing, whole rows would be left out.
@@ -454,14 +535,28 @@ function cellsAsImage(state) {
     }));
     group.append(svg("rect", { ...box, class: "frame" }));
   }
+  if (data.beyond) group.append(cornersOfAll(state));
   return group;
+}
+
+const MOST_REPEATS = 16; // of a row: it is sharp enough then
+
+/** The same numbers with each row so many times. */
+function repeatRows(numbers, columns, times) {
+  if (times === 1) return numbers;
+  const repeated = new Float32Array(numbers.length * times);
+  for (let row = 0; row < repeated.length / columns; row++) {
+    const start = Math.floor(row / times) * columns;
+    repeated.set(numbers.subarray(start, start + columns), row * columns);
+  }
+  return repeated;
 }
 
 /** Labels, separators and outlines: what changes when another cell is selected. */
 function drawMarks(state) {
   const { data, marks, rowLabels } = state;
   const pointedAt = (focus, axis) => {
-    const places = [focus, state.selected?.[axis], isKeyed(state) ? state.active?.[axis] : null];
+    const places = [cellPointedAt(state)?.[axis], state.selected?.[axis], focus];
     return [...new Set(places.filter((index) => index !== null && index !== undefined))];
   };
   const rows = pointedAt(data.focusRow, 0);
@@ -476,21 +571,22 @@ function drawMarks(state) {
 
 function columnLabels(state, pointedAt) {
   const { data, layout } = state;
+  const lit = cellPointedAt(state)?.[1];
   const measure = measurer(state, `700 ${layout.labelSize}px`, layout.labelWidth);
   const isFlat = layout.columnStyle === "flat";
   const room = isFlat ? widest(data.columns, measure) + 8 : layout.labelSize + 1;
   return shownLabels(data.columns.length, layout.pitchX, room, pointedAt).map((column) => {
     const middle = xOf(layout, column) + layout.pitchX / 2;
     const y = layout.top - 7;
-    const isBold = pointedAt.includes(column);
+    const look = lookOf(pointedAt.includes(column), column === lit);
     if (isFlat) {
       const place = { x: middle, y, "text-anchor": "middle" };
-      return label(state, data.columns[column], data.columnRole, isBold, place);
+      return label(state, data.columns[column], data.columnRole, look, place);
     }
     const isSlanted = layout.columnStyle === "slanted";
     const x = middle + (isSlanted ? -2 : layout.labelSize * 0.34);
     const transform = `translate(${x} ${y}) rotate(${isSlanted ? -SLANT : -90})`;
-    return label(state, data.columns[column], data.columnRole, isBold, { transform });
+    return label(state, data.columns[column], data.columnRole, look, { transform });
   });
 }
 
@@ -501,16 +597,19 @@ function labelsOfRows(state, pointedAt) {
   const labels = rows.map((row) => {
     const y = yOf(state, row) + layout.pitchY / 2;
     const place = { x: layout.left - 8, y, "text-anchor": "end", "dominant-baseline": "central" };
-    return label(state, data.rows[row], data.rowRole, pointedAt.includes(row), place);
+    const look = lookOf(pointedAt.includes(row), row === cellPointedAt(state)?.[0]);
+    return label(state, data.rows[row], data.rowRole, look, place);
   });
   return [ground, ...labels];
 }
 
-function label(state, whole, role, isBold, place) {
+const lookOf = (isMarked, isLit) => (isMarked ? " bold" : "") + (isLit ? " lit" : "");
+
+function label(state, whole, role, look, place) {
   const { layout } = state;
   const { text } = measurer(state, `700 ${layout.labelSize}px`, layout.labelWidth)(whole);
   const element = svg("text", {
-    ...{ ...place, class: `label ${role}${isBold ? " bold" : ""}`, "font-size": layout.labelSize },
+    ...{ ...place, class: `label ${role}${look}`, "font-size": layout.labelSize },
   }, text);
   if (text !== whole) element.append(svg("title", {}, whole));
   return element;
@@ -598,6 +697,8 @@ const isInside = (data, place) =>
  */
 function numberAt(state, place) {
   const { data, asked } = state;
+  const { frame } = seen(state);
+  if (frame?.numbers) return frame.numbers[place[0] * data.columns.length + place[1]];
   const drawn = valueAt(state, place);
   if (!data.shades || !Number.isFinite(drawn)) return drawn;
   if (asked?.numbers) return asked.numbers[place[0] * data.columns.length + place[1]];
@@ -630,33 +731,96 @@ function exact(value, { blank, masked }) {
   return value.toPrecision(4).replaceAll("-", MINUS);
 }
 
+/** What is said of the frame that is seen: the words around the picture, and what is read of a cell. */
+function sayFrame(state) {
+  writeFrame(state);
+  writeReadout(state);
+}
+
 function writeReadout(state) {
   const { data, readout } = state;
   const place = state.hovered ?? (isFocused(state) ? state.active : null) ?? state.selected;
   const isHint = !isInside(data, place);
+  showTip(state);
   readout.classList.toggle("hint", isHint);
   if (isHint) {
     readout.replaceChildren(message("Point at a cell to read its number."));
     return;
   }
-  const [row, column] = [data.rows[place[0]], data.columns[place[1]]];
+  readout.title = `${data.rows[place[0]]} ${data.columns[place[1]]}`;
+  readout.replaceChildren(...told(state, place));
+}
+
+/** A cell in words: its two labels and its number. */
+function told(state, place) {
+  const { data } = state;
   const isBetweenWords = data.rowRole !== "plain" && data.columnRole !== "plain";
-  readout.title = `${row} ${column}`;
-  readout.replaceChildren(
-    make("bdi", data.rowRole, visible(row)),
+  return [
+    make("bdi", data.rowRole, visible(data.rows[place[0]])),
     isBetweenWords ? " → " : " · ",
-    make("bdi", data.columnRole, visible(column)),
+    make("bdi", data.columnRole, visible(data.columns[place[1]])),
     ": ",
     spoken(state, place),
+  ];
+}
+
+/** The cell that somebody points at: with a pointer, with the keys, or with the last touch. */
+function cellPointedAt(state) {
+  const isActive = isKeyed(state) || (state.isTouched && isFocused(state));
+  const place = state.hovered ?? (isActive ? state.active : null);
+  return isInside(state.data, place) ? place : null;
+}
+
+/** The cell that is pointed at says its number beside itself, where it hides neither the cell nor its labels. */
+function showTip(state) {
+  const { tip, root, drawing, layout } = state;
+  const place = cellPointedAt(state);
+  tip.hidden = !place;
+  if (!place) return;
+  tip.replaceChildren(...told(state, place));
+  const [origin, frame] = [root.getBoundingClientRect(), drawing.getBoundingClientRect()];
+  const cell = boxOf(state, place, place, 0);
+  const size = { width: tip.offsetWidth, height: tip.offsetHeight };
+  const { x, y } = besideOf(
+    { left: frame.left + cell.x, top: frame.top + cell.y, width: cell.width, height: cell.height },
+    size,
+    { left: state.scroller.getBoundingClientRect().left + layout.left, top: frame.top + layout.top },
   );
+  tip.style.transform = `translate(${Math.round(x - origin.left)}px, ${Math.round(y - origin.top)}px)`;
+}
+
+const TIP_GAP = 8; // between a cell and what it says
+
+/**
+ * Where a box goes beside a cell: to the right, the left, below or above, the first that has room in the window and
+ * leaves the labels free, which are to the left of and above the cells.
+ */
+function besideOf(cell, { width, height }, cells) {
+  const [right, bottom] = [cell.left + cell.width + TIP_GAP, cell.top + cell.height + TIP_GAP];
+  const [widest, lowest] = [document.documentElement.clientWidth - 4 - width, innerHeight - 4 - height];
+  const x = Math.max(cells.left, Math.min(widest, cell.left));
+  const y = Math.max(cells.top, Math.min(lowest, cell.top + (cell.height - height) / 2));
+  const places = [
+    { x: right, y, fits: right <= widest },
+    { x: cell.left - TIP_GAP - width, y, fits: cell.left - TIP_GAP - width >= cells.left },
+    { x, y: bottom, fits: bottom <= lowest },
+    { x, y: cell.top - TIP_GAP - height, fits: cell.top - TIP_GAP - height >= cells.top },
+  ];
+  return places.find(({ fits }) => fits) ?? places[2];
 }
 
 /** The number of a cell, or what is to be said while it is not there. */
 function spoken(state, place) {
   const value = numberAt(state, place);
-  if (value !== undefined) return make("b", "", exact(value, state.data));
+  if (value !== undefined) return make("b", "", exact(value, saidOf(state)));
   askNumbers(state);
   return state.asked.isLost ? message("cannot be read now: load the page anew.") : "…";
+}
+
+/** What is said of cells without a number of their own. */
+function saidOf(state) {
+  const { frame, masked } = seen(state);
+  return { blank: frame?.blank ?? state.data.blank, masked };
 }
 
 function showPointer(state) {
@@ -684,6 +848,9 @@ function listen(state) {
   const { picture, scroller } = state;
   picture.onpointerenter = () => askAgain(state);
   picture.onpointermove = (event) => hover(state, placeUnder(state, event));
+  picture.onpointerdown = (event) => {
+    state.isTouched = event.pointerType === "touch";
+  };
   picture.onpointerleave = () => hover(state, null);
   picture.onclick = (event) => {
     const place = placeUnder(state, event);
@@ -698,7 +865,10 @@ function listen(state) {
     drawMarks(state);
   };
   picture.onblur = () => drawMarks(state);
-  scroller.onscroll = () => slideLabels(state);
+  scroller.onscroll = () => {
+    slideLabels(state);
+    showTip(state);
+  };
 }
 
 /** @returns {Place | null} */
@@ -718,7 +888,7 @@ function hover(state, place) {
   if (String(place) === String(state.hovered)) return;
   state.hovered = place;
   showPointer(state);
-  writeReadout(state);
+  drawMarks(state);
 }
 
 /** Mark the cell at once, and tell Python. */

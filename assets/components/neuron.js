@@ -217,7 +217,7 @@ function writeHead(state) {
   const scaled = `÷ ${data.divisor}${isMasked ? " + M" : ""}`;
   const name = make("bdi", "", `q(${visible(data.queryLabels[data.query])})`);
   head.replaceChildren(
-    line("names", "query", "key", "k", "q ∘ k", scoreOf(data), scaled, "weight"),
+    line("names", message("query"), message("key"), "k", "q ∘ k", scoreOf(data), scaled, message("weight")),
     line("own", "", [name], [strips[2], markers[2]], "", "", "", ""),
   );
 }
@@ -253,9 +253,11 @@ function scoreOf({ hasBias }) {
 function told(state, index) {
   const { numbers, data } = state;
   const start = `${scoreOf(data)} = ${fixed(numbers.scores[index], 2)}`;
-  if (isHidden(state, index)) return `${start}; ${message("masked")}; ${message("weight {weight}", { weight: 0 })}`;
+  const weight = isHidden(state, index) ? "0" : fixed(numbers.weights[index], 2);
+  const last = message("weight {weight}", { weight });
+  if (isHidden(state, index)) return `${start}; ${message("masked")}; ${last}`;
   const scaled = `÷ ${data.divisor} = ${fixed(numbers.maskedScores[index], 2)}`;
-  return `${start}; ${scaled}; ${message("weight {weight}", { weight: fixed(numbers.weights[index], 2) })}`;
+  return `${start}; ${scaled}; ${last}`;
 }
 
 /** Whether the mask hides a key from the query. */
@@ -337,9 +339,10 @@ function writeReadout(state) {
     return;
   }
   const place = key * data.width + dimension;
+  const where = message("dimension {dimension}", { dimension });
   const [q, k, product] = [numbers.queryVector[dimension], numbers.keys[place], numbers.products[place]];
   readout.replaceChildren(
-    ...[...start, `, ${message("dimension {dimension}", { dimension })}: q `, make("b", "", exact(q)), " × k ", make("b", "", exact(k))],
+    ...[...start, `, ${where}: q `, make("b", "", exact(q)), " × k ", make("b", "", exact(k))],
     ...[" = ", make("b", "", exact(product))],
   );
 }

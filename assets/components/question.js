@@ -84,7 +84,7 @@ function bars(data, tell) {
   const show = () => {
     const total = inputs.reduce((sum, { input }) => sum + Number(input.value), 0);
     for (const { input, share } of inputs) {
-      share.textContent = total ? `${Math.round((100 * Number(input.value)) / total)} %` : "–";
+      share.textContent = total ? `${Number(((100 * Number(input.value)) / total).toFixed(1))} %` : "–";
     }
     return total;
   };

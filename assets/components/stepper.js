@@ -4,6 +4,7 @@
  * @typedef {object} StepperData
  * @property {{key: string, name: string}[]} steps
  * @property {string} current the key of the step that is shown
+ * @property {boolean} present whether it is shown to a room
  */
 
 // Keys belong to whatever has the focus: here the arrows have a meaning of their own.
@@ -16,9 +17,6 @@ const USES_ARROWS = [
   "[data-testid=stDataFrame]",
 ].join();
 
-// How long a step that was asked for is shown while the server has not answered.
-const PATIENCE = 8_000;
-
 // A page has one set of arrow keys: the stepper that was drawn last has them.
 const KEYS = Symbol.for("attention.stepper.keys");
 
@@ -26,66 +24,46 @@ const stateOf = remembering((parent) => {
   const root = make("nav", "root stepper");
   root.setAttribute("aria-label", message("Steps"));
   const list = make("ol");
-  const caption = make("div", "caption");
-  // The names are in the list already, only not to be seen there when the page is narrow.
-  caption.setAttribute("aria-hidden", "true");
-  const middle = make("div", "middle");
-  middle.append(list, caption);
   const [back, next] = [move("back"), move("next")];
-  root.append(back, middle, next);
+  root.append(back, list, next);
   parent.append(root);
-  return { root, list, caption, back, next, pending: [] };
+  return { root, list, back, next, wish: new Wish() };
 });
 
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   state.setStateValue = setStateValue;
-  settle(state, data);
+  state.data = data;
+  state.wish.settle(data.current);
   draw(state);
+  setAttribute(state.root, "data-present", data.present ? "" : null);
   onChosen(state.list, (index) => choose(state, index));
   state.back.onclick = () => choose(state, shown(state) - 1);
   state.next.onclick = () => choose(state, shown(state) + 1);
   listen(state);
   return whenGone(state, () => {
-    clearTimeout(state.timer);
+    state.wish.stop();
     state.keys.abort();
   });
 }
 
-/**
- * Compare what the server shows with what was asked for. Asked for twice in a row, it may answer
- * once or twice: the first answer must not take the second step back.
- */
-function settle(state, data) {
-  const answered = state.pending.indexOf(data.current);
-  if (answered >= 0) state.pending.splice(0, answered + 1);
-  else if (data.current !== state.data?.current) state.pending = [];
-  state.data = data;
-}
-
-/** The step a person sees: the one last asked for, else the server's. */
-function shown({ data, pending }) {
-  const key = pending.at(-1) ?? data.current;
-  return Math.max(0, data.steps.findIndex((step) => step.key === key));
+/** The index of the step a person sees. */
+function shown({ data, wish }) {
+  return Math.max(0, data.steps.findIndex((step) => step.key === wish.shown));
 }
 
 function choose(state, index) {
   const step = state.data.steps[index];
   if (!step || index === shown(state)) return;
-  state.pending.push(step.key);
-  clearTimeout(state.timer);
-  state.timer = setTimeout(() => {
-    state.pending = [];
-    draw(state);
-  }, PATIENCE);
+  state.wish.ask(step.key, () => draw(state));
   draw(state);
   send(state.setStateValue, "choose", step.key);
 }
 
 /** Buttons are made once and then changed, so that the focus and a press that has begun stay. */
 function draw(state) {
-  const { list, caption, back, next, data } = state;
+  const { list, back, next, data } = state;
   const current = shown(state);
   while (list.children.length > data.steps.length) list.lastChild.remove();
   while (list.children.length < data.steps.length) list.append(item(list.children.length));
@@ -98,10 +76,9 @@ function draw(state) {
     setAttribute(button, "aria-current", index === current ? "step" : null);
     setAttribute(button, "title", name);
   });
-  caption.textContent = data.steps[current]?.name ?? "";
   const following = data.steps[current + 1];
-  back.textContent = `◂ ${message("Back")}`;
-  next.textContent = following ? `${message("Next: {step}", { step: following.name })} ▸` : message("Last step");
+  back.word.textContent = message("Back");
+  next.word.textContent = following ? message("Next: {step}", { step: following.name }) : message("Last step");
   back.disabled = current === 0;
   next.disabled = !following;
 }
@@ -109,6 +86,10 @@ function draw(state) {
 function move(where) {
   const button = make("button", `framed ${where}`);
   button.type = "button";
+  button.word = make("span", "word");
+  const arrow = make("span", "", where === "back" ? "◂" : "▸");
+  arrow.setAttribute("aria-hidden", "true");
+  button.append(...(where === "back" ? [arrow, " ", button.word] : [button.word, " ", arrow]));
   return button;
 }
 
@@ -129,12 +110,16 @@ function listen(state) {
 }
 
 function press(state, event) {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const { present } = state.data;
+  // A presenter's remote has the keys for pages.
+  const by = { ArrowLeft: -1, ArrowRight: 1, ...(present && { PageUp: -1, PageDown: 1 }) }[event.key];
+  const turns = event.key === "p" || event.key === "P" || (present && event.key === "Escape");
   const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-  if (!by || hasModifier || event.repeat || event.defaultPrevented || event.isComposing) return;
+  if ((!by && !turns) || hasModifier || event.repeat || event.defaultPrevented || event.isComposing) return;
   // The composed path, because a component's focus lies hidden in its shadow.
   const usesArrows = (target) => target instanceof Element && target.matches(USES_ARROWS);
   if (event.composedPath().some(usesArrows)) return;
   event.preventDefault();
-  choose(state, shown(state) + by);
+  if (turns) send(state.setStateValue, "present", !present);
+  else choose(state, shown(state) + by);
 }

@@ -14,15 +14,20 @@
  * @property {string} label of the whole
  * @property {Chip[]} chips
  * @property {number | null} focus a position
+ * @property {StageChange | null} change how a text became these tokens
  * @property {boolean} selectable
  */
 
 const stateOf = remembering((parent) => {
-  const root = make("div", "root tokens");
+  const root = make("div", "root");
+  const strip = make("div", "tokens");
+  const stage = buildStage({ canDraw: () => true, clear: uncoverChips, write: () => {} });
+  root.append(strip, stage.root);
   parent.append(root);
-  const state = { root, buttons: [], reached: 0 };
-  root.onkeydown = (event) => press(state, event);
-  root.addEventListener("focusin", (event) => reach(state, state.buttons.indexOf(event.target)));
+  const state = { root, strip, stage, buttons: [], reached: 0 };
+  strip.onkeydown = (event) => press(state, event);
+  strip.addEventListener("focusin", (event) => reach(state, state.buttons.indexOf(event.target)));
+  listenToStage(state);
   return state;
 });
 
@@ -30,23 +35,34 @@ const stateOf = remembering((parent) => {
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   // A toolbar is one stop for the Tab key, however long the sentence.
-  setAttribute(state.root, "role", data.selectable ? "toolbar" : "group");
-  setAttribute(state.root, "aria-label", data.label);
+  setAttribute(state.strip, "role", data.selectable ? "toolbar" : "group");
+  setAttribute(state.strip, "aria-label", data.label);
   const drawn = JSON.stringify([data.chips, data.selectable]);
   if (state.drawn !== drawn) rebuild(state, data);
   state.drawn = drawn;
   mark(state, data.chips.findIndex((chip) => chip.position === data.focus), data.selectable);
-  onChosen(state.root, (index) => {
+  onChosen(state.strip, (index) => {
     if (!data.selectable) return;
     mark(state, index);
     send(setStateValue, "choose", data.chips[index].position);
   });
+  takeChips(state, data);
+  return whenGone(state, () => halt(state));
+}
+
+/** Put the tokens on the stage: they are the same as long as their texts are. */
+function takeChips(state, data) {
+  const before = state.data;
+  const values = JSON.stringify(data.chips.map(({ text }) => text));
+  state.data = { ...data, name: data.label, title: data.label, values };
+  takeTurn(state, before);
+  drawStage(state);
 }
 
 function rebuild(state, data) {
-  const hadFocus = state.root.contains(state.root.getRootNode().activeElement);
+  const hadFocus = state.strip.contains(state.strip.getRootNode().activeElement);
   state.buttons = data.chips.map((each, index) => chip(each, index, data.selectable));
-  state.root.replaceChildren(...groups(data.chips, state.buttons));
+  state.strip.replaceChildren(...groups(data.chips, state.buttons));
   state.reached = Math.min(state.reached, data.chips.length - 1);
   if (hadFocus) state.buttons[state.reached]?.focus({ preventScroll: true });
 }
@@ -86,7 +102,7 @@ function mark(state, focus, isSelectable = true) {
     if (isSelectable) setAttribute(button, "aria-pressed", index === focus);
   });
   if (!isSelectable) return;
-  const hasKeyboard = state.root.contains(state.root.getRootNode().activeElement);
+  const hasKeyboard = state.strip.contains(state.strip.getRootNode().activeElement);
   reach(state, !hasKeyboard && focus >= 0 ? focus : state.reached);
 }
 

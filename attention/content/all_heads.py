@@ -20,6 +20,7 @@ from attention.blocks import (
     Table,
     Way,
 )
+from attention.content.on_map import map_of_heads
 from attention.content.outcome import alignment
 from attention.content.pane import Found, Pane, missing
 from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
@@ -58,14 +59,14 @@ __all__ = ["content", "looks"]
 
 _ACROSS = " → ".join(SENTENCES)
 _SORT_LABELS: dict[Sorting, str] = {
-    "layer": "layer",
-    "entropy": "entropy",
-    "pattern": "pattern",
-    "similarity": "likeness",
+    "layer": message("layer"),
+    "entropy": message("entropy"),
+    "pattern": message("pattern"),
+    "similarity": message("likeness"),
     "across": _ACROSS,
 }
 # What the number under a head measures, if that is not the name of the sorting.
-_BADGE_NAMES: dict[Sorting, str] = {**_SORT_LABELS, "similarity": "distance from the chosen head"}
+_BADGE_NAMES: dict[Sorting, str] = {**_SORT_LABELS, "similarity": message("distance from the chosen head")}
 
 
 def looks(view: View, panes: Sequence[Pane]) -> Blocks:
@@ -116,6 +117,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         Prose(lesson(scene.info.reading.lesson("all-heads/intro"))),
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
+        *map_of_heads(view, pane),
         Picture("atlas", _atlas(view, scene, surveyed), sets={"layer": LAYER, "head": HEAD}, clears=(CELL,)),
         *_one_head(view, pane, scene, surveyed),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
@@ -127,8 +129,8 @@ def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
     """Name the options for hiding tokens by the special tokens that occur."""
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
-    special = ", ".join(special_names(tokens)) or "special tokens"
-    labels = ("nothing", special, f"{special}, punctuation")
+    special = ", ".join(special_names(tokens)) or message("special tokens")
+    labels = (message("nothing"), special, message("{special}, punctuation", special=special))
     return dict(zip(HIDE_NAMES, labels, strict=True))
 
 
@@ -205,7 +207,7 @@ def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequenc
     """Return the downloads, which say how the weights are shown; each is made on demand."""
     title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
     model = " ".join([f"{scene.info.name}.", *notes])
-    head = f"Layer {scene.layer + 1}, head {scene.head + 1} of {model}"
+    head = message("Layer {layer}, head {head} of {model}", layer=scene.layer + 1, head=scene.head + 1, model=model)
 
     def lines() -> str:
         return head_view_html(layer_lines(scene, view.look, scene.head, view.lines, view.block), title, head)
@@ -235,12 +237,25 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
     notes = []
     if look.words:
         notes.append(
-            "Pieces are merged into words, as this model's tokenizer parts words (it may begin a new one at an "
-            "apostrophe): to a word, the sum over its pieces; from a word, their mean."
+            message(
+                "Pieces are merged into words, as this model's tokenizer parts words (it may begin a new one at an "
+                "apostrophe): to a word, the sum over its pieces; from a word, their mean."
+            )
         )
     if look.hide != "nothing":
-        kept = "each row divided by its sum" if look.renormalise else "rows not made to sum to 1 again"
-        notes.append(f"Hidden: {hidden}; {kept}. What each head does is worked out from all tokens, hidden ones too.")
+        notes.append(
+            message(
+                "Hidden: {hidden}; each row divided by its sum. What each head does is worked out from all tokens, "
+                "hidden ones too.",
+                hidden=hidden,
+            )
+            if look.renormalise
+            else message(
+                "Hidden: {hidden}; rows not made to sum to 1 again. What each head does is worked out from all tokens, "
+                "hidden ones too.",
+                hidden=hidden,
+            )
+        )
     if max(surveyed.tiles.block) > 1:
         rows, columns = surveyed.tiles.block
         notes.append(
@@ -252,8 +267,13 @@ def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:
 
 
 def _table(surveyed: Survey) -> Blocks:
-    counted = f", {listed(surveyed.special)} counted in" if surveyed.special else ""
-    told = f"{_ACROSS} and the other columns with an arrow are mean shares of a row's weight{counted}."
+    told = message("{across} and the other columns with an arrow are mean shares of a row's weight.", across=_ACROSS)
+    if surveyed.special:
+        told = message(
+            "{across} and the other columns with an arrow are mean shares of a row's weight, {special} counted in.",
+            across=_ACROSS,
+            special=listed(surveyed.special),
+        )
     note = () if surveyed.shares is None else (Notice(told, is_quiet=True),)
     make = partial(head_table, surveyed.summaries, surveyed.shares, surveyed.special)
     return Heading(message("All heads as a table")), *note, Table("heads_table", make, file="heads")

@@ -27,8 +27,13 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         return missing(pane.reason)
     reason = why_not(scene.attention)
     if reason:
-        told = f"The five ways cannot stand for this layer of {scene.info.name}: {reason}"
-        return (Notice(message("{told}. Choose {others}.", told=told, others=scene.use.others)),)
+        told = message(
+            "The five ways cannot stand for this layer of {name}: {reason}. Choose {others}.",
+            name=scene.info.name,
+            reason=reason,
+            others=scene.use.others,
+        )
+        return (Notice(told),)
     results = found.five_ways()
     return (
         Prose(tell_five_ways(scene, results)),

@@ -5,35 +5,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from attention.blocks import Blocks, Notice, Picture, Prose, Section, Setting
+from attention.blocks import Blocks, Notice, Picture, Prose, Section
 from attention.content.pane import Pane
-from attention.figures.question import Question, Verdict
+from attention.figures.question import Answer, Question, Verdict
 from attention.lesson.guess import Guess, words_of
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Step
 from attention.messages import message
+from attention.parameters import Parameter
 from attention.settings import ANSWER, GUESS, WORD
 from attention.view import View
 
-__all__ = ["Asked"]
+__all__ = ["Asked", "next_word"]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a step asks of one pane, if guesses are asked for, and what was answered."""
+    """What is asked, if guesses are asked for, and what was answered.
+
+    ``parameter`` holds the answer. ``next_word`` can be asked about next, where there is another one. Where there is
+    nothing to guess, ``nothing`` is said.
+    """
 
     view: View
-    scene: Scene | None = None
+    is_asked: bool = False
     guess: Guess | None = None
-    verdict: Verdict | None = None
+    parameter: Parameter[Answer | None] = ANSWER
+    next_word: int | None = None
+    nothing: str = message("At this step, there is nothing to guess about this word.")
 
     @classmethod
     def of(cls, view: View, step: Step, pane: Pane | None) -> Self:
-        """Ask, where the view says so and there is something to guess."""
-        scene = None if pane is None else pane.scene
-        guess = step.guess(scene) if scene is not None and view[GUESS] else None
-        return cls(view, scene, guess, None if guess is None else guess.judge(view[ANSWER]))
+        """Ask about a step of one pane, where the view says so and there is something to guess."""
+        if pane is None or pane.scene is None or not view[GUESS]:
+            return cls(view)
+        return cls(view, is_asked=True, guess=step.guess(pane.scene), next_word=next_word(pane.scene))
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the answer is worth; None if there is none."""
+        return None if self.guess is None else self.guess.judge(self.view[self.parameter])
 
     @property
     def is_open(self) -> bool:
@@ -41,30 +53,26 @@ class Asked:
         return self.guess is not None and self.verdict is None
 
     def content(self) -> Blocks:
-        """Return the switch, the question and, once it is answered, the verdict."""
-        switch = Setting("guess", GUESS, message("Guess first"), self.view[GUESS])
-        return (switch, *self._question())
-
-    def _question(self) -> Blocks:
-        guess, scene = self.guess, self.scene
-        if scene is None or not self.view[GUESS]:
+        """Return the question and, once it is answered, the verdict."""
+        guess, verdict = self.guess, self.verdict
+        if not self.is_asked:
             return ()
         if guess is None:
-            return (Notice(message("At this step, there is nothing to guess about this word."), is_quiet=True),)
-        is_known = self.verdict is not None
+            return (Notice(self.nothing, is_quiet=True),)
+        is_known = verdict is not None
         question = Question(
             guess.mark,
             message("Possible answers"),
             guess.answers,
             guess.shape,
-            self.view[ANSWER] if is_known else None,
-            self.verdict,
+            self.view[self.parameter] if is_known else None,
+            verdict,
             tuple(sorted(guess.right)) if is_known else (),
             tuple(100 * share for share in guess.shares) if is_known else (),
-            _next_word(scene),
+            self.next_word,
         )
-        asked = Picture("question", question, sets={"answer": ANSWER, "word": WORD})
-        told = (Prose(_told(self.verdict) + guess.reason, "detail"),) if self.verdict is not None else ()
+        asked = Picture("question", question, sets={"answer": self.parameter, "word": WORD})
+        told = (Prose(_told(verdict) + guess.reason, "detail"),) if verdict is not None else ()
         return (Section("guess_first", (Prose(guess.question), asked, *told), is_framed=True),)
 
 
@@ -77,7 +85,7 @@ def _told(verdict: Verdict) -> str:
     }[verdict]
 
 
-def _next_word(scene: Scene) -> int | None:
+def next_word(scene: Scene) -> int | None:
     """Return the next word after the one in focus, and after the last the first; None if there is no other."""
     words = [position for position in words_of(scene.tokens) if position != scene.word]
     return next((position for position in words if position > scene.word), words[0] if words else None)

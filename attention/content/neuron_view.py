@@ -11,6 +11,7 @@ from attention.figures.neuron import NEURON
 from attention.lesson.neuron import best_key, key_picture, neuron, pair_table, sum_in_writing, value_picture
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
+from attention.messages import messages
 from attention.settings import CELL, WORD
 from attention.view import View
 
@@ -53,5 +54,10 @@ def _key(view: View, scene: Scene) -> tuple[int, Blocks]:
     n_keys = len(scene.key_tokens)
     if cell.column < n_keys:
         return cell.column, ()
-    told = f"The link points to key {cell.column}, and there are {n_keys} tokens, counted from 0."
+    told = messages(
+        "The link points to key {key}, and there is {n} token, counted from 0.",
+        "The link points to key {key}, and there are {n} tokens, counted from 0.",
+        n_keys,
+        key=cell.column,
+    )
     return best_key(scene), (Notice(told),)

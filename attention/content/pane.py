@@ -9,7 +9,9 @@ from typing import Protocol
 from attention import settings
 from attention.address import Address
 from attention.blocks import Blocks, Code, Notice, ProofLine, Proven
+from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
+from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
 from attention.lesson.scene import Scene
@@ -21,7 +23,7 @@ from attention.trace import Trace
 
 __all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
 
-_TITLES = ("recomputed", "as", "differs by up to", "as a part of the largest")
+_TITLES = (message("recomputed"), message("as"), message("differs by up to"), message("as a part of the largest"))
 
 
 class Found(Protocol):
@@ -32,6 +34,9 @@ class Found(Protocol):
 
     def five_ways(self) -> list[Result]:
         """Return the results of the five ways to write the layer."""
+
+    def thumbs(self) -> tuple[HeadThumb, ...]:
+        """Return a small picture of each head of the layer."""
 
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""
@@ -64,6 +69,12 @@ class Pane:
         """The part of keys that distinguishes the panes."""
         return "other" if self.is_other else "main"
 
+    def thumbs(self) -> tuple[HeadThumb, ...]:
+        """Return a small picture of each head of the layer; none if nothing was run."""
+        if self.scene is None:
+            return ()
+        return tuple(head_thumbs(self.scene)) if self.found is None else self.found.thumbs()
+
     @property
     def settings(self) -> settings.OfPane:
         """The parameters of this pane."""
@@ -74,7 +85,7 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
     """Say, in a model's place, why it is not there, and show the command that puts it right, if there is one."""
     if reason is None:
         return ()
-    told, remedy = f"{reason} Everything else works without it.", reason.remedy
+    told, remedy = message("{reason} Everything else works without it.", reason=str(reason)), reason.remedy
     if not remedy:
         return (Notice(told),)
     return Notice(message("{told} To mend it, run this and start the app again:", told=told)), Code(remedy, "bash")

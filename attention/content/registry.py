@@ -28,6 +28,10 @@ class Make(Protocol):
         """Return the blocks; with ``whole``, everything that can be opened is open."""
 
 
+def _nothing(_view: View, _panes: Sequence[Pane]) -> Blocks:
+    return ()
+
+
 def _alone(view: View) -> View:
     """Return the view with only one model, and with no cell of a step opened."""
     return view.without(STEP, BESIDE, CELL)
@@ -45,7 +49,8 @@ class Content:
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
-        pages.STEP_BY_STEP: Content(step_by_step.content),
+        # There, what comes out stands beside the picture.
+        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing),
         pages.ALL_HEADS: Content(
             all_heads.content,
             run_as=lambda view: view.without(BESIDE),
@@ -53,9 +58,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             waiting=message("Looking at all heads …"),
         ),
         pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone),
-        pages.CODE_LAB: Content(
-            code_lab.content, run_as=_alone, above=lambda _view, _panes: (), waiting=message("Running all five …")
-        ),
+        pages.CODE_LAB: Content(code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …")),
     }
 )
 
@@ -78,5 +81,13 @@ def _place(pane: Pane) -> str:
     if scene is None or address is None:
         return pane.info.name
     unit = scene.info.reading.unit
-    place = f"layer {scene.layer + 1}, head {scene.head + 1}"
-    return f"{pane.info.name}: {place}, mask {address.run.mask}, {unit} {scene.word} {scene.names[scene.word]}"
+    return message(
+        "{name}: layer {layer}, head {head}, mask {mask}, {unit} {position} {word}",
+        name=pane.info.name,
+        layer=scene.layer + 1,
+        head=scene.head + 1,
+        mask=pane.info.build.mask_names[address.run.mask],
+        unit=unit,
+        position=scene.word,
+        word=scene.names[scene.word],
+    )

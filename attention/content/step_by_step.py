@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from attention.blocks import (
     Block,
     Blocks,
     Code,
+    Columns,
     Fold,
     Formula,
     Heading,
@@ -24,36 +26,38 @@ from attention.blocks import (
     Table,
 )
 from attention.content.guess import Asked
-from attention.content.outcome import alignment
+from attention.content.on_map import has_map, on_map
+from attention.content.outcome import alignment, outcome
 from attention.content.pane import Pane, missing
 from attention.content.under import EXTRAS, over_picture
 from attention.figures.chart import parts_chart
 from attention.figures.heads import HeadGrid
-from attention.figures.matrix import Matrix
+from attention.figures.matrix import Change, Matrix
 from attention.figures.tokens import TokenStrip
 from attention.lesson import steps
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
-from attention.lesson.heads import head_thumbs
+from attention.lesson.opening import tell_opening
+from attention.lesson.prose import in_short
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.steps.base import Step, Strip, explained, no_words
 from attention.messages import message
 from attention.parameters import Parameter
-from attention.settings import WHY, WORD, Panel
+from attention.settings import FACTORS, MAP, WHY, WORD, Panel
 from attention.view import View
 
-__all__ = ["content"]
+__all__ = ["content", "presented"]
 
 # A table with more columns or rows than this is for a spreadsheet, not for a screen.
 MAX_TABLE = 64
 # The most matrices of vectors that have room side by side.
 MAX_IN_A_ROW = 3
 _PANELS: tuple[tuple[Panel, str], ...] = (
-    ("shapes", "Shapes"),
+    ("shapes", message("Shapes")),
     ("numpy", "NumPy"),
     ("pytorch", "PyTorch"),
-    ("table", "Table"),
+    ("table", message("Table")),
 )
 
 
@@ -62,12 +66,38 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     step = step_of(view.step)
     asked = Asked.of(view, step, panes[0] if panes else None)
     if asked.is_open:
-        return (*_Pane(view, step, panes[0], whole).heading(), *asked.content())
+        shown = _Pane(view, step, panes[0], whole)
+        place = on_map(view, panes[0], is_asked=True)
+        left = Section("step_left", (*shown.heading(), *shown.formula()))
+        return (Section("step", (*place, left, Section("step_right", asked.content()))),)
     pages = [_Pane(view, step, pane, whole) for pane in panes]
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
-    grids = [block for pane in panes for block in _head_grid(step, pane)]
+    # A map has the heads already; on paper, there is none.
+    grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
     extras = [block for extra in EXTRAS if extra.name in step.extras for block in extra.content(view, panes, whole)]
     return (*asked.content(), *body, *grids, *alignment(panes), *over_picture(panes), *extras)
+
+
+def presented(view: View, panes: Sequence[Pane]) -> Blocks:
+    """Return the step for a room: its heading, its formula, one picture and one sentence."""
+    step = step_of(view.step)
+    asked = Asked.of(view, step, panes[0] if panes else None)
+    shown = [_Pane(view, step, pane, whole=False) for pane in panes[:1]]
+    head = Section("present_head", tuple(block for each in shown for block in (*each.heading(), *each.formula())))
+    if asked.is_open:
+        return (Section("present", (head, *asked.content())),)
+    pictures = tuple(block for each in shown for block in each.main_picture())
+    told = Section("present_words", tuple(block for each in shown for block in each.in_short()))
+    place = "present_wide" if any(map(_is_wide, pictures)) else "present_picture"
+    plan = tuple(block for pane in panes[:1] if view[MAP] for block in on_map(view, pane))
+    return (Section("present", (head, Section(place, pictures), told, *plan)),)
+
+
+def _is_wide(block: Block) -> bool:
+    """Tell whether a picture needs the whole width of a screen."""
+    if not isinstance(block, Picture):
+        return True
+    return isinstance(block.figure, Matrix) and len(block.figure.column_labels) > 2 * len(block.figure.row_labels)
 
 
 class _Pane:
@@ -76,20 +106,29 @@ class _Pane:
     def __init__(self, view: View, step: Step, pane: Pane, whole: bool) -> None:
         self.view, self.step, self.pane, self.whole = view, step, pane, whole
         # Computed once, both for the pictures and for the explanation of a cell.
-        self.exhibits = () if pane.scene is None else step.exhibits(pane.scene)
+        self.factors = {} if pane.scene is None else step.factors(pane.scene)
+        self.chosen = view[FACTORS] if view[FACTORS] in self.factors else ""
+        self.exhibits = () if pane.scene is None else step.shown(pane.scene, self.chosen)
 
     def alone(self) -> Blocks:
-        """Return the text and the opened cell on the left, the picture and the code on the right."""
-        left = (Section("step_words", (*self.heading(), *self._words())), Section("step_detail", self._opened_cell()))
-        right = (Section("step_picture", self._picture()), Section("step_panel", self._panel()))
-        return (Section("step", (Section("step_left", left), Section("step_right", right))),)
+        """Return the map, then the text and the opened cell, and on the right the picture and the code."""
+        left = (
+            *self.heading(),
+            *self.formula(),
+            *self._words(),
+            *self._opened_cell(),
+        )
+        right = (*self._picture(), *self._panel())
+        place = on_map(self.view, self.pane)
+        return (Section("step", (*place, Section("step_left", left), Section("step_right", right))),)
 
     def beside(self) -> Blocks:
-        """Return the same in one column, under the model's name and the choice of its layer and head."""
+        """Return the same in one column, under the model's name, the choice of its layer and head, and its map."""
         return (
             Heading(self.pane.info.name, 3),
             *self._place(),
             *self.heading(),
+            *self.formula(),
             *self._picture(),
             *self._words(),
             *self._opened_cell(),
@@ -105,25 +144,35 @@ class _Pane:
             _numbered(message("Layer"), chosen.layer, info.n_layers, scene.layer),
             _numbered(message("Head"), chosen.head, info.n_heads, scene.head),
         )
-        place = f"{info.name}, layer {scene.layer + 1}, head {scene.head + 1}"
-        return (Section(f"{self.pane.name}_place", choices, is_line=True, on_paper=place),)
+        place = message(
+            "{name}, layer {layer}, head {head}", name=info.name, layer=scene.layer + 1, head=scene.head + 1
+        )
+        blocks = (*choices, *on_map(self.view, self.pane))
+        return (Section(f"{self.pane.name}_place", blocks, is_line=True, on_paper=place),)
 
     def heading(self) -> Blocks:
-        """Return the step's heading and its formula."""
+        """Return the step's heading."""
         step, pane = self.step, self.pane
         # Two panes have the same heading, and its text would be the id of both.
         anchor = f"beside-{step.key}" if pane.is_other else ""
-        return (
-            Heading(f"{steps.number_of(step)}. {step.heading(pane.scene)}", anchor=anchor),
-            Formula(f"formula_{pane.name}", step.formula(pane.scene)),
-        )
+        return (Heading(f"{steps.number_of(step)}. {step.heading(pane.scene)}", anchor=anchor),)
+
+    def formula(self) -> Blocks:
+        """Return the step's formula."""
+        return (Formula(self.step.formula(self.pane.scene)),)
 
     def _words(self) -> Blocks:
         scene = self.pane.scene
         if scene is None:
             return ()
+        caption = tell_opening(scene) if self.step.is_of_pairs else ""
         aside = self.step.aside(scene)
-        return (Prose(self.step.words(scene)), *((Prose(aside, "aside"),) if aside else ()), *self._whys(scene))
+        return (
+            Prose(self.step.words(scene) + caption),
+            *((Prose(aside, "aside"),) if aside else ()),
+            *outcome(self.view, (self.pane,)),
+            *self._whys(scene),
+        )
 
     def _whys(self, scene: Scene) -> Blocks:
         """Return the answers to the questions that come up at this step, made only once they are open."""
@@ -136,26 +185,69 @@ class _Pane:
         blocks = (Prose(told, "detail"),) if told else ()
         return (Fold("why", message("Why is it done this way?"), blocks, is_open, WHY),)
 
+    def in_short(self) -> Blocks:
+        """Return the one paragraph that says most."""
+        scene = self.pane.scene
+        return () if scene is None else (Prose(in_short(self.step.words(scene))),)
+
+    def main_picture(self) -> Blocks:
+        """Return the picture that the step is about; all of them, where they stand side by side."""
+        if self.step.is_side_by_side or len(self.exhibits) < 2:
+            return self._picture()
+        drawn = list(self._drawn())
+        main = next((matrix for matrix in drawn if matrix.name == self.step.main), drawn[0])
+        # What brings its own numbers is seen over whichever picture there is.
+        change = next((each.change for each in drawn if each.change and not each.change.needs_cells), main.change)
+        return (self._matrix(replace(main, change=change)),)
+
     def _picture(self) -> Blocks:
         scene = self.pane.scene
         if scene is None:
             return missing(self.pane.reason)
         strips = [block for strip in self.step.strips(scene) for block in self._strip(strip)]
-        matrices = [self._matrix(exhibit.matrix) for exhibit in self.exhibits]
-        return (*strips, *(_rows(matrices) if self.step.is_side_by_side else matrices))
+        matrices: list[Block] = [self._matrix(matrix) for matrix in self._drawn()]
+        if self.step.is_side_by_side and len(matrices) > 1:
+            matrices = _product(matrices) if self.chosen else _rows(matrices)
+        return (*strips, *self._factors_choice(), *matrices)
+
+    def _drawn(self) -> Iterator[Matrix]:
+        """Yield the matrices that are drawn: one that turns into another is not drawn beside it, except on paper."""
+        seen = [each.change for each in self.exhibits if not each.matrix.is_image]
+        gone = set() if self.whole else {change.source.name for change in seen if isinstance(change, Change)}
+        for exhibit in self.exhibits:
+            matrix, change = exhibit.matrix, exhibit.change
+            if matrix.name in gone:
+                continue
+            # A link may have opened a cell of what this matrix was.
+            selected = matrix.selected or (change.source.selected if isinstance(change, Change) else None)
+            yield replace(matrix, change=change, selected=selected)
+
+    def _factors_choice(self) -> Blocks:
+        """Return the choice of the matrix whose factors are shown; of two panes, the first has it for both."""
+        if not self.factors or self.pane.is_other:
+            return ()
+        results = {letter: exhibits[-1].matrix.title for letter, exhibits in self.factors.items()}
+        options = (Option("", message("none")), *(Option(letter, title) for letter, title in results.items()))
+        return (Setting("factors", FACTORS, message("Show the factors of"), self.chosen, options),)
 
     def _strip(self, strip: Strip) -> Iterator[Block]:
         if strip.caption:
             yield Notice(strip.caption, is_quiet=True)
         is_chosen = strip.focus is not None and not self.pane.is_other
-        figure = TokenStrip(strip.tokens, strip.focus, strip.label)
+        figure = TokenStrip(strip.tokens, strip.focus, strip.label, change=strip.change)
         yield Picture(f"{self.pane.name}_{strip.name}", figure, sets={"word": WORD} if is_chosen else {})
 
     def _matrix(self, matrix: Matrix) -> Picture:
         # If rows are queries, choosing one brings its token into focus.
         is_focus = not self.pane.is_other and matrix.focus_row is not None
         sets: dict[str, Parameter[Any]] = {"row": WORD} if is_focus else {}
-        return Picture(f"{self.pane.name}_{matrix.name}", matrix, sets={**sets, "cell": self.pane.settings.cell})
+        key, place = f"{self.pane.name}_{matrix.name}", self._place_of(matrix)
+        return Picture(key, matrix, sets={**sets, "cell": self.pane.settings.cell}, place=place)
+
+    def _place_of(self, matrix: Matrix) -> str:
+        """Return the place that the main matrices of several steps share, if this is one of them."""
+        is_main = matrix.name == (self.step.main or self.exhibits[0].matrix.name)
+        return f"{self.pane.name}_stage" if is_main and self.step.is_of_pairs else ""
 
     def _opened_cell(self) -> Blocks:
         """Return how the opened cell was computed, and the charts of the step."""
@@ -186,7 +278,7 @@ class _Pane:
             "shapes": lambda: (Shapes(self.step.shapes(scene)),),
             "numpy": lambda: (Code(self.step.code(Excerpt("numpy", scene, *self.step.printed_cell(scene)))),),
             "pytorch": lambda: (Code(self.step.code(Excerpt("pytorch", scene, *self.step.printed_cell(scene)))),),
-            "table": lambda: _tables(self.step, scene, name),
+            "table": lambda: _tables(self.step.tables(scene, self.chosen), name),
         }
         opened = self.view[parameter]
         panels = Panels(
@@ -214,7 +306,13 @@ def _numbered(label: str, parameter: Parameter[int | None], count: int, value: i
     return Setting(parameter.name, parameter, label, value, options, is_list=True, width=110)
 
 
-def _rows(pictures: Sequence[Block]) -> list[Row]:
+def _product(pictures: Sequence[Block]) -> list[Block]:
+    """Return what is multiplied above, and under it the weights beside what is added to the product and the result."""
+    source, weights, *others = pictures
+    return [source, Row(((weights,), tuple(others)), gap="small")]
+
+
+def _rows(pictures: Sequence[Block]) -> list[Block]:
     starts = range(0, len(pictures), MAX_IN_A_ROW)
     n_columns = min(len(pictures), MAX_IN_A_ROW)
     rows = [tuple((picture,) for picture in pictures[start : start + n_columns]) for start in starts]
@@ -222,10 +320,8 @@ def _rows(pictures: Sequence[Block]) -> list[Row]:
     return [Row((*row, *((),) * (n_columns - len(row))), gap="small") for row in rows]
 
 
-def _tables(step: Step, scene: Scene, pane: str) -> Blocks:
-    return tuple(
-        Table(f"{pane}_{name}_table", make, file=name, limit=MAX_TABLE) for name, make in step.tables(scene).items()
-    )
+def _tables(tables: Mapping[str, Callable[[], Columns]], pane: str) -> Blocks:
+    return tuple(Table(f"{pane}_{name}_table", make, file=name, limit=MAX_TABLE) for name, make in tables.items())
 
 
 def _head_grid(step: Step, pane: Pane) -> Blocks:
@@ -233,7 +329,7 @@ def _head_grid(step: Step, pane: Pane) -> Blocks:
     scene = pane.scene
     if scene is None or not step.has_head_grid:
         return ()
-    grid = HeadGrid(tuple(head_thumbs(scene)), scene.head)
+    grid = HeadGrid(pane.thumbs(), scene.head)
     return (
         Heading(message("{name}: all heads of layer {layer}", name=pane.info.name, layer=scene.layer + 1), 3),
         Picture(f"{pane.name}_heads", grid, sets={"head": pane.settings.head}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from attention.blocks import (
     Block,
@@ -18,12 +19,15 @@ from attention.blocks import (
     Row,
     Setting,
     Table,
+    Way,
 )
 from attention.content.pane import Pane
 from attention.figures.buttons import Button, Buttons
-from attention.figures.chart import candidates_chart
+from attention.figures.chart import candidates_chart, lengths_chart
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
+from attention.lesson.onward import has_next_layer, places, tell_onward
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
+from attention.lesson.prose import lesson
 from attention.lesson.savings import (
     PRESETS,
     savings_table,
@@ -34,10 +38,13 @@ from attention.lesson.savings import (
     tell_shared,
 )
 from attention.lesson.scene import Scene
+from attention.lesson.steps import embed
 from attention.lesson.steps.base import Extra
 from attention.lesson.tables import matrix_table
 from attention.messages import message
-from attention.settings import SAVINGS, SIZES, TEXT, WORD
+from attention.pages import ALL_HEADS, COMPARE
+from attention.parameters import Parameter
+from attention.settings import SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.view import View
 
 __all__ = ["EXTRAS", "Under", "over_picture"]
@@ -111,6 +118,53 @@ def _changes(scene: Scene) -> Blocks:
     return Prose(tell_shared(scene, variants), "aside"), Row(columns)
 
 
+# ------------------------------------------------------------------------------------------ how a layer ends
+
+
+def _onward(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
+    """Return what happens after the heads in the layer of each pane, and where one can go from here."""
+    scenes = [(pane, pane.scene) for pane in panes if pane.scene is not None]
+    ends = [block for pane, scene in scenes for block in _end(pane, scene)]
+    return (*ends, *_what_now(view, *scenes[0])) if scenes else ()
+
+
+def _end(pane: Pane, scene: Scene) -> Blocks:
+    told = tell_onward(scene)
+    if not told:
+        return ()
+    names, lengths = zip(*((place.name, place.length) for place in places(scene)), strict=True)
+    title = message("how long the vectors of {focus} are", focus=scene.names[scene.word])
+    table = {message("place"): list(names), message("length"): [repr(length) for length in lengths]}
+    return (
+        Heading(message("{name}: after the heads of layer {layer}", name=pane.info.name, layer=scene.layer + 1), 3),
+        Row(((Prose(told, "aside"),), (Picture(f"{pane.name}_onward", lengths_chart(names, lengths, title)),))),
+        Table(f"{pane.name}_onward_table", lambda: table, file="onward", is_shown=False),
+    )
+
+
+def _what_now(view: View, pane: Pane, scene: Scene) -> Blocks:
+    buttons = []
+    if has_next_layer(scene):
+        into = message("Into layer {layer} ▸", layer=scene.layer + 2)
+        buttons = [Button(into, parts={"layer": str(scene.layer + 2), "step": embed.STEP.key})]
+    sets: dict[str, Parameter[Any]] = {"layer": pane.settings.layer, "step": STEP}
+    row = Buttons(message("What now"), tuple(buttons))
+    ways = {
+        "heads": (message("All heads ▸"), ALL_HEADS),
+        "compare": (message("Compare ▸"), COMPARE),
+    }
+    return (
+        Heading(message("What now"), 3),
+        Prose(lesson("onward/now"), "aside"),
+        *((Picture(f"{pane.name}_next_layer", row, sets=sets),) if buttons else ()),
+        *(
+            Way(f"way_on_{name}", label, page, view.on(page).to_query())
+            for name, (label, page) in ways.items()
+            if page.is_for(scene.info)
+        ),
+    )
+
+
 # ---------------------------------------------------------------------------------------- what comes next
 
 
@@ -128,7 +182,7 @@ def _forecast(view: View, pane: Pane, scene: Scene, found: Forecast) -> Blocks:
     trace, labels = scene.trace, [candidate.label for candidate in found.candidates]
     chart = candidates_chart(labels, [candidate.probability for candidate in found.candidates])
     words: Blocks = (
-        Formula(f"formula_next_{pane.name}", formula(trace)),
+        Formula(formula(trace)),
         Prose(tell_next(found, trace), "aside"),
         _going_on(view, pane, found.candidates, is_whole=trace.cut is None),
     )
@@ -155,4 +209,4 @@ def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_who
     return Picture(f"{pane.name}_next", buttons, sets={"text": TEXT}, only_while=((TEXT, view.text),))
 
 
-EXTRAS = (Under("savings", _savings), Under("next token", _next_token))
+EXTRAS = (Under("savings", _savings), Under("onward", _onward), Under("next token", _next_token))

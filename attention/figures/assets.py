@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from attention.figures import colours
 from attention.messages import script_messages
 
-__all__ = ["COMPONENTS", "VARIABLES", "css", "module", "page_css", "script"]
+__all__ = ["COMPONENTS", "VARIABLES", "bare", "css", "module", "page_css", "script"]
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _FOLDER = _ASSETS / "components"
@@ -23,22 +25,26 @@ _COLOURS = {
 }
 VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
 _LETTERS = f":host {{ {VARIABLES} }}"
-# Every component, and whether its script needs the colour scales for numbers.
-COMPONENTS = {
-    "atlas": True,
-    "buttons": False,
-    "chart": True,
-    "drawing": True,
-    "head_grid": True,
-    "head_view": True,
-    "matrix": True,
-    "neuron": True,
-    "overlay": True,
-    "question": False,
-    "share": False,
-    "stepper": False,
-    "tokens": False,
+# Every component, and the scripts that it shares with others or is divided into, beside the base.
+COMPONENTS: Mapping[str, tuple[str, ...]] = {
+    "atlas": ("colours",),
+    "buttons": (),
+    "chart": ("colours",),
+    "drawing": ("colours",),
+    "head_grid": ("colours", "thumb"),
+    "head_view": ("colours",),
+    "line": (),
+    "matrix": ("colours", "stage", "turn_overlay", "turn_cells", "turn_products", "turn_share", "turn_join"),
+    "model_map": ("colours", "thumb"),
+    "neuron": ("colours",),
+    "overlay": ("colours",),
+    "question": (),
+    "stepper": (),
+    "tokens": ("stage", "turn_split"),
 }
+_COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
+# The shared scripts that have a style sheet.
+_STYLED = ("stage",)
 
 
 def _read(*names: str) -> str:
@@ -46,15 +52,26 @@ def _read(*names: str) -> str:
     return "\n".join((_FOLDER / name).read_text("utf-8") for name in names)
 
 
+def bare(code: str) -> str:
+    r"""Return a script without its comments that stand in lines of their own: a quarter of what travels and is kept.
+
+    >>> bare("/** Two. */\n// Why.\nconst two = 2; // here\n")
+    'const two = 2; // here\n'
+    """
+    return _COMMENTS.sub("", code)
+
+
 def css(name: str) -> str:
-    """Return the style sheet of a component, preceded by the shared one and the colours of Q, K, V and the weights."""
-    return f"{_LETTERS}\n{_read('base.css', f'{name}.css')}"
+    """Return the style sheet of a component, preceded by the shared ones and the colours of Q, K, V and the weights."""
+    parts = ("base", *(part for part in COMPONENTS[name] if part in _STYLED), name)
+    return f"{_LETTERS}\n{_read(*(f'{part}.css' for part in parts))}"
 
 
 def script(name: str) -> str:
     """Return the script of a component, preceded by the shared code and its texts in the server's language."""
-    code = _read("base.js", *(["colours.js"] if COMPONENTS[name] else []), f"{name}.js")
-    return script_messages(code) + code
+    code = bare(_read(*(f"{part}.js" for part in ("base", *COMPONENTS[name], name))))
+    full = json.dumps({theme: dict(scale) for theme, scale in colours.SCALES.items()})
+    return script_messages(code) + (f"const FULL = {full};\n" if "colours" in COMPONENTS[name] else "") + code
 
 
 def module(name: str) -> str:
@@ -70,7 +87,7 @@ def page_css() -> str:
     """Return the style sheet of the page around the components, preceded by the colours of Q, K, V and the weights."""
     # On a dark page, the coloured letters of a formula are lightened towards the text colour, as coloured words are.
     dark = "\n".join(
-        f"[class*=st-key-formula] .katex [style*='{_as_in_styles(colour)}'] "
+        f".stMarkdown .katex [style*='{_as_in_styles(colour)}'] "
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )

@@ -15,6 +15,7 @@ from numpy import ndarray as Array
 
 from attention.figures.heads import shrink
 from attention.figures.touch import Parts, is_index
+from attention.messages import message
 
 __all__ = ["Atlas", "Group", "Head", "Tiles", "by_layer"]
 
@@ -83,7 +84,7 @@ class Tiles:
 def by_layer(tiles: Tiles) -> tuple[Group, ...]:
     """Return the order that makes a table: a row for each layer, a column for each head."""
     return tuple(
-        (f"Layer {layer + 1}", tuple((layer, head) for head in range(n_heads)))
+        (message("Layer {layer}", layer=layer + 1), tuple((layer, head) for head in range(n_heads)))
         for layer, n_heads in enumerate(tiles.n_heads)
     )
 

@@ -15,7 +15,16 @@ from attention.figures.atlas import Head
 from attention.figures.format import named, packed
 from attention.messages import message
 
-__all__ = ["MAX_NAMED", "Chart", "Series", "candidates_chart", "layers_chart", "parts_chart", "spread_chart"]
+__all__ = [
+    "MAX_NAMED",
+    "Chart",
+    "Series",
+    "candidates_chart",
+    "layers_chart",
+    "lengths_chart",
+    "parts_chart",
+    "spread_chart",
+]
 
 # "columns" are vertical bars, "rows" horizontal ones; "points" are drawn over numbered places.
 Kind = Literal["columns", "rows", "points"]
@@ -121,7 +130,7 @@ class Chart:
 
 
 def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, are_weights: bool = False) -> Chart:
-    """Return one bar for each part, red above zero and blue below; weights have a colour of their own."""
+    """Return one bar for each part, red above zero and teal below; weights have a colour of their own."""
     ink: Ink = "weight" if are_weights else "signed"
     return Chart(
         kind="columns",
@@ -129,6 +138,18 @@ def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *,
         alt=message("Bars: {title}. The table below has the same numbers.", title=title),
         series=(Series("", ink, np.arange(len(parts)), np.asarray(parts), tuple(labels)),),
         names=tuple(labels) if len(parts) <= MAX_NAMED else None,
+    )
+
+
+def lengths_chart(labels: Sequence[str], lengths: Sequence[float], title: str) -> Chart:
+    """Return one bar for each length, the first at the top."""
+    return Chart(
+        kind="rows",
+        title=title,
+        alt=message("Bars: {title}. The words beside them have the same numbers.", title=title),
+        series=(Series("", "inactive", np.arange(len(labels)), np.asarray(lengths), tuple(labels)),),
+        names=tuple(labels),
+        decimals=2,
     )
 
 
@@ -156,22 +177,23 @@ def spread_chart(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_
     low, high = (float(extreme([extreme(before), extreme(after)])) for extreme in (np.min, np.max))
     edges = np.linspace(low, high if high > low else low + 1, N_BINS + 1)
     centres = (edges[:-1] + edges[1:]) / 2
-    labels = tuple(f"scores about {centre:.2f}".replace("-", "\u2212") for centre in centres)
+    labels = tuple(message("scores about {score}", score=f"{centre:.2f}".replace("-", "\u2212")) for centre in centres)
     inks: tuple[tuple[str, Ink, Float[Array, "Q K"]], ...] = (
-        ("before", "inactive", before),
-        ("after", "weight", after),
+        (message("before"), "inactive", before),
+        (message("after"), "weight", after),
     )
     return Chart(
         kind="columns",
         title=message("how often which score occurs"),
-        alt="How often which score occurs, before and after scaling"
-        + (": afterwards they are closer to 0." if is_closer else "."),
+        alt=message("How often which score occurs, before and after scaling: afterwards they are closer to 0.")
+        if is_closer
+        else message("How often which score occurs, before and after scaling."),
         series=tuple(
             Series(name, ink, centres, np.histogram(scores, edges)[0].astype(float), labels)
             for name, ink, scores in inks
         ),
-        place_axis="score",
-        value_axis="cells",
+        place_axis=message("score"),
+        value_axis=message("cells"),
         decimals=0,
     )
 
@@ -191,23 +213,26 @@ def layers_chart(values: Float[Array, "L H"], title: str, unit: str, current: He
         alt=message("{title}, of every head, layer by layer; the table below has the same numbers.", title=title),
         series=(
             Series(
-                "mean of the layer",
+                message("mean of the layer"),
                 "inactive",
                 numbers,
                 values.mean(axis=1),
-                tuple(f"mean of layer {number}" for number in numbers),
+                tuple(message("mean of layer {layer}", layer=int(number)) for number in numbers),
                 is_line=True,
             ),
             Series(
-                "a head",
+                message("a head"),
                 "weight",
                 layers + beside,
                 values.ravel(),
-                tuple(f"layer {layer}, head {head}" for layer, head in zip(layers, heads, strict=True)),
+                tuple(
+                    message("layer {layer}, head {head}", layer=int(layer), head=int(head))
+                    for layer, head in zip(layers, heads, strict=True)
+                ),
                 current=current[0] * n_heads + current[1],
             ),
         ),
-        place_axis="layer",
+        place_axis=message("layer"),
         value_axis=unit,
         limits=(0.0, 1.0) if is_share else None,
         decimals=3,

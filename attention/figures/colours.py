@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
 QUERY = "#0072B2"
 KEY = "#D55E00"
 VALUE = "#009E73"
 WEIGHT = "#7b4fa3"
+# Numbers above and below zero, in bars on the light and the dark page: neither is the colour of a role or of weights.
 POSITIVE = "#c0414f"
-NEGATIVE = "#3f78b5"
+NEGATIVE = "#16868d"
 # Parts of a formula that the current step does not use: pale, yet with a contrast of 3:1 on the light and dark page.
 INACTIVE = "#868e99"
+
+# The full colours of the numbers of a matrix: dark on a light page and light on a dark one, since more is further from
+# the page.
+Theme = Literal["light", "dark"]
+SCALES: Mapping[Theme, Mapping[str, str]] = MappingProxyType(
+    {
+        "light": MappingProxyType({"weights": "#5e2a84", "positive": "#b9304a", "negative": "#007c83"}),
+        "dark": MappingProxyType({"weights": "#c9a2f2", "positive": "#f0697f", "negative": "#7fd8d0"}),
+    }
+)

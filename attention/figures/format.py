@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 
 import numpy as np
+from jaxtyping import Float
 from numpy import ndarray as Array
 
 MINUS = "\u2212"
+# The colours reach to this percentile of the magnitudes, if the largest is more than so many times as large.
+_USUAL, _MUCH_LARGER = 98, 3
+# A whole row or column may be left out of that: of fewer, it would be too much of the picture, and of more, its numbers
+# are above the percentile anyway.
+_FEWEST, _MOST = 4, 100 // (100 - _USUAL)
 
 # What a shade of 8 bits is: 0 is what the mask hides and 255 no number; between them lie the steps of the colours.
 _HIDDEN, _NO_NUMBER = 0, 255
@@ -29,14 +36,54 @@ def scientific(value: float) -> str:
     return f"{value + 0.0:.1e}"
 
 
-def named(labels: Sequence[str]) -> list[str] | int:
+def full_colour(numbers: Float[Array, "R C"]) -> float:
+    """Return the number that gets the full colour on a scale around 0: the largest magnitude, and 1 if all are 0.
+
+    If a few numbers are much larger than all others, so that these would be pale, it is the 98th percentile; if a
+    whole row or column is, it is that of the others.
+    """
+    sizes = np.where(np.isfinite(numbers), np.abs(numbers, dtype=np.float64), np.nan)
+    largest = float(np.nanmax(sizes, initial=0))
+    usual = min(map(_usual, (sizes, _without_largest(sizes), _without_largest(sizes.T))))
+    return usual if 0 < usual * _MUCH_LARGER < largest else largest or 1.0
+
+
+def _usual(sizes: Float[Array, "R C"]) -> float:
+    """Return what nearly all sizes stay below; NaN counts for nothing."""
+    finite = sizes[~np.isnan(sizes)]
+    if not finite.size:
+        return 0.0
+    # As ``np.percentile``, which takes ten times as long on the few numbers of a picture.
+    before, share = divmod((len(finite) - 1) * _USUAL, 100)
+    low, high = np.sort(finite)[[before, min(before + 1, len(finite) - 1)]]
+    return float(low + (high - low) * share / 100)
+
+
+def _without_largest(sizes: Float[Array, "R C"]) -> Float[Array, "r C"]:
+    """Return all rows but the one with the largest sum, if a row is a part of them that may be left out."""
+    if not _FEWEST <= len(sizes) <= _MOST:
+        return sizes
+    return np.delete(sizes, int(np.nansum(sizes, axis=1).argmax()), axis=0)
+
+
+def named(labels: Sequence[str]) -> list[str] | int | list[int]:
     """Return names for a browser: only their count where they are the numbers from 0.
 
-    >>> named(("0", "1", "2")), named(("1", "2"))
-    (3, ['1', '2'])
+    Where they are all pairs of two counts, from 1 and from 0, it is the two counts.
+
+    >>> named(("0", "1", "2")), named(("1", "2")), named(("1:0", "1:1", "1:2", "2:0", "2:1", "2:2"))
+    (3, ['1', '2'], [2, 3])
     """
-    are_numbers = all(label == str(index) for index, label in enumerate(labels))
-    return len(labels) if are_numbers else list(labels)
+    if all(label == str(index) for index, label in enumerate(labels)):
+        return len(labels)
+    counts = re.fullmatch(r"(\d+):(\d+)", labels[-1], re.ASCII)
+    if counts is None:
+        return list(labels)
+    outer, inner = int(counts[1]), int(counts[2]) + 1
+    are_pairs = len(labels) == outer * inner and all(
+        label == f"{index // inner + 1}:{index % inner}" for index, label in enumerate(labels)
+    )
+    return [outer, inner] if are_pairs else list(labels)
 
 
 def packed(numbers: Array) -> str:
@@ -52,14 +99,17 @@ def exact(numbers: Array) -> bytes:
 def shades(numbers: Array, limit: float, *, is_signed: bool) -> str:
     """Encode numbers for a browser that only draws them, where ``limit`` has the full colour: 8 bits each, in base64.
 
-    From 0 to the limit, a shade is ``1 + 253·x / limit``; of signed numbers it is ``127 + 126·x / limit``. So what is
-    drawn is off by at most 1/506 or 1/252 of the limit. Beyond the limit, the colour is the full one. ``-inf`` is what
-    the mask hides; NaN is no number.
+    From 0 to the limit, a shade is ``1 + 253·x / limit``; of signed numbers it is ``127 + 125·x / limit``. So what is
+    drawn is off by at most 1/506 or 1/250 of the limit. Beyond the limit, the colour is the full one, and a signed
+    number is one step further. ``-inf`` is what the mask hides; NaN is no number.
     """
-    lowest, zero, steps = (-1, 127, 126) if is_signed else (0, 1, 253)
+    lowest, highest, zero, steps = (-126 / 125, 126 / 125, 127, 125) if is_signed else (0, 1, 1, 253)
     is_number = np.isfinite(numbers)
     with np.errstate(over="ignore"):
-        parts = np.clip(np.where(is_number, numbers, 0) / limit, lowest, 1)
+        parts = np.where(is_number, numbers, 0) / limit
+    if is_signed:
+        parts = np.where(np.abs(parts) > 1, np.sign(parts) * highest, parts)
+    parts = np.clip(parts, lowest, highest)
     found = np.where(is_number, np.rint(zero + steps * parts), np.where(np.isneginf(numbers), _HIDDEN, _NO_NUMBER))
     return _base64(found.astype(np.uint8).tobytes())
 

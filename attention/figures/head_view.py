@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, UInt16
 from numpy import ndarray as Array
 
 from attention.figures.touch import Parts, indices, is_index
+from attention.messages import message
 
 __all__ = [
     "HEAD_COLOURS",
@@ -117,8 +118,8 @@ class HeadView:
     column_labels: tuple[str, ...]
     heads: tuple[HeadLines, ...]
     alt: str
-    row_axis: str = "queries: who asks"
-    column_axis: str = "keys: who is asked"
+    row_axis: str = message("queries: who asks")
+    column_axis: str = message("keys: who is asked")
     row_breaks: tuple[int, ...] = ()
     column_breaks: tuple[int, ...] = ()
     row_start: int = 0

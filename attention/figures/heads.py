@@ -11,8 +11,9 @@ from numpy import ndarray as Array
 
 from attention.figures.format import shades
 from attention.figures.touch import TouchOne
+from attention.messages import message
 
-__all__ = ["HeadGrid", "HeadThumb"]
+__all__ = ["HeadGrid", "HeadThumb", "shrink"]
 
 # A thumbnail is about this many pixels wide: further numbers would be sent and not seen.
 MAX_SIDE = 128
@@ -54,7 +55,7 @@ class HeadGrid:
 
     heads: tuple[HeadThumb, ...]
     current: int
-    label: str = "Heads of this layer"
+    label: str = message("Heads of this layer")
 
     @property
     def touch(self) -> TouchOne:

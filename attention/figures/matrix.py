@@ -5,21 +5,27 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.figures.format import MINUS, exact, named, number, packed, shades
+from attention.figures.format import MINUS, exact, full_colour, named, number, packed, shades
 from attention.figures.touch import Parts, is_index
+from attention.figures.turn import Sent, Turn, said
+from attention.messages import message, messages
 
-__all__ = ["Cell", "Matrix", "Palette", "Role"]
+__all__ = ["Cell", "Change", "Matrix", "Operation", "Palette", "Role"]
 
 # The role of an axis, which gives its labels their colour: the same as in the formula.
 Role = Literal["query", "key", "value", "plain"]
 # "weights": one hue from 0 to 1. "signed": two hues around 0.
 Palette = Literal["weights", "signed"]
+# What is done to each number of a matrix, or to each row: divide it by one number, add a mask, take the softmax, or
+# multiply it by a weight and add all rows up.
+Operation = Literal["divide", "mask", "softmax", "share"]
 
 # With more columns or rows than this, numbers no longer fit into the cells and are shown on hover.
 MAX_LABELLED = 24
@@ -55,14 +61,55 @@ class TouchCell:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """How another matrix became this one: what it was, what was done to it, and in words what was kept and changed.
+
+    The two have the same rows and columns. ``divisor`` is the number that everything is divided by; ``weights``, one
+    for each row, is what the rows are multiplied by.
+    """
+
+    needs_cells: ClassVar[bool] = True
+
+    source: Matrix
+    operation: Operation
+    told: str
+    divisor: float = 1.0
+    weights: Float[Array, " R"] | None = None
+
+    def sent(self) -> Sent:
+        """Return the source as far as it differs, and what was done to it."""
+        source, weights = self.source, self.weights
+        before = {
+            "name": source.name,
+            "title": source.title,
+            "range": source.range_text,
+            "values": packed(source.drawn),
+            "palette": source.palette,
+            "limit": source.colour_limit,
+            "masked": source.masked,
+            "beyond": source.beyond_text,
+        }
+        parts: dict[str, Any] = {"divisor": self.divisor}
+        if weights is not None:
+            # The row of the sum is not there yet.
+            before["shape"] = f"{weights.size}×{source.values.shape[1]}"
+            parts["weights"] = packed(weights)
+        return Sent(before, parts)
+
+
+@dataclass(frozen=True)
 class Matrix:
     """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks.
+
+    What follows from them and takes long is computed once, for which it needs a ``__dict__``.
 
     Groups of rows or columns, such as two sentences, are pairs of a name and a first index; they are
     separated by a thin rule. A cell whose number is NaN is left blank, and ``blank`` says why.
 
     What the mask hides is drawn hatched. Before softmax, that is a score of ``-inf``; after it, a weight of exactly 0,
     and ``hidden`` marks those cells, because a weight that is merely small is a number like any other.
+
+    A matrix with a ``change`` can be seen turning into what it is from what it was.
     """
 
     component: ClassVar[str] = "matrix"
@@ -89,9 +136,10 @@ class Matrix:
     column_groups: tuple[tuple[str, int], ...] = ()
     blank: str = "not a number"
     hidden: Bool[Array, "R C"] | None = None
+    change: Turn | None = None
 
     def __post_init__(self) -> None:
-        """Refuse labels, or marks of hidden cells, that do not match the numbers.
+        """Refuse labels, marks of hidden cells, or a matrix that this one was, that do not match the numbers.
 
         Raises:
             ValueError: the shapes differ; the message gives the shape of the labels and the one that came.
@@ -101,6 +149,8 @@ class Matrix:
             raise ValueError(f"values must have shape {wanted} to match the labels, got {self.values.shape}")
         if self.hidden is not None and self.hidden.shape != wanted:
             raise ValueError(f"hidden must have shape {wanted} to match the labels, got {self.hidden.shape}")
+        if isinstance(self.change, Change) and self.change.source.values.shape != wanted:
+            raise ValueError(f"a matrix of {wanted} cannot come from one of {self.change.source.values.shape}")
 
     def has(self, cell: Cell) -> bool:
         """Tell whether a cell belongs to this matrix."""
@@ -115,30 +165,64 @@ class Matrix:
         return np.where(self.hidden & ~np.isnan(self.values), np.float32(-np.inf), self.values)
 
     @property
+    def moves(self) -> bool:
+        """Tell whether it can be seen turning into what it is: it was something else, and is drawn as that needs it."""
+        change = self.change
+        if change is None or (change.needs_cells and self.is_image):
+            return False
+        return not (isinstance(change, Change) and np.array_equal(change.source.drawn, self.drawn))
+
+    @property
+    def is_image(self) -> bool:
+        """Tell whether it has too many cells to be drawn one by one."""
+        return self.values.size > MAX_CELLS
+
+    @property
     def masked(self) -> str:
         """Return what a masked cell contains: a score of −∞ or, after softmax, a weight of 0."""
         return f"{MINUS}∞" if self.hidden is None else "0"
 
     @property
     def shape_text(self) -> str:
-        """Return the shape as it is shown: rows × columns."""
-        return f"{self.values.shape[0]}×{self.values.shape[1]}"
+        """Return the shape as it is shown: rows × columns, without the row of totals, which is none of the matrix."""
+        n_rows, n_columns = self.values.shape
+        return f"{n_rows - self.has_total_row}×{n_columns}"
 
     @property
     def range_text(self) -> str:
         """Return the range of the numbers that are not masked, from the smallest to the largest."""
         finite = self.drawn[np.isfinite(self.drawn)]
-        return f"{number(finite.min())} … {number(finite.max())}" if finite.size else "all masked"
+        return f"{number(finite.min())} … {number(finite.max())}" if finite.size else message("all masked")
 
-    @property
+    @cached_property
     def colour_limit(self) -> float:
-        """Return the number with the full colour: ``limit`` or, if None, 1 for weights, else the largest magnitude."""
+        """Return the number with the full colour: ``limit`` or, if None, 1 for weights, else by the numbers."""
         if self.limit is not None:
             return self.limit
         if self.palette == "weights":
             return 1.0
-        finite = np.abs(self.values[np.isfinite(self.values)])
-        return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+        return full_colour(self.values)
+
+    @cached_property
+    def beyond(self) -> Bool[Array, "R C"]:
+        """Return which numbers lie beyond the colour scale: each is marked. Weights never do."""
+        if self.palette == "weights":
+            return np.zeros(self.values.shape, bool)
+        drawn = self.drawn
+        return np.isfinite(drawn) & (np.abs(drawn) > self.colour_limit)
+
+    @property
+    def beyond_text(self) -> str:
+        """Return what is said of numbers beyond the colour scale; empty if there are none."""
+        n = int(self.beyond.sum())
+        if not n:
+            return ""
+        return messages(
+            "{n} cell beyond ±{limit} has a corner",
+            "{n} cells beyond ±{limit} have a corner",
+            n,
+            limit=number(self.colour_limit),
+        )
 
     @property
     def touch(self) -> TouchCell:
@@ -167,6 +251,7 @@ class Matrix:
             "titleRole": self.title_role,
             "shape": self.shape_text,
             "range": self.range_text,
+            "beyond": self.beyond_text,
             "rows": list(self.row_labels),
             "columns": named(self.column_labels),
             "rowAxis": self.row_axis,
@@ -187,12 +272,13 @@ class Matrix:
             "showNumbers": max(self.values.shape) <= MAX_LABELLED,
             "blank": self.blank,
             "alt": self.alt,
+            "change": None if self.change is None else said(self.change, is_seen=self.moves),
             "selectable": False,
         }
 
     def _sent(self, ask_at: Callable[[str], str] | None) -> dict[str, Any]:
         """Return the numbers, or their shades and the one number that is read at once: that of the selected cell."""
-        if ask_at is None or self.values.size <= MAX_CELLS:
+        if ask_at is None or not self.is_image:
             return {"values": packed(self.drawn)}
         name = self.fingerprint
         return {

@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from attention.figures.touch import TouchOne
+from attention.figures.turn import Split, said
+from attention.messages import message
 from attention.segments import groups
 from attention.trace import Token
 
@@ -19,6 +21,7 @@ class TokenStrip:
     """Tokens to choose from, and the position of the one in focus.
 
     A title says what a token is, on hover and to a screen reader; without titles, that follows from the token itself.
+    With a ``change``, the text can be seen becoming these tokens.
     """
 
     component: ClassVar[str] = "tokens"
@@ -27,6 +30,7 @@ class TokenStrip:
     focus: int | None
     label: str = "Tokens"
     titles: tuple[str, ...] | None = None
+    change: Split | None = None
 
     @property
     def touch(self) -> TouchOne:
@@ -50,13 +54,17 @@ class TokenStrip:
             }
             for token, group, title in zip(self.tokens, _words(self.tokens), titles, strict=True)
         ]
-        return {"label": self.label, "chips": chips, "focus": self.focus, "selectable": False}
+        change = None if self.change is None else said(self.change, is_seen=True)
+        return {"label": self.label, "chips": chips, "focus": self.focus, "change": change, "selectable": False}
 
 
 def _title(token: Token) -> str:
-    kind = "padding, " if token.is_padding else "special token, " if token.is_special else ""
-    number = f", id {token.token_id}" if token.token_id >= 0 else ""
-    return f"{token.text}: {kind}position {token.position}{number}"
+    what = [message("position {position}", position=token.position)]
+    if token.is_padding or token.is_special:
+        what = [message("padding") if token.is_padding else message("special token"), *what]
+    if token.token_id >= 0:
+        what.append(message("id {number}", number=token.token_id))
+    return f"{token.text}: {', '.join(what)}"
 
 
 def _words(tokens: Sequence[Token]) -> list[int]:

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.messages import message
 from attention.steps import join_heads, output_projection
 from attention.trace import Difference, LayerTrace, Projections
 
@@ -47,11 +48,11 @@ class Way:
 
 
 WAYS = (
-    Way("numpy_head", "One head by hand", is_one_head=True),
-    Way("module", "A module, heads by view"),
-    Way("fused", "Fused q, k and v, with einops"),
-    Way("listed", "A list of single heads"),
-    Way("sdpa", "PyTorch's own function"),
+    Way("numpy_head", message("One head by hand"), is_one_head=True),
+    Way("module", message("A module, heads by view")),
+    Way("fused", message("Fused q, k and v, with einops")),
+    Way("listed", message("A list of single heads")),
+    Way("sdpa", message("PyTorch's own function")),
 )
 
 
@@ -75,17 +76,17 @@ class Result:
 def why_not(layer: LayerTrace) -> str:
     """Say why a layer cannot be written in these five ways; empty if it can."""
     if layer.key_inputs is not None:
-        return "they are written for a text that looks at itself, and cross-attention looks at another"
+        return message("they are written for a text that looks at itself, and cross-attention looks at another")
     if layer.inputs is None or layer.projections is None:
-        return "what this layer was given, or what its weights are, is not known"
+        return message("what this layer was given, or what its weights are, is not known")
     if layer.rotary is not None:
-        return "this model also turns its queries and keys by their positions"
+        return message("this model also turns its queries and keys by their positions")
     if layer.bias is not None:
-        return "this model also adds a position bias to its scores"
+        return message("this model also adds a position bias to its scores")
     if len(layer.keys) != len(layer.queries):
-        return "the heads of this model share keys and values"
+        return message("the heads of this model share keys and values")
     usual = layer.queries.shape[-1] ** -0.5
-    return "" if np.isclose(layer.scale, usual) else "this model scales its scores in a way of its own"
+    return "" if np.isclose(layer.scale, usual) else message("this model scales its scores in a way of its own")
 
 
 def run(layer: LayerTrace, head: int) -> list[Result]:

@@ -11,8 +11,10 @@ from numpy import ndarray as Array
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.measures.cross import CrossSummary
+from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.marks import SPECIAL_MEASURES
 from attention.measures.summaries import HeadSummary
+from attention.messages import message
 from attention.reading import TEXT, Reading
 from attention.segments import SENTENCES
 
@@ -20,22 +22,22 @@ __all__ = ["describe", "head_table", "in_short", "share_table", "special_measure
 
 # The columns of the table, and the field of a summary that is in each; special tokens keep their names.
 _MEASURES = {
-    "entropy (nats)": "entropy",
-    "mean distance": "mean_distance",
-    "previous": "previous",
-    "same token": "itself",
-    "next": "next",
-    "punctuation": "punctuation",
-    "same word": "same_word",
-    "positional": "positional",
+    message("entropy (nats)"): "entropy",
+    message("mean distance"): "mean_distance",
+    message("previous"): "previous",
+    message("same token"): "itself",
+    message("next"): "next",
+    message("punctuation"): "punctuation",
+    message("same word"): "same_word",
+    message("positional"): "positional",
 }
 
 
 _CROSS_MEASURES = {
-    "entropy (nats)": "entropy",
-    "largest weight of a row": "largest",
-    "special tokens": "special",
-    "most looked at": "vertical",
+    message("entropy (nats)"): "entropy",
+    message("largest weight of a row"): "largest",
+    message("special tokens"): "special",
+    message("most looked at"): "vertical",
 }
 
 
@@ -55,7 +57,7 @@ def describe(summary: HeadSummary | CrossSummary, reading: Reading = TEXT) -> st
         reading.lesson("head/words"),
         layer=summary.layer + 1,
         head=summary.head + 1,
-        pattern=word(pattern.label),
+        pattern=word(PATTERN_TITLES[pattern.label]),
         score=fact(pattern.as_dict()[pattern.label]),
         entropy=fact(summary.entropy),
         distance=fact(summary.mean_distance),
@@ -86,10 +88,12 @@ def tell_behaviours(summary: HeadSummary) -> str:
 def in_short(summary: HeadSummary | CrossSummary, *, has_entropy: bool = True) -> str:
     """Return the labels of a head in a few plain words, for a tile of the atlas."""
     if isinstance(summary, CrossSummary):
-        names = f"largest weight of a row {number(summary.largest)}"
+        names = message("largest weight of a row {weight}", weight=number(summary.largest))
     else:
-        names = ", ".join((summary.pattern.label, *summary.behaviour_names))
-    return f"{names}; entropy {number(summary.entropy)}" if has_entropy else names
+        names = ", ".join((PATTERN_TITLES[summary.pattern.label], *summary.behaviour_names))
+    if not has_entropy:
+        return names
+    return message("{names}; entropy {entropy}", names=names, entropy=number(summary.entropy))
 
 
 def head_table(
@@ -103,13 +107,13 @@ def head_table(
     ``special`` are the special tokens of the text; the table has the weight on those that begin or end it.
     """
     table: dict[str, list[str | int | float]] = {
-        "layer": [summary.layer + 1 for summary in summaries],
-        "head": [summary.head + 1 for summary in summaries],
+        message("layer"): [summary.layer + 1 for summary in summaries],
+        message("head"): [summary.head + 1 for summary in summaries],
     }
     labelled = [summary for summary in summaries if isinstance(summary, HeadSummary)]
     if labelled:
-        table["pattern"] = [summary.pattern.label for summary in labelled]
-        table["behaviours"] = [", ".join(summary.behaviour_names) for summary in labelled]
+        table[message("pattern")] = [PATTERN_TITLES[summary.pattern.label] for summary in labelled]
+        table[message("behaviours")] = [", ".join(summary.behaviour_names) for summary in labelled]
     for title, measure in ({**_MEASURES, **special_measures(special)} if labelled else _CROSS_MEASURES).items():
         table[title] = [round(float(getattr(summary, measure)), 4) for summary in summaries]
     if shares is not None:
@@ -128,10 +132,13 @@ def share_table(
     shares: Float[Array, "2 2"], word_shares: Float[Array, "2 2"], special: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return where the weight of two sentences goes in one head, counted with and without special tokens."""
-    named = listed(special) if special else "special tokens"
+    named = listed(special) if special else message("special tokens")
     given: list[str] = []
     columns: list[list[str]] = [[], [], []]
-    for counted, table in ((f"{named} counted in", shares), ("words only", word_shares)):
+    for counted, table in (
+        (message("{special} counted in", special=named), shares),
+        (message("words only"), word_shares),
+    ):
         for asking, (to_first, to_second) in zip(SENTENCES, table.tolist(), strict=True):
             given.append(f"{asking}, {counted}")
             rest = max(0.0, 1 - to_first - to_second)
@@ -140,4 +147,5 @@ def share_table(
     # With special tokens counted in, there is no separate share for them.
     columns[2][:2] = ["–", "–"]
     first, second = SENTENCES
-    return {"from": given, f"to {first}": columns[0], f"to {second}": columns[1], f"to {named}": columns[2]}
+    to = (message("to {name}", name=name) for name in (first, second, named))
+    return {message("from"): given, **dict(zip(to, columns, strict=True))}

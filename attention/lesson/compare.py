@@ -17,6 +17,7 @@ from numpy import ndarray as Array
 
 from attention.figures.atlas import Head
 from attention.figures.matrix import Matrix
+from attention.lesson.guess import TIE, Guess
 from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.messages import message
@@ -38,7 +39,8 @@ Pairing = tuple[int | None, int | None]
 class Side:
     """One of the two runs: its name, its words, the weights of one head between them, and what a mask hides.
 
-    ``owner`` is what the words belong to, if that is not the run but its model.
+    ``owner`` is what the words belong to, if that is not the run but its model. ``within`` is its name as it is written
+    inside a sentence, if that is not the same.
     """
 
     name: str
@@ -46,12 +48,18 @@ class Side:
     weights: Float[Array, "W W"]
     hidden: Bool[Array, "W W"] | None = None
     owner: str = ""
+    within: str = ""
+
+    @property
+    def inside(self) -> str:
+        """Its name as it is written inside a sentence."""
+        return self.within or self.name
 
 
-def side_of(scene: Scene, name: str, owner: str = "") -> Side:
+def side_of(scene: Scene, name: str, owner: str = "", within: str = "") -> Side:
     """Return the weights of a scene's head between whole words; each row still sums to 1."""
     weights, words = merge_words(scene.steps.weights, scene.tokens)
-    return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens), owner)
+    return Side(name, tuple(words), weights, merge_hidden(~scene.visible, scene.tokens), owner, within)
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> tuple[Pairing, ...]:
@@ -143,10 +151,41 @@ class Comparison:
         row, column = np.unravel_index(int(np.nanargmax(changed)), changed.shape)
         return int(row), int(column)
 
+    def guess(self, place: tuple[int, int] | None) -> Guess | None:
+        """Ask whether the second run gives a cell more, less or the same; None if there is nothing to compare there."""
+        if place is None or np.isnan(self.difference[place]):
+            return None
+        row, column = place
+        first, second = (float(weights[place]) for weights in self.weights)
+        # Level numbers are the same; of these, whoever saw which of them is the larger one was close.
+        ways = ("more", "less", "same")
+        sign = "more" if second > first else "less"
+        right = "same" if abs(second - first) <= TIE else sign
+        return Guess(
+            lesson(
+                "guess/compare",
+                row=word(self.units[row].text),
+                column=word(self.units[column].text),
+                first_name=word(self.first.inside),
+                second_name=word(self.second.inside),
+                first=fact(first),
+                tie=fact(TIE),
+            ),
+            (message("more"), message("less"), message("the same")),
+            lesson(
+                "guess/compare-because",
+                second_name=word(self.second.inside),
+                second=fact(second),
+                difference=fact(second - first),
+            ),
+            frozenset({ways.index(right)}),
+            frozenset({ways.index(sign)} if right == "same" and first != second else ()),
+        )
+
     def pictures(self, selected: tuple[int, int] | None) -> tuple[Matrix, Matrix, Matrix]:
         """Return both heatmaps and their difference, on the same rows and columns."""
         first, second = self.weights
-        title = message("{second} minus {first}", second=self.second.name, first=_inside(self.first.name))
+        title = message("{second} minus {first}", second=self.second.name, first=self.first.inside)
         ours, theirs = self.hidden
         return (
             self._picture("first", self.first.name, first, selected, ours),
@@ -197,7 +236,7 @@ def _spread(weights: Array, indices: Sequence[int | None]) -> Float[Array, "W W"
 
 def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
     """Return as HTML the largest change, what the swapped words get, and which words cannot be compared."""
-    names = {"first_name": word(_inside(comparison.first.name)), "second_name": word(_inside(comparison.second.name))}
+    names = {"first_name": word(comparison.first.inside), "second_name": word(comparison.second.inside)}
     changed = comparison.most_changed()
     if changed is None:
         text = lesson("compare/nothing")
@@ -211,11 +250,6 @@ def tell(comparison: Comparison, selected: tuple[int, int] | None) -> str:
     text += _only(comparison.first, [one for one, other in comparison.places if other is None])
     text += _only(comparison.second, [other for one, other in comparison.places if one is None])
     return text
-
-
-def _inside(name: str) -> str:
-    """Return the name of a run as it is written inside a sentence."""
-    return f"the {name[4:]}" if name.startswith("The ") else name
 
 
 def _cell_facts(comparison: Comparison, cell: tuple[int, int]) -> dict[str, str | int]:
@@ -302,7 +336,7 @@ def _swap(comparison: Comparison, ours: int, theirs: int) -> str:
 
 def _only(side: Side, indices: Sequence[int | None]) -> str:
     names = [f"<b>{word(side.words[index].text)}</b>" for index in indices if index is not None]
-    return lesson("compare/only", side=word(side.owner or _inside(side.name)), words=", ".join(names)) if names else ""
+    return lesson("compare/only", side=word(side.owner or side.inside), words=", ".join(names)) if names else ""
 
 
 def changes(first: Trace, second: Trace) -> Float[Array, "L H"]:
@@ -331,7 +365,7 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
         name="changes",
         title=message("The largest difference in each head"),
         values=changed.astype(np.float32),
-        row_labels=tuple(f"Layer {layer + 1}" for layer in range(n_layers)),
+        row_labels=tuple(message("Layer {layer}", layer=layer + 1) for layer in range(n_layers)),
         column_labels=tuple(str(head + 1) for head in range(n_heads)),
         row_axis=message("layers"),
         column_axis=message("heads"),

@@ -9,11 +9,12 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.lesson.prose import exact, lesson, word
+from attention.messages import message
 
 __all__ = ["WHOLE_VECTOR", "Detail", "indexed", "tell_largest"]
 
 # What the bars show if a cell is explained by the vector that contains it.
-WHOLE_VECTOR = "the whole vector, dimension by dimension"
+WHOLE_VECTOR = message("the whole vector, dimension by dimension")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Detail:
         """Return the parts as columns."""
         if self.columns is not None:
             return self.columns
-        return {"part": list(self.labels), self.axis: [repr(float(part)) for part in self.parts]}
+        return {message("part"): list(self.labels), self.axis: [repr(float(part)) for part in self.parts]}
 
 
 def tell_largest(parts: Float[Array, " N"], labels: tuple[str, ...]) -> str:

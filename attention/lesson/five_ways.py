@@ -11,6 +11,7 @@ from attention.five_ways import Result
 from attention.lesson.proof import TOLERANCE
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
+from attention.messages import message
 
 __all__ = ["shape_table", "tell_five_ways", "ways_table"]
 
@@ -18,18 +19,22 @@ __all__ = ["shape_table", "tell_five_ways", "ways_table"]
 def ways_table(results: Sequence[Result]) -> dict[str, list[str | int]]:
     """Return, for each way, its result, its length, its distance from the model's own output, and its time."""
     return {
-        "written as": [result.way.name for result in results],
-        "gives": ["one head's output" if result.way.is_one_head else "what all heads add" for result in results],
-        "lines": [_n_lines(result.way.source) for result in results],
-        "largest difference": [scientific(result.difference.absolute) for result in results],
-        "milliseconds": [f"{1000 * result.seconds:.3f}" for result in results],
+        message("written as"): [result.way.name for result in results],
+        message("gives"): [_given(result) for result in results],
+        message("lines"): [_n_lines(result.way.source) for result in results],
+        message("largest difference"): [scientific(result.difference.absolute) for result in results],
+        message("milliseconds"): [f"{1000 * result.seconds:.3f}" for result in results],
     }
+
+
+def _given(result: Result) -> str:
+    return message("one head's output") if result.way.is_one_head else message("what all heads add")
 
 
 def shape_table(result: Result) -> dict[str, list[str]]:
     """Return the shapes of a way's variables when it ran on this text."""
     shapes = [" × ".join(map(str, shape)) for shape in result.shapes.values()]
-    return {"variable": list(result.shapes), "shape": shapes}
+    return {message("variable"): list(result.shapes), message("shape"): shapes}
 
 
 def tell_five_ways(scene: Scene, results: Sequence[Result]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.question import Answer, Shape, Verdict
@@ -14,7 +15,7 @@ from attention.lesson.scene import Scene
 from attention.trace import Token
 from attention.words import is_punctuation
 
-__all__ = ["TIE", "Guess", "around", "overlap", "ranked", "words_of", "words_seen"]
+__all__ = ["TIE", "Guess", "around", "highest", "overlap", "ranked", "words_of", "words_seen"]
 
 # Numbers that differ by no more than this count as equal.
 TIE = 0.02
@@ -81,7 +82,9 @@ def overlap(guessed: Array, true: Array) -> float:
 
 
 def ranked(question: str, names: Sequence[str], values: Sequence[float], reason: str) -> Guess:
-    """Ask which of several has the largest value: it is right, and the next one is close.
+    """Ask which of several has the largest value: it is right, and the next is close, if it is in the upper half.
+
+    Where one stands out and all others are alike, none of these is close.
 
     Of more than ``MAX_ANSWERS``, the largest half and others evenly spread over the rest are offered, in their order.
     """
@@ -93,7 +96,9 @@ def ranked(question: str, names: Sequence[str], values: Sequence[float], reason:
     best = values[order[0]]
     right = {index for index in offered if values[index] >= best - TIE}
     below = [values[index] for index in order if values[index] < best - TIE]
-    close = {index for index in offered if below and below[0] - TIE <= values[index] < best - TIE}
+    middle = (best + values[order[-1]]) / 2
+    near = {index for index in offered if below and below[0] - TIE <= values[index] < best - TIE}
+    close = {index for index in near if values[index] >= middle}
     return Guess(
         question,
         tuple(names[index] for index in offered),
@@ -101,6 +106,23 @@ def ranked(question: str, names: Sequence[str], values: Sequence[float], reason:
         frozenset(map(offered.index, right)),
         frozenset(map(offered.index, close)),
     )
+
+
+def highest(
+    scene: Scene, row: Float[Array, " K"], question: str, because: Callable[[int], str], apart: Callable[[int], str]
+) -> Guess | None:
+    """Ask which word has the largest number in the row of the one in focus; None if there are fewer than two.
+
+    Special tokens and punctuation marks stand apart. ``because`` says why it is a key, and ``apart`` what is to be said
+    of a key that is none of the words and has a larger number still.
+    """
+    words = words_seen(scene)
+    if len(words) < 2:
+        return None
+    numbers = [float(row[key]) for key in words]
+    best, largest = words[int(np.argmax(numbers))], int(row.argmax())
+    reason = because(best) + (apart(largest) if largest != best else "")
+    return ranked(question, [scene.key_names[key] for key in words], numbers, reason)
 
 
 def around(value: int, question: str, reason: str, *, least: int = 1) -> Guess:

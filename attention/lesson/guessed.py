@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attention.lesson.prose import lesson, listed, word
 from attention.lesson.scene import Scene
+from attention.messages import message, messages
 
 __all__ = ["tell_guessed", "tell_mostly_guessed"]
 
@@ -39,16 +40,23 @@ def tell_mostly_guessed(scene: Scene) -> str:
 def _as_nouns(nouns: int, guessed: int) -> str:
     """Say how many of the guessed words were taken for nouns, as part of a sentence."""
     if guessed == 1:
-        return "it for a noun" if nouns else "it for no noun"
-    taken = "all" if nouns == guessed else str(nouns or "none")
-    return f"{taken} of them for nouns"
+        return message("it for a noun") if nouns else message("it for no noun")
+    if nouns == guessed:
+        return message("all of them for nouns")
+    return (
+        messages("{n} of them for nouns", "{n} of them for nouns", nouns)
+        if nouns
+        else message("none of them for nouns")
+    )
 
 
 def _part(some: int, count: int) -> str:
     """Say how many of the words these are, as part of a sentence."""
     if count == 1:
-        return "the only word"
-    return f"all {count} words" if some == count else f"{some} of the {count} words"
+        return message("the only word")
+    if some == count:
+        return messages("all {n} word", "all {n} words", count)
+    return messages("{some} of the {n} word", "{some} of the {n} words", count, some=some)
 
 
 def _guessed(scene: Scene) -> list[str]:
@@ -63,4 +71,4 @@ def _guessed(scene: Scene) -> list[str]:
 def _named(words: list[str]) -> str:
     named = [f"<b>{word(each)}</b>" for each in words[:MAX_NAMED]]
     more = len(words) - MAX_NAMED
-    return listed([*named, f"{more} more"]) if more > 0 else listed(named)
+    return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)

@@ -9,8 +9,10 @@ from numpy import ndarray as Array
 from attention.figures.format import number
 from attention.figures.heads import HeadThumb, shrink
 from attention.lesson.scene import Scene
+from attention.messages import message, messages
+from attention.trace import ModelInfo
 
-__all__ = ["head_thumbs"]
+__all__ = ["head_label", "head_thumbs"]
 
 
 def head_thumbs(scene: Scene) -> list[HeadThumb]:
@@ -19,17 +21,34 @@ def head_thumbs(scene: Scene) -> list[HeadThumb]:
     return [_thumb(scene, head, scene.attention.head(head).weights) for head in range(scene.info.n_heads)]
 
 
+def head_label(info: ModelInfo, head: int) -> str:
+    """Name a head by its number and, if it has one, by its name."""
+    if not info.head_names:
+        return message("Head {head}", head=head + 1)
+    return message("Head {head}: {name}", head=head + 1, name=info.head_names[head])
+
+
 def _thumb(scene: Scene, head: int, weights: Float[Array, "Q K"]) -> HeadThumb:
     row = weights[scene.word]
     best = int(row.argmax())
-    names = scene.info.head_names
-    label = f"Head {head + 1}" + (f": {names[head]}" if names else "")
-    description = f"{scene.names[scene.word]} looks most at {scene.key_names[best]}, {number(float(row[best]))}."
+    description = message(
+        "{query} looks most at {key}, {weight}.",
+        query=scene.names[scene.word],
+        key=scene.key_names[best],
+        weight=number(float(row[best])),
+    )
     drawn = np.where(scene.attention.hidden(head), np.float32(-np.inf), weights)
-    return HeadThumb(label, shrink(drawn), description, _group(scene, head))
+    return HeadThumb(head_label(scene.info, head), shrink(drawn), description, _group(scene, head))
 
 
 def _group(scene: Scene, head: int) -> str:
     """Name the key/value head that a head shares with others; empty if it does not share one."""
     size = scene.info.group_size
-    return "" if size == 1 else f"Key/value head {head // size + 1}, shared by {size} query heads"
+    if size == 1:
+        return ""
+    return messages(
+        "Key/value head {head}, shared by {n} query head",
+        "Key/value head {head}, shared by {n} query heads",
+        size,
+        head=head // size + 1,
+    )

@@ -11,6 +11,7 @@ from attention.figures.format import number
 from attention.figures.matrix import Matrix
 from attention.lesson.behaviour import head_table, special_measures, tell_behaviours
 from attention.lesson.prose import fact, lesson, listed, word
+from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.summaries import HeadSummary
 from attention.messages import message
 from attention.study import AlignedMean, StudyResult
@@ -46,15 +47,18 @@ class LayerMeasure:
 
 
 LAYER_MEASURES = (
-    LayerMeasure("punctuation", "Weight on punctuation marks", "share"),
-    LayerMeasure("entropy", "How widely it looks: entropy", "nats", is_share=False),
-    LayerMeasure("mean_distance", "How far it looks: mean distance", "tokens", is_share=False),
+    LayerMeasure("punctuation", message("Weight on punctuation marks"), message("share")),
+    LayerMeasure("entropy", message("How widely it looks: entropy"), message("nats"), is_share=False),
+    LayerMeasure("mean_distance", message("How far it looks: mean distance"), message("tokens"), is_share=False),
 )
 
 
 def layer_measures(result: StudyResult) -> list[LayerMeasure]:
     """Return the measures that are drawn: first the weight on the special tokens that end and begin a text."""
-    special = [LayerMeasure(measure, f"Weight on {name}", "share") for name, measure in _sinks(result)]
+    special = [
+        LayerMeasure(measure, message("Weight on {name}", name=name), message("share"))
+        for name, measure in _sinks(result)
+    ]
     return [*special, *LAYER_MEASURES]
 
 
@@ -71,7 +75,13 @@ def tell_layers(result: StudyResult) -> str:
         return told
     info = result.info
     found = [
-        f"{word(name)} gets most in layer {share.argmax() + 1}, {fact(float(share.max()))}" for name, share in sinks
+        message(
+            "{name} gets most in layer {layer}, {share}",
+            name=word(name),
+            layer=int(share.argmax()) + 1,
+            share=fact(float(share.max())),
+        )
+        for name, share in sinks
     ]
     return told + lesson(
         "study/sinks",
@@ -116,14 +126,15 @@ def averages(result: StudyResult, alignment: Alignment, current: Head) -> Atlas:
 def _in_short(result: StudyResult, summary: HeadSummary) -> str:
     """Return a head's most common pattern and its labels in a few plain words."""
     pattern, _ = result.commonest_pattern(summary.layer, summary.head)
-    return f"{', '.join((pattern, *summary.behaviour_names))}; entropy {number(summary.entropy)}"
+    names = ", ".join((PATTERN_TITLES[pattern], *summary.behaviour_names))
+    return message("{names}; entropy {entropy}", names=names, entropy=number(summary.entropy))
 
 
 def mean_matrix(result: StudyResult, alignment: Alignment, head: Head) -> Matrix:
     """Return the mean weights of one head as a matrix to draw."""
     mean = aligned(result, alignment)
     labels = positions(mean, alignment)
-    place = f"layer {head[0] + 1}, head {head[1] + 1}"
+    place = message("layer {layer}, head {head}", layer=head[0] + 1, head=head[1] + 1)
     return Matrix(
         name="mean_weights",
         title=message("Mean weights of {place}", place=place),
@@ -155,14 +166,28 @@ def how_many(result: StudyResult, alignment: Alignment) -> str:
     """Say in a plain sentence over how many sentences each cell of the mean picture is averaged."""
     counts = aligned(result, alignment).counts.diagonal()
     fewest, n = int(counts.min()), result.n_sentences
-    where = "first" if alignment == "start" else "last"
+    facts: dict[str, str | float] = {"total": f"{n:,}", "positions": len(counts)}
     if fewest == n:
-        return f"Each cell is the mean over all {n:,} sentences, at their {where} {len(counts)} positions."
-    n_full = int((counts == n).sum())
-    return (
-        f"Sentences are not equally long: cell (i, j) is the mean over those that have both positions. "
-        f"All {n:,} have the {where} {n_full}, and {fewest:,} have all {len(counts)} that are shown. "
-        "What lies beyond is left out, so a row may add up to less than 1."
+        if alignment == "start":
+            return message(
+                "Each cell is the mean over all {total} sentences, at their first {positions} positions.", **facts
+            )
+        return message(
+            "Each cell is the mean over all {total} sentences, at their last {positions} positions.", **facts
+        )
+    facts |= {"full": int((counts == n).sum()), "fewest": f"{fewest:,}"}
+    if alignment == "start":
+        return message(
+            "Sentences are not equally long: cell (i, j) is the mean over those that have both positions. "
+            "All {total} have the first {full}, and {fewest} have all {positions} that are shown. "
+            "What lies beyond is left out, so a row may add up to less than 1.",
+            **facts,
+        )
+    return message(
+        "Sentences are not equally long: cell (i, j) is the mean over those that have both positions. "
+        "All {total} have the last {full}, and {fewest} have all {positions} that are shown. "
+        "What lies beyond is left out, so a row may add up to less than 1.",
+        **facts,
     )
 
 
@@ -180,11 +205,11 @@ def describe(result: StudyResult, head: Head) -> str:
         previous=fact(summary.previous),
         itself=fact(summary.itself),
         next=fact(summary.next),
-        pattern=word(pattern),
+        pattern=word(PATTERN_TITLES[pattern]),
         times=f"{n_times:,}",
     )
     special = [
-        f"{fact(getattr(summary, measure))} goes to {word(name)}"
+        message("{share} goes to {name}", share=fact(getattr(summary, measure)), name=word(name))
         for name, measure in special_measures(result.special).items()
     ]
     if special:
@@ -201,7 +226,8 @@ def study_table(result: StudyResult) -> dict[str, list[str | int | float]]:
     """Return all heads as columns: the means, and how often each has its most common pattern."""
     table = head_table(result.summaries, special=result.special)
     commonest = [result.commonest_pattern(summary.layer, summary.head) for summary in result.summaries]
-    front: dict[str, list[str | int | float]] = {name: table.pop(name) for name in ("layer", "head")}
-    front["pattern"] = [pattern for pattern, _ in commonest]
-    front["of sentences, %"] = [round(100 * count / result.n_sentences, 1) for _, count in commonest]
-    return {**front, **{name: column for name, column in table.items() if name != "pattern"}}
+    pattern = message("pattern")
+    front: dict[str, list[str | int | float]] = {name: table.pop(name) for name in (message("layer"), message("head"))}
+    front[pattern] = [PATTERN_TITLES[name] for name, _ in commonest]
+    front[message("of sentences, %")] = [round(100 * count / result.n_sentences, 1) for _, count in commonest]
+    return {**front, **{name: column for name, column in table.items() if name != pattern}}

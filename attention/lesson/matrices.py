@@ -12,7 +12,7 @@ from attention.segments import groups
 
 __all__ = ["pairs", "vectors"]
 
-_ASKS, _ASKED = "queries (who asks)", "keys (who is asked)"
+_ASKS, _ASKED = message("queries (who asks)"), message("keys (who is asked)")
 
 
 def pairs(
@@ -61,7 +61,7 @@ def vectors(
     columns: tuple[str, ...] | None = None,
     role: Role = "plain",
     block_width: int | None = None,
-    column_axis: str = "dimensions",
+    column_axis: str = message("dimensions"),
     *,
     of_keys: bool = False,
 ) -> Matrix:

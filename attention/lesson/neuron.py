@@ -26,7 +26,7 @@ def best_key(scene: Scene) -> int:
 def neuron(scene: Scene, key: int) -> Neuron:
     """Return the query of the word in focus against every key."""
     steps, query = scene.steps, scene.word
-    place = f"layer {scene.layer + 1}, head {scene.head + 1}"
+    place = message("layer {layer}, head {head}", layer=scene.layer + 1, head=scene.head + 1)
     return Neuron(
         title=message(
             "{name}, {place}: the query of {text} and every key",
@@ -63,10 +63,14 @@ def key_picture(scene: Scene, key: int) -> Matrix:
     names = (f"q({scene.focus.text})", f"k({scene.key_labels[key]})", "q ∘ k")
     return _rows(
         "meeting",
-        "q, k and their products",
+        message("{query}, {key} and their products", query="q", key="k"),
         np.stack([query_vector, key_vector, query_vector * key_vector]),
         names,
-        f"The query of {scene.focus.text}, the key of {scene.key_labels[key]} and their products, number by number.",
+        message(
+            "The query of {query}, the key of {key} and their products, number by number.",
+            query=scene.focus.text,
+            key=scene.key_labels[key],
+        ),
     )
 
 
@@ -80,10 +84,14 @@ def value_picture(scene: Scene, key: int) -> Matrix:
     hidden[1] = is_hidden
     return _rows(
         "handing",
-        "What comes of it: v and the output",
+        message("What comes of it: {value} and the output", value="v"),
         values,
-        (f"v({scene.key_labels[key]})", f"{part} × v", f"output({scene.focus.text})"),
-        f"The value of {scene.key_labels[key]}, what its weight leaves of it, and the output of {scene.focus.text}.",
+        (f"v({scene.key_labels[key]})", f"{part} × v", message("output({query})", query=scene.focus.text)),
+        message(
+            "The value of {key}, what its weight leaves of it, and the output of {query}.",
+            key=scene.key_labels[key],
+            query=scene.focus.text,
+        ),
         hidden if is_hidden else None,
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from attention.figures.format import number
 from attention.lesson.prose import fact, lesson, word
+from attention.messages import message
 from attention.models.base import NextToken
 from attention.steps import softmax
 from attention.text import clean
@@ -117,9 +118,9 @@ def lens_table(found: Forecast) -> dict[str, list[str]]:
     """Return the guesses as columns, with a row for each layer, the last layer first."""
     best, rows = found.candidates[0].label, found.layers[::-1]
     return {
-        "after layer": [str(guess.layer) if guess.layer else "0 (embedding)" for guess in rows],
-        "first": [guess.label for guess in rows],
-        "its probability": [number(guess.probability) for guess in rows],
-        f"probability of {best}": [number(guess.answer_probability) for guess in rows],
-        f"rank of {best}": [str(guess.answer_rank) for guess in rows],
+        message("after layer"): [str(guess.layer) if guess.layer else message("0 (embedding)") for guess in rows],
+        message("first"): [guess.label for guess in rows],
+        message("its probability"): [number(guess.probability) for guess in rows],
+        message("probability of {best}", best=best): [number(guess.answer_probability) for guess in rows],
+        message("rank of {best}", best=best): [str(guess.answer_rank) for guess in rows],
     }

@@ -29,15 +29,21 @@ def tell_written(whole: Trace, is_given: bool) -> str:
 
 def tell_alignment(scene: Scene, card: TranslatorCard) -> str:
     """Return as HTML how often a head of the translator's cross-attention is right, according to its card."""
-    is_best = (scene.layer, scene.head) == (card.best_layer, card.best_head)
-    place = f"layer {card.best_layer + 1}, head {card.best_head + 1}"
-    others = f"; the best is {place} with {_percent(card.alignment[card.best_layer][card.best_head])}"
-    return lesson(
-        "outcome/alignment",
-        layer=scene.layer + 1,
-        head=scene.head + 1,
-        share=_percent(card.alignment[scene.layer][scene.head]),
-        best=", more than for any other head" if is_best else others,
+    place = {"layer": scene.layer + 1, "head": scene.head + 1}
+    share = _percent(card.alignment[scene.layer][scene.head])
+    if (scene.layer, scene.head) == (card.best_layer, card.best_head):
+        told = lesson("outcome/alignment-best", share=share, **place)
+    else:
+        told = lesson(
+            "outcome/alignment",
+            share=share,
+            best_layer=card.best_layer + 1,
+            best_head=card.best_head + 1,
+            best_share=_percent(card.alignment[card.best_layer][card.best_head]),
+            **place,
+        )
+    return told + lesson(
+        "outcome/alignment-measured",
         content_words=f"{card.n_content_words:,}",
         sentences=f"{card.n_sentences:,}",
         exact=_percent(card.exact_match),

@@ -9,6 +9,7 @@ from numpy import ndarray as Array
 
 from attention.lesson.prose import fact, lesson, listed, word
 from attention.lesson.scene import Scene
+from attention.messages import message
 
 __all__ = ["tell_pair", "tell_shares"]
 
@@ -33,5 +34,5 @@ def tell_shares(shares: Float[Array, "2 2"], special: Sequence[str]) -> str:
         "pair/shares",
         across=fact(float(shares[0, 1])),
         back=fact(float(shares[1, 0])),
-        special=listed([word(name) for name in special]) if special else "special tokens",
+        special=listed([word(name) for name in special]) if special else message("special tokens"),
     )

@@ -22,9 +22,14 @@ def overlay(scene: Scene) -> Overlay:
     for head in range(scene.info.n_heads):
         row = scene.attention.head(head).weights[scene.word]
         best = int(row.argmax())
-        told = f"{scene.labels[scene.word]} looks most at {scene.labels[best]}, {number(float(row[best]))}."
+        told = message(
+            "{query} looks most at {key}, {weight}.",
+            query=scene.labels[scene.word],
+            key=scene.labels[best],
+            weight=number(float(row[best])),
+        )
         special = float(np.delete(row, patches).sum())
-        heads.append(HeadOverlay(f"Head {head + 1}", row[patches], special, told))
+        heads.append(HeadOverlay(message("Head {head}", head=head + 1), row[patches], special, told))
     return Overlay(
         label=message("Layer {layer} over the picture", layer=scene.layer + 1),
         asking=scene.labels[scene.word],
@@ -39,7 +44,7 @@ def overlay(scene: Scene) -> Overlay:
 
 def overlay_table(data: Overlay) -> dict[str, list[str]]:
     """Return the weights as columns, in full precision: a row for each patch, and one for all other tokens."""
-    table = {"to": [*data.patches, "other tokens"]}
+    table = {message("to"): [*data.patches, message("other tokens")]}
     for head in data.heads:
         table[head.label] = [repr(float(weight)) for weight in (*head.weights, head.special)]
     return table

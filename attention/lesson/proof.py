@@ -10,6 +10,7 @@ import numpy as np
 
 from attention.figures.format import scientific
 from attention.lesson.prose import lesson, word
+from attention.messages import message, messages
 from attention.trace import Difference, LayerTrace, Trace
 
 __all__ = ["TOLERANCE", "Link", "LinkName", "Proof", "prove", "tell_proof"]
@@ -23,11 +24,11 @@ TOLERANCE = 1e-5
 LinkName = Literal["queries", "keys", "values", "outputs", "added"]
 LINK_NAMES: tuple[LinkName, ...] = get_args(LinkName)
 _LABELS: dict[LinkName, str] = {
-    "queries": "queries",
-    "keys": "keys",
-    "values": "values",
-    "outputs": "the heads' outputs",
-    "added": "what the layer adds",
+    "queries": message("queries"),
+    "keys": message("keys"),
+    "values": message("values"),
+    "outputs": message("the heads' outputs"),
+    "added": message("what the layer adds"),
 }
 
 
@@ -77,30 +78,42 @@ class Proof:
     def sentence(self, name: str) -> str:
         """Say it in plain words, for the model with this name."""
         difference = scientific(self.largest_difference)
-        told = f"{self.rows} · recomputed vs. {name}'s own output: largest difference {difference}"
-        broken = [link.label for link in self.links if not link.holds]
-        return f"{told} · not as {name} has it: {', '.join(broken)}" if broken else told
+        told = message(
+            "{rows} · recomputed vs. {name}'s own output: largest difference {difference}",
+            rows=self.rows,
+            name=name,
+            difference=difference,
+        )
+        broken = ", ".join(link.label for link in self.links if not link.holds)
+        return message("{told} · not as {name} has it: {links}", told=told, name=name, links=broken) if broken else told
 
     @property
     def rows(self) -> str:
         """Say what the rows of the weights sum to."""
         if self.largest_row_error <= TOLERANCE:
-            rows = "rows sum to 1"
+            rows = message("rows sum to 1")
         else:
-            rows = f"rows miss 1 by up to {scientific(self.largest_row_error)}"
-        return f"{rows} ({self.n_masked_rows} wholly masked rows to 0)" if self.n_masked_rows else rows
+            rows = message("rows miss 1 by up to {error}", error=scientific(self.largest_row_error))
+        if not self.n_masked_rows:
+            return rows
+        return messages(
+            "{rows} ({n} wholly masked row to 0)",
+            "{rows} ({n} wholly masked rows to 0)",
+            self.n_masked_rows,
+            rows=rows,
+        )
 
     def table(self) -> list[tuple[str, str, str, str]]:
         """Return each link in plain words: what it is, how it is computed, its absolute and relative difference."""
         rows = []
         for link in self.links:
             if link.found is None:
-                rows.append((link.label, link.made_of, "not known", ""))
+                rows.append((link.label, link.made_of, message("not known"), ""))
             else:
                 found = scientific(link.found.absolute), scientific(link.found.relative)
                 rows.append((link.label, link.made_of, *found))
         error = scientific(self.largest_row_error)
-        return [*rows, ("sums of the rows", "1, or 0 if all is masked", error, error)]
+        return [*rows, (message("sums of the rows"), message("1, or 0 if all is masked"), error, error)]
 
 
 def tell_proof(name: str, proof: Proof) -> str:
@@ -151,11 +164,11 @@ def _links(found: dict[LinkName, Difference], layers: Sequence[LayerTrace]) -> t
 def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:
     """Return how these layers compute a link."""
     if name == "outputs":
-        return "softmax(Q·Kᵀ, scaled and masked)·V"
-    source, letter = ("joined heads", "O") if name == "added" else ("X", name[0].upper())
+        return message("softmax({scores}, scaled and masked)·{values}", scores="Q·Kᵀ", values="V")
+    source, letter = (message("joined heads"), "O") if name == "added" else ("X", name[0].upper())
     made = f"{source}·W_{letter}"
     parts = [layer.projections for layer in layers if layer.projections is not None]
     if any(getattr(part, f"b_{letter}") is not None for part in parts):
         made += f" + b_{letter}"
     is_turned = name in ("queries", "keys") and any(layer.rotary is not None for layer in layers)
-    return f"{made}, turned by the positions" if is_turned else made
+    return message("{made}, turned by the positions", made=made) if is_turned else made

@@ -14,9 +14,22 @@ from markdown_it import MarkdownIt
 from numpy import ndarray as Array
 
 from attention.figures.format import number, scientific
-from attention.messages import language, message
+from attention.messages import language, message, messages
 
-__all__ = ["SMALLEST_TOLD", "exact", "fact", "length", "lesson", "lessons", "listed", "small", "typed", "word"]
+__all__ = [
+    "SMALLEST_TOLD",
+    "exact",
+    "fact",
+    "in_short",
+    "length",
+    "lesson",
+    "lessons",
+    "listed",
+    "small",
+    "times",
+    "typed",
+    "word",
+]
 
 LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
 
@@ -43,7 +56,13 @@ def listed(words: Sequence[str]) -> str:
         ValueError: there are no words.
     """
     *before, last = words
-    return f"{', '.join(before)} {message('and')} {last}" if before else last
+    both = message("and")
+    return f"{', '.join(before)} {both} {last}" if before else last
+
+
+def times(count: int) -> str:
+    """Return how often something happens: ``once``, ``2 times``."""
+    return message("once") if count == 1 else messages("{n} time", "{n} times", count)
 
 
 def fact(value: float) -> str:
@@ -75,6 +94,17 @@ def lesson(name: str, **facts: str | int) -> str:
         KeyError: there is no such section, or a place in the text has no fact.
     """
     return Template(_rendered(name)).substitute(facts)
+
+
+def in_short(told: str) -> str:
+    """Return the paragraph of a text that says most: the first with a number in it or, failing that, the first.
+
+    >>> in_short("<p>Softmax makes weights.</p><p>It gets <b>0.35</b>.</p>")
+    '<p>It gets <b>0.35</b>.</p>'
+    """
+    paragraphs = re.findall(r"<p>.*?</p>", told, flags=re.DOTALL)
+    numbered = (each for each in paragraphs if re.search(r"<(b|strong)>[−-]?\d", each))
+    return next(numbered, paragraphs[0] if paragraphs else told)
 
 
 def lessons() -> dict[str, str]:

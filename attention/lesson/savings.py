@@ -13,7 +13,7 @@ from attention import steps
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
-from attention.messages import message
+from attention.messages import message, messages
 from attention.trace import HeadSteps, LayerTrace, Trace
 
 __all__ = [
@@ -66,7 +66,7 @@ def sizes_of(trace: Trace) -> Sizes:
     """Return the sizes of the model that was run, with the length of its text as the context."""
     info = trace.info
     sizes = (info.n_layers, info.n_heads, info.n_key_value_heads, info.d_model, info.d_head)
-    return Sizes(info.name, *sizes, len(trace.tokens), "as it was run here")
+    return Sizes(info.name, *sizes, len(trace.tokens), message("as it was run here"))
 
 
 def _groups(n_heads: int) -> int:
@@ -77,10 +77,41 @@ def _groups(n_heads: int) -> int:
     return min(divisors, key=lambda count: abs(count - n_heads / count), default=1)
 
 
+# The variants by their names.
+VARIANTS = {
+    "single-head": message("single-head"),
+    "multi-head": message("multi-head"),
+    "grouped": message("grouped"),
+    "multi-query": message("multi-query"),
+}
+
+
+def _table(paper: str, number: str) -> str:
+    return message("{paper}, table {number}", paper=paper, number=number)
+
+
 PRESETS = (
-    Sizes("SmolLM2 135M", 30, 9, 3, 576, 64, 8192, "its configuration file"),
-    Sizes("Llama 3 8B", 32, 32, 8, 4096, 128, 8192, "Grattafiori et al. 2024, table 3"),
-    Sizes("GPT-3 175B", 96, 96, 96, 12288, 128, 2048, "Brown et al. 2020, table 2.1"),
+    Sizes("SmolLM2 135M", 30, 9, 3, 576, 64, 8192, message("its configuration file")),
+    Sizes(
+        "Llama 3 8B",
+        32,
+        32,
+        8,
+        4096,
+        128,
+        8192,
+        _table("Grattafiori et al. 2024", "3"),
+    ),
+    Sizes(
+        "GPT-3 175B",
+        96,
+        96,
+        96,
+        12288,
+        128,
+        2048,
+        _table("Brown et al. 2020", "2.1"),
+    ),
 )
 
 
@@ -116,13 +147,15 @@ def costs(sizes: Sizes, n_key_value_heads: int) -> Costs:
 
 def savings_table(sizes: Sizes) -> dict[str, list[str]]:
     """Return the costs as columns, one for each variant, with the model's own marked."""
-    tokens = "1 token" if sizes.context == 1 else f"{sizes.context:,} tokens"
-    names = ("key/value heads", "W_Q", "W_K", "W_V", "W_O", "all four, all layers")
-    table = {"": [*names, "cache per token", f"cache of {tokens}"]}
+    names = (message("key/value heads"), "W_Q", "W_K", "W_V", "W_O", message("all four, all layers"))
+    of_text = message("cache of {tokens}", tokens=_tokens(sizes.context))
+    table = {"": [*names, message("cache per token"), of_text]}
     for name, n_groups in sizes.variants.items():
         found = costs(sizes, n_groups)
         numbers = (n_groups, found.W_Q, found.W_K, found.W_V, found.W_O, found.weights)
-        title = message("{name} (its own)", name=name) if n_groups == sizes.n_key_value_heads else name
+        title = VARIANTS[name]
+        if n_groups == sizes.n_key_value_heads:
+            title = message("{name} (its own)", name=title)
         caches = (found.bytes_per_token, found.bytes_per_context)
         table[title] = [f"{number:,}" for number in numbers] + [_size(n_bytes) for n_bytes in caches]
     return table
@@ -134,13 +167,13 @@ def tell_savings(sizes: Sizes) -> str:
     return lesson(
         "savings/words",
         model=word(sizes.name),
-        layers="1 layer" if sizes.n_layers == 1 else f"{sizes.n_layers} layers",
-        heads="1 query head" if sizes.n_heads == 1 else f"{sizes.n_heads} query heads",
+        layers=messages("{n} layer", "{n} layers", sizes.n_layers),
+        heads=messages("{n} query head", "{n} query heads", sizes.n_heads),
         d_head=sizes.d_head,
         d_model=f"{sizes.d_model:,}",
-        context="1 token" if sizes.context == 1 else f"{sizes.context:,} tokens",
+        context=_tokens(sizes.context),
         source=sizes.source,
-        own=f"<b>{own}</b>",
+        own=f"<b>{VARIANTS[own]}</b>",
     ) + lesson("savings/single" if len(sizes.variants) == 1 else "savings/others")
 
 
@@ -213,11 +246,16 @@ def tell_shared(scene: Scene, variants: Sequence[Shared]) -> str:
 
 
 def _title(name: str, count: int, own: int) -> str:
-    return f"{name.capitalize()}: {_key_value_heads(count)}" + (", its own" if count == own else "")
+    facts = {"name": VARIANTS[name].capitalize(), "heads": _key_value_heads(count)}
+    return message("{name}: {heads}, its own", **facts) if count == own else message("{name}: {heads}", **facts)
 
 
 def _key_value_heads(count: int) -> str:
-    return "1 key/value head" if count == 1 else f"{count} key/value heads"
+    return messages("{n} key/value head", "{n} key/value heads", count)
+
+
+def _tokens(count: int) -> str:
+    return messages("{number} token", "{number} tokens", count, number=f"{count:,}")
 
 
 def _size(n_bytes: int) -> str:
@@ -225,4 +263,4 @@ def _size(n_bytes: int) -> str:
     for exponent, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         if n_bytes >= 1024**exponent:
             return f"{n_bytes / 1024**exponent:,.1f} {unit}"
-    return f"{n_bytes} bytes"
+    return messages("{n} byte", "{n} bytes", n_bytes)

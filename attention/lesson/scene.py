@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy import ndarray as Array
 
 from attention.figures.matrix import Cell
 from attention.kinds import Use
+from attention.messages import message
 from attention.steps import join_heads, output_projection
 from attention.trace import HeadSteps, LayerTrace, ModelInfo, Token, Trace
 
@@ -139,7 +140,7 @@ class Scene:
     @property
     def dimension_names(self) -> tuple[str, ...]:
         """The same for use in a sentence, where a bare number would be unclear."""
-        return self.info.feature_names or tuple(f"dimension {name}" for name in self.dimensions)
+        return self.info.feature_names or _named(self.info.d_model)
 
     @property
     def focus(self) -> Token:
@@ -177,3 +178,9 @@ def _told_apart(labels: tuple[str, ...]) -> tuple[str, ...]:
 def numbered(count: int) -> tuple[str, ...]:
     """Return names for dimensions without names: their numbers from 0."""
     return tuple(map(str, range(count)))
+
+
+@cache
+def _named(count: int) -> tuple[str, ...]:
+    """Return the same for use in a sentence."""
+    return tuple(message("dimension {dimension}", dimension=name) for name in numbered(count))

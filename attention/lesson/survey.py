@@ -17,10 +17,10 @@ from attention.figures.matrix import Matrix
 from attention.lesson.prose import listed
 from attention.lesson.scene import Scene
 from attention.measures.cross import CrossSummary, summarise_cross
-from attention.measures.five_patterns import PATTERN_NAMES
+from attention.measures.five_patterns import PATTERN_NAMES, PATTERN_TITLES
 from attention.measures.likeness import head_distance
 from attention.measures.summaries import HeadSummary, summarise_weights
-from attention.messages import message
+from attention.messages import message, messages
 from attention.segments import SENTENCES, Block, block_shares, groups, is_pair, span
 from attention.trace import LayerTrace, Token, Trace
 from attention.words import Word, hide_tokens, is_punctuation, merge_hidden, merge_words, special_names, words_of
@@ -196,7 +196,7 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     """Return the weights of one head of the scene's layer as a matrix to draw."""
     units, key_units = look.units(scene.tokens), look.units(scene.key_tokens)
     labels, key_labels = (tuple(unit.text for unit in side) for side in (units, key_units))
-    place = f"layer {scene.layer + 1}, head {head + 1}"
+    place = message("layer {layer}, head {head}", layer=scene.layer + 1, head=head + 1)
     masked = look.hidden(scene.attention, scene.trace, head)
     return Matrix(
         name="weights",
@@ -242,11 +242,13 @@ def layer_lines(scene: Scene, look: Look, head: int, lines: Lines = Lines(), blo
     starts = [start for _, start in groups(units)]
     shown: tuple[int, ...] = (0,)
     if lines.mean:
-        heads: tuple[HeadLines, ...] = (HeadLines(f"mean of {len(weights)} heads", weights.mean(axis=0)),)
+        heads: tuple[HeadLines, ...] = (
+            HeadLines(messages("mean of {n} head", "mean of {n} heads", len(weights)), weights.mean(axis=0)),
+        )
     elif len(weights) > MAX_HEADS:
-        heads = (HeadLines(f"Head {head + 1}", weights[head]),)
+        heads = (HeadLines(message("Head {head}", head=head + 1), weights[head]),)
     else:
-        heads = tuple(HeadLines(f"Head {i + 1}", one, i) for i, one in enumerate(weights))
+        heads = tuple(HeadLines(message("Head {head}", head=i + 1), one, i) for i, one in enumerate(weights))
         shown = (head,) if lines.heads is None else lines.heads
     return HeadView(
         title=message("Layer {layer}: who looks at whom", layer=scene.layer + 1),
@@ -320,7 +322,7 @@ def _by_pattern(surveyed: Survey) -> Order:
         alike = [s for s in surveyed.summaries if isinstance(s, HeadSummary) and s.pattern.label == name]
         alike.sort(key=lambda summary: -summary.pattern.as_dict()[name])
         if alike:
-            groups.append((name.capitalize(), [place(summary) for summary in alike]))
+            groups.append((PATTERN_TITLES[name].capitalize(), [place(summary) for summary in alike]))
             badges |= {place(summary): number(summary.pattern.as_dict()[name]) for summary in alike}
     return Order(tuple(groups), badges)
 
@@ -330,7 +332,7 @@ def _by_share(surveyed: Survey, shares: Float[Array, "N 2 2"]) -> Order:
     across = dict(zip(map(place, surveyed.summaries), shares[:, 0, 1].tolist(), strict=True))
     title = message("From the most to the least that the rows of {first} give to {second}", first=first, second=second)
     if surveyed.special:
-        title += f" ({listed(surveyed.special)} counted in)"
+        title = message("{title} ({special} counted in)", title=title, special=listed(surveyed.special))
     heads = sorted(across, key=lambda head: -across[head])
     return Order(((title, heads),), {head: number(share) for head, share in across.items()})
 
@@ -343,6 +345,10 @@ def _by_similarity(trace: Trace, look: Look, current: Head) -> Order:
         for layer, record in enumerate(trace.layers)
         for head, weights in enumerate(look.weights(record, trace))
     }
-    title = f"From the most to the least like layer {current[0] + 1}, head {current[1] + 1} (Jensen–Shannon distance)"
+    title = message(
+        "From the most to the least like layer {layer}, head {head} (Jensen–Shannon distance)",
+        layer=current[0] + 1,
+        head=current[1] + 1,
+    )
     badges = {head: number(distance) for head, distance in distances.items()}
     return Order(((title, sorted(distances, key=distances.__getitem__)),), badges)

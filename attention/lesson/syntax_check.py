@@ -38,33 +38,33 @@ FEW = 20
 
 # What each relation is, in the terms of a school book, with an example: dependent → head.
 MEANINGS = {
-    "punct": "punctuation mark: . → slept",
-    "nsubj": "subject: dog → slept",
-    "det": "determiner: the → dog",
-    "dobj": "direct object: door → opened",
-    "prep": "preposition: under → slept",
-    "pobj": "object of a preposition: table → under",
-    "aux": "auxiliary: will → study",
-    "amod": "adjective: green → coat",
-    "poss": "possessive: my → sister",
-    "advmod": "adverb: very → well",
-    "cop": "form of be: is → hot",
-    "conj": "second of two parts: cheese → meat",
-    "auxpass": "auxiliary of a passive: was → written",
-    "mark": "word that opens a clause: because → thin",
-    "nn": "noun before a noun: kitchen → table",
-    "nsubjpass": "subject of a passive: letter → written",
-    "num": "number: three → children",
-    "cc": "and, or, but: or → meat",
-    "neg": "negation: n't → eat",
-    "prt": "particle: up → gave",
-    "ccomp": "clause as object: lost → said",
-    "xcomp": "infinitive as object: buy → want",
-    "advcl": "adverbial clause: hurry → catch",
-    "tmod": "time: night → watched",
-    "iobj": "indirect object: mother → gave",
-    "rcmod": "relative clause: lives → man",
-    "possessive": "'s: 's → farmer",
+    "punct": message("punctuation mark: . → slept"),
+    "nsubj": message("subject: dog → slept"),
+    "det": message("determiner: the → dog"),
+    "dobj": message("direct object: door → opened"),
+    "prep": message("preposition: under → slept"),
+    "pobj": message("object of a preposition: table → under"),
+    "aux": message("auxiliary: will → study"),
+    "amod": message("adjective: green → coat"),
+    "poss": message("possessive: my → sister"),
+    "advmod": message("adverb: very → well"),
+    "cop": message("form of be: is → hot"),
+    "conj": message("second of two parts: cheese → meat"),
+    "auxpass": message("auxiliary of a passive: was → written"),
+    "mark": message("word that opens a clause: because → thin"),
+    "nn": message("noun before a noun: kitchen → table"),
+    "nsubjpass": message("subject of a passive: letter → written"),
+    "num": message("number: three → children"),
+    "cc": message("and, or, but: or → meat"),
+    "neg": message("negation: n't → eat"),
+    "prt": message("particle: up → gave"),
+    "ccomp": message("clause as object: lost → said"),
+    "xcomp": message("infinitive as object: buy → want"),
+    "advcl": message("adverbial clause: hurry → catch"),
+    "tmod": message("time: night → watched"),
+    "iobj": message("indirect object: mother → gave"),
+    "rcmod": message("relative clause: lives → man"),
+    "possessive": message("'s: 's → farmer"),
 }
 
 
@@ -77,18 +77,18 @@ def findings_table(findings: Sequence[Finding]) -> dict[str, list[str | int | fl
     """Return one row per relation, with percentages rounded to one decimal, beside those of BERT-base."""
     paper = [PAPER.get(each.relation) for each in findings]
     return {
-        "relation": [each.relation for each in findings],
-        "what it is": [MEANINGS.get(each.relation, "") for each in findings],
-        "cases": [each.count for each in findings],
-        "head": [_place(each.layer, each.head) for each in findings],
-        "asked": [each.direction for each in findings],
-        "right %": [_percent(each.accuracy) for each in findings],
-        "held out %": [None if each.held_out is None else _percent(each.held_out) for each in findings],
-        "offset": [_signed(each.offset) for each in findings],
-        "offset %": [_percent(each.offset_accuracy) for each in findings],
+        message("relation"): [each.relation for each in findings],
+        message("what it is"): [MEANINGS.get(each.relation, "") for each in findings],
+        message("cases"): [each.count for each in findings],
+        message("head"): [_place(each.layer, each.head) for each in findings],
+        message("asked"): [_DIRECTIONS[each.direction] for each in findings],
+        message("right %"): [_percent(each.accuracy) for each in findings],
+        message("held out %"): [None if each.held_out is None else _percent(each.held_out) for each in findings],
+        message("offset"): [_signed(each.offset) for each in findings],
+        message("offset %"): [_percent(each.offset_accuracy) for each in findings],
         "BERT-base": [None if each is None else _place(each.layer, each.head) for each in paper],
         "BERT-base %": [None if each is None else _percent(each.accuracy) for each in paper],
-        "its offset %": [None if each is None else _percent(each.offset_accuracy) for each in paper],
+        message("its offset %"): [None if each is None else _percent(each.offset_accuracy) for each in paper],
     }
 
 
@@ -110,7 +110,7 @@ def describe(finding: Finding, n_heads: int) -> str:
     told = lesson(
         "syntax/relation",
         relation=word(finding.relation),
-        meaning=html.escape(MEANINGS.get(finding.relation, "a rare relation")),
+        meaning=html.escape(MEANINGS.get(finding.relation, message("a rare relation"))),
         cases=finding.count,
         layer=finding.layer + 1,
         head=finding.head + 1,
@@ -118,7 +118,7 @@ def describe(finding: Finding, n_heads: int) -> str:
         right=_bold_percent(finding.accuracy),
         error=number(100 * error, 0),
         heads=n_heads,
-        held=_bold_percent(finding.held_out) if finding.held_out is not None else "(too few cases to say)",
+        held=_bold_percent(finding.held_out) if finding.held_out is not None else message("(too few cases to say)"),
         rule=_RULES[finding.offset],
         offset_right=_bold_percent(finding.offset_accuracy),
     )
@@ -135,19 +135,23 @@ def describe(finding: Finding, n_heads: int) -> str:
     return told + (lesson("syntax/few", cases=finding.count) if finding.count < FEW else "")
 
 
+_DIRECTIONS = {
+    "dependent to head": message("dependent to head"),
+    "head to dependent": message("head to dependent"),
+}
 _DIRECTION_WORDS = {
-    "dependent to head": "the dependent is asked where it looks",
-    "head to dependent": "of all words, the one that looks most at the dependent is taken",
+    "dependent to head": message("the dependent is asked where it looks"),
+    "head to dependent": message("of all words, the one that looks most at the dependent is taken"),
 }
 
 
 # The fixed offsets that are tried, in words.
 _RULES = {
-    -3: "the third word before",
-    -2: "the second word before",
-    -1: "the word before",
-    1: "the next word",
-    2: "the second word after",
+    -3: message("the third word before"),
+    -2: message("the second word before"),
+    -1: message("the word before"),
+    1: message("the next word"),
+    2: message("the second word after"),
 }
 
 
@@ -207,14 +211,14 @@ def tell_case(case: Case, sentence: Annotated, finding: Finding) -> str:
         asked=word(sentence.words[case.asked]),
         taken=word(sentence.words[case.taken]),
         weight=f"<b>{number(case.weight)}</b>",
-        verdict="That is right." if is_right else f"It should be <b>{gold}</b>.",
+        verdict=message("That is right.") if is_right else message("It should be {gold}.", gold=f"<b>{gold}</b>"),
     )
 
 
 def example_matrix(trace: Trace, sentence: Annotated, finding: Finding, case: Case | None) -> Matrix:
     """Return a head's weights between the treebank's words as a matrix, with the correct cell of one case marked."""
     weights = example_weights(trace, sentence, finding)
-    place = f"layer {finding.layer + 1}, head {finding.head + 1}"
+    place = message("layer {layer}, head {head}", layer=finding.layer + 1, head=finding.head + 1)
     selected = None
     if case is not None:
         selected = (case.asked, case.gold) if finding.direction == "dependent to head" else (case.gold, case.asked)

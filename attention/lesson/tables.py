@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 
 from attention.figures.matrix import Matrix
+from attention.messages import message
 from attention.trace import Token
 
 __all__ = ["MASKED", "Columns", "matrix_table", "to_csv", "token_table"]
@@ -14,7 +15,7 @@ __all__ = ["MASKED", "Columns", "matrix_table", "to_csv", "token_table"]
 Columns = dict[str, list[str]]
 
 # How a table writes a weight that is 0 because of the mask.
-MASKED = "0 (masked)"
+MASKED = message("0 (masked)")
 
 
 def token_table(tokens: Sequence[Token]) -> Columns:
@@ -23,10 +24,10 @@ def token_table(tokens: Sequence[Token]) -> Columns:
     Positions and words are counted from 0, as in links.
     """
     table = {
-        "position": [str(token.position) for token in tokens],
-        "token": [token.text for token in tokens],
-        "as typed": [token.typed for token in tokens],
-        "word": ["" if token.word is None else str(token.word) for token in tokens],
+        message("position"): [str(token.position) for token in tokens],
+        message("token"): [token.text for token in tokens],
+        message("as typed"): [token.typed for token in tokens],
+        message("word"): ["" if token.word is None else str(token.word) for token in tokens],
     }
     if any(token.token_id >= 0 for token in tokens):
         table["id"] = [str(token.token_id) if token.token_id >= 0 else "" for token in tokens]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from attention.messages import message
+
 __all__ = ["BEHAVIOUR_RULES", "Behaviour", "BehaviourRule"]
 
 # From the code that Clark et al. 2019 published with their paper (General_Analysis.ipynb, figure 6).
@@ -32,23 +34,39 @@ class BehaviourRule:
     source: str
 
 
-CLARK = "Clark et al. 2019"
+CLARK, OURS = "Clark et al. 2019", message("ours")
 BEHAVIOUR_RULES = (
-    BehaviourRule("previous token", "previous", NEIGHBOUR, "share of weight on the token before", CLARK),
-    BehaviourRule("next token", "next", NEIGHBOUR, "share of weight on the token after", CLARK),
-    BehaviourRule("same word", "same_word", SAME_WORD, "share of weight on the same word elsewhere", "ours"),
-    BehaviourRule("separator sink", "separator", SINK, "share of weight on what ends a text, in BERT [SEP]", CLARK),
     BehaviourRule(
-        "start sink", "first", SINK, "share of weight on the first token, in BERT [CLS]", f"{CLARK}, for [CLS]"
+        message("previous token"), "previous", NEIGHBOUR, message("share of weight on the token before"), CLARK
+    ),
+    BehaviourRule(message("next token"), "next", NEIGHBOUR, message("share of weight on the token after"), CLARK),
+    BehaviourRule(
+        message("same word"), "same_word", SAME_WORD, message("share of weight on the same word elsewhere"), OURS
     ),
     BehaviourRule(
-        "broad",
+        message("separator sink"),
+        "separator",
+        SINK,
+        message("share of weight on what ends a text, in BERT {sign}", sign="[SEP]"),
+        CLARK,
+    ),
+    BehaviourRule(
+        message("start sink"),
+        "first",
+        SINK,
+        message("share of weight on the first token, in BERT {sign}", sign="[CLS]"),
+        message("{paper}, for {sign}", paper=CLARK, sign="[CLS]"),
+    ),
+    BehaviourRule(
+        message("broad"),
         "normalised_entropy",
         BROAD,
-        "entropy, as a share of the highest possible (ln K for K tokens),",
-        f"{CLARK}, 3.8 nats of ln 128",
+        message("entropy, as a share of the highest possible (ln K for K tokens),"),
+        message("{paper}, {nats} nats of ln {tokens}", paper=CLARK, nats=BROAD_NATS, tokens=CLARK_TOKENS),
     ),
-    BehaviourRule("positional", "positional", POSITIONAL, "variance that the offset alone explains", "ours"),
+    BehaviourRule(
+        message("positional"), "positional", POSITIONAL, message("variance that the offset alone explains"), OURS
+    ),
 )
 
 

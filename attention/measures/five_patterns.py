@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal, Self, get_args
@@ -13,10 +14,26 @@ from numpy import ndarray as Array
 from attention.measures.marks import Marks, share
 from attention.measures.offsets import EVEN
 from attention.measures.rows import Rows, on_cells, sum_columns, sum_rows
+from attention.messages import message
 
-__all__ = ["PATTERN_NAMES", "PatternName", "PatternScores", "lift", "pattern_indices", "pattern_scores"]
+__all__ = [
+    "PATTERN_NAMES",
+    "PATTERN_TITLES",
+    "PatternName",
+    "PatternScores",
+    "lift",
+    "pattern_indices",
+    "pattern_scores",
+]
 
 PatternName = Literal["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"]
+PATTERN_TITLES: Mapping[PatternName, str] = {
+    "vertical": message("vertical"),
+    "diagonal": message("diagonal"),
+    "vertical + diagonal": message("vertical + diagonal"),
+    "block": message("block"),
+    "heterogeneous": message("heterogeneous"),
+}
 PATTERN_NAMES: tuple[PatternName, ...] = get_args(PatternName)
 
 # Thresholds of this project.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attention.messages import message
 from attention.models import bundled, local
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.local import Found
@@ -37,7 +38,9 @@ def get_info(model_id: str) -> ModelInfo:
     Raises:
         KeyError: there is no such model.
     """
-    return {info.model_id: info for info in list_models()}[model_id]
+    # Asked often, and no other model has the id of a bundled one.
+    entry = bundled.find(model_id)
+    return {info.model_id: info for info in list_models()}[model_id] if entry is None else entry.info
 
 
 def revision_of(model_id: str) -> str | None:
@@ -68,5 +71,7 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
         return entry.load(on_progress)
     found = {each.model_id: each for each in find_others()}
     if model_id not in found:
-        raise ModelUnavailableError(f"{model_id} is not here: the page Models has those that are.", "")
+        raise ModelUnavailableError(
+            message("{model_id} is not here: the page Models has those that are.", model_id=model_id), ""
+        )
     return local.load(found[model_id])

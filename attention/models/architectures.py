@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from attention.messages import message
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
 from attention.reading import PICTURE, TEXT, Reading
 from attention.trace import ModelInfo
@@ -264,11 +265,11 @@ _BART_SIZES = _Sizes(
 
 # By the ``model_type`` in a model's config.json.
 ARCHITECTURES = {
-    "bert": Architecture("BERT encoder", _BERT, takes_pairs=True, takes_segments=True),
-    "roberta": Architecture("RoBERTa encoder", _ROBERTA, takes_pairs=True),
-    "xlm-roberta": Architecture("XLM-RoBERTa encoder", _ROBERTA, takes_pairs=True),
+    "bert": Architecture(message("BERT encoder"), _BERT, takes_pairs=True, takes_segments=True),
+    "roberta": Architecture(message("RoBERTa encoder"), _ROBERTA, takes_pairs=True),
+    "xlm-roberta": Architecture(message("XLM-RoBERTa encoder"), _ROBERTA, takes_pairs=True),
     "distilbert": Architecture(
-        "DistilBERT encoder",
+        message("DistilBERT encoder"),
         _DISTILBERT,
         sizes=_Sizes(layers=("n_layers",), heads=("n_heads",), width=("dim",), inner=("hidden_dim",)),
         takes_pairs=True,
@@ -280,9 +281,9 @@ ARCHITECTURES = {
             layers=("n_layer",), heads=("n_head",), width=("n_embd",), positions=("n_positions",), inner=("n_inner",)
         ),
     ),
-    "llama": Architecture("Llama decoder", _LLAMA),
-    "bart": Architecture("BART encoder–decoder", _BART_ENCODER, _BART_DECODER, _BART_SIZES),
-    "marian": Architecture("Marian encoder–decoder", _MARIAN_ENCODER, _MARIAN_DECODER, _BART_SIZES),
+    "llama": Architecture(message("Llama decoder"), _LLAMA),
+    "bart": Architecture(message("BART encoder–decoder"), _BART_ENCODER, _BART_DECODER, _BART_SIZES),
+    "marian": Architecture(message("Marian encoder–decoder"), _MARIAN_ENCODER, _MARIAN_DECODER, _BART_SIZES),
     "t5": Architecture(
         "T5 encoder–decoder",
         _T5_ENCODER,
@@ -299,7 +300,7 @@ ARCHITECTURES = {
             decoder_inner=("d_ff",),
         ),
     ),
-    "vit": Architecture("Vision Transformer (ViT)", _VIT, reading=PICTURE),
+    "vit": Architecture(message("Vision Transformer (ViT)"), _VIT, reading=PICTURE),
 }
 
 
@@ -319,8 +320,20 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
     if not isinstance(model_type, str) or model_type not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         name = in_one_line(repr(model_type))[:60]
-        named = f"is of the architecture {name}" if model_type else "does not say of which architecture it is"
-        raise ValueError(f"This model {named}. Those that can be shown are: {known}.")
+        if model_type:
+            raise ValueError(
+                message(
+                    "This model is of the architecture {name}. Those that can be shown are: {known}.",
+                    name=name,
+                    known=known,
+                )
+            )
+        raise ValueError(
+            message(
+                "This model does not say of which architecture it is. Those that can be shown are: {known}.",
+                known=known,
+            )
+        )
     return ARCHITECTURES[model_type]
 
 
@@ -357,7 +370,12 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         n_parameters=0,
         licence=licence,
         source=source,
-        summary=f"{architecture.name}: {layers} layers of {n_heads} heads.",
+        summary=message(
+            "{architecture}: {layers} layers of {n_heads} heads.",
+            architecture=architecture.name,
+            layers=layers,
+            n_heads=n_heads,
+        ),
         is_decoder=architecture.is_decoder,
         n_decoder_layers=n_decoder_layers,
         reading=architecture.reading,
@@ -395,7 +413,7 @@ def check_config(config: dict[str, Any]) -> None:
 def _size(config: dict[str, Any], names: Sequence[str]) -> int:
     size = _first(config, names)
     if not size:
-        raise ValueError(f"The model's config.json does not say how many {names[0]} there are.")
+        raise ValueError(message("The model's config.json does not say how many {name} there are.", name=names[0]))
     return size
 
 
@@ -406,7 +424,13 @@ def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
         return None
     size = config[name]
     if not _is_whole(size) or not 0 <= size <= MAX_SIZE:
-        raise ValueError(f"What the model's config.json says of {name} is no whole number from 0 to {MAX_SIZE:,}.")
+        raise ValueError(
+            message(
+                "What the model's config.json says of {name} is no whole number from 0 to {most}.",
+                name=name,
+                most=f"{MAX_SIZE:,}",
+            )
+        )
     return size
 
 
@@ -421,19 +445,28 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
         side = _size(config, ("image_size",)) // _size(config, ("patch_size",))
         if not 0 < side * side <= MAX_PATCHES:
             raise ValueError(
-                f"This model cuts a picture into {side * side:,} patches: it must be 1 to {MAX_PATCHES:,}."
+                message(
+                    "This model cuts a picture into {patches} patches: it must be 1 to {most}.",
+                    patches=f"{side * side:,}",
+                    most=f"{MAX_PATCHES:,}",
+                )
             )
         return side * side + 1
     limit = _first(config, architecture.sizes.positions) or MAX_TOKENS
     if architecture.encoder.positions is not None and limit > MAX_POSITIONS:
-        raise ValueError(f"The model's config.json asks for {limit:,} positions, which is far too many to have learnt.")
+        raise ValueError(
+            message(
+                "The model's config.json asks for {limit} positions, which is far too many to have learnt.",
+                limit=f"{limit:,}",
+            )
+        )
     padding = config.get("pad_token_id")
     if padding is not None and not _is_whole(padding):
-        raise ValueError("What the model's config.json says of pad_token_id is no whole number.")
+        raise ValueError(message("What the model's config.json says of pad_token_id is no whole number."))
     if architecture.encoder.has_padding_position:
         limit -= max(padding or 0, 0) + 1
     if limit < LEAST_TOKENS:
-        raise ValueError(f"The model takes fewer than {LEAST_TOKENS} tokens, which is no text.")
+        raise ValueError(message("The model takes fewer than {least} tokens, which is no text.", least=LEAST_TOKENS))
     return min(limit, MAX_TOKENS)
 
 
@@ -442,18 +475,33 @@ def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, t
     n_there = _n_layers_there(shapes)
     n_layers = max(_first(config, (name,)) or 0 for name in _LAYERS)
     if n_layers > n_there:
-        raise ValueError(f"The model's config.json asks for {n_layers:,} layers, and its weights have {n_there:,}.")
+        raise ValueError(
+            message(
+                "The model's config.json asks for {n_layers} layers, and its weights have {n_there}.",
+                n_layers=f"{n_layers:,}",
+                n_there=f"{n_there:,}",
+            )
+        )
     if info.d_head == 0 or info.n_key_value_heads > info.n_heads:
         raise ValueError(
-            f"The model's config.json asks for {info.n_heads:,} heads in vectors of {info.d_model:,} numbers, and "
-            f"{info.n_key_value_heads:,} for keys and values: that does not fit together."
+            message(
+                "The model's config.json asks for {n_heads} heads in vectors of {width} numbers, and "
+                "{n_key_value_heads} for keys and values: that does not fit together.",
+                n_heads=f"{info.n_heads:,}",
+                width=f"{info.d_model:,}",
+                n_key_value_heads=f"{info.n_key_value_heads:,}",
+            )
         )
     if (_first(config, ("num_labels",)) or 0) > MAX_LABELS:
-        raise ValueError(f"The model's config.json asks for more than {MAX_LABELS:,} classes.")
+        raise ValueError(message("The model's config.json asks for more than {most} classes.", most=f"{MAX_LABELS:,}"))
     n_asked, n_found = _n_asked(config, info), sum(map(math.prod, shapes.values()))
     if n_asked > n_found:
         raise ValueError(
-            f"The model's config.json asks for {n_asked:,} numbers at the least, and its weights have {n_found:,}."
+            message(
+                "The model's config.json asks for {n_asked} numbers at the least, and its weights have {n_found}.",
+                n_asked=f"{n_asked:,}",
+                n_found=f"{n_found:,}",
+            )
         )
 
 

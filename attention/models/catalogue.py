@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from attention.messages import message, messages
 from attention.models import Found, ModelInfo, bundled, find_others, list_models, weights
 from attention.models.files import shown, weights_of
 from attention.models.hub import CURATED, HubModel, Kept
@@ -82,7 +83,8 @@ def _layers_and_heads(info: ModelInfo) -> str:
     told = f"{layers} × {info.n_heads}"
     if info.n_key_value_heads == info.n_heads:
         return told
-    return f"{told} ({info.n_key_value_heads} key/value heads)"
+    shared = messages("{n} key/value head", "{n} key/value heads", info.n_key_value_heads)
+    return f"{told} ({shared})"
 
 
 def _found(found: Found) -> Entry:
@@ -112,7 +114,7 @@ def _offered(model: HubModel, taken: Collection[str]) -> Entry:
         layers_and_heads=f"{model.n_layers} × {model.n_heads}",
         n_parameters=model.n_parameters,
         licence=model.licence,
-        source=f"{model.model_id} on the hub, {model.n_bytes / 1e6:,.0f} MB",
+        source=message("{model_id} on the hub, {size} MB", model_id=model.model_id, size=f"{model.n_bytes / 1e6:,.0f}"),
         checksum="",
         place="on the hub",
         offered=model,

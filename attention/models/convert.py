@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from attention.messages import message
 from attention.models import bundled
 from attention.models.base import ModelUnavailableError
 from attention.models.files import in_one_line, read_json
@@ -145,7 +146,11 @@ def _explained(target: Path) -> Iterator[None]:
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or in_one_line(str(error))
         raise ModelUnavailableError(
-            f"SmolLM2 has to be converted once, and {target.parent} cannot be written: {reason}.",
+            message(
+                "SmolLM2 has to be converted once, and {folder} cannot be written: {reason}.",
+                folder=str(target.parent),
+                reason=reason,
+            ),
             f"export {CACHE_DIR_VARIABLE}=/a/folder/with/600/MB/free",
         ) from None
 

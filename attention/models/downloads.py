@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
+from attention.messages import message
 from attention.models.hub_line import Cancelled, HubError
 from attention.models.store import OnProgress, Progress
 
@@ -88,7 +89,9 @@ class Download:
         except Exception as error:  # whatever went wrong, the page has to say so
             kind = type(error).__name__
             _LOGGER.error("a download failed with %s:\n%s", kind, "".join(traceback.format_tb(error.__traceback__)))
-            self._failure = f"{self.model_id} could not be fetched ({kind}): nothing of it is kept."
+            self._failure = message(
+                "{model_id} could not be fetched ({kind}): nothing of it is kept.", model_id=self.model_id, kind=kind
+            )
         finally:
             self._ended = self._clock()
 
@@ -116,7 +119,9 @@ class Downloads:
             if found is not None and not found.state().is_over:
                 return found
             if sum(not each.state().is_over for each in self._all.values()) >= MAX_AT_ONCE:
-                raise HubError(f"{MAX_AT_ONCE} models are being fetched already: wait for one of them.")
+                raise HubError(
+                    message("{most} models are being fetched already: wait for one of them.", most=MAX_AT_ONCE)
+                )
             # The newest comes last.
             self._all.pop(model_id, None)
             self._all[model_id] = Download(model_id, self._fetch)

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from attention.messages import message
+
 __all__ = [
     "BESIDE",
     "INDEX",
@@ -85,7 +87,9 @@ def read_json(file: Path, limit: int = MAX_JSON_BYTES) -> dict[str, Any]:
             # The file may grow while it is being read.
             data = source.read(limit + 1)[:limit]
     except OSError as error:
-        raise ValueError(f"The model's {file.name} cannot be read: {error.strerror or error}.") from None
+        raise ValueError(
+            message("The model's {file} cannot be read: {reason}.", file=file.name, reason=error.strerror or str(error))
+        ) from None
     return parse_json(data, file.name)
 
 
@@ -98,15 +102,21 @@ def parse_json(data: bytes, name: str) -> dict[str, Any]:
     try:
         found = json.loads(data.decode("utf-8"), parse_constant=_refuse_number, parse_float=_finite)
     except RecursionError:
-        raise ValueError(f"The model's {name} cannot be read: it is nested far too deep.") from None
+        raise ValueError(message("The model's {name} cannot be read: it is nested far too deep.", name=name)) from None
     except UnicodeDecodeError:
-        raise ValueError(f"The model's {name} cannot be read: it is no text in UTF-8.") from None
+        raise ValueError(message("The model's {name} cannot be read: it is no text in UTF-8.", name=name)) from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"The model's {name} cannot be read: it is no JSON, from line {error.lineno} on.") from None
+        raise ValueError(
+            message(
+                "The model's {name} cannot be read: it is no JSON, from line {line} on.", name=name, line=error.lineno
+            )
+        ) from None
     except ValueError as error:
-        raise ValueError(f"The model's {name} cannot be read: {in_one_line(str(error))}.") from None
+        raise ValueError(
+            message("The model's {name} cannot be read: {reason}.", name=name, reason=in_one_line(str(error)))
+        ) from None
     if not isinstance(found, dict):
-        raise ValueError(f"The model's {name} is no configuration: it must hold names and values.")
+        raise ValueError(message("The model's {name} is no configuration: it must hold names and values.", name=name))
     return found
 
 
@@ -120,14 +130,20 @@ def weights_of(folder: Path) -> tuple[Path, ...]:
     if is_there(folder / SINGLE):
         return (folder / SINGLE,)
     if not is_there(folder / INDEX):
-        raise ValueError(f"The folder {shown(folder)} has no weights in the safetensors format ({SINGLE}).")
+        raise ValueError(
+            message(
+                "The folder {folder} has no weights in the safetensors format ({file}).",
+                folder=shown(folder),
+                file=SINGLE,
+            )
+        )
     parts = read_json(folder / INDEX).get("weight_map")
     names = set(parts.values()) if isinstance(parts, dict) and all(map(_is_name, parts.values())) else set()
     if not 0 < len(names) <= MAX_SHARDS:
-        raise ValueError(f"The model's {INDEX} does not say in which files its weights are.")
+        raise ValueError(message("The model's {index} does not say in which files its weights are.", index=INDEX))
     missing = sorted(name for name in names if not is_there(folder / name))
     if missing:
-        raise ValueError(f"The model lacks a part of its weights: {in_one_line(missing[0])}.")
+        raise ValueError(message("The model lacks a part of its weights: {file}.", file=in_one_line(missing[0])))
     return tuple(folder / name for name in sorted(names))
 
 
@@ -166,7 +182,11 @@ def check_beside(folder: Path) -> None:
                 with opened(folder / name, MAX_BESIDE_BYTES):
                     pass
             except OSError as error:
-                raise ValueError(f"The model's {name} cannot be read: {error.strerror or error}.") from None
+                raise ValueError(
+                    message(
+                        "The model's {name} cannot be read: {reason}.", name=name, reason=error.strerror or str(error)
+                    )
+                ) from None
 
 
 @contextmanager
@@ -181,17 +201,23 @@ def opened(file: Path, limit: int | None = None) -> Iterator[io.BufferedReader]:
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as source:
         about = os.fstat(source.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise ValueError(f"What is called {in_one_line(file.name)} is no file.")
+            raise ValueError(message("What is called {file} is no file.", file=in_one_line(file.name)))
         if source.read(len(_LARGE_FILE_POINTER)) == _LARGE_FILE_POINTER:
             raise ValueError(
-                f"The file {in_one_line(file.name)} only stands for the one that Git LFS keeps: "
-                "fetch it with “git lfs pull”."
+                message(
+                    "The file {file} only stands for the one that Git LFS keeps: fetch it with “git lfs pull”.",
+                    file=in_one_line(file.name),
+                )
             )
         source.seek(0)
         if limit is not None and about.st_size > limit:
             raise ValueError(
-                f"The file {in_one_line(file.name)} has {about.st_size / 1e6:,.0f} MB, and {limit / 1e6:,.0f} MB are "
-                "the most that are read."
+                message(
+                    "The file {file} has {size} MB, and {most} MB are the most that are read.",
+                    file=in_one_line(file.name),
+                    size=f"{about.st_size / 1e6:,.0f}",
+                    most=f"{limit / 1e6:,.0f}",
+                )
             )
         yield source
 
@@ -211,10 +237,15 @@ def _head(file: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
                 yield name, tuple(tensors.get_slice(name).get_shape())
     except OSError as error:
         reason = error.strerror or in_one_line(str(error))
-        raise ValueError(f"The model's {in_one_line(file.name)} cannot be read: {reason}.") from None
+        raise ValueError(
+            message("The model's {file} cannot be read: {reason}.", file=in_one_line(file.name), reason=reason)
+        ) from None
     except SafetensorError:
         raise ValueError(
-            f"The model's {in_one_line(file.name)} is no file in the safetensors format, or it is damaged."
+            message(
+                "The model's {file} is no file in the safetensors format, or it is damaged.",
+                file=in_one_line(file.name),
+            )
         ) from None
 
 
@@ -223,7 +254,7 @@ def _is_name(name: object) -> bool:
 
 
 def _refuse_number(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name} where a number should be")
+    raise ValueError(message("it holds {name} where a number should be", name=name))
 
 
 def _finite(digits: str) -> float:

@@ -21,6 +21,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from attention.messages import message
 from attention.models import bundled
 from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, parse_json, read_json, shown
 from attention.models.hub_line import HubError, Line
@@ -50,6 +51,8 @@ ALLOW_VARIABLE, ANY_MODEL, CURATED_MODELS = "ATTENTION_HUB", "*", "curated"
 MAX_MB_VARIABLE, DEFAULT_MAX_MB = "ATTENTION_HUB_MAX_MB", 2000
 HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"
 MANIFEST, CONFIG = "hub.json", "config.json"
+# The licence of a model that names none, as a manifest has it.
+NOT_STATED = "not stated"
 _SHARD = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.msgpack", "*.h5")
 # The files that are fetched beside the weights, if a model has them.
@@ -160,7 +163,7 @@ def check_id(typed: str) -> str:
         validate_repo_id(model_id)
     except HFValidationError:
         raise HubError(
-            "That is no id of the hub: it looks like google-bert/bert-base-uncased, an owner and a name."
+            message("That is no id of the hub: it looks like google-bert/bert-base-uncased, an owner and a name.")
         ) from None
     return model_id
 
@@ -251,7 +254,12 @@ def _read_manifest(folder: Path) -> Kept | Damaged | None:
         kept = _noted(read_json(folder / MANIFEST), folder)
     except ValueError:
         return Damaged(
-            folder, f"Its {MANIFEST} is damaged: remove the folder {shown(folder)}, and fetch the model again."
+            folder,
+            message(
+                "Its {file} is damaged: remove the folder {folder}, and fetch the model again.",
+                file=MANIFEST,
+                folder=shown(folder),
+            ),
         )
     return kept
 
@@ -353,9 +361,16 @@ def download(
 
 def _check_allowed(model_id: str, limits: Allowed) -> None:
     if _is_our_own(model_id):
-        raise HubError(f"{model_id} is a model that comes with this project: none of the hub is put in its place.")
+        raise HubError(
+            message(
+                "{model_id} is a model that comes with this project: none of the hub is put in its place.",
+                model_id=model_id,
+            )
+        )
     if model_id not in limits:
-        raise HubError(f"This server's owner does not let {model_id} be fetched from the hub.")
+        raise HubError(
+            message("This server's owner does not let {model_id} be fetched from the hub.", model_id=model_id)
+        )
 
 
 def _look_up(line: Line, model_id: str) -> _Offer:
@@ -371,9 +386,9 @@ def _look_up(line: Line, model_id: str) -> _Offer:
     with _sensible(model_id):
         files = tuple(_file(siblings[name]) for name in chosen)
     if not _is_commit(revision):
-        raise HubError(f"The hub does not say which revision of {model_id} it has.")
-    licence = getattr(info.card_data, "license", None) or "not stated"
-    return _Offer(found_id, revision, in_one_line(str(licence))[:60] or "not stated", files)
+        raise HubError(message("The hub does not say which revision of {model_id} it has.", model_id=model_id))
+    licence = getattr(info.card_data, "license", None) or NOT_STATED
+    return _Offer(found_id, revision, in_one_line(str(licence))[:60] or NOT_STATED, files)
 
 
 @contextmanager
@@ -382,7 +397,9 @@ def _sensible(model_id: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, HubError):
-        raise HubError(f"The hub's answer about {model_id} makes no sense: it may not be a hub.") from None
+        raise HubError(
+            message("The hub's answer about {model_id} makes no sense: it may not be a hub.", model_id=model_id)
+        ) from None
 
 
 def _file(sibling: Any) -> _File:
@@ -401,30 +418,55 @@ def _chosen(model_id: str, files: Collection[str]) -> list[str]:
         weights = [INDEX, *sorted(shards)]
     elif any(fnmatch(name, pattern) for name in files for pattern in _PICKLES):
         raise HubError(
-            f"{model_id} has only pickle files, which can run code when they are opened: "
-            "only weights in the safetensors format are fetched."
+            message(
+                "{model_id} has only pickle files, which can run code when they are opened: only weights in the "
+                "safetensors format are fetched.",
+                model_id=model_id,
+            )
         )
     else:
-        raise HubError(f"{model_id} has no weights in the safetensors format.")
+        raise HubError(message("{model_id} has no weights in the safetensors format.", model_id=model_id))
     if CONFIG not in files:
-        raise HubError(f"{model_id} has no {CONFIG}, which says how it is built: it is no model of transformers.")
+        raise HubError(
+            message(
+                "{model_id} has no {file}, which says how it is built: it is no model of transformers.",
+                model_id=model_id,
+                file=CONFIG,
+            )
+        )
     chosen = [name for name in (*_COMPANIONS, *weights) if name in files]
     if len(chosen) > _MAX_FILES:
-        raise HubError(f"{model_id} has {len(chosen):,} files, and this server fetches {_MAX_FILES} at most.")
+        raise HubError(
+            message(
+                "{model_id} has {count} files, and this server fetches {most} at most.",
+                model_id=model_id,
+                count=f"{len(chosen):,}",
+                most=_MAX_FILES,
+            )
+        )
     return chosen
 
 
 def _check_size(offer: _Offer, limits: Allowed) -> None:
     if offer.n_bytes > limits.max_bytes:
         raise HubError(
-            f"{offer.model_id} has {offer.n_bytes / 1e6:,.0f} MB, and this server fetches "
-            f"{limits.max_bytes / 1e6:,.0f} MB at most."
+            message(
+                "{model_id} has {size} MB, and this server fetches {most} MB at most.",
+                model_id=offer.model_id,
+                size=f"{offer.n_bytes / 1e6:,.0f}",
+                most=f"{limits.max_bytes / 1e6:,.0f}",
+            )
         )
     for file in offer.files:
         if not file.name.endswith(".safetensors") and file.size > MAX_BESIDE_BYTES:
             raise HubError(
-                f"The {file.name} of {offer.model_id} has {file.size / 1e6:,.0f} MB, and only weights may have more "
-                f"than {MAX_BESIDE_BYTES / 1e6:,.0f} MB."
+                message(
+                    "The {file} of {model_id} has {size} MB, and only weights may have more than {most} MB.",
+                    file=file.name,
+                    model_id=offer.model_id,
+                    size=f"{file.size / 1e6:,.0f}",
+                    most=f"{MAX_BESIDE_BYTES / 1e6:,.0f}",
+                )
             )
 
 
@@ -433,7 +475,9 @@ def _read_config(line: Line, offer: _Offer) -> dict[str, Any]:
     try:
         return parse_json(answer, CONFIG)
     except ValueError:
-        raise HubError(f"The {CONFIG} of {offer.model_id} cannot be read: it is damaged.") from None
+        raise HubError(
+            message("The {file} of {model_id} cannot be read: it is damaged.", file=CONFIG, model_id=offer.model_id)
+        ) from None
 
 
 def _fetch_all(line: Line, offer: _Offer, folder: Path, on_progress: OnProgress) -> None:
@@ -451,8 +495,12 @@ def _fetch_all(line: Line, offer: _Offer, folder: Path, on_progress: OnProgress)
                 on_progress(Progress(n_before + n_here, offer.n_bytes, "bytes"))
         if n_here != file.size or not digests.fit(file):
             raise HubError(
-                f"What came as {file.name} of {offer.model_id} is not what the hub promised: it is damaged. "
-                "Nothing of it is kept; try again later."
+                message(
+                    "What came as {file} of {model_id} is not what the hub promised: it is damaged. Nothing of it "
+                    "is kept; try again later.",
+                    file=file.name,
+                    model_id=offer.model_id,
+                )
             )
         n_before += n_here
 
@@ -489,9 +537,17 @@ def _check_and_note(offer: _Offer, folder: Path) -> Kept:
             named = set(read_json(folder / INDEX)["weight_map"].values())
             missing = sorted(map(str, named - set(names)))
             if missing:
-                raise HubError(f"{offer.model_id} lacks a part of its weights: {in_one_line(missing[0])}.")
+                raise HubError(
+                    message(
+                        "{model_id} lacks a part of its weights: {file}.",
+                        model_id=offer.model_id,
+                        file=in_one_line(missing[0]),
+                    )
+                )
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError):
-        raise HubError(f"The weights of {offer.model_id} are no safetensors, whatever their name says.") from None
+        raise HubError(
+            message("The weights of {model_id} are no safetensors, whatever their name says.", model_id=offer.model_id)
+        ) from None
     digests = {name: sha256(folder / name) for name in names}
     noted = Kept(offer.model_id, offer.revision, offer.licence, digests, folder)
     written = {name: value for name, value in asdict(noted).items() if name != "folder"}
@@ -509,7 +565,7 @@ def _is_there(found: Kept, target: Path) -> bool:
 def _there(target: Path) -> Kept:
     there = _read_manifest(target)
     if not isinstance(there, Kept):
-        raise HubError(f"{target.name} was fetched, and removed by somebody else at once.")
+        raise HubError(message("{name} was fetched, and removed by somebody else at once.", name=target.name))
     return there
 
 
@@ -532,4 +588,10 @@ def _explained(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise HubError(f"{target.parent} cannot be written: {reason}. Nothing of the model is kept.") from None
+        raise HubError(
+            message(
+                "{folder} cannot be written: {reason}. Nothing of the model is kept.",
+                folder=str(target.parent),
+                reason=reason,
+            )
+        ) from None

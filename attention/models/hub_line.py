@@ -18,6 +18,8 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Literal
 from urllib.request import getproxies, proxy_bypass
 
+from attention.messages import message, messages
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -104,7 +106,11 @@ class Line:
         for chunk in self.stream(url, model_id, ANSWER_SECONDS):
             answer += chunk
             if len(answer) > limit:
-                raise HubError(f"The hub's answer about {model_id} is far too long: it may not be a hub.")
+                raise HubError(
+                    message(
+                        "The hub's answer about {model_id} is far too long: it may not be a hub.", model_id=model_id
+                    )
+                )
         return bytes(answer)
 
     def stream(self, url: str, model_id: str, limit_seconds: float | None = None) -> Iterator[bytes]:
@@ -181,8 +187,10 @@ def _answer(client: httpx2.Client, url: httpx2.URL, is_left: Event) -> httpx2.Re
         try:
             target = target.join(response.headers["Location"])
         except httpx2.InvalidURL:
-            raise HubError("The hub leads on to what is no address: it may not be a hub.") from None
-    raise HubError(f"The hub leads on from one address to the next, more than {MAX_REDIRECTS} times.")
+            raise HubError(message("The hub leads on to what is no address: it may not be a hub.")) from None
+    raise HubError(
+        message("The hub leads on from one address to the next, more than {most} times.", most=MAX_REDIRECTS)
+    )
 
 
 def _open(client: httpx2.Client, own: httpx2.URL, target: httpx2.URL) -> httpx2.Response:
@@ -192,7 +200,7 @@ def _open(client: httpx2.Client, own: httpx2.URL, target: httpx2.URL) -> httpx2.
     if _is_same(own, target):
         return client.send(client.build_request("GET", target), stream=True)
     if target.scheme != "https" or target.userinfo:
-        raise HubError("The hub leads on to an address that is not encrypted, or not open to everybody.")
+        raise HubError(message("The hub leads on to an address that is not encrypted, or not open to everybody."))
     if _has_proxy(target):
         # A proxy looks up names itself, and the owner chose it.
         _addresses_of(target, is_number=True)
@@ -238,10 +246,10 @@ def _addresses_of(url: httpx2.URL, *, is_number: bool = False) -> list[IPv4Addre
     except OSError:
         if is_number:
             return []
-        raise HubError("The hub leads on to a host that cannot be found from here.") from None
+        raise HubError(message("The hub leads on to a host that cannot be found from here.")) from None
     addresses = [ip_address(where[0]) for _, _, _, _, where in found]
     if not all(map(is_open, addresses)):
-        raise HubError("The hub leads on to an address inside this network, where it is not followed.")
+        raise HubError(message("The hub leads on to an address inside this network, where it is not followed."))
     return list(dict.fromkeys(addresses))
 
 
@@ -278,17 +286,30 @@ def _check_status(response: httpx2.Response, model_id: str) -> None:
     status = response.status_code
     if status in (401, 403, 404):
         raise HubError(
-            f"The hub shows no model {model_id} to everybody ({status}): it may be misspelt, private, or ask for an "
-            "account, and this server signs in nowhere."
+            message(
+                "The hub shows no model {model_id} to everybody ({status}): it may be misspelt, private, or ask "
+                "for an account, and this server signs in nowhere.",
+                model_id=model_id,
+                status=status,
+            )
         )
     if status == 429:
         wait = response.headers.get("Retry-After", "")
-        when = f"in {wait} seconds" if wait.isdecimal() else "in some minutes"
-        raise HubError(f"The hub has been asked too often from here (429): try again {when}.")
+        if wait.isdecimal():
+            raise HubError(
+                messages(
+                    "The hub has been asked too often from here (429): try again in {n} second.",
+                    "The hub has been asked too often from here (429): try again in {n} seconds.",
+                    int(wait),
+                )
+            )
+        raise HubError(message("The hub has been asked too often from here (429): try again in some minutes."))
     if status >= 500:
-        raise HubError(f"The hub itself is out of order ({status}): try again later.")
+        raise HubError(message("The hub itself is out of order ({status}): try again later.", status=status))
     if status != 200:
-        raise HubError(f"The hub's answer about {model_id} cannot be used ({status}).")
+        raise HubError(
+            message("The hub's answer about {model_id} cannot be used ({status}).", model_id=model_id, status=status)
+        )
 
 
 def _as_sentence(error: Exception, model_id: str) -> HubError:
@@ -299,18 +320,37 @@ def _as_sentence(error: Exception, model_id: str) -> HubError:
     if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
         return _silent(model_id)
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
-        return HubError("The hub cannot be reached from here: there is no network, or the hub is down.")
+        return HubError(message("The hub cannot be reached from here: there is no network, or the hub is down."))
     if isinstance(error, httpx2.TransportError):
-        return HubError(f"The hub broke off in the middle of {model_id}: nothing of it is kept; try again.")
-    return HubError(f"The hub's answer about {model_id} cannot be used ({type(error).__name__}).")
+        return HubError(
+            message(
+                "The hub broke off in the middle of {model_id}: nothing of it is kept; try again.", model_id=model_id
+            )
+        )
+    return HubError(
+        message(
+            "The hub's answer about {model_id} cannot be used ({status}).",
+            model_id=model_id,
+            status=type(error).__name__,
+        )
+    )
 
 
 def _silent(model_id: str) -> HubError:
     return HubError(
-        f"The hub has not answered for {PATIENCE_SECONDS:.0f} seconds about {model_id}: it is too slow now, "
-        "nothing is kept; try again later."
+        message(
+            "The hub has not answered for {seconds} seconds about {model_id}: it is too slow now, nothing "
+            "is kept; try again later.",
+            seconds=f"{PATIENCE_SECONDS:.0f}",
+            model_id=model_id,
+        )
     )
 
 
 def _too_slow(model_id: str) -> HubError:
-    return HubError(f"The hub sends {model_id} far too slowly: it is given up, and nothing is kept; try again later.")
+    return HubError(
+        message(
+            "The hub sends {model_id} far too slowly: it is given up, and nothing is kept; try again later.",
+            model_id=model_id,
+        )
+    )

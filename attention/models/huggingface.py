@@ -18,6 +18,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForImageClassification,
 
 from attention import masks
 from attention.masks import MaskName
+from attention.messages import message
 from attention.models.architectures import Stack, architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, check_batch
 from attention.models.encoder_decoder import TargetReader
@@ -115,7 +116,7 @@ class HuggingFaceModel:
         """Run the model once on the text and record it; see ``Model.trace``."""
         pair = None if pair is None else clean(pair) or None
         if pair is not None and self._target is not None and not self._info.reading.takes_pair:
-            raise ValueError(f"{self._info.name} writes its translation itself.")
+            raise ValueError(message("{name} writes its translation itself.", name=self._info.name))
         source = self._read(text, None if self._target is not None else pair, masks.n_padding(mask))
         with recording() as calls:
             result = self._run([source], self._mask(mask, len(source.tokens)), is_whole=True)
@@ -136,16 +137,16 @@ class HuggingFaceModel:
         """Clean one or two texts and cut them into tokens; there must be something to read in the first."""
         text = clean(text)
         if not text:
-            raise ValueError("There is no text to look at: type at least one word.")
+            raise ValueError(message("There is no text to look at: type at least one word."))
         if pair is not None and not self._architecture.takes_pairs:
-            raise ValueError(f"{self._info.name} takes one text, not two.")
+            raise ValueError(message("{name} takes one text, not two.", name=self._info.name))
         if self._text is None:
             return self._read_picture(text, n_padding)
         if self._info.reading.is_closed:
             self._check_words(text)
         encoding, cut = self._text.encode(text, pair, self._info.max_tokens - n_padding)
         if all(word is None for word in encoding.word_ids):
-            raise ValueError("The text has no visible characters: type at least one word.")
+            raise ValueError(message("The text has no visible characters: type at least one word."))
         tokens = self._text.tokens(encoding, text, pair)
         return _Source(text, (*tokens, *self._text.padding(len(tokens), n_padding)), cut)
 
@@ -155,14 +156,18 @@ class HuggingFaceModel:
         if unknown:
             named = ", ".join(f"“{word}”" for word in unknown)
             raise ValueError(
-                f"{self._info.name} knows only the French words that it was trained on, and not {named}. "
-                f"Try others, or one of the examples."
+                message(
+                    "{name} knows only the French words that it was trained on, and not {words}. Try others, or one "
+                    "of the examples.",
+                    name=self._info.name,
+                    words=named,
+                )
             )
 
     def _read_picture(self, text: str, n_padding: int) -> _Source:
         assert self._picture is not None
         if n_padding:
-            raise ValueError(f"{self._info.name} reads pictures of one size, which need no padding.")
+            raise ValueError(message("{name} reads pictures of one size, which need no padding.", name=self._info.name))
         self._picture.pixels(text)
         return _Source(text, self._picture.tokens())
 
@@ -249,16 +254,29 @@ def check_size(info: ModelInfo, folder: Path) -> None:
         skeleton = AutoModel.from_config(config, trust_remote_code=False)
     architecture = architecture_of(read_config(folder))
     for name, size, found in (
-        ("numbers in a vector", info.d_model, config.hidden_size),
-        ("heads", info.n_heads, config.num_attention_heads),
-        ("layers", info.n_layers, _n_layers(skeleton, architecture.encoder)),
-        ("layers", info.n_decoder_layers, _n_layers(skeleton, architecture.decoder)),
+        (message("numbers in a vector"), info.d_model, config.hidden_size),
+        (message("heads"), info.n_heads, config.num_attention_heads),
+        (message("layers"), info.n_layers, _n_layers(skeleton, architecture.encoder)),
+        (message("layers"), info.n_decoder_layers, _n_layers(skeleton, architecture.decoder)),
     ):
         if found != size:
-            raise ValueError(f"its config.json says two things of how many {name} there are, {size:,} and {found:,}")
+            raise ValueError(
+                message(
+                    "its config.json says two things of how many {name} there are, {one} and {other}",
+                    name=name,
+                    one=f"{size:,}",
+                    other=f"{found:,}",
+                )
+            )
     n_asked = sum(tensor.numel() for tensor in (*skeleton.parameters(), *skeleton.buffers()))
     if n_asked > info.n_parameters + info.d_model * (info.d_model + 1) + _SPARE_NUMBERS:
-        raise ValueError(f"its config.json asks for {n_asked:,} numbers, and its weights have {info.n_parameters:,}")
+        raise ValueError(
+            message(
+                "its config.json asks for {n_asked} numbers, and its weights have {n_there}",
+                n_asked=f"{n_asked:,}",
+                n_there=f"{info.n_parameters:,}",
+            )
+        )
 
 
 def _n_layers(model: Any, stack: Stack | None) -> int:
@@ -283,7 +301,11 @@ def _load(kind: Any, folder: Path) -> Any:
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise ValueError(
-            f"The model's files lack {len(missing)} of its weights, such as {missing[0]}: what it did with random "
-            "numbers in their place would be no result. Get its files anew, or choose another model."
+            message(
+                "The model's files lack {count} of its weights, such as {name}: what it did with random numbers "
+                "in their place would be no result. Get its files anew, or choose another model.",
+                count=len(missing),
+                name=missing[0],
+            )
         )
     return model.eval()

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from attention.messages import message
 from attention.models import hub
 from attention.models.architectures import check_config, info_from_config
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
@@ -44,7 +45,10 @@ class Found:
 
 def find(bundled: Collection[ModelInfo]) -> list[Found]:
     """Return the models on disk, each with a unique id and name; only the headers of their files are read."""
-    fetched = hub.manifests()
+    fetched, folders = hub.manifests(), _folder_names()
+    # A page asks often, and most servers have none.
+    if not fetched and not folders:
+        return []
     found = [_from_hub(each) for each in fetched if isinstance(each, Kept)]
     ids = {info.model_id for info in bundled} | {each.model_id for each in found}
 
@@ -58,7 +62,7 @@ def find(bundled: Collection[ModelInfo]) -> list[Found]:
         for each in fetched
         if isinstance(each, Damaged)
     ]
-    for name in _folder_names():
+    for name in folders:
         folder, problem = _folder(name)
         model_id = new_id(folder)
         found.append(Found(model_id, folder, None, problem) if problem else _from_folder(model_id, folder))
@@ -76,7 +80,8 @@ def load(found: Found) -> Model:
         raise ModelUnavailableError(found.problem, _remedy(found))
     if found.kept is not None and not hub.is_whole(found.kept):
         raise ModelUnavailableError(
-            f"The files of {found.model_id} are not the ones that were fetched.", _remedy(found)
+            message("The files of {model_id} are not the ones that were fetched.", model_id=found.model_id),
+            _remedy(found),
         )
     from attention.models.huggingface import HuggingFaceModel, check_size
     from attention.models.tokens import is_panic
@@ -92,7 +97,8 @@ def load(found: Found) -> Model:
         # Error messages of libraries can be pages long; what is wrong is in their first line.
         first_line = in_one_line(str(error).strip().partition("\n")[0]) or type(error).__name__
         raise ModelUnavailableError(
-            f"{found.info.name} cannot be loaded: {first_line.rstrip('.')}.", _remedy(found)
+            message("{name} cannot be loaded: {reason}.", name=found.info.name, reason=first_line.rstrip(".")),
+            _remedy(found),
         ) from None
 
 
@@ -119,7 +125,7 @@ def _folder(name: str) -> tuple[Path, str]:
     try:
         return Path(name).expanduser().absolute(), ""
     except (OSError, RuntimeError):
-        return Path(name), f"There is no folder {shown(Path(name))}."
+        return Path(name), message("There is no folder {folder}.", folder=shown(Path(name)))
 
 
 def _from_hub(each: Kept) -> Found:
@@ -127,8 +133,8 @@ def _from_hub(each: Kept) -> Found:
         each.model_id,
         each.folder,
         each.model_id.rpartition("/")[2],
-        each.licence,
-        f"{each.model_id} on the hub, revision {each.revision[:12]}",
+        message("not stated") if each.licence == hub.NOT_STATED else each.licence,
+        message("{model_id} on the hub, revision {revision}", model_id=each.model_id, revision=each.revision[:12]),
     )
     if isinstance(described, str):
         return Found(each.model_id, each.folder, None, described, each)
@@ -136,7 +142,9 @@ def _from_hub(each: Kept) -> Found:
 
 
 def _from_folder(model_id: str, folder: Path) -> Found:
-    described = _described(model_id, folder, model_id, "not stated", f"the folder {shown(folder)}")
+    described = _described(
+        model_id, folder, model_id, message("not stated"), message("the folder {folder}", folder=shown(folder))
+    )
     if isinstance(described, str):
         return Found(model_id, folder, None, described)
     return Found(model_id, folder, described)
@@ -153,10 +161,12 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
     """Describe a model, or say why it cannot be shown; a folder that has not changed is not read again."""
     try:
         if not folder.is_dir():
-            return f"There is no folder {shown(folder)}."
+            return message("There is no folder {folder}.", folder=shown(folder))
         stamp = _stamp(folder)
     except OSError as error:
-        return f"The folder {shown(folder)} cannot be read: {error.strerror or error}."
+        return message(
+            "The folder {folder} cannot be read: {reason}.", folder=shown(folder), reason=error.strerror or str(error)
+        )
     except ValueError as error:
         return str(error)
     return _read(model_id, folder, name, licence, source, stamp)
@@ -190,10 +200,14 @@ def _read(
     except ValueError as error:
         return str(error)
     except Exception as error:  # whatever is in a folder, it may break one model but no page
-        return f"Its files cannot be read ({type(error).__name__})."
+        return message("Its files cannot be read ({kind}).", kind=type(error).__name__)
     needed, there = info.n_parameters * _BYTES_OF_NUMBER, _memory_bytes()
     if needed > there:
-        return f"It takes {needed / 1e9:,.1f} GB of memory, and this machine has {there / 1e9:,.1f} GB."
+        return message(
+            "It takes {needed} GB of memory, and this machine has {there} GB.",
+            needed=f"{needed / 1e9:,.1f}",
+            there=f"{there / 1e9:,.1f}",
+        )
     return replace(info, revision=hashlib.sha256(repr(stamp).encode()).hexdigest()[:16])
 
 

@@ -13,6 +13,7 @@ from threading import Condition, Thread
 from numpy import ndarray as Array
 
 from attention.masks import MaskName
+from attention.messages import message
 from attention.models.base import Answer, Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken
 from attention.models.store import OnProgress, Progress
 from attention.trace import Trace
@@ -204,7 +205,9 @@ class Shelf:
             kind = type(error).__name__
             frames = "".join(traceback.format_tb(error.__traceback__))
             _LOGGER.error("%s cannot be loaded: %s: %s\n%s", model_id, kind, error, frames)
-            failure = ModelUnavailableError(f"{model_id} cannot be loaded ({kind}).", "")
+            failure = ModelUnavailableError(
+                message("{model_id} cannot be loaded ({kind}).", model_id=model_id, kind=kind), ""
+            )
         with self._changed:
             if failure is None:
                 slot.model, slot.used_at = model, self._clock()
@@ -261,5 +264,7 @@ class ShelvedModel:
         with self._shelf.borrow(self._info.model_id) as model:
             if model.info.revision != self._info.revision:
                 name = self._info.name
-                raise ModelUnavailableError(f"The files of {name} have just changed: load the page anew.", "")
+                raise ModelUnavailableError(
+                    message("The files of {name} have just changed: load the page anew.", name=name), ""
+                )
             yield model

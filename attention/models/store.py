@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from attention.messages import message
 from attention.models.files import BESIDE, INDEX, SINGLE, opened
 
 __all__ = [
@@ -130,7 +131,13 @@ def are_whole(folder: Path, digests: Mapping[str, str]) -> bool:
 def _check_room(folder: Path, needed_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed_bytes:
-        raise OSError(f"{free / 2**20:,.0f} MiB are free there, and {needed_bytes / 2**20:,.0f} MiB are needed")
+        raise OSError(
+            message(
+                "{free} MiB are free there, and {needed} MiB are needed",
+                free=f"{free / 2**20:,.0f}",
+                needed=f"{needed_bytes / 2**20:,.0f}",
+            )
+        )
 
 
 @contextmanager

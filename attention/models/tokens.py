@@ -17,6 +17,7 @@ from typing import Any, Literal
 from tokenizers import Encoding, Tokenizer, decoders, models
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from attention.messages import message
 from attention.models import byte_level
 from attention.text import clean
 from attention.trace import Cut, Token
@@ -71,7 +72,12 @@ class TextReader:
             return encoding, None
         if pair is not None:
             raise ValueError(
-                f"The two texts have {total} tokens together, and {self._name} takes {limit}: shorten one of them."
+                message(
+                    "The two texts have {total} tokens together, and {model} takes {limit}: shorten one of them.",
+                    total=total,
+                    model=self._name,
+                    limit=limit,
+                )
             )
         # Room is left for the special token at the end, if the model adds one.
         last_kept = limit - 1 - self._n_closing
@@ -81,7 +87,13 @@ class TextReader:
             end -= 1
             encoding = self._encode(text[:end])
         if not text[:end].strip():
-            raise ValueError(f"{self._name} takes {limit} tokens, and its tokenizer makes more of any text.")
+            raise ValueError(
+                message(
+                    "{model} takes {limit} tokens, and its tokenizer makes more of any text.",
+                    model=self._name,
+                    limit=limit,
+                )
+            )
         last_word = text[:end].rsplit(maxsplit=1)[-1]
         return encoding, Cut(kept=len(encoding.ids), total=total, last_word=last_word)
 
@@ -91,8 +103,13 @@ class TextReader:
         unknown = next((number for number in encoding.ids if number >= self._n_known), None)
         if unknown is not None:
             raise ValueError(
-                f"The files of {self._name} do not fit together: its tokenizer has a token with the number "
-                f"{unknown:,}, and its weights have vectors for {self._n_known:,}. Try another sentence or model."
+                message(
+                    "The files of {model} do not fit together: its tokenizer has a token with the number {number}, "
+                    "and its weights have vectors for {n_known}. Try another sentence or model.",
+                    model=self._name,
+                    number=f"{unknown:,}",
+                    n_known=f"{self._n_known:,}",
+                )
             )
         return encoding
 
@@ -227,12 +244,16 @@ def _load(folder: Path) -> Any:
     except ImportError as error:
         if not (folder / "tokenizer.json").is_file():
             raise ValueError(
-                "The tokenizer of this model needs a library that is not installed here (sentencepiece): "
-                "choose a model that brings a tokenizer.json."
+                message(
+                    "The tokenizer of this model needs a library that is not installed here (sentencepiece): choose "
+                    "a model that brings a tokenizer.json."
+                )
             ) from error
         tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     if not hasattr(tokenizer, "backend_tokenizer"):
-        raise ValueError("The tokenizer of this model has no fast form: choose a model that brings a tokenizer.json.")
+        raise ValueError(
+            message("The tokenizer of this model has no fast form: choose a model that brings a tokenizer.json.")
+        )
     return tokenizer
 
 

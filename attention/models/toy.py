@@ -47,6 +47,7 @@ from numpy.typing import ArrayLike
 
 from attention import masks
 from attention.masks import MaskName
+from attention.messages import message
 from attention.models.base import Batch, Encoded, check_batch
 from attention.positions import waves
 from attention.structure import Structure, Sublayer
@@ -195,8 +196,8 @@ STRUCTURE = Structure((Sublayer("self"),))
 
 TOY_INFO = ModelInfo(
     model_id="toy",
-    name="Toy",
-    architecture="hand-written, one attention layer",
+    name=message("Toy"),
+    architecture=message("hand-written, one attention layer"),
     n_layers=1,
     n_heads=N_HEADS,
     n_key_value_heads=N_HEADS,
@@ -208,11 +209,13 @@ TOY_INFO = ModelInfo(
         weights.size for weights in (PROJECTIONS.W_Q, PROJECTIONS.W_K, PROJECTIONS.W_V, PROJECTIONS.W_O, _Q_BIAS)
     ),
     licence="MIT",
-    source="this project: attention/models/toy.py",
-    summary="A model small enough to print whole: weights written by hand, and a name for every dimension of a word.",
+    source=message("this project: {file}", file="attention/models/toy.py"),
+    summary=message(
+        "A model small enough to print whole: weights written by hand, and a name for every dimension of a word."
+    ),
     default_layer=0,
     default_head=1,
-    head_names=("near by", "matching meaning", "reaching far"),
+    head_names=(message("near by"), message("matching meaning"), message("reaching far")),
     feature_names=FEATURES,
 )
 
@@ -380,7 +383,7 @@ class ToyModel:
     def trace(self, text: str, pair: str | None = None, *, mask: MaskName | Array | None = None) -> Trace:
         """Run the model once on the text and record it; see ``Model.trace``."""
         if pair is not None:
-            raise ValueError("The toy takes one text, not two.")
+            raise ValueError(message("The toy takes one text, not two."))
         encoded = self._encode(text, masks.n_padding(mask))
         tokens = encoded.tokens
         additive = masks.build(mask, len(tokens))
@@ -427,7 +430,7 @@ class ToyModel:
         text = clean(text)
         spans = _spans(text)
         if not spans:
-            raise ValueError("There is no text to look at: type at least one word.")
+            raise ValueError(message("There is no text to look at: type at least one word."))
         kept = spans[: MAX_TOKENS - n_padding]
         cut = Cut(len(kept), len(spans), text[slice(*kept[-1])]) if len(kept) < len(spans) else None
         return Encoded(text, self._tokens(text, kept, n_padding), cut)

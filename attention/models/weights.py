@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from attention.messages import message
 from attention.models.base import ModelUnavailableError
 from attention.models.files import BESIDE, INDEX
 from attention.models.store import sha256
@@ -59,13 +60,21 @@ def locate(source: WeightsSource) -> Path:
     folder = _folder(source)
     if folder is None or not (folder / source.file).is_file():
         raise ModelUnavailableError(
-            f"The weights of {source.model_id} are not installed: {source.file} was not found.", _remedy(source)
+            message(
+                "The weights of {model_id} are not installed: {file} was not found.",
+                model_id=source.model_id,
+                file=source.file,
+            ),
+            _remedy(source),
         )
     _check(source, folder, source.file, source.sha256)
     for name, digest in source.companions.items():
         if not (folder / name).is_file():
             raise ModelUnavailableError(
-                f"A file is missing beside the weights of {source.model_id}: {name}.", _remedy(source)
+                message(
+                    "A file is missing beside the weights of {model_id}: {file}.", model_id=source.model_id, file=name
+                ),
+                _remedy(source),
             )
         _check(source, folder, name, digest)
     for name in {*BESIDE, INDEX} - source.companions.keys():
@@ -78,17 +87,29 @@ def _check(source: WeightsSource, folder: Path, name: str, digest: str | None) -
     """Refuse a file that is not the published one or, without a digest, any file of that name."""
     if digest is None:
         raise ModelUnavailableError(
-            f"A file lies beside the weights of {source.model_id} that does not belong to them: {name}.",
+            message(
+                "A file lies beside the weights of {model_id} that does not belong to them: {file}.",
+                model_id=source.model_id,
+                file=name,
+            ),
             _remedy(source),
         )
     found = sha256(folder / name)
     if found != digest:
-        what = "weights" if name == source.file else "files"
-        raise ModelUnavailableError(
-            f"The {what} of {source.model_id} are not the published ones: {name} has the SHA-256 checksum "
-            f"{found[:12]}…, and {digest[:12]}… was expected.",
-            _remedy(source),
-        )
+        facts = {"model_id": source.model_id, "file": name, "found": f"{found[:12]}…", "wanted": f"{digest[:12]}…"}
+        if name == source.file:
+            told = message(
+                "The weights of {model_id} are not the published ones: {file} has the SHA-256 checksum {found}, "
+                "and {wanted} was expected.",
+                **facts,
+            )
+        else:
+            told = message(
+                "The files of {model_id} are not the published ones: {file} has the SHA-256 checksum {found}, "
+                "and {wanted} was expected.",
+                **facts,
+            )
+        raise ModelUnavailableError(told, _remedy(source))
 
 
 def _remedy(source: WeightsSource) -> str:

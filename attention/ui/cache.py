@@ -17,10 +17,13 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.address import Address, RunKey
+from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
 from attention.five_ways import run as run_five_ways
 from attention.lesson.compare import changes
+from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import Forecast, forecast
+from attention.lesson.opening import first_word
 from attention.lesson.proof import Proof, prove
 from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey, survey
@@ -51,6 +54,7 @@ __all__ = [
     "answer_of",
     "changes_of",
     "downloads",
+    "first_word_of",
     "five_ways_of",
     "forecast_of",
     "model_or_reason",
@@ -60,6 +64,7 @@ __all__ = [
     "settle",
     "shelf",
     "survey_of",
+    "thumbs_of",
     "turns",
     "waiting",
 ]
@@ -73,10 +78,12 @@ MIN_TRACES = 2
 # All 270 heads of SmolLM2 over 480 tokens take about 1 MB, most of it their pictures.
 MAX_SURVEY_BYTES = 32 * 2**20
 SUMMARY_BYTES = 1024
+# The small pictures of the 12 heads of a layer of BERT: 3 kB for eight words, 786 kB for 512 tokens.
+MAX_THUMBS_BYTES = 8 * 2**20
 # The five ways' outputs for one layer: 4 MB for BERT with 512 tokens.
 MAX_FIVE_WAYS_BYTES = 32 * 2**20
 MAX_CHANGES_BYTES = 2**20
-# A model's answer is a few dozen words with their probabilities.
+# A model's answer is a few dozen words with their probabilities; the word that is in focus first, one number.
 MAX_SAID, MAX_AT_ONCE = 256, 4
 
 
@@ -121,6 +128,9 @@ class _Caches:
             group=lambda run: run.model_id,
         )
         self.surveys = Kept[tuple[RunKey, Part, Look], Survey](MAX_SURVEY_BYTES, _survey_size)
+        self.thumbs = Kept[tuple[RunKey, Part, int, int], tuple[HeadThumb, ...]](
+            MAX_THUMBS_BYTES, lambda thumbs: sum(thumb.weights.nbytes for thumb in thumbs)
+        )
         self.five_ways = Kept[tuple[RunKey, Part, int, int], list[Result]](
             MAX_FIVE_WAYS_BYTES, lambda results: sum(result.output.nbytes for result in results)
         )
@@ -129,6 +139,7 @@ class _Caches:
         )
         self.forecasts = Kept[RunKey, Forecast | None](MAX_SAID, lambda _: 1)
         self.answers = Kept[RunKey, Answer | None](MAX_SAID, lambda _: 1)
+        self.first_words = Kept[tuple[RunKey, Part], int](MAX_SAID, lambda _: 1)
 
 
 def _survey_size(surveyed: Survey) -> int:
@@ -208,8 +219,11 @@ def _load(model_id: str, on_progress: OnProgress) -> Model:
 def waiting(info: ModelInfo) -> str:
     """Return what the user is told while a model is being loaded."""
     if has_to_be_converted(info.model_id):
-        return f"Converting {info.name}, once: its packed weights are unpacked and kept, which takes half a minute …"
-    return f"Loading {info.name}: once, when the server is new …"
+        return message(
+            "Converting {name}, once: its packed weights are unpacked and kept, which takes half a minute …",
+            name=info.name,
+        )
+    return message("Loading {name}: once, when the server is new …", name=info.name)
 
 
 def turns() -> BoundedSemaphore:
@@ -256,10 +270,21 @@ def _model_of(run: RunKey) -> Model:
     return ShelvedModel(shelf(), info)
 
 
+def first_word_of(run: RunKey, part: Part, trace: Trace) -> int:
+    """Return the position of the word that is in focus first in a part of a run, from the cache if it is there."""
+    return _caches().first_words.get((run, part), lambda: first_word(trace), turns())
+
+
 def survey_of(address: Address, trace: Trace, look: Look) -> Survey:
     """Return the survey of all heads of the trace at an address, from the cache if it is there."""
     key = (address.run, address.part, look)
     return _caches().surveys.get(key, lambda: survey(trace, look), turns())
+
+
+def thumbs_of(address: Address, scene: Scene) -> tuple[HeadThumb, ...]:
+    """Return a small picture of each head of the layer at an address, from the cache if they are there."""
+    key = (address.run, address.part, address.layer, address.word)
+    return _caches().thumbs.get(key, lambda: tuple(head_thumbs(scene)), turns())
 
 
 def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:

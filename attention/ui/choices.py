@@ -19,27 +19,9 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.parameters import Parameter
 from attention.ui import state
 
-__all__ = ["cell_of", "field", "one_of", "opening", "pills", "select", "switch"]
+__all__ = ["cell_of", "one_of", "opening", "select", "switch"]
 
 T = TypeVar("T")
-
-
-def field(
-    parameter: Parameter[Any],
-    label: str,
-    *,
-    key: str = "",
-    take: Callable[[str], None] | None = None,
-    **look: Any,
-) -> None:
-    """Draw a field to type a text in."""
-    shown, take_typed = str(state.current()[parameter] or ""), take or state.setter(parameter)
-
-    def check(typed: object) -> None:
-        if isinstance(typed, str):
-            take_typed(typed)
-
-    _draw(st.text_input, key or parameter.name, shown, check, {"value": shown}, label, **look)
 
 
 def switch(
@@ -88,21 +70,6 @@ def one_of(
     check = _checked(options, take or state.setter(parameter))
     first = {"default": shown}
     _draw(st.segmented_control, key or parameter.name, shown, check, first, label, options, required=True, **look)
-
-
-def pills(
-    parameter: Parameter[Any],
-    label: str,
-    options: Sequence[T],
-    *,
-    value: T | None,
-    key: str,
-    take: Callable[[T], None] | None = None,
-    **look: Any,
-) -> None:
-    """Draw options of which one may be chosen; to let go of it changes nothing."""
-    check = _checked(options, take or state.setter(parameter))
-    _draw(st.pills, key, value, check, {"default": value}, label, options, **look)
 
 
 def opening(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from attention.address import Address
+from attention.content.guess import Asked
 from attention.content.pane import Pane, missing
 from attention.figures.matrix import Cell
 from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
@@ -17,18 +20,33 @@ from attention.lesson.tables import matrix_table
 from attention.messages import message
 from attention.models import get_info, list_models
 from attention.parameters import other_model
-from attention.settings import BESIDE, CELL, DEFAULT_TEXT, OTHER, PAIR, PART, STEP, TEXT, VERSUS, WORD
-from attention.ui import choices, components, drawing, frame, markup, state
+from attention.settings import (
+    BESIDE,
+    CELL,
+    DEFAULT_TEXT,
+    GUESS,
+    HEAD,
+    LAYER,
+    OTHER,
+    PAIR,
+    PART,
+    STEP,
+    TEXT,
+    VERSUS,
+    WORD,
+)
+from attention.ui import components, drawing, frame, markup, state
 from attention.ui.cache import changes_of
 from attention.ui.downloads import Table, csv_button
+from attention.ui.fields import read_pairs
+from attention.ui.lines import Examples, Field, Line
 from attention.ui.model_choice import choose_head
 from attention.view import View
 
-__all__ = ["open_panes", "opening", "second_field", "show"]
+__all__ = ["controls", "open_panes", "opening", "second", "show"]
 
-_EXAMPLES = frame.read_pairs("comparisons.txt")
-_SENTENCES, _MODELS = "two sentences", "two models"
-_ASK = "Type a second sentence above, or choose one of the pairs of examples."
+_EXAMPLES = read_pairs("comparisons.txt")
+_ASK = message("Type a second sentence above, or choose one of the pairs of examples.")
 
 
 def opening(view: View) -> View:
@@ -39,25 +57,28 @@ def opening(view: View) -> View:
     return view.having(TEXT, first).having(VERSUS, second)
 
 
-def second_field(view: View) -> None:
-    """Draw the choice of what is compared: two sentences, of which the second is typed here, or two models."""
-    compared = _MODELS if view.beside else _SENTENCES
-    options = (_SENTENCES, _MODELS)
-    choices.one_of(BESIDE, message("Compare"), options, key="compared", value=compared, take=_take_compared)
+def second(view: View) -> Field | None:
+    """Return the field of the sentence to compare; None where two models are compared."""
     if view.beside:
-        return
-    choices.field(VERSUS, "Sentence to compare", placeholder="Type another sentence")
-    written = {pair: line for line, pair in _EXAMPLES.items()}
-    choices.pills(
-        VERSUS,
-        message("Pairs to compare"),
-        list(_EXAMPLES),
-        format_func=_shortly,
-        key="versus_example",
-        value=written.get((view.text, view.versus or "")),
-        take=_take_example,
-        label_visibility="collapsed",
+        return None
+    written = list(_EXAMPLES.values())
+    here = (view.text, view.versus or "")
+    chosen = written.index(here) if here in written else None
+    examples = Examples(
+        "versus_example", message("Pairs to compare"), list(map(_shortly, _EXAMPLES)), chosen, _take_example
     )
+    return Field(VERSUS, message("Sentence to compare"), message("Type another sentence"), examples=examples)
+
+
+def controls(view: View, panes: list[Pane]) -> None:
+    """Draw the line of what is compared, and where."""
+    line = Line("context").group(message("What is looked at"))
+    if view.page.is_for(get_info(view.model)):
+        labels = (message("two sentences"), message("two models"))
+        line.list(BESIDE, message("Compare"), (False, True), labels, take=_take_compared)
+    # Until one is chosen, the head follows from the two sentences: both are chosen together.
+    frame.add_controls(line, view, panes, with_beside=False, with_word=False, with_parts=False, is_one_place=True)
+    line.draw()
 
 
 def _shortly(example: str) -> str:
@@ -86,7 +107,31 @@ def open_panes(view: View) -> list[Pane]:
     if not view.versus:
         markup.notice(_ASK)
         return [main]
-    return [main, frame.open_pane(plain.but(TEXT, view.versus).but(WORD, None), main.info)]
+    versus = plain.but(TEXT, view.versus).but(WORD, None)
+    if main.scene is not None:
+        # Both sentences are shown in the same head, whichever the second would open by itself.
+        versus = versus.but(LAYER, main.scene.layer).but(HEAD, main.scene.head)
+    panes = [main, frame.open_pane(versus, main.info)]
+    return panes if view[LAYER] is not None or view[HEAD] is not None else _where_most_changes(panes)
+
+
+def _where_most_changes(panes: list[Pane]) -> list[Pane]:
+    """Look at the head that changes most, which is where there is something to see; if none changes, as before."""
+    runs = [(pane.address.run, pane.scene.trace) for pane in panes if pane.address is not None and pane.scene]
+    if len(runs) < 2:
+        return panes
+    (first, one), (second, other) = runs
+    changed = changes_of((first, second), one, other)
+    layer, head = map(int, np.unravel_index(int(changed.argmax()), changed.shape))
+    return [_at(pane, layer, head) for pane in panes] if changed.any() else panes
+
+
+def _at(pane: Pane, layer: int, head: int) -> Pane:
+    """Return a pane that looks at another head of the same run."""
+    assert pane.scene is not None
+    assert pane.address is not None
+    scene = Scene(pane.scene.trace, layer, head, pane.scene.word)
+    return replace(pane, scene=scene, address=replace(pane.address, layer=layer, head=head))
 
 
 def show(view: View, panes: list[Pane]) -> None:
@@ -101,14 +146,18 @@ def show(view: View, panes: list[Pane]) -> None:
         return
     comparison = Comparison(*_sides(scenes, are_models=view.beside))
     selected = _selected(view, comparison)
-    first, second, difference = comparison.pictures(selected)
+    asked = _asked(view, comparison, selected)
     markup.prose(lesson("compare/intro-models" if view.beside else "compare/intro"))
     info = scenes[0].info
     for name in filter(None, (info.build.of_heads, "" if view.beside else info.build.of_changes)):
         markup.prose(lesson(name, model=word(info.name)))
+    drawing.draw(asked.content(), drawing.Source(view))
+    first, second, difference = comparison.pictures(selected)
     left, right = st.columns(2, gap="large")
     with left:
         components.matrix(first, key="first", on_select=_open_cell)
+    if asked.is_open:
+        return
     with right:
         components.matrix(second, key="second", on_select=_open_cell)
     # Small differences need room for their digits.
@@ -123,6 +172,14 @@ def show(view: View, panes: list[Pane]) -> None:
         _changes(scenes, addresses)
 
 
+def _asked(view: View, comparison: Comparison, selected: tuple[int, int] | None) -> Asked:
+    """Ask about the opened pair, if guesses are asked for."""
+    if not view[GUESS]:
+        return Asked(view)
+    nothing = message("There is nothing to guess about this pair: only one of the two has both words.")
+    return Asked(view, is_asked=True, guess=comparison.guess(selected), nothing=nothing)
+
+
 def _difference_table(are_models: bool, selected: tuple[int, int] | None, *scenes: Scene) -> Table:
     return matrix_table(Comparison(*_sides(scenes, are_models=are_models)).pictures(selected)[2])
 
@@ -132,15 +189,17 @@ def _place_choices(panes: list[Pane]) -> None:
     for pane, column in zip(panes, st.columns(2, gap="large"), strict=False):
         with column:
             st.subheader(pane.info.name, anchor=False)
-            with st.container(horizontal=True):
-                frame.place_choice(pane)
+            line = Line(f"place_{pane.name}").group(pane.info.name)
+            frame.add_place(line, pane)
+            line.draw()
 
 
 def _sides(scenes: Sequence[Scene], *, are_models: bool) -> list[Side]:
     if not are_models:
+        first, second = scenes
         return [
-            side_of(scene, message("The {which} sentence", which=which))
-            for scene, which in zip(scenes, ("first", "second"), strict=True)
+            side_of(first, message("The first sentence"), within=message("the first sentence")),
+            side_of(second, message("The second sentence"), within=message("the second sentence")),
         ]
     return [
         side_of(
@@ -167,7 +226,7 @@ def _selected(view: View, comparison: Comparison) -> tuple[int, int] | None:
 
 def _changes(scenes: list[Scene], addresses: list[Address]) -> None:
     first, second = scenes
-    st.header("Every head", anchor=False)
+    st.header(message("Every head"), anchor=False)
     changed = changes_of((addresses[0].run, addresses[1].run), first.trace, second.trace)
     markup.prose(tell_changes(changed))
     components.matrix(changes_picture(changed, (first.layer, first.head)), key="changes", on_select=_choose_head)
@@ -181,12 +240,12 @@ def _choose_head(cell: Cell) -> None:
     choose_head(cell.row, cell.column)
 
 
-def _take_compared(compared: str) -> None:
-    state.set(BESIDE, compared == _MODELS)
+def _take_compared(are_models: bool) -> None:
+    state.set(BESIDE, are_models)
     state.set(CELL, None)
 
 
-def _take_example(example: str) -> None:
-    first, second = _EXAMPLES[example]
+def _take_example(index: int) -> None:
+    first, other = list(_EXAMPLES.values())[index]
     state.set(TEXT, first)
-    state.set(VERSUS, second)
+    state.set(VERSUS, other)

@@ -32,7 +32,9 @@ _NAMES = (
     "drawing",
     "head_grid",
     "head_view",
+    "line",
     "matrix",
+    "model_map",
     "neuron",
     "overlay",
     "question",
@@ -86,10 +88,19 @@ def _choose(on_choose: Callable[[int, int], None], parts: Parts) -> None:
     on_choose(int(str(parts["layer"])) - 1, int(str(parts["head"])) - 1)
 
 
-def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choose: Callable[[str], None]) -> None:
+def stepper(
+    steps: Sequence[tuple[str, str]],
+    current: str,
+    *,
+    key: str,
+    on_choose: Callable[[str], None],
+    is_presented: bool,
+    on_present: Callable[[bool], None],
+) -> None:
     """Draw the steps, given as pairs of key and name; ``on_choose`` is called with the key of the chosen one.
 
-    Anywhere on the page, the left and right arrow keys lead to the previous and the next step.
+    Anywhere on the page, the left and right arrow keys lead to the previous and the next step, and the key P shows the
+    step to a room, where a presenter's remote leads on: ``on_present`` is called with whether it is shown so.
     """
     known = {step for step, _ in steps}
 
@@ -97,8 +108,12 @@ def stepper(steps: Sequence[tuple[str, str]], current: str, *, key: str, on_choo
         if isinstance(step, str) and step in known:
             on_choose(step)
 
-    data = {"steps": [{"key": step, "name": name} for step, name in steps], "current": current}
-    mount("stepper", key, data, choose=choose)
+    def present(is_wanted: object) -> None:
+        if isinstance(is_wanted, bool):
+            on_present(is_wanted)
+
+    named = [{"key": step, "name": name} for step, name in steps]
+    mount("stepper", key, {"steps": named, "current": current, "present": is_presented}, choose=choose, present=present)
 
 
 def mount(name: str, key: str, data: Any, **acts: Callable[[object], None]) -> None:

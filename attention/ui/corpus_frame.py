@@ -13,7 +13,7 @@ from attention.content.pane import missing, proof_line
 from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
 from attention.messages import message
-from attention.models import Model, ModelInfo, ModelUnavailableError, get_info
+from attention.models import Model, ModelInfo, ModelUnavailableError
 from attention.pages import Page
 from attention.study import Collector
 from attention.trace import Difference
@@ -21,12 +21,11 @@ from attention.ui import drawing, markup, state
 from attention.ui.cache import settle
 from attention.ui.downloads import GoneError
 from attention.ui.masthead import masthead, notices
-from attention.ui.model_choice import choose
 from attention.ui.model_choice import load as load_or_reason
 from attention.ui.study_cache import Job, Snapshot, find_job
 from attention.view import View
 
-__all__ = ["begin", "carry_on", "finish", "load", "model_choice", "result_again"]
+__all__ = ["begin", "carry_on", "finish", "load", "result_again"]
 
 C = TypeVar("C", bound=Collector)
 R = TypeVar("R")
@@ -37,16 +36,10 @@ _PRESSED = "pressed"
 
 def begin(page: Page) -> View:
     """Set the page up and draw its header: the navigation, the notices and the title."""
-    view = masthead(page)
+    view = masthead(page, reads=False)
     notices()
     st.title(page.title, anchor=False)
     return view
-
-
-def model_choice(view: View) -> ModelInfo:
-    """Draw the choice of the model."""
-    choose()
-    return get_info(view.model)
 
 
 def load(info: ModelInfo) -> Model | None:
@@ -100,7 +93,7 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
                 )
             )
         number = n_presses + 1
-        right.button("Go on", key=f"go_on_{number}", on_click=_press, args=(pressed, job.key, number, False))
+        right.button(message("Go on"), key=f"go_on_{number}", on_click=_press, args=(pressed, job.key, number, False))
     return found
 
 
@@ -134,7 +127,12 @@ def finish(name: str, difference: Difference, largest_row_error: float) -> None:
 
 
 def _how_far(job: Job[Any]) -> str:
-    return f"{job.name} reads: {job.run.n_done:,} of {job.run.n_texts:,} sentences"
+    return message(
+        "{name} reads: {n_done} of {n_texts} sentences",
+        name=job.name,
+        n_done=f"{job.run.n_done:,}",
+        n_texts=f"{job.run.n_texts:,}",
+    )
 
 
 def _press(pressed: dict[str, tuple[int, bool]], key: str, number: int, is_cancelled: bool) -> None:

@@ -61,7 +61,8 @@ def of_block(label: str, file_name: str, view: View, addresses: Sequence[Address
 def of_page(view: View) -> None:
     """Offer a page as a file that needs no server, if the page is made of blocks."""
     if view.page in CONTENTS:
-        name, told = f"{view.page.address.replace('_', '-')}.html", "Download this page: a file that needs no network"
+        name = f"{view.page.address.replace('_', '-')}.html"
+        told = message("Download this page: a file that needs no network")
         _offer(message("Download"), name, partial(_of_page, view), "page_file", told)
 
 
@@ -120,5 +121,5 @@ def _made(file_name: str, make: Callable[[], str | bytes]) -> str | bytes:
         # Without its message, which may quote what was typed.
         kind = type(error).__name__
         _LOGGER.error("%s failed with %s:\n%s", file_name, kind, "".join(traceback.format_tb(error.__traceback__)))
-        reason = f"Something went wrong ({kind})."
+        reason = message("Something went wrong ({kind}).", kind=kind)
     return explanation(file_name, message("This file could not be made. {reason}", reason=reason))

@@ -37,6 +37,7 @@ from attention.blocks import (
     rows_of,
 )
 from attention.figures.touch import Parts
+from attention.messages import message
 from attention.models import list_models
 from attention.parameters import Context, Parameter, read
 from attention.ui import choices, components, markup, numbers, state
@@ -65,8 +66,7 @@ def _heading(block: Heading, _: Source) -> None:
 
 
 def _formula(block: Formula, _: Source) -> None:
-    with st.container(key=block.key):
-        st.latex(block.latex)
+    st.latex(block.latex)
 
 
 def _prose(block: Prose, _: Source) -> None:
@@ -92,7 +92,8 @@ def _picture(block: Picture, source: Source) -> None:
     sets = tuple(block.sets.items())
     take = partial(_take, sets, block.clears, block.only_while) if sets else None
     ask_at = numbers.where(source.view, block.key)
-    components.figure(block.figure, key=block.key, take=take, is_selectable=block.is_selectable, ask_at=ask_at)
+    key = block.place or block.key
+    components.figure(block.figure, key=key, take=take, is_selectable=block.is_selectable, ask_at=ask_at)
 
 
 def _take(
@@ -122,8 +123,13 @@ def _table(block: Table, source: Source) -> None:
     columns = block.make() if block.is_shown else {}
     n_rows = rows_of(columns)
     if block.limit is not None and max(n_rows, len(columns)) > block.limit:
-        told = f"{n_rows} × {len(columns) - 1} numbers are too many to read here; take the CSV."
-        markup.notice(f"{block.file}: {told}")
+        markup.notice(
+            message(
+                "{file}: {size} numbers are too many to read here; take the CSV.",
+                file=block.file,
+                size=f"{n_rows} × {len(columns) - 1}",
+            )
+        )
     elif block.is_shown:
         width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
         height: Literal["content", "auto"] = "content" if block.is_whole else "auto"

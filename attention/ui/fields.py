@@ -3,42 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
+import streamlit as st
+
+from attention.kinds import Second
 from attention.messages import message
-from attention.models import get_info
+from attention.models import ModelInfo, get_info
 from attention.reading import Reading
-from attention.settings import TEXT
-from attention.ui import choices, picture, state
+from attention.settings import PAIR, TEXT
+from attention.ui import picture, state
+from attention.ui.lines import Examples, Field, Line
 from attention.view import View
 
-__all__ = ["FIELDS", "draw"]
+__all__ = ["FIELDS", "add", "draw", "read_pairs"]
+
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+def read_pairs(name: str) -> dict[str, tuple[str, str]]:
+    """Read pairs of sentences from a file of the assets, a pair on each line, by what is written there."""
+    lines = (_ASSETS / name).read_text("utf-8").splitlines()
+    return {line: (first, second) for line in lines for first, second in [line.split(" | ")]}
+
+
+_PAIRS = read_pairs("pairs.txt")
+
+
+def add(line: Line, view: View, own: Field | None) -> None:
+    """Add the field of what the model reads, and that of a second text: the page's ``own``, or the model's."""
+    info = get_info(view.model)
+    FIELDS[info.reading.field].add(line, view, info, own)
 
 
 def draw(view: View) -> None:
-    """Draw the field of what the model reads."""
+    """Draw what has no place in a line."""
     reading = get_info(view.model).reading
-    FIELDS[reading.field](view, reading)
+    FIELDS[reading.field].draw(view, reading)
 
 
-def _sentence(view: View, reading: Reading) -> None:
-    """Draw the field of a sentence, and examples of it."""
-    choices.field(
-        TEXT,
-        "Sentence",
-        take=partial(_take_text, reading),
-        placeholder=reading.placeholder,
-        label_visibility="collapsed",
+def _add_sentence(line: Line, view: View, info: ModelInfo, own: Field | None) -> None:
+    """Add the sentence; a second one stands beside it where there is one, and opens under it where there is none."""
+    second = (own or _pair(info)) if info.reading.takes_pair else None
+    is_beside = second is not None and (own is not None or bool(view.pair) or info.build.second.is_everywhere)
+    more = () if second is None or is_beside else (second,)
+    line.group(message("Sentence")).field(
+        Field(
+            TEXT,
+            message("Sentence"),
+            info.reading.placeholder,
+            take=partial(_take_text, info.reading),
+            examples=_examples(view, info, with_pairs=own is None),
+            more=more,
+        )
     )
-    choices.pills(
-        TEXT,
-        message("Examples"),
-        reading.examples,
-        key="example",
-        value=view.text if view.text in reading.examples else None,
-        take=partial(_take_text, reading),
-        label_visibility="collapsed",
+    if second is not None and is_beside:
+        line.group(second.label).field(second)
+
+
+def _examples(view: View, info: ModelInfo, *, with_pairs: bool) -> Examples:
+    """Return the examples of one sentence, and those of two where they are read as one text."""
+    reading = info.reading
+    pairs = list(_PAIRS) if with_pairs and reading.takes_pair and info.build.second.is_joined else []
+    labels = [*reading.examples, *pairs]
+    shown = [*((sentence, "") for sentence in reading.examples), *(_PAIRS[line] for line in pairs)]
+    here = (view.text, view.pair)
+    chosen = shown.index(here) if here in shown else None
+    return Examples("example", message("Examples"), labels, chosen, partial(_take_example, reading, shown))
+
+
+def _pair(info: ModelInfo) -> Field:
+    """Return the field of a second text that the model reads with the first."""
+    second = info.build.second
+    return Field(
+        PAIR, second.label, second.placeholder.format(model=info.name), second.help, partial(_take_pair, second)
     )
 
 
@@ -48,7 +89,43 @@ def _take_text(reading: Reading, sentence: str) -> None:
         state.set(TEXT, sentence)
 
 
+def _take_example(reading: Reading, shown: list[tuple[str, str]], index: int) -> None:
+    if not get_info(state.current().model).reading.is_same(reading):
+        return
+    sentence, pair = shown[index]
+    state.set(TEXT, sentence)
+    if reading.takes_pair:
+        state.set(PAIR, pair)
+
+
+def _take_pair(second: Second, pair: str) -> None:
+    # A second sentence is one thing, and what a decoder writes is another.
+    if get_info(state.current().model).build.second == second:
+        state.set(PAIR, pair)
+
+
+def _nothing(_view: View, _reading: Reading) -> None:
+    pass
+
+
+def _no_line(_line: Line, _view: View, _info: ModelInfo, _own: Field | None) -> None:
+    pass
+
+
+def _draw_picture(view: View, reading: Reading) -> None:
+    with st.popover(message("Draw or choose a digit"), key="picture"):
+        picture.field(view, reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one kind of input is chosen: what it adds to the line at the head of the page, and what it draws after it."""
+
+    add: Callable[[Line, View, ModelInfo, Field | None], None] = _no_line
+    draw: Callable[[View, Reading], None] = _nothing
+
+
 # How each field is drawn.
-FIELDS: Mapping[str, Callable[[View, Reading], None]] = MappingProxyType(
-    {"sentence": _sentence, "drawing": picture.field}
+FIELDS: Mapping[str, Kind] = MappingProxyType(
+    {"sentence": Kind(add=_add_sentence), "drawing": Kind(draw=_draw_picture)}
 )

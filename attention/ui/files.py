@@ -40,14 +40,16 @@ NUMBERS = f"{FOLDER}/numbers"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.
-FIRST = ("matrix", "share", "stepper")
+FIRST = ("line", "matrix", "stepper")
 
 # A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
 # never asks for the same address again, so the second attempt has another one.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
 const { default: draw, styles, ask } = await import(url).catch(() => import(url + "?again"));
 export default (mount) => {
-  mount.parentElement.adoptedStyleSheets = [styles];
+  const root = mount.parentElement;
+  // To set them again would have the browser look at every element anew.
+  if (root.adoptedStyleSheets[0] !== styles) root.adoptedStyleSheets = [styles];
   return draw({ ...mount, ask, data: mount.data?.[0] });
 };
 """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from attention.models import Model, ModelUnavailableError
 from attention.parameters import Spot
 from attention.trace import Token
-from attention.ui.cache import ModelFailedError, Recorded, model_or_reason, record, shelf
+from attention.ui.cache import ModelFailedError, Recorded, first_word_of, model_or_reason, record, shelf
 from attention.view import View, spot_of
 
-__all__ = ["run", "spot_in", "token_in"]
+__all__ = ["run", "shown_spot", "spot_in", "token_in"]
 
 
 def run(model: Model, view: View) -> tuple[Recorded, str]:
@@ -27,24 +27,31 @@ def run(model: Model, view: View) -> tuple[Recorded, str]:
 
 
 def token_in(view: View) -> Token | None:
-    """Return the token in focus in a view; None if there is none, or its model is not in memory."""
-    if view.word is None or view.model not in shelf().in_memory():
+    """Return the token in focus in a view, chosen or not; None if there is none, or its model is not in memory."""
+    if view.model not in shelf().in_memory():
         return None
     model = model_or_reason(view.model)
     if isinstance(model, ModelUnavailableError):
         return None
     try:
-        trace = run(model, view)[0].trace
+        recorded = run(model, view)[0]
     except (ValueError, ModelFailedError, ModelUnavailableError):
         return None
-    tokens = trace.part(trace.info.part_or_whole(view.part)).tokens
-    return tokens[view.word] if view.word < len(tokens) else None
+    name = recorded.trace.info.part_or_whole(view.part)
+    part = recorded.trace.part(name)
+    word = first_word_of(recorded.key, name, part) if view.word is None else view.word
+    return part.tokens[word] if word < len(part.tokens) else None
 
 
 def spot_in(view: View) -> Spot | None:
     """Return the place in the text of the word in focus; None if none was chosen, or it covers no characters."""
+    return view.spot if view.word is None else shown_spot(view)
+
+
+def shown_spot(view: View) -> Spot | None:
+    """Return the place in the text of the word in focus, chosen or not; None if it covers no characters."""
     # What a decoder writes is not part of the text.
-    if view.word is None or view.part != "encoder":
+    if view.spot is not None or view.part != "encoder":
         return view.spot
     token = token_in(view)
     return None if token is None else spot_of(token)

@@ -68,8 +68,8 @@ def shapes_line(text: str) -> None:
 
 def proof_line(lines: Sequence[ProofLine]) -> None:
     """Show how our numbers compare with each model's own, where this never scrolls away; each line opens."""
-    with st.container(key="proof"):
-        st.html(f'<div role="note" aria-label="Proof">{"".join(map(_proof, lines))}</div>')
+    name = html.escape(message("Proof"))
+    st.html(f'<div class="proof" role="note" aria-label="{name}">{"".join(map(_proof, lines))}</div>')
 
 
 def _proof(line: ProofLine) -> str:
@@ -77,9 +77,10 @@ def _proof(line: ProofLine) -> str:
     titles, *others = line.rows
     head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
     rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in others)
+    hint = html.escape(message("Every link of this, with its own difference"))
     return (
-        f'<details class="proof-{kind}"><summary title="Every link of this, with its own difference">'
-        f"<div>{mark} {html.escape(line.sentence)}</div></summary>"
+        f'<details class="proof-{kind}"><summary title="{hint}">'
+        f'<div>{mark}<span class="told"> {html.escape(line.sentence)}</span></div></summary>'
         f'<section tabindex="0"><table><tr>{head}</tr>{rows}</table>{line.html}'
         "</section></details>"
     )

@@ -1,38 +1,104 @@
-"""The head of every page: its title in the tab, the way between pages, and the link to share."""
+"""The head of every page in one line: the pages, what is read, the model, and what is done with the page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
 
 import streamlit as st
 
+from attention.content.registry import CONTENTS
 from attention.messages import message
-from attention.pages import MODELS, PAGES, Page
-from attention.settings import GET
-from attention.ui import markup, share, state
+from attention.models import list_models
+from attention.pages import GROUP_TITLES, GROUPS, MODELS, PAGES, Page
+from attention.settings import GET, MODEL, PRESENT
+from attention.ui import fields, markup, state
 from attention.ui.downloads import of_page
+from attention.ui.lines import Field, Line
 from attention.view import View
 
-__all__ = ["masthead", "notices"]
+__all__ = ["Second", "is_presented", "masthead", "no_field", "notices"]
+
+Second = Callable[[View], Field | None]
 
 
-def masthead(page: Page, opening: Callable[[View], View] | None = None) -> View:
-    """Set the page up, read its view, and draw the way to the other pages, which takes the view along.
+def no_field(_: View) -> None:
+    """Return no field."""
+    return
 
-    ``opening`` chooses what a link leaves open.
+
+def masthead(
+    page: Page,
+    opening: Callable[[View], View] | None = None,
+    *,
+    reads: bool = True,
+    second: Second = no_field,
+) -> View:
+    """Set the page up, read its view, and draw its head.
+
+    ``opening`` chooses what a link leaves open; ``reads`` tells whether the page shows what the model reads, and
+    ``second`` returns the page's own field for a second text.
     """
     title = page.tab or page.title
     st.set_page_config(
         page_title=message("{title} · attention step by step", title=title), page_icon="🔎", layout="wide"
     )
     view = state.open_page(page, opening)
-    taken = state.taken_along()
+    if is_presented(view):
+        return view
+    line = Line("header", "header", _address_in_network())
+    _pages(line.group(message("Pages")), page)
+    if reads:
+        fields.add(line, view, second(view))
+    _model(line.group(message("Model")))
+    _actions(line.group(message("This page")), page)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masthead"):
-        for each in PAGES:
-            st.page_link(each.file, label=each.title, query_params=taken.on(each).to_query())
-        share.copy_link()
+        line.draw()
+        if reads:
+            fields.draw(view)
         of_page(view)
     return view
+
+
+def is_presented(view: View) -> bool:
+    """Tell whether the page is shown to a room, without controls."""
+    return PRESENT in view.page.own and view[PRESENT]
+
+
+def _pages(line: Line, here: Page) -> None:
+    """Add a menu for each group of pages."""
+    for group in GROUPS:
+        pages = [page for page in PAGES if page.group == group and page is not MODELS]
+        items = [{"label": page.title, "page": page.address, "current": page is here} for page in pages]
+        line.menu(group, GROUP_TITLES[group], items, is_here=here in pages)
+    line.leads(_go)
+
+
+def _go(address: str) -> None:
+    for page in PAGES:
+        if page.address == address:
+            state.go_to(page)
+
+
+def _model(line: Line) -> None:
+    """Add the choice of the model, which ends with the way to more of them."""
+    models = {info.model_id: info.name for info in list_models()}
+    more = (MODELS.address, message("All models, and more …"))
+    line.list(MODEL, message("Model"), list(models), list(models.values()), page=more)
+
+
+def _actions(line: Line, page: Page) -> None:
+    """Add what is done with the page: its link copied, its file downloaded."""
+    if PRESENT in page.own:
+        line.switch(
+            PRESENT, message("Present"), help=message("For a room: large, and without controls (key P)"), is_button=True
+        )
+    items: list[Mapping[str, Any]] = [{"label": message("Copy link"), "act": "copy"}]
+    if page in CONTENTS:
+        items.append({"label": message("Download this page"), "act": "file"})
+    line.menu("more", message("More"), items, is_icon=True)
 
 
 def notices() -> None:
@@ -48,3 +114,11 @@ def notices() -> None:
                 label=message("Look for {wanted} among the models ▸", wanted=markup.plain(wanted)),
                 query_params=query,
             )
+
+
+@cache
+def _address_in_network() -> str:
+    """Return the address by this machine's name, for others in its network; empty if it listens to this one alone."""
+    host, port = st.get_option("server.address"), st.get_option("server.port")
+    listens_to_all = host in (None, "", "0.0.0.0", "::")  # noqa: S104
+    return f"http://{socket.gethostname()}:{port}" if listens_to_all else ""

@@ -1,38 +1,50 @@
-"""The choice of a model, and what is seen while it is loaded."""
+"""The choice of layer and head, and what is seen while a model is loaded."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from attention.messages import message
-from attention.models import Model, ModelInfo, ModelUnavailableError, list_models
+from attention.models import Model, ModelInfo, ModelUnavailableError
 from attention.models.store import Progress
-from attention.settings import CELL, HEAD, LAYER, MAIN, MODEL, OfPane
-from attention.ui import choices, markup, state
+from attention.parameters import Parameter
+from attention.settings import CELL, HEAD, LAYER, MAIN, OfPane
+from attention.ui import state
 from attention.ui.cache import model_or_reason, shelf, waiting
+from attention.ui.lines import Line
 
-__all__ = ["choose", "choose_head", "choose_place", "load"]
-
-# So many names stand side by side; more of them have room in a list that opens.
-MAX_SIDE_BY_SIDE = 5
+__all__ = ["add_place", "choose_head", "load"]
 
 
-def choose() -> None:
-    """Draw the choice of the model."""
-    models = {info.model_id: info.name for info in list_models()}
-    if len(models) <= MAX_SIDE_BY_SIDE:
-        choices.one_of(MODEL, message("Model"), list(models), format_func=models.__getitem__)
-    else:
-        choices.select(MODEL, message("Model"), list(models), format_func=models.__getitem__, width=220)
+def add_place(line: Line, info: ModelInfo, layer: int, head: int, pane: OfPane = MAIN, *, is_one: bool = False) -> None:
+    """Add the choice of layer and head, of the model itself or of the one beside it.
 
-
-def choose_place(info: ModelInfo, layer: int, head: int, pane: OfPane = MAIN) -> None:
-    """Draw the choice of layer and head, of the model itself or of the one beside it."""
-    markup.on_paper(message("{name}, layer {layer}, head {head}", name=info.name, layer=layer + 1, head=head + 1))
-    offered = (("Layer", pane.layer, info.n_layers, layer), ("Head", pane.head, info.n_heads, head))
+    If they are chosen as one, the link holds both as soon as one of them is chosen.
+    """
+    offered = (
+        (message("Layer"), pane.layer, info.n_layers, layer),
+        (message("Head"), pane.head, info.n_heads, head),
+    )
     for label, parameter, count, value in offered:
-        names = [f"{number} of {count}" for number in range(1, count + 1)]
-        choices.select(parameter, label, range(count), format_func=names.__getitem__, value=value, width=110)
+        names = [message("{number} of {count}", number=number, count=count) for number in range(1, count + 1)]
+        take = (
+            partial(_take_both, state.current().model, parameter, ((pane.layer, layer), (pane.head, head)))
+            if is_one
+            else None
+        )
+        line.list(parameter, label, range(count), names, value=value, take=take)
+
+
+def _take_both(
+    model: str, chosen: Parameter[int | None], place: Sequence[tuple[Parameter[int | None], int]], value: int | None
+) -> None:
+    # A place of the model that stood there before is none of the one that stands there now.
+    if state.current().model != model:
+        return
+    state.set_all([(parameter, value if parameter is chosen else shown) for parameter, shown in place])
 
 
 def choose_head(layer: int, head: int) -> None:

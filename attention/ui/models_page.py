@@ -9,7 +9,7 @@ import streamlit as st
 from attention.lesson.prose import lesson
 from attention.messages import message
 from attention.models import hub
-from attention.models.catalogue import Entry, catalogue
+from attention.models.catalogue import Availability, Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
 from attention.pages import MODELS, STEP_BY_STEP
@@ -28,10 +28,19 @@ _SAID = "said_of_models"
 IDLE_SECONDS = 60.0
 REFRESH_SECONDS = 0.5
 
+_EXAMPLE = "google-bert/bert-base-uncased"
+_PLACES: dict[Availability, str] = {
+    "built in": message("built in"),
+    "on disk": message("on disk"),
+    "on the hub": message("on the hub"),
+    "not installed": message("not installed"),
+    "cannot be shown": message("cannot be shown"),
+}
+
 
 def show() -> None:
     """Draw the page: all models, the downloads, and how to get more models."""
-    view = masthead(MODELS)
+    view = masthead(MODELS, reads=False)
     notices()
     st.title(MODELS.title, anchor=False)
     markup.prose(lesson("models/intro"))
@@ -56,7 +65,8 @@ def show() -> None:
 
 
 def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool) -> None:
-    st.html(_facts(entry, _where(entry, is_loaded=is_loaded, is_coming=is_coming)))
+    where = _where(entry, is_loaded=is_loaded, is_coming=is_coming)
+    st.html(_facts(entry, where, is_here=not is_coming and _is_at_hand(entry, is_loaded=is_loaded)))
     if entry.problem:
         markup.notice(entry.problem)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -80,24 +90,28 @@ def _card(entry: Entry, may_fetch: Allowed, *, is_loaded: bool, is_coming: bool)
 
 def _where(entry: Entry, *, is_loaded: bool, is_coming: bool) -> str:
     if is_coming:
-        return "on its way"
-    if entry.place in ("on disk", "built in") and is_loaded:
-        return f"in memory, {entry.place}"
-    return entry.place
+        return message("on its way")
+    if _is_at_hand(entry, is_loaded=is_loaded):
+        return message("in memory, {place}", place=_PLACES[entry.place])
+    return _PLACES[entry.place]
 
 
-def _facts(entry: Entry, where: str) -> str:
+def _is_at_hand(entry: Entry, *, is_loaded: bool) -> bool:
+    return entry.place in ("on disk", "built in") and is_loaded
+
+
+def _facts(entry: Entry, where: str, *, is_here: bool) -> str:
     facts = {
-        "About it": "" if entry.info is None else html.escape(entry.info.note),
-        "Architecture": html.escape(entry.architecture),
-        "Layers × heads": html.escape(entry.layers_and_heads),
-        "Parameters": _parameters(entry),
-        "Licence": html.escape(entry.licence),
-        "Source": html.escape(entry.source),
+        message("About it"): "" if entry.info is None else html.escape(entry.info.note),
+        message("Architecture"): html.escape(entry.architecture),
+        message("Layers × heads"): html.escape(entry.layers_and_heads),
+        message("Parameters"): _parameters(entry),
+        message("Licence"): html.escape(entry.licence),
+        message("Source"): html.escape(entry.source),
         "SHA-256": _checksum(entry.checksum),
     }
     rows = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts.items() if value)
-    kind = "place here" if where.startswith("in memory") else "place"
+    kind = "place here" if is_here else "place"
     return (
         f'<div class="model"><h3><bdi>{html.escape(entry.name)}</bdi></h3>'
         f'<p class="{kind}">{html.escape(where)}</p><dl>{rows}</dl></div>'
@@ -108,7 +122,9 @@ def _parameters(entry: Entry) -> str:
     """Return the number of parameters of a model; if it is not here, the approximate number that is published."""
     if entry.n_parameters is None:
         return ""
-    return f"{entry.n_parameters:,}" if entry.offered is None else f"about {entry.n_parameters / 1e6:.0f} million"
+    if entry.offered is None:
+        return f"{entry.n_parameters:,}"
+    return message("about {number} million", number=f"{entry.n_parameters / 1e6:.0f}")
 
 
 def _checksum(checksum: str) -> str:
@@ -132,7 +148,7 @@ def _fetch_field(view: View, may_fetch: Allowed) -> None:
             message("Id of a model on the hub"),
             value=view[GET],
             key="hub_id",
-            placeholder="google-bert/bert-base-uncased",
+            placeholder=_EXAMPLE,
             max_chars=96,
         )
         right.form_submit_button(message("Download"), on_click=_start_typed, width="stretch")
@@ -169,14 +185,23 @@ def _on_their_way() -> frozenset[str]:
 def _how_far(model_id: str, found: State) -> str:
     done, total = found.progress.n_done / 1e6, found.progress.n_total / 1e6
     if not total:
-        return f"{model_id}: asking the hub"
-    told = f"{model_id}: {done:,.1f} of {total:,.1f} MB, {found.bytes_per_second / 1e6:,.1f} MB/s"
+        return message("{model_id}: asking the hub", model_id=model_id)
+    facts = {
+        "model_id": model_id,
+        "done": f"{done:,.1f}",
+        "total": f"{total:,.1f}",
+        "speed": f"{found.bytes_per_second / 1e6:,.1f}",
+    }
     left = found.seconds_left
-    return told if left is None else f"{told}, {_duration(left)} left"
+    if left is None:
+        return message("{model_id}: {done} of {total} MB, {speed} MB/s", **facts)
+    return message("{model_id}: {done} of {total} MB, {speed} MB/s, {time} left", time=_duration(left), **facts)
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    if seconds < 90:
+        return message("{seconds} s", seconds=f"{seconds:.0f}")
+    return message("{minutes} min", minutes=f"{seconds / 60:.0f}")
 
 
 def _tell_outcome(model_id: str, found: State) -> None:
@@ -191,7 +216,7 @@ def _tell_outcome(model_id: str, found: State) -> None:
 def _start_typed() -> None:
     typed = st.session_state["hub_id"]
     if not typed.strip():
-        _say("Type the id of a model first: it looks like google-bert/bert-base-uncased.")
+        _say(message("Type the id of a model first: it looks like {example}.", example=_EXAMPLE))
         return
     try:
         model_id = hub.check_id(typed)
@@ -226,9 +251,9 @@ def _remove(entry: Entry) -> None:
         try:
             hub.remove(entry.kept)
         except OSError as error:
-            _say(f"{entry.name} cannot be removed: {error.strerror or error}.")
+            _say(message("{name} cannot be removed: {reason}.", name=entry.name, reason=error.strerror or str(error)))
             return
-    st.session_state[_SAID] = [(markup.news, f"{entry.name} is no longer on disk.")]
+    st.session_state[_SAID] = [(markup.news, message("{name} is no longer on disk.", name=entry.name))]
 
 
 def _say(sentence: str) -> None:

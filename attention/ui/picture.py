@@ -18,7 +18,7 @@ from attention.view import View
 
 __all__ = ["field"]
 
-_LABEL = (
+_LABEL = message(
     "Draw a digit: a field of 8 by 8 pixels. With the keyboard, arrows move from pixel to pixel, "
     "and the space bar changes one."
 )

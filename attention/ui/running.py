@@ -7,27 +7,31 @@ from dataclasses import dataclass
 
 from attention.address import Address
 from attention.content.pane import Pane
+from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
 from attention.lesson.next_token import Forecast
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.survey import Look, Survey
-from attention.messages import message
+from attention.messages import message, messages
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.models.base import Answer
 from attention.parameters import other_model
-from attention.trace import Trace
+from attention.settings import FACTORS
+from attention.trace import Cut, Trace
 from attention.ui import focus
 from attention.ui.cache import (
     ModelFailedError,
     answer_of,
+    first_word_of,
     five_ways_of,
     forecast_of,
     model_or_reason,
     recorded_at,
     survey_of,
+    thumbs_of,
 )
-from attention.view import Place, View, default_word, same_word, word_at
+from attention.view import Place, View, same_word, word_at
 
 __all__ = ["Load", "Shared", "again", "load_silently", "place_within", "run", "run_one"]
 
@@ -50,6 +54,10 @@ class Shared:
     def five_ways(self) -> list[Result]:
         """Return the results of the five ways to write the layer."""
         return five_ways_of(self.address, self.scene)
+
+    def thumbs(self) -> tuple[HeadThumb, ...]:
+        """Return a small picture of each head of the layer."""
+        return thumbs_of(self.address, self.scene)
 
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""
@@ -107,19 +115,20 @@ def run_one(view: View, info: ModelInfo, load: Load, *, is_other: bool = False, 
         return Pane(info, is_other, notices=(str(error),))
     except ModelUnavailableError as error:
         return Pane(info, is_other, reason=error.with_traceback(None))
-    notices = [f"{reason.rstrip('.')}: the first sentence is shown alone."] if reason else []
+    notices = [message("{reason}: the first sentence is shown alone.", reason=reason.rstrip("."))] if reason else []
     part = recorded.trace.info.part_or_whole(view.part)
     trace = recorded.trace.part(part)
     if is_other:
-        word = default_word(trace.tokens) if main is None else same_word(main.word, main.tokens, trace.tokens)
+        chosen = None if main is None else same_word(main.word, main.tokens, trace.tokens)
     else:
-        word = _word(view, trace, notices)
+        chosen = _chosen_word(view, trace, notices)
+    word = first_word_of(recorded.key, part, trace) if chosen is None else chosen
     pane = Pane(info, is_other)
     place = view.place(pane.settings)
-    (layer, head), beyond = place_within(place, trace.info)
+    (layer, head), beyond = place_within(place, trace.info, trace.text)
     notices += beyond
     scene = Scene(trace, layer, head, word, place.cell)
-    opened = step_of(view.step).opened(scene)
+    opened = step_of(view.step).opened(scene, view[FACTORS])
     if place.cell is not None and opened.cell != place.cell:
         notices.append(message("The link points to a cell that this matrix does not have: another one is explained."))
     notices += _cuts(recorded.trace)
@@ -137,51 +146,74 @@ def run_one(view: View, info: ModelInfo, load: Load, *, is_other: bool = False, 
     )
 
 
-def place_within(place: Place, info: ModelInfo) -> tuple[tuple[int, int], list[str]]:
-    """Return the layer and the head of a link, within the model's bounds, and notices about those out of bounds."""
-    found, notices = [], []
-    chosen = {"layer": (place.layer, info.n_layers), "head": (place.head, info.n_heads)}
-    for (name, (wanted, count)), value in zip(chosen.items(), place.layer_and_head(info), strict=True):
-        if wanted is not None and wanted >= count:
-            there = f"there are {count} {name}s here"
-            notices.append(
-                message(
-                    "The link points to {name} {wanted}, and {there}: the last is shown.",
-                    name=name,
-                    wanted=wanted + 1,
-                    there=there,
-                )
+def place_within(place: Place, info: ModelInfo, text: str) -> tuple[tuple[int, int], list[str]]:
+    """Return the layer and the head of a link, within the model's bounds, and notices about those out of bounds.
+
+    What it leaves open is opened for the text.
+    """
+    notices = []
+    if place.layer is not None and place.layer >= info.n_layers:
+        notices.append(
+            messages(
+                "The link points to layer {layer}, and there is {n} layer here: the last is shown.",
+                "The link points to layer {layer}, and there are {n} layers here: the last is shown.",
+                info.n_layers,
+                layer=place.layer + 1,
             )
-        found.append(min(value, count - 1))
-    return (found[0], found[1]), notices
+        )
+    if place.head is not None and place.head >= info.n_heads:
+        notices.append(
+            messages(
+                "The link points to head {head}, and there is {n} head here: the last is shown.",
+                "The link points to head {head}, and there are {n} heads here: the last is shown.",
+                info.n_heads,
+                head=place.head + 1,
+            )
+        )
+    layer, head = place.layer_and_head(info, text)
+    return (min(layer, info.n_layers - 1), min(head, info.n_heads - 1)), notices
 
 
-def _word(view: View, trace: Trace, notices: list[str]) -> int:
+def _chosen_word(view: View, trace: Trace, notices: list[str]) -> int | None:
+    """Return the word of a link; None if it names none, or one that does not exist, of which a notice is made."""
     tokens, reading = trace.tokens, trace.info.reading
     if view.spot is not None:
         return word_at(view.spot, tokens)
-    if view.word is None:
-        return default_word(tokens, reading)
-    if view.word < len(tokens):
+    if view.word is None or view.word < len(tokens):
         return view.word
     notices.append(
-        message(
-            "The link points to {unit} {word}, and this {noun} has {n_tokens} tokens, counted from 0.",
+        messages(
+            "The link points to {unit} {word}, and this {noun} has {n} token, counted from 0.",
+            "The link points to {unit} {word}, and this {noun} has {n} tokens, counted from 0.",
+            len(tokens),
             unit=reading.unit,
             word=view.word,
             noun=reading.noun,
-            n_tokens=len(tokens),
         )
     )
-    return default_word(tokens, reading)
+    return None
 
 
 def _cuts(whole: Trace) -> list[str]:
     """Say where a text was cut, and where the one that a decoder reads was cut."""
-    cuts = {"the text": whole.cut, "what the decoder is given": None if whole.decoder is None else whole.decoder.cut}
-    return [
-        f"{whole.info.name} takes {cut.kept} tokens here, and {name} has {cut.total}: "
-        f"it was cut after “{cut.last_word[-40:]}”."
-        for name, cut in cuts.items()
-        if cut is not None
-    ]
+    said = []
+    if whole.cut is not None:
+        said.append(
+            message(
+                "{model} takes {kept} tokens here, and the text has {total}: it was cut after “{end}”.",
+                **_cut_facts(whole.info, whole.cut),
+            )
+        )
+    if whole.decoder is not None and whole.decoder.cut is not None:
+        said.append(
+            message(
+                "{model} takes {kept} tokens here, and what the decoder is given has {total}: "
+                "it was cut after “{end}”.",
+                **_cut_facts(whole.info, whole.decoder.cut),
+            )
+        )
+    return said
+
+
+def _cut_facts(info: ModelInfo, cut: Cut) -> dict[str, str | float]:
+    return {"model": info.name, "kept": cut.kept, "total": cut.total, "end": cut.last_word[-40:]}

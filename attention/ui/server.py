@@ -29,6 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.ui import files
 from attention.ui.mail import gather_mail
+from attention.ui.theme import keep_theme
 
 __all__ = [
     "FRAME_VARIABLE",
@@ -82,6 +83,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """
     raise_descriptor_limit()
     gather_mail()
+    keep_theme()
     bound_to = str(st.get_option("server.address") or "")
     is_open = bound_to in _EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"

@@ -10,21 +10,23 @@ There are no callbacks. Streamlit may stop one half way, when the next press arr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from attention.lesson.opening import first_place
 from attention.messages import message
 from attention.models import ModelInfo, hub, list_models
 from attention.models.hub import HubError
 from attention.pages import Page
-from attention.parameters import Context, Parameter
+from attention.parameters import Context, Parameter, Spot, other_model
 from attention.reading import Reading, recognised
-from attention.settings import AT, MASK, MODEL, PAIR, TEXT, WORD, is_of_model
+from attention.settings import AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
 from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
@@ -35,6 +37,7 @@ __all__ = [
     "change",
     "close_page",
     "current",
+    "go_to",
     "group",
     "is_new",
     "notices",
@@ -56,7 +59,7 @@ T = TypeVar("T")
 
 _SESSION = "session"
 # The groups of widgets between whose hidden fields the browser says which run of the page it has drawn.
-_GROUPS = (PAGE, "sentence", "controls", "look")
+_GROUPS = (PAGE, "look")
 
 
 @dataclass(slots=True)
@@ -83,14 +86,24 @@ class _Session:
     is_open: bool = False
     # Whether no page has been drawn whole: the browser may be new, or come from a server that is no more.
     is_new: bool = True
+    # The other page that was chosen.
+    way: Page | None = None
     # What such a browser says of the page that it has drawn, and what was chosen there.
     drawn: str = ""
     late: list[Choice] = field(default_factory=list)
 
 
+# The session whose page this thread runs: to look it up in Streamlit's own state takes long, and a page asks often.
+_RUNNING: ContextVar[_Session] = ContextVar("running")
+
+
 def _session() -> _Session:
-    found: _Session = st.session_state.setdefault(_SESSION, _Session())
-    return found
+    """Return the session of the page that runs.
+
+    Raises:
+        LookupError: no page has been opened.
+    """
+    return _RUNNING.get()
 
 
 def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View:
@@ -101,7 +114,8 @@ def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View
     One comes by a link to a new session, to another page, and by the browser's back and forward buttons. At any other
     time the session's own view counts: of two quick clicks, the second may arrive with the link of before the first.
     """
-    session = _session()
+    session: _Session = st.session_state.setdefault(_SESSION, _Session())
+    _RUNNING.set(session)
     models = _models()
     context = get_script_run_ctx()
     is_history = context is not None and context.is_history_navigation
@@ -117,17 +131,30 @@ def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View
             _follow_link(session.seen, page, models, opening)
         gone = _leave_what_is_gone(session.seen, models)
         # A link to another page was made before the answers that the browser has not seen.
-        _apply((heard.unseen if is_turned else ()) + heard.choices)
+        _apply(heard.unseen if is_turned else ())
+        if is_turned or is_history:
+            # That page is this one, or was left again. Otherwise, a press has overtaken the way there: it still holds.
+            session.way = None
+        _apply(heard.choices)
         _fit(session.seen, models)
         session.seen.notices = [*gone, *session.seen.notices]
         _remember(session.seen, models)
     session.desk.commit(heard)
+    if session.way is not None:
+        st.switch_page(session.way.file, query_params=taken_along().on(session.way).to_query())
     session.desk.begin()
     session.is_open, session.late = True, []
     session.drawn = _mark(PAGE, "before", session)
     if st.query_params.to_dict() != session.seen.link:
         st.query_params.from_dict(session.seen.link)
     return session.seen.view
+
+
+def go_to(page: Page) -> None:
+    """Go to another page, and take the view along, with all that is chosen in the same message."""
+    session = _session()
+    if page is not session.seen.view.page:
+        session.way = page
 
 
 def close_page() -> None:
@@ -245,7 +272,7 @@ def _leave_what_is_gone(seen: _Seen, models: Mapping[str, ModelInfo]) -> list[st
         return []
     default = seen_with(MODEL.default)
     change(lambda _: default)
-    return [f"{gone} is no longer here: another model is shown."]
+    return [message("{model_id} is no longer here: another model is shown.", model_id=gone)]
 
 
 def taken_along() -> View:
@@ -314,7 +341,7 @@ def set(parameter: Parameter[T] | str, value: T) -> None:
         _set_mask(found, value)
     else:
         typed = {found.name: value} if isinstance(value, str) else {}
-        change(lambda view: view.having(found, value), view.cuts(typed))
+        change(lambda view: _placed(view, [found]).having(found, value), view.cuts(typed))
 
 
 def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Parameter[Any]] = ()) -> None:
@@ -324,6 +351,7 @@ def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Para
         return
 
     def update(view: View) -> View:
+        view = _placed(view, [parameter for parameter, _ in chosen])
         for parameter, value in chosen:
             view = view.having(parameter, value)
         for parameter, value in chosen:
@@ -332,6 +360,20 @@ def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Para
 
     typed = {parameter.name: value for parameter, value in chosen if isinstance(value, str)}
     change(update, current().cuts(typed))
+
+
+def _placed(view: View, chosen: Collection[Parameter[Any]]) -> View:
+    """Keep the head, where another layer than the one opened for the text is chosen, and the layer of another head."""
+    models = _models()
+    if view.model not in models or view.part != PART.default:
+        return view
+    for pane, model in ((MAIN, view.model), (OTHER, other_model(view.model, models))):
+        info, place = models[model], view.place(pane)
+        first = first_place(info, view.text)
+        is_open = place.layer is None and place.head is None and first != (info.default_layer, info.default_head)
+        if is_open and (pane.layer in chosen or pane.head in chosen):
+            view = view.but(pane.layer, first[0]).but(pane.head, first[1])
+    return view
 
 
 def setter(parameter: Parameter[Any]) -> Callable[[Any], None]:
@@ -361,7 +403,7 @@ def _set_mask(parameter: Parameter[Any], mask: object) -> None:
     view = current()
     if mask == view.mask:
         return
-    token = focus.token_in(view)
+    token = None if view.word is None else focus.token_in(view)
     found = view.having(parameter, mask)
     # Padding that goes cannot be in focus.
     is_gone = token is not None and token.is_padding
@@ -370,19 +412,23 @@ def _set_mask(parameter: Parameter[Any], mask: object) -> None:
 
 def _set_model(model: str) -> None:
     """Take another model; where it reads something else, it gets what was last read of that kind."""
-    view = seen_with(model)
+    view = _with_model(model, focus.shown_spot(current()))
     _remember(_session().seen, _models())
     change(lambda _: view)
 
 
 def seen_with(model: str) -> View:
-    """Return the view with another model, and with something that it can read; the same word stays in focus."""
+    """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+    return _with_model(model, focus.spot_in(current()))
+
+
+def _with_model(model: str, spot: Spot | None) -> View:
+    """Return the view with another model, with something that it can read, and with the word at a spot in focus."""
     view, models = current(), _models()
     # One that somebody removes at this moment will be told to be gone.
     if model == view.model or model not in models:
         return view
     info = models[model]
-    spot = focus.spot_in(view)
     seen = view.having(MODEL, model).having(AT, spot)
     if not info.reading.is_same(_reading(view, models)):
         last = _session().seen.read.get(info.reading.name, View.of(text=info.reading.first))

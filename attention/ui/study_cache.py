@@ -19,6 +19,7 @@ import streamlit as st
 from cachetools import LRUCache
 
 from attention import corpus
+from attention.messages import message
 from attention.models import Model, ModelUnavailableError
 from attention.study import Collector, Run, Study
 from attention.syntax import SyntaxCheck
@@ -82,7 +83,11 @@ class Job(Generic[C]):
                 _LOGGER.error(
                     "%s failed with %s:\n%s", self.name, kind, "".join(traceback.format_tb(error.__traceback__))
                 )
-                self.failure = f"{self.name} failed on one of the sentences ({kind}); what it did before stands."
+                self.failure = message(
+                    "{name} failed on one of the sentences ({kind}); what it did before stands.",
+                    name=self.name,
+                    kind=kind,
+                )
 
     def snapshot(self, make: Callable[[C], R]) -> Snapshot[R]:
         """Return the result so far; ``make`` computes it from the collector, once for each number of texts done.

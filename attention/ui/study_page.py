@@ -24,13 +24,14 @@ from attention.lesson.many_sentences import (
     tell_layers,
 )
 from attention.lesson.prose import lesson
-from attention.messages import message
+from attention.messages import message, messages
 from attention.models import ModelInfo, get_info
 from attention.settings import ALIGNMENT
 from attention.study import Study, StudyResult
 from attention.ui import choices, components, corpus_frame, markup, state
 from attention.ui.downloads import Table, csv_button
-from attention.ui.model_choice import choose_head, choose_place
+from attention.ui.lines import Line
+from attention.ui.model_choice import add_place, choose_head
 from attention.ui.running import place_within
 from attention.ui.study_cache import Snapshot, content_key, study_job
 from attention.view import View
@@ -39,7 +40,7 @@ __all__ = ["show"]
 
 _FILE = "own_sentences"
 _READ = "own_sentences_read"
-_ALIGNMENT_LABELS = {"start": "the first token", "end": "the last token"}
+_ALIGNMENT_LABELS = {"start": message("the first token"), "end": message("the last token")}
 # Larger than the part of a file that is read, so that a slightly larger file gets a message and is not refused.
 _MAX_UPLOAD_MB = 8
 
@@ -57,12 +58,13 @@ class _Texts:
 def show(view: View) -> None:
     """Draw the page: the choices, the progress of the work, and its result."""
     markup.prose(lesson("study/intro"))
-    current, notices = place_within(view.pane, get_info(view.model))
+    current, notices = place_within(view.pane, get_info(view.model), view.text)
     for sentence in notices:
         markup.notice(sentence)
-    with state.group("controls"), st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        info = corpus_frame.model_choice(view)
-        choose_place(info, *current)
+    info = get_info(view.model)
+    line = Line("context").group(message("What is looked at"))
+    add_place(line, info, *current)
+    line.draw()
     texts = _texts()
     for problem in texts.problems:
         markup.notice(problem)
@@ -89,8 +91,11 @@ def _texts() -> _Texts:
     """Draw the field for the user's own file; without one, the bundled sentences are used."""
     with st.expander(message("Use sentences of your own")):
         uploaded = st.file_uploader(
-            f"A plain text file (UTF-8), one sentence on each line; the first {MAX_LINES:,} lines, or "
-            f"{MAX_BYTES // 2**20} MB, are read",
+            message(
+                "A plain text file (UTF-8), one sentence on each line; the first {lines} lines, or {size} MB, are read",
+                lines=f"{MAX_LINES:,}",
+                size=MAX_BYTES // 2**20,
+            ),
             key=_FILE,
             max_upload_size=_MAX_UPLOAD_MB,
             help=message(
@@ -117,16 +122,41 @@ def _texts() -> _Texts:
 
 
 def _say_what_was_read(info: ModelInfo, texts: _Texts, found: Snapshot[Any], result: StudyResult) -> None:
-    told = f"{result.n_sentences:,} of {len(texts.lines):,} sentences, {texts.source}: {result.n_tokens:,} tokens."
+    told = [
+        message(
+            "{count} of {total} sentences, {source}: {tokens} tokens.",
+            count=f"{result.n_sentences:,}",
+            total=f"{len(texts.lines):,}",
+            source=texts.source,
+            tokens=f"{result.n_tokens:,}",
+        )
+    ]
     if found.n_unreadable:
-        told += f" {found.n_unreadable:,} had nothing in them that {info.name} can read."
+        told.append(
+            messages(
+                "{count} had nothing in it that {name} can read.",
+                "{count} had nothing in them that {name} can read.",
+                found.n_unreadable,
+                count=f"{found.n_unreadable:,}",
+                name=info.name,
+            )
+        )
     if found.n_cut:
-        told += f" {found.n_cut:,} were longer than the {info.max_tokens} tokens that {info.name} takes, and were cut."
-    st.caption(told)
+        told.append(
+            messages(
+                "{count} was longer than the {most} tokens that {name} takes, and was cut.",
+                "{count} were longer than the {most} tokens that {name} takes, and were cut.",
+                found.n_cut,
+                count=f"{found.n_cut:,}",
+                most=info.max_tokens,
+                name=info.name,
+            )
+        )
+    st.caption(" ".join(told))
 
 
 def _all_heads(view: View, result: StudyResult, current: Head) -> None:
-    label = "Sentences are laid on each other at"
+    label = message("Sentences are laid on each other at")
     # The page is marked as complete before the sentences are read, which may take long; this comes later.
     with state.group("look"):
         choices.one_of(ALIGNMENT, label, ALIGNMENTS, format_func=_ALIGNMENT_LABELS.__getitem__)
@@ -134,7 +164,7 @@ def _all_heads(view: View, result: StudyResult, current: Head) -> None:
 
 
 def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
-    st.header(f"Layer {current[0] + 1}, head {current[1] + 1}", anchor=False)
+    st.header(message("Layer {layer}, head {head}", layer=current[0] + 1, head=current[1] + 1), anchor=False)
     left, right = st.columns([2, 3], gap="large")
     with left:
         markup.prose(describe(result, current))
@@ -146,7 +176,7 @@ def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
 
 
 def _layers(result: StudyResult, current: Head) -> None:
-    st.header("Layer by layer", anchor=False)
+    st.header(message("Layer by layer"), anchor=False)
     markup.prose(tell_layers(result))
     measures = layer_measures(result)
     for start in range(0, len(measures), 3):
@@ -158,7 +188,7 @@ def _layers(result: StudyResult, current: Head) -> None:
 
 
 def _table(result: StudyResult, job: str) -> None:
-    st.header("All heads as a table", anchor=False)
+    st.header(message("All heads as a table"), anchor=False)
     st.dataframe(study_table(result), hide_index=True, key="study_table")
     csv_button("many-sentences", partial(_columns, job))
 

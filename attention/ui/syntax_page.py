@@ -22,8 +22,8 @@ from attention.lesson.syntax_check import (
     relations,
     tell_case,
 )
-from attention.messages import message
-from attention.models import Model, ModelInfo
+from attention.messages import message, messages
+from attention.models import Model, ModelInfo, get_info
 from attention.pages import ALL_HEADS, STEP_BY_STEP
 from attention.settings import (
     CELL,
@@ -58,7 +58,7 @@ MAX_NAME = 40
 def show(view: View) -> None:
     """Draw the page: the progress of the work, the table, and one relation with an example."""
     markup.prose(lesson("syntax/intro"))
-    info = corpus_frame.model_choice(view)
+    info = get_info(view.model)
     model = corpus_frame.load(info)
     if model is None:
         return
@@ -83,13 +83,20 @@ def show(view: View) -> None:
 
 
 def _say_what_was_counted(info: ModelInfo, check: SyntaxCheck, n_done: int) -> None:
-    told = f"{n_done} sentences, {info.name}. Special tokens and a word's own place are not counted, as in the paper."
+    told = [
+        messages("{n} sentence, {name}.", "{n} sentences, {name}.", n_done, name=info.name),
+        message("Special tokens and a word's own place are not counted, as in the paper."),
+    ]
     if check.n_without_token:
-        told += (
-            f" {check.n_without_token} words, such as the “n't” of “don't”, have no token of their own in "
-            f"{info.name}: they count as misses."
+        told.append(
+            messages(
+                "{n} word, such as the “n't” of “don't”, has no token of its own in {name}: it counts as a miss.",
+                "{n} words, such as the “n't” of “don't”, have no token of their own in {name}: they count as misses.",
+                check.n_without_token,
+                name=info.name,
+            )
         )
-    st.caption(told)
+    st.caption(" ".join(told))
 
 
 def _columns(job: str, with_rare: bool) -> Table:
@@ -105,7 +112,7 @@ def _table(shown: Sequence[Finding], make: Callable[[], Table]) -> None:
 
 
 def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: int) -> None:
-    st.header("One relation, and an example", anchor=False)
+    st.header(message("One relation, and an example"), anchor=False)
     by_name = {finding.relation: finding for finding in shown}
     finding = by_name[_relation(view[RELATION], by_name)]
     treebank = corpus.annotated()
@@ -158,11 +165,10 @@ def _example(view: View, model: Model, finding: Finding, sentence: Annotated, n_
     with right:
         components.matrix(example_matrix(trace, sentence, finding, there[0]), key="syntax_matrix")
         special = special_names(trace.tokens)
-        left_out = f"Left out: {listed(special)}, so a row adds up to less than 1. " if special else ""
-        st.caption(
-            "Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean. "
-            f"{left_out}The framed cell is the right one."
-        )
+        told = [message("Pieces are merged into words: to a word, the sum over its pieces; from a word, their mean.")]
+        if special:
+            told.append(message("Left out: {special}, so a row adds up to less than 1.", special=listed(special)))
+        st.caption(" ".join([*told, message("The framed cell is the right one.")]))
 
 
 def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
@@ -170,14 +176,16 @@ def _ways(view: View, finding: Finding, sentence: Annotated) -> None:
     at_head = view.having(PART, "encoder").having(STEP, softmax.STEP.key).having(LAYER, finding.layer)
     at_head = at_head.having(HEAD, finding.head).having(CELL, None)
     plain = at_head.having(TEXT, sentence.text).without(PAIR, MASK, WORDS, HIDE, RENORMALISE)
-    starts = {"the example": plain}
+    starts = {message("the example"): plain}
     if view.text and view.text != sentence.text:
         starts = {f"“{markup.plain(_shortly(view.text))}”": at_head, **starts}
     with st.container(key="way_in_example"):
         for name, start in starts.items():
-            for page, label in ((STEP_BY_STEP, "Step through this head"), (ALL_HEADS, ALL_HEADS.title)):
-                query = start.on(page).to_query()
-                st.page_link(page.file, label=f"{label} on {name} ▸", query_params=query)
+            for page, label in (
+                (STEP_BY_STEP, message("Step through this head on {text} ▸", text=name)),
+                (ALL_HEADS, message("All heads on {text} ▸", text=name)),
+            ):
+                st.page_link(page.file, label=label, query_params=start.on(page).to_query())
 
 
 def _shortly(sentence: str) -> str:

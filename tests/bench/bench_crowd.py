@@ -11,6 +11,7 @@ import numpy as np
 import psutil
 import pytest
 
+from attention.lesson.opening import first_place
 from attention.models import load
 from tests.bench.client import STEP_PAGE, Drawn, Visitor
 from tests.bench.report import ms, p95, undisturbed
@@ -86,7 +87,7 @@ def _check_weights(shown: list[Drawn]) -> None:
     models = [(info, load(info.model_id)) for info in MODELS]
     for index, drawn in enumerate(shown):
         sentence, (info, model) = SENTENCES[index % len(SENTENCES)], models[index % len(models)]
-        layer = model.trace(sentence).layers[info.default_layer]
+        layer, head = first_place(info, sentence)
         (matrix,) = drawn.components("attention_matrix")
         weights = np.frombuffer(base64.b64decode(matrix["values"]), "<f4")
-        np.testing.assert_allclose(weights, layer.head(info.default_head).weights.ravel(), atol=1e-6)
+        np.testing.assert_allclose(weights, model.trace(sentence).layers[layer].head(head).weights.ravel(), atol=1e-6)

@@ -58,7 +58,8 @@ def test_a_press_is_soon_answered(report, server):
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(**launch_options())
         for info in MODELS:
-            page = chromium.new_page(viewport={"width": 1400, "height": 900})
+            # A turn, which moves for a second after the answer, is no part of it.
+            page = chromium.new_page(viewport={"width": 1400, "height": 900}, reduced_motion="reduce")
             page.goto(f"{server.url}/step_by_step?model={info.model_id}")
             expect(page.get_by_role("note", name="Proof")).to_contain_text("✓", timeout=60_000)
             page.locator('[data-test-script-state="notRunning"]').wait_for()

@@ -15,7 +15,7 @@ FOLDER = ROOT / "assets" / "screenshots"
 STEP_PAGE = "step_by_step?step="
 SHOTS = {
     "front": ("", 1400, 900, "light"),
-    "scores": (f"{STEP_PAGE}scores&cell=scores-3-6", 1400, 1000, "light"),
+    "scores": (f"{STEP_PAGE}scores&layer=6&head=7&cell=scores-3-6", 1400, 1000, "light"),
     "softmax-dark": (f"{STEP_PAGE}softmax", 1400, 1000, "dark"),
     "side-by-side": (f"{STEP_PAGE}softmax&beside=1", 1400, 1100, "light"),
     "all-heads": ("all_heads", 1400, 1150, "light"),

@@ -7,18 +7,21 @@ import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+
+from attention.pages import MODELS, PAGES
 
 STEP_PAGE = "step_by_step"
 # The first page of a new server waits for torch and the weights.
 PATIENCE = 60_000
 WHILE_RUNNING = '[data-testid="stApp"]:not([data-test-script-state="notRunning"])'
-# The scripts of our own pictures arrive after the page has run.
+# The scripts of our own pictures arrive after the page has run, and a matrix may turn into the next for a moment.
 IS_DRAWN = """() => {
   const places = [...document.querySelectorAll('[data-testid^="stBidiComponent"]')];
   return !document.querySelector('[data-testid="stSkeleton"]')
-    && places.every(place => place.shadowRoot?.querySelector('.root > *'));
+    && places.every(place => place.shadowRoot?.querySelector('.root > *'))
+    && !places.some(place => place.shadowRoot.querySelector('[data-turning]'));
 }"""
 # After the second frame, all that a scroll has set off is over.
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -131,7 +134,7 @@ class Tab:
     @property
     def chips(self) -> Locator:
         """The tokens of the first step."""
-        return self.page.locator(".chip")
+        return self.page.locator(".tokens .chip")
 
     @property
     def steps(self) -> Locator:
@@ -145,17 +148,59 @@ class Tab:
 
     def matrix(self, name: str, pane: str = "main") -> Picture:
         """The matrix of this name."""
-        return Picture(self.page, self.page.locator(f".st-key-{pane}_{name}").first)
+        staged = self.page.locator(f".st-key-{pane}_stage").filter(has=self.page.locator(f"[data-name={name}]"))
+        return Picture(self.page, self.page.locator(f".st-key-{pane}_{name}").or_(staged).first)
 
     def heads(self, pane: str = "main") -> Locator:
-        """The buttons with all heads of a layer."""
-        return self.page.locator(f".st-key-{pane}_heads button.head")
+        """The buttons with all heads of a layer, on the map."""
+        return self.page.locator(f".st-key-{'map' if pane == 'main' else 'other_map'} button.head")
 
     def alternatives(self, name: str) -> Locator:
         """The buttons of which one is always pressed, such as the models."""
         return self.page.get_by_role("radiogroup", name=name)
 
+    def control(self, label: str) -> Locator:
+        """The list of this name in one of the lines of controls."""
+        return self.page.locator("select").and_(self.page.get_by_role("combobox", name=label, exact=True))
+
+    def expect_chosen(self, label: str, option: str) -> Tab:
+        """Wait until a list in a line shows this option."""
+        expect(self.control(label).locator("option:checked")).to_have_text(option)
+        return self
+
     # ------------------------------------------------------------------------------- what is done
+
+    def menu(self, name: str) -> Tab:
+        """Open a menu at the head of the page."""
+        self.page.locator(".st-key-header").get_by_role("button", name=name, exact=True).click()
+        return self
+
+    def to_page(self, title: str) -> Tab:
+        """Choose a page from the menu of its group."""
+        group = next((page.group for page in PAGES if page.title == title), "")
+        if title == MODELS.title:
+            self.control("Model").select_option(label="All models, and more …")
+            return self
+        self.menu(group)
+        self.page.locator(".st-key-header").get_by_role("link", name=title, exact=True).click()
+        return self
+
+    def pick_example(self, label: str, field: str = "Sentence") -> Tab:
+        """Open what stands under a field, and choose an example."""
+        self.page.get_by_role("textbox", name=field, exact=True).click()
+        self.page.locator(".examples").get_by_role("button", name=label, exact=True).click()
+        return self
+
+    def copy_link(self) -> Tab:
+        """Choose Copy link from the menu of the page."""
+        self.menu("More").page.get_by_role("button", name="Copy link").click()
+        return self
+
+    def download_page(self) -> Download:
+        """Choose Download from the menu of the page, and wait for the file."""
+        with self.page.expect_download() as download:
+            self.menu("More").page.get_by_role("button", name="Download this page").click()
+        return download.value
 
     def type_sentence(self, text: str) -> Tab:
         """Type a sentence and press Enter."""
@@ -164,12 +209,20 @@ class Tab:
         return self
 
     def pick(self, group: str, option: str) -> Tab:
-        """Press one of the buttons of a group."""
+        """Press one of the buttons of a group, or choose from a list in a line."""
+        expect(self.control(group).or_(self.alternatives(group)).first).to_be_visible()
+        if not self.alternatives(group).count():
+            self.control(group).select_option(label=option)
+            return self
         self.alternatives(group).get_by_role("radio", name=option, exact=True).click()
         return self
 
     def select(self, label: str, option: str, nth: int = 0) -> Tab:
         """Choose from a drop-down list."""
+        expect(self.control(label).or_(self.page.get_by_role("combobox", name=label)).first).to_be_visible()
+        if self.control(label).count():
+            self.control(label).nth(nth).select_option(label=option)
+            return self
         self.open_list(label, nth)
         self.page.get_by_role("option", name=option, exact=True).click()
         return self

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from attention.lesson.opening import first_place
 from attention.lesson.steps import keys
 from tests.sweep import sweep
 
@@ -25,6 +26,7 @@ def chart_of(tab, key="main_parts"):
     return tab.page.locator(f".st-key-{key} .chart")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("step", sweep(keys(), quick=("softmax", "heads")))
 def test_every_chart_of_a_step_names_tokens_as_they_are(tab, models, model, step):
@@ -46,8 +48,8 @@ def test_every_chart_of_a_step_names_tokens_as_they_are(tab, models, model, step
 def test_every_bar_is_as_long_as_its_weight_and_says_it(tab, models, model):
     tab.go(model=model, text=TYPED, step="softmax", word="5")
     trace = models[model].trace(TYPED)
-    info = models[model].info
-    weights = trace.layers[info.default_layer].head(info.default_head).weights[5]
+    layer, head = first_place(trace.info, TYPED)
+    weights = trace.layers[layer].head(head).weights[5]
     chart = chart_of(tab)
     bars = chart.locator(".mark")
     expect(bars).to_have_count(len(trace.tokens))

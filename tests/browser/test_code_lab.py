@@ -31,7 +31,7 @@ def test_every_way_shows_its_own_code_and_shapes(tab, layer):
 def test_another_layer_and_head_are_run(tab):
     tab.go("code_lab", text=TEXT)
     tab.select("Layer", "2 of 6")
-    tab.expect_query(text=TEXT, layer="2")
+    tab.expect_query(text=TEXT, layer="2", head="9")
     tab.select("Head", "5 of 12")
     tab.expect_query(text=TEXT, layer="2", head="5")
     expect(tab.words).to_contain_text("layer 2, and all really run")
@@ -40,6 +40,6 @@ def test_another_layer_and_head_are_run(tab):
     tab.pick("Written as", WAYS[4].name)
     tab.expect_query(text=TEXT, layer="2", head="5", way=WAYS[4].file)
     tab.pick("Model", "Toy")
-    tab.expect_query(text=TEXT, model="toy", way=WAYS[4].file)
+    tab.expect_query(text=TEXT, model="toy", at="A-4", way=WAYS[4].file)
     expect(tab.alternatives("Written as").get_by_role("radio", name=WAYS[4].name)).to_be_checked()
     expect(tab.proof).to_contain_text("Toy's own output")

@@ -32,7 +32,7 @@ def later_hidden(weights):
     return np.where(np.tri(len(weights), dtype=bool), weights, -np.inf)
 
 
-def weights(models, model="minilm-l6", text=SENTENCE, layer=5, head=6, mask="none"):
+def weights(models, model="minilm-l6", text=SENTENCE, layer=2, head=8, mask="none"):
     return models[model].trace(text, mask=mask).layers[layer].head(head).weights
 
 
@@ -44,13 +44,14 @@ def test_every_choice_changes_the_picture_and_the_address(opened, models):
     matrix = tab.matrix("weights")
     matrix.expect_to_show(weights(models))
 
-    tab.select("Layer", "2 of 6").expect_query(step="softmax", layer="2")
+    # The head that was opened for the sentence stays.
+    tab.select("Layer", "2 of 6").expect_query(step="softmax", layer="2", head="9")
     matrix.expect_to_show(weights(models, layer=1))
     tab.select("Head", "11 of 12").expect_query(step="softmax", layer="2", head="11")
     matrix.expect_to_show(weights(models, layer=1, head=10))
     tab.select("Mask", "causal").expect_query(step="softmax", layer="2", head="11", mask="causal")
     matrix.expect_to_show(later_hidden(weights(models, layer=1, head=10, mask="causal")), masked="0")
-    expect(tab.words).to_contain_text("sat gives")
+    expect(tab.words).to_contain_text("the (5) gives")
     tab.select("Word", "6 mat").expect_query(step="softmax", layer="2", head="11", mask="causal", word="6")
     expect(tab.words).to_contain_text("mat gives")
     # The heads of another model are others, and the word in focus is the same.
@@ -66,29 +67,31 @@ def test_every_choice_changes_the_picture_and_the_address(opened, models):
 def test_an_example_is_one_click_away(opened, models):
     tab = opened(model="toy", step="softmax")
     example = "He was becoming agitated"
-    tab.pick("Examples", example).expect_query(text=example, model="toy", step="softmax")
+    tab.pick_example(example).expect_query(text=example, model="toy", step="softmax")
     expect(tab.field).to_have_value(example)
     tab.matrix("weights").expect_to_show(weights(models, "toy", example, 0, 1))
     # Once more, and it stays.
-    tab.pick("Examples", example)
-    expect(tab.alternatives("Examples").get_by_role("radio", name=example)).to_be_checked()
+    tab.pick_example(example)
+    chosen = tab.page.locator(".examples [aria-current=true]")
+    expect(chosen).to_have_text(example)
     tab.type_sentence("my own").expect_query(text="my own", model="toy", step="softmax")
-    expect(tab.alternatives("Examples").get_by_role("radio", checked=True)).to_have_count(0)
+    expect(chosen).to_have_count(0)
 
 
 def test_a_click_on_a_head_shows_that_head(opened, models):
     tab = opened(step="softmax", layer="3")
     expect(tab.heads()).to_have_count(12)
-    expect(tab.heads().nth(6)).to_have_attribute("aria-pressed", "true")
+    expect(tab.heads().nth(6)).to_have_attribute("aria-current", "true")
     tab.heads().nth(1).click()
     tab.expect_query(step="softmax", layer="3", head="2")
     tab.matrix("weights").expect_to_show(weights(models, layer=2, head=1))
-    expect(tab.heads().nth(1)).to_have_attribute("aria-pressed", "true")
-    expect(tab.heads().nth(6)).to_have_attribute("aria-pressed", "false")
-    row = weights(models, layer=2, head=1)[3]
+    expect(tab.heads().nth(1)).to_have_attribute("aria-current", "true")
+    expect(tab.heads().nth(6)).not_to_have_attribute("aria-current", "true")
+    row = weights(models, layer=2, head=1)[5]
     tokens = models["minilm-l6"].trace(SENTENCE).tokens
-    name = f"Head 2: sat looks most at {tokens[row.argmax()].text}, {row.max():.2f}."
-    expect(tab.heads().nth(1)).to_have_attribute("aria-label", name)
+    name = f"Head 2: the (5) looks most at {tokens[row.argmax()].text}, {row.max():.2f}."
+    expect(tab.heads().nth(1)).to_have_accessible_name("Head 2")
+    expect(tab.heads().nth(1)).to_have_accessible_description(name)
 
 
 def test_a_click_on_a_token_puts_it_into_focus(opened):
@@ -122,17 +125,17 @@ def test_two_models_stand_side_by_side_at_the_same_step_each_with_its_own_head(o
     expect(tab.proof).to_contain_text("Toy's own output")
 
     tab.select("Head", "1 of 3", nth=1).expect_query(step="softmax", beside="1", beside_head="1")
-    tab.select("Layer", "2 of 6").expect_query(step="softmax", beside="1", beside_head="1", layer="2")
+    tab.select("Layer", "2 of 6").expect_query(step="softmax", beside="1", beside_head="1", layer="2", head="9")
     tab.heads("other").nth(2).click()
-    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2")
+    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2", head="9")
     tab.matrix("weights").expect_to_show(weights(models, layer=1))
     tab.matrix("weights", "other").expect_to_show(weights(models, "toy", layer=0, head=2))
     tab.matrix("weights", "other").click(1, 2)
-    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2", beside_cell="weights-1-2")
+    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="2", head="9", beside_cell="weights-1-2")
 
     tab.to_step("Weighted sum")
     expect(tab.heading).to_have_text(["8. Add up the values"] * 2)
-    assert tab.query() == {"step": "sum", "beside": "1", "beside_head": "3", "layer": "2"}
+    assert tab.query() == {"step": "sum", "beside": "1", "beside_head": "3", "layer": "2", "head": "9"}
 
 
 # ------------------------------------------------------------------------------------------- steps
@@ -241,21 +244,19 @@ def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
     tab = opened(model="toy", step="scores")
     found = stops(tab)
     wanted = [
-        "What this is",
-        "Step by step",
+        "Learn",
         "Sentence",
-        "Side by side",
-        "Mask",
-        "Word",
-        "Layer",
-        "Head",
+        "Toy BERT",
+        "Present",
+        "1 of 1",
         "Back",
         "1 Tokens",
         "9 Heads",
         "Next",
+        "Head 2",
         "These parts as a table",
         "S = Q·Kᵀ",
-        "Head 1",
+        "Shapes",
     ]
     places = []
     for name in wanted:
@@ -266,7 +267,7 @@ def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
 
 
 def test_a_cell_can_be_chosen_with_the_keyboard_alone(opened):
-    tab = opened(model="toy", step="scores")
+    tab = opened(model="toy", step="scores", word="2")
     matrix = tab.matrix("scores")
     # On the way there are other pictures that have a keyboard, such as the chart of the opened cell.
     for _ in range(40):
@@ -289,17 +290,17 @@ def test_a_cell_can_be_chosen_with_the_keyboard_alone(opened):
 
 def test_models_and_side_by_side_can_be_chosen_with_the_keyboard_alone(opened):
     tab = opened(step="softmax")
-    tab.alternatives("Model").get_by_role("radio", name="BERT").focus()
-    tab.page.keyboard.press("ArrowLeft")
-    tab.page.keyboard.press("Space")
-    tab.expect_query(step="softmax", model="toy")
+    tab.control("Model").focus()
+    tab.page.keyboard.press("ArrowUp")
+    tab.expect_query(step="softmax", model="toy", at="A-15")
     tab.page.get_by_role("switch", name="Side by side").focus()
     tab.page.keyboard.press("Space")
-    tab.expect_query(step="softmax", model="toy", beside="1")
-    tab.page.get_by_role("combobox", name="Mask").focus()
+    tab.expect_query(step="softmax", model="toy", at="A-15", beside="1")
+    # The controls of a line are one stop, with arrows inside.
+    tab.page.keyboard.press("ArrowLeft")
+    expect(tab.control("Mask")).to_be_focused()
     tab.page.keyboard.press("ArrowDown")
-    tab.page.keyboard.press("Enter")
-    tab.expect_query(step="softmax", model="toy", beside="1", mask="causal")
+    tab.expect_query(step="softmax", model="toy", at="A-15", beside="1", mask="causal")
 
 
 def test_tokens_are_one_stop_with_arrows_inside(opened):

@@ -28,6 +28,14 @@ def shared_tab(new_shared_tab):
     return new_shared_tab()
 
 
+def opened(tab):
+    """Open the field to draw in, which lies over the page, if it is shut."""
+    if not field(tab).is_visible():
+        tab.page.get_by_role("button", name="Draw or choose a digit").click()
+        expect(field(tab)).to_be_visible()
+    return tab
+
+
 def field(tab):
     return tab.page.get_by_role("application", name=re.compile("^Draw a digit"))
 
@@ -43,7 +51,7 @@ def at(tab, row, column):
 
 
 def draw(tab, strokes):
-    field(tab).scroll_into_view_if_needed()
+    field(opened(tab)).scroll_into_view_if_needed()
     for first, *others in strokes:
         tab.page.mouse.move(*at(tab, *first))
         tab.page.mouse.down()
@@ -53,7 +61,7 @@ def draw(tab, strokes):
 
 
 def clear(tab):
-    tab.page.get_by_role("button", name="Clear").click()
+    opened(tab).page.get_by_role("button", name="Clear").click()
     expect(tab.notices.first).to_have_text(re.compile("^The field is empty: draw a digit in it"))
 
 
@@ -130,6 +138,7 @@ def test_what_is_drawn_stays_when_the_page_is_loaded_anew(shared_tab, model):
     tab.page.reload()
     tab.settled()
     assert expect_answer(tab, model) == drawn
+    opened(tab)
     assert greys_of(tab) == [GREYS.index(character) for character in drawn]
 
 
@@ -147,7 +156,7 @@ def greys_of(tab):
 def test_it_can_be_drawn_with_the_keyboard(shared_tab, model):
     tab = shared_tab.go(model=MODEL, text=BLANK, step="softmax")
     said = tab.page.locator(".st-key-drawing .readout")
-    field(tab).focus()
+    field(opened(tab)).focus()
     # From the middle to the upper left corner, and down the third column.
     for key in (*["ArrowUp"] * 5, *["ArrowLeft"] * 5, *["ArrowRight"] * 2):
         tab.page.keyboard.press(key)
@@ -170,10 +179,13 @@ def test_it_can_be_drawn_with_the_keyboard(shared_tab, model):
 def test_a_digit_is_chosen_and_its_patches_and_heads_are_looked_at(shared_tab, model):
     tab = shared_tab.go(model=MODEL, step="softmax")
     picture = list(DIGITS)[3]
-    tab.page.get_by_role("group", name="Digits to choose from").get_by_role("button", name="3", exact=True).click()
+    opened(tab).page.get_by_role("group", name="Digits to choose from").get_by_role(
+        "button", name="3", exact=True
+    ).click()
     tab.expect_query(model=MODEL, step="softmax", text=picture)
     assert expect_answer(tab, model) == picture
     trace = model.trace(picture)
+    tab.page.keyboard.press("Escape")
     overlay(tab).get_by_role("button", name=re.compile("^r2c3, weight")).click()
     query = {"model": MODEL, "step": "softmax", "text": picture, "word": "7"}
     tab.expect_query(**query)
@@ -197,7 +209,7 @@ def test_a_digit_is_chosen_and_its_patches_and_heads_are_looked_at(shared_tab, m
 
 def test_a_finger_draws_and_does_not_scroll(new_tab, model):
     tab = new_tab(viewport=NARROW, has_touch=True).go(model=MODEL, text=BLANK)
-    touch = tab.page.context.new_cdp_session(tab.page)
+    touch = opened(tab).page.context.new_cdp_session(tab.page)
     (first, *others), before = SEVEN[0], field(tab).bounding_box()
     send(touch, "touchStart", at(tab, *first))
     for point in others:

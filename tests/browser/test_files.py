@@ -28,8 +28,8 @@ def open_scores(page, url):
 def expect_styled(page):
     """The page's own style sheet counts, over Streamlit's, and a component's."""
     expect(page.locator(".st-key-step")).to_have_css("display", "grid")
-    expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1760px")
-    expect(page.locator(".stepper")).to_have_css("display", "grid")
+    expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1840px")
+    expect(page.locator(".stepper")).to_have_css("container-type", "inline-size")
 
 
 def test_a_browser_fetches_them_once(server, context):
@@ -37,7 +37,7 @@ def test_a_browser_fetches_them_once(server, context):
     open_scores(page, server.url)
     expect_styled(page)
     first = page.evaluate(TRAVELLED)
-    assert {"page", "matrix", "stepper", "share"} <= set(first)
+    assert {"page", "matrix", "stepper", "line"} <= set(first)
     assert all(first.values())
     again = context.new_page()
     open_scores(again, server.url)
@@ -45,14 +45,17 @@ def test_a_browser_fetches_them_once(server, context):
     assert again.evaluate(TRAVELLED) == dict.fromkeys(first, 0)
 
 
+@pytest.mark.slow
 def test_they_are_found_under_a_base_path_on_every_page(context, tmp_path):
     command = (*LOCAL, "--server.baseUrlPath=school/eight")
     with serve(tmp_path / "log", command=command, base="/school/eight") as server:
         page = context.new_page()
         open_scores(page, server.url)
         expect_styled(page)
+        page.get_by_role("button", name="Learn", exact=True).click()
         page.get_by_role("link", name="What this is").click()
         expect(page.locator(".matrix [role=application]").first).to_be_visible()
+        page.get_by_role("button", name="Explore", exact=True).click()
         page.get_by_role("link", name="All heads").click()
         for picture in (".atlas", ".head-view"):
             expect(page.locator(picture)).to_be_visible()

@@ -20,7 +20,7 @@ def test_a_deep_link_may_be_the_very_first_request(fresh, new_tab, models):
     expect(first.detail).to_contain_text("q(the (1)) · k(cat)")
     assert first.query() == query
     # The other page is there too, for this one and for the next to come.
-    first.page.get_by_role("link", name="What this is").click()
+    first.to_page("What this is")
     expect(first.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
     second = new_tab(at=fresh).go("")
     expect(second.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
@@ -29,11 +29,8 @@ def test_a_deep_link_may_be_the_very_first_request(fresh, new_tab, models):
     assert "Traceback" not in fresh.printed()
 
 
-def test_the_toys_picture_is_there_before_bert_is_loaded(fresh, new_tab, models):
-    tab = new_tab(at=fresh)
-    tab.page.goto(fresh.url)
-    toy = tab.matrix("toy", "front")
-    toy.expect_to_show(models["toy"].trace("The cat sat on the mat").layers[0].head(1).weights)
-    tab.settled()
-    bert = models["minilm-l6"].trace("The cat sat on the mat").layers[5].head(6).weights
+def test_the_front_door_of_a_fresh_server_asks_and_shows(fresh, new_tab, models):
+    tab = new_tab(at=fresh).go("")
+    tab.page.locator(".st-key-question").get_by_text("mat", exact=True).click()
+    bert = models["minilm-l6"].trace("The cat sat on the mat").layers[2].head(8).weights
     tab.matrix("minilm-l6", "front").expect_to_show(bert)

@@ -68,6 +68,7 @@ def test_another_word_asks_again_and_back_returns_to_the_answer(tab):
     expect(tab.matrix("scores").cell(0, 0)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_narrow_dark_screen_has_room_for_the_question(new_tab):
     tab = new_tab(viewport={"width": 390, "height": 844}, color_scheme="dark")
     for step in ("embed", "softmax"):

@@ -38,6 +38,28 @@ READ = """async ({ data, places }) => {
   return said;
 }"""
 
+# Shows a matrix, and returns what marks it as beyond the colours, and how the full colours and their ends look.
+MARKS = """async (data) => {
+  const { default: draw, styles, ask } = await import(new URL("./_attention/matrix.js", document.baseURI));
+  const host = document.createElement("div");
+  host.style.width = "900px";
+  document.body.prepend(host);
+  const parentElement = host.attachShadow({ mode: "open" });
+  parentElement.adoptedStyleSheets = [styles];
+  draw({ data, parentElement, ask, setStateValue() {} });
+  const corners = [...parentElement.querySelectorAll(".corner")].map((corner) => corner.getAttribute("d"));
+  const fill = (row, column) =>
+    parentElement.querySelector(`rect[data-row="${row}"][data-column="${column}"]`)?.getAttribute("fill");
+  const found = {
+    n: corners.join("").split("M").length - 1,
+    ends: [...parentElement.querySelectorAll(".legend > span:not(.strip)")].map((end) => end.textContent),
+    caption: parentElement.querySelector(".caption").textContent,
+    fills: [fill(0, 0), fill(0, 1), fill(1, 0)],
+  };
+  host.remove();
+  return found;
+}"""
+
 shapes = st.tuples(st.integers(2, 40), st.integers(40, 60)).filter(lambda shape: shape[0] * shape[1] > MAX_CELLS)
 numbers = (
     st.floats(width=32, allow_infinity=False, allow_nan=False)
@@ -102,7 +124,7 @@ def test_every_cell_says_the_number_of_the_record(bare, shape, data, palette):
     assert "shades" in payload
     cell = st.tuples(st.integers(0, rows - 1), st.integers(0, columns - 1))
     # Those that stand out are where something can go wrong.
-    odd = [tuple(map(int, place)) for place in np.argwhere(picture.drawn != np.median(picture.drawn))[:6]]
+    odd = [tuple(map(int, place)) for place in np.argwhere(picture.drawn != np.median(picture.drawn.astype(float)))[:6]]
     places = [(0, 0), (rows - 1, 0), (rows - 1, columns - 1), *odd, *data.draw(st.lists(cell, max_size=4))]
     found = tab.page.evaluate(READ, {"data": payload, "places": [list(each) for each in places]})
     assert found == [said_of(picture.drawn[place], picture.masked) for place in places]
@@ -117,7 +139,7 @@ def test_only_who_points_at_a_picture_asks_for_its_numbers(tab, models):
     # The number of the cell that is open is read at once.
     picture = tab.matrix("change")
     said = picture.readout.locator("b").inner_text()
-    layer = models["minilm-l6"].trace("The cat sat on the mat").layers[models["minilm-l6"].info.default_layer]
+    layer = models["minilm-l6"].trace("The cat sat on the mat").layers[2]
     assert any(said == said_of(value) for value in layer.output().ravel())
     assert asked() == []
     picture.expect_to_show(layer.output())
@@ -140,10 +162,27 @@ def test_where_a_number_cannot_be_had_that_is_said_and_tried_again(tab, models):
     tab.page.mouse.move(0, 0)
     picture.picture.hover(position={"x": 200, "y": 100})
     picture.picture.press("Control+Home")
-    layer = models["minilm-l6"].trace("The cat sat on the mat").layers[models["minilm-l6"].info.default_layer]
+    layer = models["minilm-l6"].trace("The cat sat on the mat").layers[2]
     expect(picture.readout.locator("b")).to_have_text(said_of(layer.output()[0, 0]))
     # The browser's own word on the answer above.
     tab.errors = [error for error in tab.errors if "410" not in error]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(6, 40), (9, 600)])
+def test_one_number_far_beyond_the_others_does_not_bleach_them_and_has_a_corner(tab, rows, columns):
+    tab.go(model="toy", step="scores")
+    values = np.full((rows, columns), 2, np.float32)
+    values[0, 0], values[1, 0] = 22543, -2
+    names = {"row_labels": tuple(map(str, range(rows))), "column_labels": tuple(map(str, range(columns)))}
+    axes = {"row_axis": "tokens", "column_axis": "dimensions", "palette": "signed", "alt": "Numbers."}
+    data = Matrix(name="one", title="X", values=values, **names, **axes)
+    for payload in (data.payload(), data.payload(lambda name: f"./{name}")):
+        found = tab.page.evaluate(MARKS, payload)
+        assert found["n"] == 1
+        assert found["ends"] == ["≤ −2.0", "≥ 2.0"]
+        assert found["caption"].endswith("−2.00 … 22543.00 · 1 cell beyond ±2.00 has a corner")
+        # The largest of the usual numbers has the full colour, as the outlier does.
+        assert found["fills"][0] == found["fills"][1] != found["fills"][2] or rows * columns > MAX_CELLS
 
 
 def test_the_log_says_nothing_of_who_asks(tab, server):
@@ -157,12 +196,10 @@ def test_the_log_says_nothing_of_who_asks(tab, server):
 
 def test_a_file_has_all_its_numbers(tab):
     tab.go(model="minilm-l6", step="heads")
-    with tab.page.expect_download() as download:
-        tab.page.get_by_role("button", name="Download", exact=True).click()
-    written = download.value.path().read_text("utf-8")
+    written = tab.download_page().path().read_text("utf-8")
     assert "/numbers/" not in written
     given = json.loads(written.split('id="given">')[1].split("</script>")[0])
     (change,) = [each["data"] for each in given["pictures"] if each["data"].get("name") == "change"]
-    layer = load("minilm-l6").trace("The cat sat on the mat").layers[load("minilm-l6").info.default_layer]
+    layer = load("minilm-l6").trace("The cat sat on the mat").layers[2]
     found = np.frombuffer(base64.b64decode(change["values"]), "<f4").reshape(layer.output().shape)
     np.testing.assert_allclose(found, layer.output(), rtol=1e-5, atol=1e-6)

@@ -32,7 +32,7 @@ def shared_tab(new_shared_tab):
     return new_shared_tab()
 
 
-@pytest.mark.parametrize("step", sweep(STEPS, quick=[STEPS[0], STEPS[-1]]), ids=lambda step: step.key)
+@pytest.mark.parametrize("step", sweep(STEPS, quick=[STEPS[-1]]), ids=lambda step: step.key)
 def test_every_step_can_be_read_by_everybody(shared_tab, step):
     if shared_tab.page.url == "about:blank":
         shared_tab.go()
@@ -41,7 +41,7 @@ def test_every_step_can_be_read_by_everybody(shared_tab, step):
 
 
 # Of the places, one of each kind of picture.
-QUICK = ("the front door", "the models", "what patches look at", "all heads, sorted", "side by side", "a bad link")
+QUICK = ("the front door", "all heads, sorted", "side by side")
 
 
 @pytest.mark.parametrize("name", sweep(PLACES, QUICK))
@@ -51,6 +51,7 @@ def test_every_place_can_be_read_by_everybody(shared_tab, name):
     check(shared_tab)
 
 
+@pytest.mark.slow
 def test_what_lies_open_can_be_read_too(shared_tab):
     """The table of a cell, the code and the tables behind the pictures."""
     shared_tab.go(step="softmax", model="toy")
@@ -61,6 +62,7 @@ def test_what_lies_open_can_be_read_too(shared_tab):
         check(shared_tab)
 
 
+@pytest.mark.slow
 def test_what_grouped_queries_save_can_be_read_too(shared_tab):
     shared_tab.go(step="qkv", model="vit-digits")
     shared_tab.page.get_by_text("What grouped queries save").click()
@@ -70,11 +72,10 @@ def test_what_grouped_queries_save_can_be_read_too(shared_tab):
 
 def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
     tab = new_tab(viewport=NARROW, has_touch=True).go(step="scores", model="toy", beside="1")
-    for name in ("What this is", "All heads"):
-        tab.page.get_by_role("link", name=name).click(trial=True)
-    tab.alternatives("Model").get_by_role("radio", name="BERT").click(trial=True)
-    for name in ("Mask", "Word"):
-        tab.page.get_by_role("combobox", name=name).click(trial=True)
+    for name in ("Learn", "Explore", "More"):
+        tab.menu(name).page.keyboard.press("Escape")
+    for name in ("Model", "Mask", "Word"):
+        tab.control(name).click(trial=True)
     for pane in range(2):
         tab.page.get_by_role("combobox", name="Head").nth(pane).click(trial=True)
     for button in tab.steps.get_by_role("button").all():

@@ -71,6 +71,7 @@ def test_a_file_of_ones_own_is_measured_and_a_bad_line_named(tab, models):
     expect(tab.words.filter(has_text="over 2 sentences")).to_contain_text(f"entropy is {one.entropy:.2f} nats")
 
 
+@pytest.mark.slow
 def test_of_a_file_that_is_far_too_large_the_beginning_counts(tab):
     tab.go(PAGE, model="toy")
     upload(tab, "A cat sat on the mat.\n" * 150_000)
@@ -92,9 +93,9 @@ def test_cancelling_stops_the_work_and_keeps_what_was_done(tab):
     expect(tab.words.filter(has_text=f"over {n_done:,} sentences")).to_be_visible()
     # Nobody works on: another head is from as many sentences.
     tab.select("Head", "3 of 12")
-    tab.expect_query(head="3")
+    tab.expect_query(layer="3", head="3")
     expect(notice).to_have_text(said)
-    expect(tab.words.filter(has_text=f"Layer 6, head 3, over {n_done:,} sentences")).to_be_visible()
+    expect(tab.words.filter(has_text=f"Layer 3, head 3, over {n_done:,} sentences")).to_be_visible()
     # It goes on from there, and can be cancelled again.
     tab.page.get_by_role("button", name="Go on").click()
     cancel(tab)
@@ -103,6 +104,7 @@ def test_cancelling_stops_the_work_and_keeps_what_was_done(tab):
     tab.settled()
 
 
+@pytest.mark.slow
 def test_the_log_holds_nothing_of_a_file(new_tab, tmp_path):
     with serve(tmp_path / "log", {"STREAMLIT_LOGGER_LEVEL": "info"}) as server:
         tab = new_tab(at=server).go(PAGE, model="toy")
@@ -124,6 +126,7 @@ def test_somebody_else_sees_nothing_of_a_file(new_tab):
     expect(other.words.filter(has_text="over 500 sentences").first).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", sweep(["toy", "minilm-l6"], quick=["toy"]))
 def test_everybody_can_read_it(tab, model):
     check(tab.go(PAGE, model=model))

@@ -19,6 +19,7 @@ def broken(request, tmp_path):
         yield server, request.param
 
 
+@pytest.mark.slow
 def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken, new_tab, models):
     server, kind = broken
     words = "are not installed" if kind == "missing" else "are not the published ones"
@@ -38,11 +39,15 @@ def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken
     tab.matrix("weights").expect_to_show(toy.weights)
     expect(tab.notices).to_have_count(0)
 
-    tab.page.get_by_role("link", name="What this is").click()
+    tab.to_page("What this is")
     expect(tab.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
-    expect(tab.notices).to_contain_text(words)
+    expect(tab.notices).to_have_count(0)
+    tab.page.get_by_role("button", name="Show me").click()
     tab.matrix("toy", "front").expect_to_show(toy.weights)
-    tab.page.get_by_role("link", name="All heads").click()
+    tab.pick("Model", "BERT")
+    expect(tab.notices).to_contain_text(words)
+    tab.pick("Model", "Toy")
+    tab.to_page("All heads")
     expect(tab.page).to_have_url(re.compile("/all_heads"))
     tab.settled()
     assert "Traceback" not in server.printed()

@@ -72,6 +72,7 @@ def fetch(tab, model_id):
     tab.page.get_by_role("button", name="Download", exact=True).click()
 
 
+@pytest.mark.slow
 def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, running, hub, new_tab):
     hub.drip_seconds = 0.4
     expect(card(page, ALIAS)).to_contain_text("on the hub")
@@ -95,10 +96,10 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     expect(page.heading.first).to_contain_text("Cut the sentence into tokens")
     expect(page.proof).to_contain_text(f"{ALIAS}'s own output")
     # ... and chosen on another page, from a list now that there are many.
-    page.page.get_by_role("link", name="All heads").click()
+    page.to_page("All heads")
     expect(page.page.get_by_role("combobox", name="Model")).to_have_value(ALIAS)
     page.select("Model", "Toy")
-    page.expect_query(model="toy")
+    page.expect_query(model="toy", at="A-19")
 
 
 def test_who_cancels_sees_that_nothing_is_left(page, hub):
@@ -111,6 +112,7 @@ def test_who_cancels_sees_that_nothing_is_left(page, hub):
     expect(card(page, "tiny/llama")).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
@@ -148,6 +150,7 @@ def test_a_folder_of_the_owner_is_there_and_one_that_is_not_says_so(page):
     expect(whole).to_have_text(re.compile("^[0-9a-f]{64}$"))
 
 
+@pytest.mark.slow
 def test_it_can_be_read_by_everybody(page, hub):
     hub.drip_seconds = 0.4
     fetch(page, "tiny/llama")

@@ -4,6 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from attention.lesson.opening import first_place
 from tests.browser.looks import check
 from tests.browser.tab import is_rounded, is_said
 
@@ -35,8 +36,9 @@ def head_of(models, model):
     """Queries and keys of the model's own head, as torch tensors, and the factor of the scores."""
     info = models[model].info
     trace = models[model].trace(SENTENCE)
-    layer = trace.layers[info.default_layer]
-    vectors = [torch.tensor(each[info.default_head]) for each in (layer.queries, layer.keys)]
+    first, head = first_place(info, SENTENCE)
+    layer = trace.layers[first]
+    vectors = [torch.tensor(each[head]) for each in (layer.queries, layer.keys)]
     return [token.text for token in trace.tokens], *vectors, info.d_head**-0.5
 
 
@@ -142,6 +144,7 @@ def test_a_long_sentence_moves_inside_and_the_page_stays_where_it_is(opened):
     expect(Neuron(tab).queries.nth(100)).to_be_in_viewport()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [{"model": "toy", "mask": "causal"}, {"pair": "It was tired"}])
 def test_it_can_be_read_by_everybody(opened, query):
     check(opened(PAGE, text=SENTENCE, **query))

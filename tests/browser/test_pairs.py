@@ -27,12 +27,13 @@ def head_matrix(tab):
 
 def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_there(opened, new_tab, models):
     tab = opened("all_heads")
+    tab.field.click()
     field = tab.page.get_by_role("textbox", name="Second sentence")
     field.fill(SECOND)
     field.press("Enter")
     tab.expect_query(pair=SECOND)
     trace = models["minilm-l6"].trace(FIRST, SECOND)
-    weights = trace.layers[5].head(6).weights
+    weights = trace.layers[2].head(8).weights
     head_matrix(tab).expect_to_show(weights)
     expect(head_matrix(tab).root.locator(".group")).to_have_text(["A", "B", "A", "B"])
 
@@ -59,7 +60,7 @@ def test_the_steps_show_the_pair_and_its_numbers(opened, models):
     expect(tab.chips.locator(".text")).to_have_count(12)
     expect(tab.page.locator(".tokens .sentence")).to_have_text(["A", "B"])
     tab.to_step("Softmax")
-    weights = models["minilm-l6"].trace(FIRST, SECOND).layers[5].head(6).weights
+    weights = models["minilm-l6"].trace(FIRST, SECOND).layers[2].head(8).weights
     tab.matrix("weights").expect_to_show(weights)
     tab.matrix("weights").click(10, 2)
     tab.expect_query(pair=SECOND, step="softmax", cell="weights-10-2", word="10")
@@ -72,6 +73,7 @@ def test_the_steps_show_the_pair_and_its_numbers(opened, models):
     expect(tab.matrix("weights").root.locator(".shape")).to_have_text("8×8")
 
 
+@pytest.mark.slow
 def test_pins_heads_and_threshold_are_in_the_address_and_lead_somebody_else_there(opened, new_tab):
     tab = opened("all_heads", pair=SECOND)
     lines = tab.page.locator(".st-key-head_view")
@@ -82,24 +84,24 @@ def test_pins_heads_and_threshold_are_in_the_address_and_lead_somebody_else_ther
     heads = lines.locator("button.head")
     heads.nth(0).click()
     heads.nth(1).click()
-    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-7")
+    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-9")
     lines.get_by_role("slider").focus()
     tab.page.keyboard.press("End")
-    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-7", least="0.5")
+    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-9", least="0.5")
     # In a part of the text, a pin keeps its token.
     tab.pick("Lines from → to", "B → A")
-    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-7", least="0.5", block="BA")
+    tab.expect_query(pair=SECOND, pins="query-3-10", on="1-2-9", least="0.5", block="BA")
     expect(lines.locator(".query .token[aria-pressed=true] .text")).to_have_text(["tired"])
 
     there = new_tab(viewport={"width": 1400, "height": 900}).go_to(tab.page.url)
     lines = there.page.locator(".st-key-head_view")
     expect(lines.locator(".query .token[aria-pressed=true] .text")).to_have_text(["tired"])
-    expect(lines.locator("button.head[aria-pressed=true]")).to_have_text(["Head 1", "Head 2", "Head 7"])
+    expect(lines.locator("button.head[aria-pressed=true]")).to_have_text(["Head 1", "Head 2", "Head 9"])
     expect(lines.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^0.5:"))
     lines.get_by_role("button", name="Unpin all").click()
-    there.expect_query(pair=SECOND, on="1-2-7", least="0.5", block="BA")
+    there.expect_query(pair=SECOND, on="1-2-9", least="0.5", block="BA")
     # Another head is shown alone.
-    there.select("Head", "8 of 12").expect_query(pair=SECOND, head="8", least="0.5", block="BA")
+    there.select("Head", "8 of 12").expect_query(pair=SECOND, layer="3", head="8", least="0.5", block="BA")
     expect(lines.locator("button.head[aria-pressed=true]")).to_have_text(["Head 8"])
 
 
@@ -110,13 +112,13 @@ def test_quick_presses_all_count(opened):
     lines.locator("button.head").first.evaluate(
         "first => [...first.parentNode.children].slice(0, 5).forEach(button => button.click())"
     )
-    tab.expect_query(on="1-2-3-4-5-7")
+    tab.expect_query(on="1-2-3-4-5-9")
     expect(lines.locator("button.head[aria-pressed=true]")).to_have_count(6)
 
 
 def test_an_example_is_one_click_away(opened):
     tab = opened("all_heads")
-    tab.pick("Pairs", "Who wrote the book? | The book was written by Jane")
+    tab.pick_example("Who wrote the book? | The book was written by Jane")
     tab.expect_query(text="Who wrote the book?", pair="The book was written by Jane")
     assert "jane" in head_matrix(tab).labels()
 
@@ -128,6 +130,7 @@ def test_the_toy_says_that_it_takes_one_text_and_shows_it(opened, models):
     assert np.isclose(models["toy"].trace(FIRST).layers[0].head(1).weights.sum(), 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "query"),
     [

@@ -63,6 +63,8 @@ def test_a_key_that_is_pressed_while_the_model_is_being_loaded_counts(new_tab, t
         tab.page.keyboard.press("ArrowRight")
         tab.expect_query(step="scale")
         expect(tab.heading).to_have_text(re.compile("^5"))
+        # Before its server goes: a page that calls for it in vain would tell so.
+        tab.page.close()
 
 
 @pytest.fixture
@@ -82,6 +84,7 @@ def restarted(new_tab, tmp_path):
         tab.page.close()
 
 
+@pytest.mark.slow
 def test_the_first_press_after_a_restart_counts(restarted):
     restarted.next()
     restarted.expect_query(model="toy", step="mask")
@@ -92,3 +95,10 @@ def test_a_sentence_that_is_typed_after_a_restart_counts(restarted):
     restarted.type_sentence("Two small birds sing")
     restarted.expect_query(model="toy", step="scale", text="Two small birds sing")
     expect(restarted.field).to_have_value("Two small birds sing")
+
+
+def test_a_page_and_a_model_that_are_chosen_at_once_are_both_there(tab):
+    tab.go(model="minilm-l6")
+    tab.to_page("All heads").pick("Model", "Toy")
+    expect(tab.page).to_have_title(re.compile("^All heads"))
+    tab.expect_query(model="toy", at="A-15")

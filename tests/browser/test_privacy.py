@@ -45,7 +45,7 @@ def test_the_log_does_not_hold_what_was_typed(server_with, new_tab):
     tab = new_tab(at=server).go("", text=f"{SECRET} <b> by a link")
     expect(tab.field).to_have_value(f"{SECRET} <b> by a link")
     tab.type_sentence(f"{SECRET} typed")
-    tab.page.get_by_role("link", name="Step by step").click()
+    tab.to_page("Step by step")
     expect(tab.chips.filter(has_text="##aran")).to_have_count(1)
     tab.to_step("Scores").matrix("scores").click(1, 1)
     expect(tab.detail).to_contain_text("q(velvet)")
@@ -54,6 +54,7 @@ def test_the_log_does_not_hold_what_was_typed(server_with, new_tab):
     expect_nothing_of(SECRET, server)
 
 
+@pytest.mark.slow
 def test_the_log_does_not_hold_what_was_typed_when_a_model_fails(server_with, new_tab, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(FAILING_TOY)
     server = server_with(PYTHONPATH=f"{tmp_path}:{ROOT}")

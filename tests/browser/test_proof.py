@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 TEXT = "The old dog sat near a new table"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "queries"), [("toy", "X·W_Q + b_Q"), ("minilm-l6", "X·W_Q + b_Q")])
 def test_each_link_of_the_proof_is_a_key_away_and_its_difference_is_there(tab, models, model, queries):
     tab.go("step_by_step", text=TEXT, model=model)

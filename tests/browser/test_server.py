@@ -121,6 +121,7 @@ def test_the_recorder_hears_what_it_is_to_hear(tmp_path):
     assert called(tmp_path / "record") == ["socket.getaddrinfo 192.0.2.1"]
 
 
+@pytest.mark.slow
 def test_nobody_is_called(recorded, new_tab):
     server, record = recorded
     assert called(record) == []
@@ -197,6 +198,7 @@ def test_what_streamlit_looks_for_below_a_page_is_not_there(recorded):
         assert ask(recorded[0], path)[0] == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", ["x", "x/y/", "//elsewhere.example"])
 def test_a_browser_that_is_sent_below_a_page_shows_the_page(server, new_tab, below):
     tab = new_tab().go_to(f"{server.url}/step_by_step/{below}?text=Two+birds+%26+a+cat&model=toy&step=scores")
@@ -283,6 +285,7 @@ def test_a_page_takes_nothing_from_elsewhere(server, elsewhere, bare_page):
     assert asked == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", sweep(["", SCHOOL, "self MINE"], quick=["", "self MINE"]))
 def test_who_may_frame_the_app_is_the_owners_choice(elsewhere, bare_page, tmp_path, allowed):
     url, _ = elsewhere

@@ -13,7 +13,7 @@ OWN = "Two small birds sing"
 
 
 PRESSES = {
-    "an example": lambda tab: tab.pick("Examples", EXAMPLE),
+    "an example": lambda tab: tab.pick_example(EXAMPLE),
     "own words": lambda tab: tab.type_sentence(OWN),
     "the toy": lambda tab: tab.pick("Model", "Toy"),
     "BERT": lambda tab: tab.pick("Model", "BERT"),
@@ -27,19 +27,20 @@ PRESSES = {
 CASES = [
     (["an example", "next"], {}, {"text": EXAMPLE, "step": "scale"}),
     (["own words", "next"], {}, {"text": OWN, "step": "scale"}),
-    (["own words", "the toy"], {}, {"text": OWN, "model": "toy"}),
+    (["own words", "the toy"], {}, {"text": OWN, "model": "toy", "at": "A-4"}),
     (["own words", "code"], {}, {"text": OWN, "panel": "numpy"}),
     (["an example", "own words"], {}, {"text": OWN}),
     (["own words", "an example"], {}, {"text": EXAMPLE}),
     (["the toy", "own words"], {}, {"model": "toy", "text": OWN}),
-    (["the toy", "a head"], {}, {"model": "toy", "head": "2"}),
+    (["the toy", "a head"], {}, {"model": "toy", "at": "A-15", "head": "2"}),
     (["the toy", "a cell"], {}, {"model": "toy", "cell": "scores-1-2", "word": "1"}),
-    (["the toy", "BERT"], {"head": "3"}, {}),
+    (["the toy", "BERT"], {"head": "3"}, {"at": "A-15"}),
     (["BERT", "own words", "next"], {"model": "toy"}, {"text": OWN, "step": "scale"}),
     (["next", "the toy", "an example"], {}, {"model": "toy", "text": EXAMPLE, "step": "scale"}),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("presses", "start", "end"),
     sweep(CASES, quick=CASES[::3]),
@@ -56,5 +57,5 @@ def test_no_press_is_lost_and_none_is_made_up(tab, presses, start, end):
     tab.expect_query(**{"step": "scores", **end})
     expect(tab.field).to_have_value(end.get("text", "The cat sat on the mat"))
     chosen = "Toy" if end.get("model") == "toy" else "BERT"
-    expect(tab.alternatives("Model").get_by_role("radio", name=chosen, exact=True)).to_be_checked()
+    tab.expect_chosen("Model", chosen)
     expect(tab.notices).to_have_count(0)

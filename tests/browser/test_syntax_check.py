@@ -72,7 +72,7 @@ def test_ones_own_sentence_is_there_at_the_head_and_the_relation_on_coming_back(
     tab.page.get_by_role("link", name=f"Step through this head on “{own}”").click()
     expect(tab.field).to_have_value(own)
     tab.expect_query(text=own, step="softmax", **place)
-    tab.page.get_by_role("link", name="Syntax check").click()
+    tab.to_page("Syntax check")
     expect(tab.page.get_by_role("combobox", name="Relation")).to_have_value("nsubj")
     tab.expect_query(text=own, step="softmax", relation="nsubj", **place)
 
@@ -89,5 +89,6 @@ def test_a_row_of_the_table_chooses_its_relation(tab):
     expect(relation).to_have_value("det")
 
 
+@pytest.mark.slow
 def test_everybody_can_read_it(tab):
     check(tab.go(PAGE))

@@ -41,6 +41,7 @@ def names(tokens):
     return [token.text for token in tokens]
 
 
+@pytest.mark.slow
 def test_a_deep_link_to_cross_attention_may_be_the_very_first_request(fresh, new_tab, trace):
     query = {"model": MODEL, "text": FRENCH, "part": "cross", "step": "softmax", "layer": "1", "head": "2"}
     tab = new_tab(at=fresh).go(**query)
@@ -74,7 +75,7 @@ def test_parts_and_sentences_are_chosen_and_back_leads_to_those_before(shared_ta
 def expect_part(tab, query, trace, part):
     """The address and the numbers are those of a part, in the head that is shown where nobody has chosen one."""
     tab.expect_query(**query)
-    expect(tab.alternatives("Attention").get_by_role("radio", name=part, exact=True)).to_be_checked()
+    tab.expect_chosen("Attention", part)
     wanted = trace.part(part)
     weights = tab.matrix("weights")
     weights.expect_to_show(drawn_weights(wanted.layers[1].head(2)), masked="0")
@@ -98,7 +99,7 @@ def test_a_copied_link_leads_somebody_else_to_the_same_part(new_tab, other):
     tab.go(model=MODEL, text=OTHER, part="cross", step="scores")
     tab.matrix("scores").click(4, 1)
     tab.expect_query(model=MODEL, text=OTHER, part="cross", step="scores", cell="scores-4-1", word="4")
-    tab.page.get_by_role("button", name="Copy link").click()
+    tab.copy_link()
     expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
     there = new_tab().go_to(tab.page.evaluate("() => navigator.clipboard.readText()"))
     assert there.query() == tab.query()

@@ -21,12 +21,11 @@ PAGES = {
     "Models": "Models",
 }
 WITHOUT_A_FIELD = ("Many sentences", "Syntax check", "Models")
-WITHOUT_A_CHOICE_OF_MODEL = ("What this is", "Models")
 WITH_A_WORD = ("Step by step", "All heads", "Neuron view")
 
 
 def menu(tab, page):
-    tab.page.locator(".st-key-masthead").get_by_role("link", name=page, exact=True).click()
+    tab.to_page(page)
 
 
 def expect_page(tab, page, chosen=CHOSEN):
@@ -35,9 +34,7 @@ def expect_page(tab, page, chosen=CHOSEN):
     tab.expect_query(**chosen)
     if page not in WITHOUT_A_FIELD:
         expect(tab.field).to_have_value(chosen["text"])
-    if page not in WITHOUT_A_CHOICE_OF_MODEL:
-        name = {"toy": "Toy", "translator-fr-en": "Translator"}[chosen["model"]]
-        expect(tab.alternatives("Model").get_by_role("radio", name=name)).to_be_checked()
+    tab.expect_chosen("Model", {"toy": "Toy", "translator-fr-en": "Translator"}[chosen["model"]])
     if page in WITH_A_WORD:
         position = int(chosen["word"])
         word = tab.page.get_by_role("combobox", name="Word")
@@ -48,11 +45,12 @@ def expect_page(tab, page, chosen=CHOSEN):
 FEW = ["Step by step", "What this is", "Many sentences"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", sweep([FEW, [*PAGES]], quick=[FEW]), ids=len)
 def test_every_way_from_every_page_to_every_other_one_keeps_sentence_model_and_word(tab, pages):
     tab.go()
     tab.type_sentence(CHOSEN["text"]).expect_query(text=CHOSEN["text"])
-    tab.pick("Model", "Toy").expect_query(text=CHOSEN["text"], model="toy")
+    tab.pick("Model", "Toy").expect_query(text=CHOSEN["text"], model="toy", at="A-4")
     tab.select("Word", "3 sing")
     expect_page(tab, "Step by step")
     at = "Step by step"
@@ -71,6 +69,7 @@ def test_every_way_from_every_page_to_every_other_one_keeps_sentence_model_and_w
         at = one
 
 
+@pytest.mark.slow
 def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab):
     tab.go("")
     tab.page.get_by_role("link", name="See which words a translator looks at").click()
@@ -89,7 +88,7 @@ def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab)
     for page in ("Many sentences", "What this is"):
         tab.page.go_back()
         expect_page(tab, page, chosen)
-    assert "chat" in tab.matrix("translator-fr-en", "front").labels()
+    expect(tab.chips.filter(has_text="chat")).to_be_visible()
 
 
 def test_the_same_word_is_in_focus_in_every_model_and_back_leads_to_each(tab):

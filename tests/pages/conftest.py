@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +35,8 @@ class Shown:
         self.app = app
         self.presses = 0
         self.said = {}
+        # What has been chosen in each component.
+        self.chosen = {}
 
     def run(self):
         self.app._run(self.states())
@@ -61,7 +64,7 @@ class Shown:
     @property
     def proofs(self):
         (body,) = [body for body in self.html if 'aria-label="Proof"' in body]
-        return [html.unescape(line) for line in re.findall("<div>(.*?)</div>", body)]
+        return [html.unescape(re.sub("<[^>]+>", "", line)) for line in re.findall("<div>(.*?)</div>", body)]
 
     @property
     def exceptions(self):
@@ -69,24 +72,54 @@ class Shown:
 
     def component(self, key):
         """The data that a component of ours is mounted with."""
-        (proto,) = [element.proto for element in self.app.get("bidi_component") if element.key == key]
-        (data,) = json.loads(proto.json)
-        return data
+        pictures = {element.key: json.loads(element.proto.json)[0] for element in self.app.get("bidi_component")}
+        # Several matrices take turns in one place.
+        pane, _, name = key.partition("_")
+        stage = pictures.get(f"{pane}_stage", {})
+        return stage if key not in pictures and stage.get("name") == name else pictures[key]
 
     def components(self):
-        # Not the button that copies the link, which every page has.
-        return [element.key for element in self.app.get("bidi_component") if element.key != "share"]
+        # Not the lines of controls, which every page has.
+        return [key for key in self.lines_and_pictures() if "network" not in self.component(key)]
+
+    def lines_and_pictures(self):
+        return [element.key for element in self.app.get("bidi_component")]
+
+    def controls(self):
+        """The native controls, and the keys of their lines, by their names; those that open under a field too."""
+        lines = {key: self.component(key) for key in self.lines_and_pictures()}
+        found = {}
+        for key, line in lines.items():
+            for group in line["groups"] if "network" in line else ():
+                for control in group["controls"]:
+                    found |= {each["name"]: (each, key) for each in (control, *control.get("more", ()))}
+        return found
+
+    def choose_example(self, label, name="example"):
+        """Choose one of the examples that open under a field."""
+        for control, key in self.controls().values():
+            if control.get("examples", {}).get("name") == name:
+                return self.send(key, name, control["examples"]["labels"].index(label))
+        raise KeyError(name)
+
+    def to_page(self, page):
+        """Choose another page from the menu, which takes the session along."""
+        self.send("header", "page", page.address)
+        self.app.switch_page(page.file)
+        return self
 
     def charts(self):
         return [key for key in self.components() if "series" in self.component(key)]
 
     def choose(self, key, value):
-        """Change the widget with this key, as a person does."""
+        """Change the control or the widget with this key, as a person does."""
         self.widget(key).set_value(value)
         return self.run()
 
     def widget(self, name):
-        """The widget of this name, whose key may have a number behind it."""
+        """The control of this name, or the widget, whose key may have a number behind it."""
+        if name in self.controls():
+            return Native(self, name)
         found = [widget for kind in WIDGETS for widget in getattr(self.app, kind)]
         (widget,) = (widget for widget in found if re.fullmatch(rf"{name}(_\d+)?", widget.key))
         return widget
@@ -112,7 +145,8 @@ class Shown:
         (element,) = [each.proto for each in self.app.get("bidi_component") if each.key == key]
         self.presses += 1
         sent = {"value": value, "press": self.presses, "on": self.widget("drawn_after_page").value}
-        self.said[key] = WidgetState(id=element.id, json_value=json.dumps({name: sent}))
+        self.chosen.setdefault(element.id, {})[name] = sent
+        self.said[key] = WidgetState(id=element.id, json_value=json.dumps(self.chosen[element.id]))
         return self.states()
 
     def send(self, key, name, value):
@@ -124,6 +158,41 @@ class Shown:
         """Press Next, or Back."""
         keys = [step["key"] for step in self.component("stepper")["steps"]]
         return self.send("stepper", "choose", keys[keys.index(self.component("stepper")["current"]) + by])
+
+
+@dataclass(frozen=True)
+class Native:
+    """A control in a line: a list, a switch or a field of the browser's own."""
+
+    shown: Shown
+    name: str
+
+    @property
+    def data(self):
+        return self.shown.controls()[self.name][0]
+
+    @property
+    def label(self):
+        return self.data["label"]
+
+    @property
+    def options(self):
+        return self.data["options"]
+
+    @property
+    def is_numbered(self):
+        return self.data["kind"] == "list" and all(map(str.isdecimal, self.data["values"]))
+
+    @property
+    def value(self):
+        """What it shows; in a list of layers, heads or words, the place in the list."""
+        shown = self.data["value"]
+        return self.data["values"].index(shown) if self.is_numbered else shown
+
+    def set_value(self, value):
+        """Choose it; the browser says so with its next message."""
+        said = self.data["values"][value] if self.is_numbered else value
+        self.shown.sent(self.shown.controls()[self.name][1], self.name, said)
 
 
 WIDGETS = ("text_input", "selectbox", "segmented_control", "pills", "toggle")

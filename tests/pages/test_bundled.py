@@ -30,7 +30,9 @@ POEM = Reading(
     examples=("the cat sat", "the birds sang on the tree"),
     placeholder="Type a line",
     unit="syllable",
-    pieces="syllables",
+    label="Syllable",
+    part="Syllable part",
+    cut="Cut the line into syllables",
     invitation="There is no line yet: type one.",
     masks=("none", "causal"),
     first_focus=lambda words: words[-1],
@@ -84,12 +86,12 @@ def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
     entry = add()
     front = open_page("app.py", text="Two birds")
     assert front.exceptions == []
-    assert [heading.value for heading in front.app.subheader] == [info.name for info in bundled.infos()]
+    assert sorted(heading.value for heading in front.app.subheader) == sorted(info.name for info in bundled.infos())
     (way,) = [link.proto for link in front.app.get("page_link") if link.proto.label.startswith(entry.invitation.label)]
     assert way.query_string == f"text=Two+birds&model={MODEL}&step=scores"
     assert entry.info.summary in front.text
     (header,) = [each.value for each in front.app.header if "more model" in each.value]
-    assert header == "Four more models"
+    assert header == "Five more models"
     cards = open_page("pages/models.py")
     assert any("Tiny" in body and entry.weights.sha256 in body and entry.info.note in body for body in cards.html)
 
@@ -109,9 +111,9 @@ def test_a_kind_of_reading_that_is_added_needs_no_other_change(open_page, add, p
     assert shown.exceptions == []
     # It reads its own first example, and takes neither padding nor another model beside it nor a second sentence.
     assert (shown.view.text, shown.view.mask, shown.view.beside, shown.view.pair) == (POEM.first, "none", False, "")
-    assert shown.widget("text").proto.placeholder == POEM.placeholder
-    assert shown.widget("example").options == list(POEM.examples)
-    assert not [each for each in shown.app.toggle if each.label == "Side by side"]
+    assert shown.widget("text").data["hint"] == POEM.placeholder
+    assert shown.widget("text").data["examples"]["labels"] == list(POEM.examples)
+    assert "beside" not in shown.controls()
     assert shown.widget("mask").options == ["none", "causal"]
     if page == "pages/compare.py":
         assert any(f"Tiny reads {POEM.what}, and this page" in notice for notice in shown.notices)

@@ -53,17 +53,23 @@ def test_a_sentence_of_ones_own_is_compared_with_nothing_until_there_is_a_second
 
 
 def test_two_models_have_a_layer_and_a_head_each(open_page):
-    shown = open_page(PAGE, text="The cat sat").choose("compared", "two models")
+    shown = open_page(PAGE, text="The cat sat").choose("beside", 1)
     assert shown.exceptions == []
     shown.choose("layer", 1).choose("beside_head", 2)
-    assert shown.component("first")["title"] == "BERT, layer 2, head 7"
+    assert shown.component("first")["title"] == "BERT, layer 2, head 9"
     assert shown.component("second")["title"] == "Toy, layer 1, head 3"
-    assert shown.view.to_query() == {"text": "The cat sat", "beside": "1", "layer": "2", "beside_head": "3"}
+    assert shown.view.to_query() == {
+        "text": "The cat sat",
+        "beside": "1",
+        "layer": "2",
+        "head": "9",
+        "beside_head": "3",
+    }
     assert "changes" not in shown.components()
 
 
 def test_an_example_sets_both_sentences(open_page):
-    shown = open_page(PAGE).choose("versus_example", "The river bank was wet | The central bank was rich")
+    shown = open_page(PAGE).choose_example("The river bank was wet | … central bank was rich", "versus_example")
     assert (shown.view.text, shown.view.versus) == ("The river bank was wet", "The central bank was rich")
     assert shown.exceptions == []
 
@@ -95,3 +101,37 @@ def test_no_text_is_answered_with_an_invitation(open_page):
     shown = open_page(PAGE, text="", versus="x")
     assert shown.exceptions == []
     assert "Type a sentence" in shown.text
+
+
+def test_nothing_of_the_second_sentence_is_shown_before_the_guess(open_page):
+    answered = open_page(PAGE)
+    number = re.search(r"gives “animal” .{4} in the first sentence and (.{4}) in the second", answered.text).group(1)
+    shown = open_page(PAGE, guess="1")
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert {"second", "difference", "changes"}.isdisjoint(shown.components())
+    assert "first" in shown.components()
+    assert shown.component("question")["answers"] == ["more", "less", "the same"]
+    assert "verdict" not in shown.component("question")
+    assert "it gives animal 0.64 of its weight" in shown.text
+    assert number not in shown.text
+    assert not shown.app.get("download_button")
+    shown.send("question", "choose", 1)
+    assert shown.component("question")["verdict"] == "right"
+    assert number in shown.text
+    assert {"second", "difference", "changes"} <= set(shown.components())
+    # The link shows the same to somebody else; another pair is asked about anew.
+    there = open_page(PAGE, **shown.view.to_query())
+    assert there.component("question") == shown.component("question")
+    there.send("first", "select", {"matrix": there.component("first")["name"], "row": 1, "column": 2})
+    assert "verdict" not in there.component("question")
+    assert "second" not in there.components()
+
+
+def test_where_only_one_sentence_has_a_word_there_is_nothing_to_guess(open_page):
+    rows = open_page(PAGE).component("first")["rows"]
+    shown = open_page(
+        PAGE, text=TIRED, versus=WIDE, guess="1", cell=f"compare-{rows.index('tired')}-{rows.index('it')}"
+    )
+    assert "question" not in shown.components()
+    assert "There is nothing to guess about this pair" in " ".join(each.value for each in shown.app.caption)
+    assert "difference" in shown.components()

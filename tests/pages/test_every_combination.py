@@ -83,6 +83,6 @@ def test_a_mask_that_a_picture_has_not_is_gone_with_the_sentence_and_others_can_
     assert shown.notices == []
     assert (shown.view.mask, shown.widget("mask").value) == ("none", "none")
     assert "overlay" in shown.components()
-    hidden = shown.choose("mask", "causal").component("main_masked")
-    assert shown.choose("mask", "none").component("main_masked") != hidden
+    hidden = shown.choose("mask", "causal").component("main_stage")
+    assert shown.choose("mask", "none").component("main_stage") != hidden
     assert (shown.view.mask, shown.notices) == ("none", [])

@@ -6,6 +6,8 @@ import shutil
 import pytest
 import streamlit as st
 
+from attention.lesson.guess import words_of
+from attention.lesson.opening import first_place
 from attention.models import ModelUnavailableError, bundled, list_models, load, weights
 from attention.models.toy import ToyModel
 from tests import loaded
@@ -14,29 +16,51 @@ MODELS = {info.model_id: info for info in list_models()}
 SECRET = "xylophone quarantine"
 
 
-def test_the_front_door_shows_both_models_on_the_first_sentence(open_page):
+def test_the_front_door_asks_before_it_shows_the_head_that_is_opened_first(open_page):
     shown = open_page("app.py")
     assert shown.exceptions == []
-    assert [heading.value for heading in shown.app.subheader] == [info.name for info in bundled.infos()]
-    for model_id in ("toy", "minilm-l6"):
-        info = MODELS[model_id]
-        trace = loaded.load(model_id).trace("The cat sat on the mat")
-        data = shown.component(f"front_{model_id}")
-        assert data["rows"] == [token.text for token in trace.tokens]
-        assert f"layer {info.default_layer + 1}, head {info.default_head + 1}" in data["alt"]
-    assert len(shown.proofs) == 2
+    assert shown.components() == ["question", "front_tokens"]
+    assert "the (5)" in shown.text
+    assert "0.84" not in shown.text
+    answers = shown.component("question")["answers"]
+    shown.send("question", "choose", answers.index("mat"))
+    trace = loaded.load("minilm-l6").trace("The cat sat on the mat")
+    data = shown.component("front_minilm-l6")
+    assert data["rows"] == [token.text for token in trace.tokens]
+    layer, head = first_place(MODELS["minilm-l6"], trace.text)
+    assert f"layer {layer + 1}, head {head + 1}" in data["alt"]
+    assert shown.component("question")["verdict"] == "right"
+    assert len(shown.proofs) == 1
+    assert "An article finds its noun: the (1) gives cat 0.75 of its weight, and the (5) gives mat 0.84." in shown.text
 
 
-def test_what_is_typed_at_the_front_door_is_what_both_models_read(open_page):
+@pytest.mark.parametrize("model", MODELS)
+def test_the_question_is_judged_by_the_record_of_any_model(open_page, model):
+    shown = open_page("app.py", model=model)
+    assert (shown.exceptions, shown.notices) == ([], [])
+    trace = loaded.load(model).trace(MODELS[model].reading.first).part("encoder")
+    word = shown.component("front_tokens")["focus"]
+    layer, head = first_place(MODELS[model], trace.text)
+    row = trace.layers[layer].head(head).weights[word]
+    words = [key for key in words_of(trace.tokens) if row[key] > 0]
+    best = trace.tokens[max(words, key=lambda key: row[key])].text
+    answers = shown.component("question")["answers"]
+    shown.send("question", "choose", next(i for i, name in enumerate(answers) if name.split(" (")[0] == best))
+    assert shown.component("question")["verdict"] == "right"
+    assert f"front_{model}" in shown.components()
+
+
+def test_what_is_typed_at_the_front_door_is_what_the_model_reads(open_page):
     shown = open_page("app.py").choose("text", "Two birds")
-    assert shown.component("front_toy")["rows"] == ["two", "birds"]
-    assert shown.component("front_minilm-l6")["rows"] == ["[CLS]", "two", "birds", "[SEP]"]
+    assert [chip["text"] for chip in shown.component("front_tokens")["chips"]] == ["[CLS]", "two", "birds", "[SEP]"]
+    # One word alone leaves nothing to guess.
+    assert shown.choose("text", "birds").component("front_minilm-l6")["rows"] == ["[CLS]", "birds", "[SEP]"]
 
 
 def test_the_ways_in_keep_the_sentence_and_start_at_the_first_step(open_page):
     shown = open_page("app.py", text="Two birds", step="softmax", mask="causal")
-    ways = [link.proto.query_string for link in shown.app.get("page_link") if "Step through" in link.proto.label]
-    assert ways == ["text=Two+birds&model=toy&mask=causal", "text=Two+birds&mask=causal"]
+    ways = [link.proto.query_string for link in shown.app.get("page_link")]
+    assert ways[:2] == ["text=Two+birds&mask=causal", "text=Two+birds&model=toy&mask=causal"]
 
 
 def test_the_decoder_is_not_loaded_but_there_is_a_way_to_it(open_page):
@@ -68,21 +92,20 @@ def reason_for(folder):
 def test_without_weights_the_toy_works_and_berts_place_says_what_to_do(open_page, own_weights):
     front = open_page("app.py")
     assert front.exceptions == []
-    assert "front_toy" in front.components()
-    assert "front_minilm-l6" not in front.components()
+    assert front.components() == []
     reason = reason_for(own_weights)
     (notice,) = front.notices
     assert notice.startswith(f"{reason} ")
     assert "not installed" in notice
     assert [code.value for code in front.app.code] == [reason.remedy]
-    assert len(front.proofs) == 1
+    assert "front_tokens" in open_page("app.py", model="toy").components()
 
     shown = open_page(step="scores", beside="1")
     assert shown.exceptions == []
-    assert "other_scores" in shown.components()
-    assert "main_scores" not in shown.components()
+    assert "other_stage" in shown.components()
+    assert "main_stage" not in shown.components()
     assert [code.value for code in shown.app.code] == [reason.remedy]
-    assert shown.choose("model", "toy").component("main_scores")["rows"][0] == "the"
+    assert shown.choose("model", "toy").component("main_stage")["rows"][0] == "the"
 
 
 def test_weights_that_are_not_the_published_ones_are_refused_and_named(open_page, own_weights):

@@ -22,6 +22,7 @@ def test_a_step_shows_nothing_of_its_answer_before_the_guess(open_page, step):
     pictures = set(shown.components()) - {"stepper", "header", "context", "map"}
     assert pictures == {"question"}
     assert "verdict" not in shown.component("question")
+    assert shown.component("map")["heads"] is None
     assert not shown.app.get("arrow_data_frame")
     before = everything(shown)
     shown.send("question", "show", None)
@@ -41,7 +42,7 @@ def test_a_guess_is_judged_and_the_step_is_shown(open_page):
     shown.send("question", "choose", right)
     assert shown.component("question")["verdict"] == "right"
     assert "Right." in shown.text
-    assert "main_masked" in shown.components()
+    assert "main_stage" in shown.components()
     other = open_page(text=SENTENCE, step="mask", guess="1", model="toy").send("question", "choose", 1 - min(right, 1))
     assert other.component("question")["verdict"] == "other"
     assert other.component("question")["right"] == [right]
@@ -74,7 +75,7 @@ def test_an_answer_to_another_question_leaves_this_one_open(open_page):
 def test_where_there_is_nothing_to_guess_the_step_is_shown(open_page):
     shown = open_page(text="Hello", step="softmax", guess="1", mask="causal", word="0")
     assert "question" not in shown.components()
-    assert "main_weights" in shown.components()
+    assert "main_stage" in shown.components()
 
 
 def test_answers_to_whys_are_made_once_they_are_opened_and_are_in_the_link(open_page):

@@ -58,7 +58,7 @@ def test_of_another_run_nothing_is_read(open_page):
     assert ask(at.replace("more", "less")).status_code == 410
     assert ask(at + "&layer=1").status_code == 410
     assert ask(at.replace("main_change", "main_joined")).status_code == 410
-    assert ask(at.replace("main_change", "main_heads")).status_code == 410
+    assert ask(at.replace("main_change", "map")).status_code == 410
     assert ask(re.sub(r"text=[^&]*", "text=", at)).status_code == 410
     assert ask(at + "&model=toy").status_code == 410
 
@@ -79,6 +79,6 @@ def test_whatever_is_asked_for_gets_an_answer(path, link):
 
 
 def test_small_pictures_and_pages_that_are_made_otherwise_send_their_numbers(open_page):
-    assert "numbers" not in open_page(text=TEXT, model="minilm-l6", step="scores").component("main_scores")
-    front = open_page("app.py", text="word " * 60)
+    assert "numbers" not in open_page(text=TEXT, model="minilm-l6", step="scores").component("main_stage")
+    front = open_page("app.py", text="word " * 60).send("question", "show", True)
     assert "values" in front.component("front_minilm-l6")

@@ -89,8 +89,8 @@ def test_a_bad_file_is_told_about_and_its_good_lines_count(open_page, data, said
 
 def test_lines_that_the_model_cannot_read_or_has_to_cut_are_counted(open_page):
     shown = upload(open_page(PAGE, model="toy"), ("A cat\n\u200b\n" + "so " * 70).encode())
-    assert "2 of 3 sentences, from your file: 66 tokens. 1 had nothing in them that Toy can read." in captions(shown)
-    assert "1 were longer than the 64 tokens that Toy takes" in captions(shown)
+    assert "2 of 3 sentences, from your file: 66 tokens. 1 had nothing in it that Toy can read." in captions(shown)
+    assert "1 was longer than the 64 tokens that Toy takes" in captions(shown)
     nothing = upload(open_page(PAGE, model="toy"), "\u200b".encode())
     assert nothing.exceptions == []
     assert "None of the sentences could be read" in " ".join(nothing.notices)

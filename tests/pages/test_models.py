@@ -334,12 +334,12 @@ def test_weights_that_are_not_all_there_are_refused(open_page, of_the_owner, fol
 def test_with_many_models_one_is_chosen_from_a_list(open_page, of_the_owner, folders):
     of_the_owner(folders["bert"], folders["gpt2"])
     shown = open_page(model="gpt2")
-    assert shown.app.selectbox(key="model").value == "gpt2"
+    assert shown.widget("model").value == "gpt2"
     shown.choose("model", "bert")
     assert shown.view.model == "bert"
     assert shown.notices == []
     many = open_page("pages/many_sentences.py", model="toy")
-    assert many.app.selectbox(key="model").options == [*BUNDLED, "bert", "gpt2"]
+    assert many.widget("model").options == [*BUNDLED, "bert", "gpt2"]
 
 
 @contextmanager

@@ -5,7 +5,9 @@ import base64
 import numpy as np
 import pytest
 
+from attention.lesson.opening import first_place
 from attention.models import list_models
+from attention.pages import STEP_BY_STEP
 from tests.loaded import load
 
 PAGE = "pages/neuron_view.py"
@@ -22,7 +24,9 @@ def test_it_is_drawn_for_every_model_and_every_mask(open_page, model, mask):
     assert (shown.exceptions, shown.notices) == ([], [])
     info = next(info for info in list_models() if info.model_id == model)
     data = shown.component("neuron")
-    steps = load(model).trace("The cat sat on the mat", mask=mask).layers[info.default_layer].head(info.default_head)
+    trace = load(model).trace("The cat sat on the mat", mask=mask)
+    layer, head = first_place(info, trace.text)
+    steps = trace.layers[layer].head(head)
     assert data["width"] == info.d_head
     np.testing.assert_array_equal(decoded(data, "weights"), steps.weights[data["query"]])
     assert data["key"] == steps.weights[data["query"]].argmax()
@@ -55,9 +59,8 @@ def test_a_key_that_the_sentence_lacks_is_told(open_page):
 
 def test_the_way_to_other_pages_leaves_the_pair_behind(open_page):
     shown = open_page(PAGE, model="toy", word="5", cell="neuron-5-1")
-    links = {link.proto.label: link.proto.query_string for link in shown.app.get("page_link")}
-    assert "cell" not in links["Step by step"]
-    assert "cell=neuron-5-1" in links["Neuron view"]
+    assert shown.app.query_params["cell"] == "neuron-5-1"
+    assert "cell" not in shown.to_page(STEP_BY_STEP).app.query_params
 
 
 @pytest.mark.parametrize("text", ["", "x", "<script>alert(1)</script>", "a" * 400, "word " * 400])

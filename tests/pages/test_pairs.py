@@ -36,9 +36,7 @@ def test_a_second_sentence_is_read_with_the_first_and_its_blocks_are_shown(open_
 
 
 def test_an_example_sets_both_sentences(open_page):
-    shown = open_page(HEADS, text="One two").choose(
-        "pair_example", "Who wrote the book? | The book was written by Jane"
-    )
+    shown = open_page(HEADS, text="One two").choose_example("Who wrote the book? | The book was written by Jane")
     assert (shown.view.text, shown.view.pair) == ("Who wrote the book?", "The book was written by Jane")
 
 
@@ -55,7 +53,7 @@ def test_a_model_that_takes_no_pairs_says_so_and_shows_the_first_sentence_alone(
     assert shown.exceptions == []
     (notice,) = shown.notices
     assert re.search("The toy .*: the first sentence is shown alone.$", notice)
-    matrix = shown.component("head_matrix" if page == HEADS else "main_weights")
+    matrix = shown.component("head_matrix" if page == HEADS else "main_stage")
     assert matrix["rows"] == ["the", "cat", "sat", "on", "the", "mat"]
 
 

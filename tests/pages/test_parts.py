@@ -17,7 +17,7 @@ FRENCH = "le chat noir dort"
 # The matrices of each step by what their rows and their columns are: those who look, and those who are looked at.
 LOOKING = {
     "scores": ["scores"],
-    "scale": ["scores", "scaled"],
+    "scale": ["scaled"],
     "mask": ["masked"],
     "softmax": ["weights"],
 }
@@ -70,7 +70,7 @@ def test_every_step_shows_those_who_look_and_those_who_are_looked_at(open_page, 
         labels = [shown.component(f"main_{name}")["rows"] for name in ("queries", "keys", "values")]
         assert labels == [rows, columns, columns]
     if step == "softmax":
-        expect_weights(shown.component("main_weights"), head)
+        expect_weights(shown.component("main_stage"), head)
 
 
 def expect_weights(drawn, head):
@@ -212,7 +212,7 @@ def test_a_part_that_a_model_does_not_have_is_answered_with_a_notice(open_page):
     assert shown.exceptions == []
     (notice,) = shown.notices
     assert "part=cross" in notice
-    assert shown.component("main_weights")["rows"][0] == "[CLS]"
+    assert shown.component("main_stage")["rows"][0] == "[CLS]"
 
 
 @pytest.mark.parametrize("step", keys())

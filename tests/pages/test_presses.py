@@ -104,9 +104,9 @@ def test_a_press_that_overtakes_one_on_the_same_widget_wins(press):
 @pytest.mark.parametrize(
     ("model", "key", "name", "value", "other"),
     [
-        ("minilm-l6", "main_heads", "choose", 11, "toy"),
-        ("smollm2-135m", "main_heads", "choose", 8, "vit-digits"),
-        ("minilm-l6", "main_weights", "select", {"matrix": "weights", "row": 7, "column": 7}, "toy"),
+        ("minilm-l6", "map", "go", {"head": 11}, "toy"),
+        ("smollm2-135m", "map", "go", {"head": 8}, "vit-digits"),
+        ("minilm-l6", "main_stage", "select", {"matrix": "weights", "row": 7, "column": 7}, "toy"),
         ("vit-digits", "drawing", "draw", "0123456789abcdef" * 4, "minilm-l6"),
         ("vit-digits", "digits", "choose", 1, "translator-fr-en"),
     ],

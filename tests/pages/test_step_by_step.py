@@ -50,7 +50,7 @@ def test_every_step_runs_with_every_model_and_mask_and_is_proved(steps_of, model
         assert shown.exceptions == []
         assert ["mask=padding" in notice for notice in shown.notices] == ([] if is_taken or seen else [True])
         assert shown.proofs == wanted
-        assert re.search(r"\b(sat|cat|l'|r\dc\d)|\[CLS\]", shown.text)
+        assert re.search(r"\b(sat|cat|the \(\d\)|visite|septembre|l'|r\dc\d)|\[CLS\]", shown.text)
         named = "Cut the picture into patches" if reading is PICTURE and not seen else STEPS[len(seen)].heading(None)
         headers = [header.value for header in shown.app.header if header.value != "Laid over the picture"]
         assert headers == [f"{len(seen) + 1}. {named}" for _ in shown_models]
@@ -67,7 +67,7 @@ def test_every_layer_and_head_runs(open_page, model):
         shown.choose("head", layer % info.n_heads)
         assert shown.exceptions == []
         place = f"layer {layer}, head {1 + layer % info.n_heads}"
-        assert place in shown.component("main_weights")["alt"]
+        assert place in shown.component("main_stage")["alt"]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -93,14 +93,19 @@ def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
     pictures = [
         key
         for key in shown.components()
-        if key not in ("stepper", "main_heads", "main_next", "drawing", "digits", *shown.charts())
+        if key not in ("stepper", "main_next_layer", "main_next", "map", "drawing", "digits", *shown.charts())
     ]
     offered = {button.proto.label for button in shown.app.get("download_button")} - {
         "parts.csv",
         "next-token.csv",
+        "onward.csv",
         "Download",
     }
-    assert offered == {f"{key.removeprefix('main_')}.csv" for key in pictures}
+    named = {key: shown.component(key).get("name", key.removeprefix("main_")) for key in pictures}
+    wanted = {f"{name}.csv" for name in named.values()}
+    # What the main picture was before may have one, too.
+    change = shown.component("main_stage")["change"] if "main_stage" in pictures else None
+    assert wanted <= offered <= wanted | ({f"{change['before']['name']}.csv"} if change and change["before"] else set())
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -122,36 +127,36 @@ def test_a_new_sentence_lets_go_of_the_word_and_the_cell(open_page):
     shown.choose("text", "  A quick\tfox ")
     assert shown.view.text == "A quick fox"
     assert (shown.view.word, shown.view.pane.cell, shown.view.pane.head) == (None, None, 2)
-    assert shown.component("main_scores")["rows"] == ["a", "quick", "fox"]
+    assert shown.component("main_stage")["rows"] == ["a", "quick", "fox"]
     assert shown.app.query_params == {"text": "A quick fox", "model": "toy", "step": "scores", "head": "3"}
 
 
 def test_an_example_is_one_click_away(open_page):
     shown = open_page(model="toy", step="softmax")
     example = "He was becoming agitated"
-    shown.choose("example", example)
+    shown.choose_example(example)
     assert shown.view.text == example
     assert shown.widget("text").value == example
-    assert shown.component("main_weights")["rows"] == ["he", "was", "becoming", "agitated"]
+    assert shown.component("main_stage")["rows"] == ["he", "was", "becoming", "agitated"]
 
 
 def test_an_example_that_is_clicked_again_stays(open_page):
     shown = open_page(model="toy")
-    shown.choose("example", None)
+    shown.choose_example("The cat sat on the mat")
     assert shown.view.text == "The cat sat on the mat"
-    assert shown.widget("example").value == "The cat sat on the mat"
+    assert shown.widget("text").data["examples"]["chosen"] == 0
 
 
 def test_a_word_another_model_or_a_mask_is_taken_up(open_page):
     shown = open_page(model="toy", step="scores")
     shown.choose("word", 4)
-    assert shown.component("main_scores")["focusRow"] == 4
+    assert shown.component("main_stage")["focusRow"] == 4
     shown.choose("mask", "causal").go()
     shown.go()
     assert "5 of 6 tokens" in shown.text
     shown.choose("model", "minilm-l6")
     assert (shown.view.word, shown.view.mask, shown.view.step) == (None, "causal", "mask")
-    assert shown.component("main_masked")["rows"][0] == "[CLS]"
+    assert shown.component("main_stage")["rows"][0] == "[CLS]"
 
 
 def test_a_press_leads_a_step_back_and_on(open_page):
@@ -164,28 +169,28 @@ def test_a_clicked_cell_of_the_link_is_explained(open_page):
     shown = open_page(model="toy", step="scores", cell="scores-3-2")
     steps = load("toy").trace("The cat sat on the mat").layers[0].head(1)
     assert f"q(on) · k(sat) = {steps.scores[3, 2]:.2f}" in " ".join(shown.text.split())
-    assert shown.component("main_scores")["selected"] == [3, 2]
+    assert shown.component("main_stage")["selected"] == [3, 2]
 
 
 def test_side_by_side_has_a_layer_and_a_head_for_each(open_page):
     shown = open_page(step="softmax", beside="1", layer="2", head="3", beside_head="1")
     shown.choose("beside_head", 1).choose("layer", 3)
-    assert "layer 4, head 3" in shown.component("main_weights")["alt"]
-    assert "layer 1, head 2" in shown.component("other_weights")["alt"]
-    assert shown.component("main_weights")["rows"][0] == "[CLS]"
-    assert shown.component("other_weights")["rows"][0] == "the"
+    assert "layer 4, head 3" in shown.component("main_stage")["alt"]
+    assert "layer 1, head 2" in shown.component("other_stage")["alt"]
+    assert shown.component("main_stage")["rows"][0] == "[CLS]"
+    assert shown.component("other_stage")["rows"][0] == "the"
 
 
 def test_side_by_side_shows_the_same_word_in_both(open_page):
     shown = open_page(step="softmax", beside="1", word="6")
-    for key in ("main_weights", "other_weights"):
+    for key in ("main_stage", "other_stage"):
         data = shown.component(key)
         assert data["rows"][data["focusRow"]] == "mat"
 
 
 def test_a_word_in_focus_that_was_cut_is_found_in_the_other_model(open_page):
     shown = open_page(text="Zyzzyvas sleep", step="softmax", beside="1", word="3")
-    main, other = shown.component("main_weights"), shown.component("other_weights")
+    main, other = shown.component("main_stage"), shown.component("other_stage")
     assert main["rows"][main["focusRow"]].startswith("##")
     assert other["rows"][other["focusRow"]] == "zyzzyvas"
 
@@ -317,3 +322,54 @@ def test_words_that_the_toy_guessed_are_named_at_the_first_step_and_matter_at_th
     assert "does not list" not in shown.text
     shown = open_page(text="The quokka sat on the mat", model="toy", step="softmax")
     assert "guess" not in shown.text
+
+
+def matrices(shown):
+    """The keys of the matrices of a page."""
+    return [key for key in shown.components() if "titleRole" in shown.component(key)]
+
+
+def test_the_factors_of_one_matrix_are_shown_at_a_time_and_let_go_of_the_cell(open_page):
+    shown = open_page(model="toy", step="qkv", cell="keys-1-2", word="1")
+    assert matrices(shown) == ["main_queries", "main_keys", "main_values"]
+    shown.choose("factors", "Q")
+    assert (shown.exceptions, shown.notices, shown.view.pane.cell) == ([], [], None)
+    assert matrices(shown) == ["main_inputs", "main_W_Q", "main_b_Q", "main_queries"]
+    assert shown.component("main_W_Q")["rows"][:3] == ["determiner", "pronoun", "noun"]
+    assert shown.component("main_W_Q")["focusColumn"] == shown.component("main_queries")["selected"][1]
+    shown.send("main_W_Q", "select", {"matrix": "W_Q", "row": 2, "column": 0})
+    assert "WQ, from noun to 0" in shown.text
+    # No other step has these factors.
+    assert "main_stage" in shown.go().components()
+
+
+def test_large_weights_are_sent_in_shades_and_their_numbers_on_demand(open_page):
+    shown = open_page(step="qkv", factors="V")
+    data = shown.component("main_W_V")
+    assert data["shape"] == "384×32"
+    assert "values" not in data
+    assert "factors=V" in data["numbers"]["at"]
+
+
+def test_the_last_step_leads_on_into_the_next_layer_and_to_other_pages(open_page):
+    shown = open_page(step="heads", layer="5", head="3")
+    assert "enters layer 6" in shown.text
+    assert shown.component("main_onward")["names"] == ["came in", "ΔE", "sum", "LayerNorm", "feed-forward", "goes out"]
+    links = {each.proto.label: each.proto.query_string for each in shown.app.get("page_link")}
+    for label in ("All heads ▸", "Compare ▸"):
+        assert "layer=5" in links[label]
+        assert "head=3" in links[label]
+    shown.send("main_next_layer", "press", 0)
+    assert (shown.view.step, shown.view.pane.layer, shown.view.pane.head) == ("embed", 5, 2)
+    assert shown.component("main_inputs")["title"] == "X: what enters layer 6"
+    last = shown.choose("layer", 5).send("stepper", "choose", "heads")
+    assert "This was the last layer." in last.text
+    assert "main_next_layer" not in last.components()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_end_of_every_models_layers_is_shown(open_page, model):
+    for part in get_info(model).parts or ("encoder",):
+        shown = open_page(model=model, step="heads", part=part)
+        assert (shown.exceptions, shown.notices) == ([], [])
+        assert "main_onward" in shown.components()

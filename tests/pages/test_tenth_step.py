@@ -50,24 +50,24 @@ def test_the_line_of_steps_shows_it_and_leads_there_and_on(with_step, open_page)
     assert shown.exceptions == []
 
 
-def test_a_link_opens_it_with_its_heading_formula_words_and_grid_of_heads(shown):
+def test_a_link_opens_it_with_its_heading_formula_words_and_all_heads(shown):
     assert shown.exceptions == []
     assert shown.notices == []
     assert [header.value for header in shown.app.header] == ["8. Ask how undecided a word is"]
     assert STEP.formula(None) in shown.app.latex[0].value
     assert f"The row of the (4) is undecided by {ENTROPIES[WORD]:.2f} bits." in shown.text
-    assert "main_heads" in shown.components()
+    assert len(shown.component("map")["heads"]["descriptions"]) == load("toy").info.n_heads
 
 
 def test_its_pictures_and_its_chart_are_drawn_with_its_numbers(shown):
     np.testing.assert_allclose(numbers(shown.component("main_entropies"))[:, 0], ENTROPIES, atol=1e-5)
-    np.testing.assert_allclose(numbers(shown.component("main_surprise")).sum(axis=1), ENTROPIES, atol=1e-5)
+    np.testing.assert_allclose(numbers(shown.component("main_stage")).sum(axis=1), ENTROPIES, atol=1e-5)
     assert "main_rows" in shown.charts()
 
 
 def test_it_opens_with_a_cell_of_the_picture_that_it_is_about(shown):
     column = int(WEIGHTS[WORD].argmax())
-    assert shown.component("main_surprise")["selected"] == [WORD, column]
+    assert shown.component("main_stage")["selected"] == [WORD, column]
     assert f"A weight of {WEIGHTS[WORD, column]:.2f} adds" in shown.text
 
 

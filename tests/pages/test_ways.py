@@ -5,14 +5,15 @@ from urllib.parse import parse_qsl
 import pytest
 
 from attention.models import list_models
-from attention.pages import PAGES
+from attention.pages import MANY_SENTENCES, PAGES
+from attention.parameters import Spot
 from attention.reading import FRENCH, PICTURE, TEXT
 from tests.loaded import load
 from tests.pages.conftest import STEP_PAGE
 
 MODELS = {info.model_id: info for info in list_models()}
 OWN = {"text": "Two small birds sing loudly", "french": "le petit chat noir dort", "picture": PICTURE.examples[4]}
-FILES = {page.title: page.file for page in PAGES}
+TITLES = {page.title: page for page in PAGES}
 
 
 def link(shown, label):
@@ -23,8 +24,10 @@ def link(shown, label):
 
 def follow(shown, label, file=None):
     """Follow a link of the page, as a browser does: in the same session, with the link's parameters alone."""
+    if label in TITLES:
+        return shown.to_page(TITLES[label])
     query = link(shown, label)
-    shown.app.switch_page(file or FILES[label])
+    shown.app.switch_page(file)
     for name in list(shown.app.query_params):
         del shown.app.query_params[name]
     for name, value in query.items():
@@ -38,15 +41,15 @@ def follow(shown, label, file=None):
 @pytest.mark.parametrize("model", MODELS)
 def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word(open_page, model):
     text = OWN[MODELS[model].reading.name]
-    for label, file in FILES.items():
-        if label == "Many sentences" and model == "smollm2-135m":
+    shown = open_page("app.py", model=model, text=text, word="3")
+    for page in PAGES:
+        if page is MANY_SENTENCES and model == "smollm2-135m":
             continue
-        shown = open_page(file, model=model, text=text, word="3")
-        for other in FILES:
-            found = {"model": "minilm-l6", **link(shown, other)}
-            assert found == {"text": text, "model": model, "word": "3"}
+        shown.to_page(page)
+        assert {"model": "minilm-l6", **shown.app.query_params} == {"text": text, "model": model, "word": "3"}
+        assert shown.view.page is page
         assert shown.exceptions == []
-        assert not any(notice.startswith("The link") for notice in shown.notices), label
+        assert not any(notice.startswith("The link") for notice in shown.notices), page.title
 
 
 @pytest.mark.parametrize("model", ["translator-fr-en", "vit-digits"])
@@ -56,9 +59,10 @@ def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_t
     shown = open_page("app.py", model=model, text=text, word="2")
     assert (shown.exceptions, shown.notices) == ([], [])
     tokens = [token.text for token in load(model).trace(text).tokens]
-    assert shown.component(f"front_{model}")["rows"] == tokens
+    assert [chip["text"] for chip in shown.component("front_tokens")["chips"]] == tokens
     assert shown.app.subheader[0].value == info.name
     assert sorted(heading.value for heading in shown.app.subheader) == sorted(info.name for info in MODELS.values())
+    assert shown.send("question", "show", True).component(f"front_{model}")["rows"] == tokens
     (way,) = [link.proto.label for link in shown.app.get("page_link") if link.proto.label.startswith("Step through it")]
     assert link(shown, way) == {"text": text, "model": model, "word": "2"}
     follow(shown, way, STEP_PAGE)
@@ -141,7 +145,7 @@ def test_another_mask_has_the_same_word_in_focus_unless_it_is_padding(open_page)
         assert shown.choose("mask", mask).widget("word").value == 2
     # Of four tokens that are added none stays.
     shown.choose("word", 4)
-    assert shown.component("main_scores")["rows"][4] == "[PAD]"
+    assert shown.component("main_stage")["rows"][4] == "[PAD]"
     shown.choose("mask", "none")
     assert (shown.view.word, shown.notices) == (None, [])
 
@@ -156,9 +160,9 @@ def test_another_part_has_its_own_word_in_focus(open_page):
 
 def test_what_was_typed_to_compare_is_in_no_other_link_and_is_there_on_coming_back(open_page):
     shown = open_page("pages/compare.py", text="One two").choose("versus", "One three")
-    for label in FILES:
-        assert link(shown, label).get("versus") == ("One three" if label == "Compare" else None)
+    assert shown.app.query_params["versus"] == "One three"
     follow(shown, "Step by step")
+    assert "versus" not in shown.app.query_params
     assert "versus" not in shown.view.to_query()
     shown.choose("text", "One four").choose("head", 1)
     assert "versus" not in shown.view.to_query()
@@ -166,10 +170,6 @@ def test_what_was_typed_to_compare_is_in_no_other_link_and_is_there_on_coming_ba
     follow(shown, "Compare")
     assert (shown.view.text, shown.view.versus) == ("One four", "One three")
     assert shown.widget("versus").value == "One three"
-    # What is let go there stays so.
-    shown.choose("versus", "")
-    follow(shown, "Step by step")
-    assert link(shown, "Compare")["versus"] == ""
 
 
 def test_an_old_link_of_another_page_still_has_its_sentence_to_compare(open_page):
@@ -185,5 +185,27 @@ def test_the_pair_of_examples_takes_nobodys_sentence_and_word_away(open_page):
     follow(shown, "Step by step")
     assert (shown.view.model, shown.view.text, shown.view.word) == ("toy", TEXT.first, 5)
     # Once it has been worked with, it is the sentence.
-    follow(shown, "Compare").choose("head", 2)
+    follow(shown, "Compare").choose("head", 0)
     assert follow(shown, "Step by step").view.text.startswith("The animal")
+
+
+def test_a_word_that_nobody_chose_stays_in_focus_in_another_model(open_page):
+    shown = open_page(STEP_PAGE, step="scores")
+    assert shown.component("main_stage")["focusRow"] == 5
+    shown.choose("model", "toy")
+    assert shown.view.spot == Spot(0, TEXT.first.rindex("the"))
+    assert shown.component("main_stage")["focusRow"] == 4
+
+
+@pytest.mark.parametrize(
+    ("chosen", "there", "then"),
+    [("layer", (0, 8), "layer 1, head 7"), ("head", (2, 0), "layer 6, head 1")],
+)
+def test_what_is_not_chosen_of_a_head_that_was_opened_stays(open_page, chosen, there, then):
+    shown = open_page(STEP_PAGE, step="softmax")
+    assert "layer 3, head 9" in shown.component("main_stage")["alt"]
+    shown.choose(chosen, 0)
+    assert (shown.view.pane.layer, shown.view.pane.head) == there
+    # A link that says one of the two has always left the other at the model's own.
+    old = open_page(STEP_PAGE, step="softmax", **{chosen: "1"})
+    assert then in old.component("main_stage")["alt"]

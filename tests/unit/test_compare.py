@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.figures.question import Answer
 from attention.lesson.compare import Comparison, Side, align, changes, changes_picture, side_of, tell, tell_changes
 from attention.lesson.scene import Scene
 from attention.models import load
@@ -22,11 +23,15 @@ def words(text):
     return words_of([Token(each, each, index, index, 0) for index, each in enumerate(text.split())])
 
 
+def inside(name):
+    return name.replace("The ", "the ")
+
+
 def side(text, weights=None, name="The first sentence"):
     listed = words(text)
     if weights is None:
         weights = softmax(np.random.default_rng(len(text)).standard_normal((len(listed), len(listed))))
-    return Side(name, tuple(listed), np.asarray(weights, np.float32))
+    return Side(name, tuple(listed), np.asarray(weights, np.float32), within=inside(name))
 
 
 def plain(body):
@@ -123,7 +128,10 @@ def test_two_that_share_no_word_are_told_apart_and_nothing_fails():
 
 def test_two_equal_sentences_do_not_differ(minilm):
     trace = minilm.trace(TIRED)
-    sides = [side_of(Scene(trace, 3, 1, 2), name) for name in ("The first sentence", "The second sentence")]
+    sides = [
+        side_of(Scene(trace, 3, 1, 2), name, within=inside(name))
+        for name in ("The first sentence", "The second sentence")
+    ]
     comparison = Comparison(*sides)
     assert not comparison.difference.any()
     assert comparison.shared.all()
@@ -136,7 +144,10 @@ def test_two_equal_sentences_do_not_differ(minilm):
 def test_tired_and_wide_are_the_only_words_that_cannot_be_compared_on_bert(runs):
     tired, wide = runs
     comparison = Comparison(
-        side_of(Scene(tired, 5, 6, 1), "The first sentence"), side_of(Scene(wide, 5, 6, 1), "The second sentence")
+        *(
+            side_of(Scene(each, 5, 6, 1), name, within=inside(name))
+            for each, name in ((tired, "The first sentence"), (wide, "The second sentence"))
+        )
     )
     lonely = [unit.text for unit, both in zip(comparison.units, comparison.shared, strict=True) if not both]
     assert lonely == ["tired", "wide"]
@@ -197,7 +208,7 @@ def test_what_was_typed_is_never_interpreted(minilm):
 def test_what_a_mask_hides_in_both_runs_stays_hidden_in_the_difference(smollm2, minilm):
     text, other = "The cat sat on the mat", "The dog sat on the mat"
     sides = [
-        side_of(Scene(smollm2.trace(each), 9, 2, 0), f"The {name} sentence")
+        side_of(Scene(smollm2.trace(each), 9, 2, 0), f"The {name} sentence", within=f"the {name} sentence")
         for each, name in ((text, "one"), (other, "two"))
     ]
     comparison = Comparison(*sides)
@@ -268,7 +279,12 @@ def test_words_of_one_model_are_its_own_and_not_its_heads(minilm):
 
 def comparison_of(runs, layer, head):
     names = ("The first sentence", "The second sentence")
-    return Comparison(*(side_of(Scene(trace, layer, head, 1), name) for trace, name in zip(runs, names, strict=True)))
+    return Comparison(
+        *(
+            side_of(Scene(trace, layer, head, 1), name, within=inside(name))
+            for trace, name in zip(runs, names, strict=True)
+        )
+    )
 
 
 def test_the_animal_still_beats_the_street_where_the_street_is_wide(runs):
@@ -306,3 +322,43 @@ def test_two_that_share_special_tokens_alone_have_nothing_to_compare(minilm):
     assert not comparison.counted.any()
     assert "share no word" in plain(tell(comparison, None))
     assert not changes(*traces).any()
+
+
+# ---------------------------------------------------------------------------------------- guessing
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdicts"),
+    [
+        (0.64, 0.27, ("other", "right", "other")),
+        (0.27, 0.64, ("right", "other", "other")),
+        # What differs by no more than 0.02 is the same; whoever saw which is larger was close.
+        (0.50, 0.51, ("close", "other", "right")),
+        (0.50, 0.49, ("other", "close", "right")),
+        (0.50, 0.50, ("other", "other", "right")),
+        (0.50, 0.53, ("right", "other", "other")),
+    ],
+)
+def test_more_less_or_the_same_is_judged_by_the_two_weights(first, second, verdicts):
+    rows = [[[1 - weight, weight], [0.5, 0.5]] for weight in (first, second)]
+    guess = Comparison(side("it animal", rows[0]), side("it animal", rows[1], "The second sentence")).guess((0, 1))
+    assert guess.answers == ("more", "less", "the same")
+    assert tuple(guess.judge(Answer(guess.mark, (index,))) for index in range(3)) == verdicts
+    assert f"gives animal {first:.2f} of its weight" in plain(guess.question)
+    assert f"{second:.2f}" in plain(guess.reason)
+    assert f"{second:.2f}" not in plain(guess.question) or first == second
+
+
+def test_there_is_nothing_to_guess_about_a_word_of_only_one_sentence():
+    comparison = Comparison(side("it was tired"), side("it was wide", name="The second sentence"))
+    assert comparison.guess((0, 2)) is None
+    assert comparison.guess(None) is None
+    assert comparison.guess((0, 1)) is not None
+
+
+def test_the_animal_gets_less_once_the_street_is_wide(runs):
+    sides = [side_of(Scene(trace, 3, 1, 0), name) for trace, name in zip(runs, ("one", "two"), strict=True)]
+    comparison = Comparison(*sides)
+    texts = [unit.text for unit in comparison.units]
+    guess = comparison.guess((texts.index("it"), texts.index("animal")))
+    assert [guess.answers[index] for index in guess.right] == ["less"]

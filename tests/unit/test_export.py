@@ -19,6 +19,7 @@ from PIL import Image
 
 from attention import export, page_file, steps
 from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
+from attention.figures.assets import bare, script
 from attention.figures.atlas import Atlas, Tiles, by_layer
 from attention.figures.head_view import HeadLines, HeadView
 from attention.figures.matrix import Matrix
@@ -159,6 +160,22 @@ def test_the_data_on_the_page_are_those_of_the_app():
     assert "p" not in page.texts
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "assets" / "components").glob("*.js")), ids=lambda path: path.stem)
+def test_a_script_loses_its_comments_and_nothing_else(path):
+    code, lines = path.read_text("utf-8"), bare(path.read_text("utf-8")).splitlines()
+    kept = iter(lines)
+    is_next, depth = next(kept, None), 0
+    for line in code.splitlines():
+        if line == is_next and not depth:
+            is_next = next(kept, None)
+            continue
+        # A line that is gone opens, continues or closes a comment.
+        depth = (depth or "/**" in line) and "*/" not in line
+        assert line.strip().startswith(("//", "/**", "*")), line
+    assert is_next is None
+    assert not any(line.strip().startswith("//") for line in lines)
+
+
 def test_pages_are_small():
     weights = np.random.default_rng(0).dirichlet(np.ones(32), (12, 32))
     labels = tuple(f"token{i}" for i in range(32))
@@ -249,9 +266,18 @@ def test_pictures_written_into_one_page_share_no_id():
 
 
 def test_the_colours_are_those_of_the_page():
-    code = (ROOT / "assets" / "components" / "colours.js").read_text("utf-8")
-    light = re.search(r"light: \{(.*)\}", code)[1]
-    assert dict(re.findall(r'(\w+): "(#\w+)"', light)) == export._FULL
+    (full,) = re.findall(r"^const FULL = (.*);$", script("matrix"), re.MULTILINE)
+    assert json.loads(full)["light"] == dict(export._FULL)
+
+
+def test_each_cell_beyond_the_colours_has_a_corner_and_the_number_of_them_is_told():
+    values = np.ones((6, 20), np.float32)
+    values[2, 3], values[4, 5] = 500, -300
+    root = ET.fromstring(matrix_svg(matrix(values)))
+    (corners,) = (path.get("d") for path in root.iter(f"{SVG}path"))
+    assert corners.count("M") == 2
+    assert "2 cells beyond ±1.00 have a corner" in "".join(root.itertext())
+    assert not list(ET.fromstring(matrix_svg(matrix(np.eye(6)))).iter(f"{SVG}path"))
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1500), (512, 512), (13, 768), (1500, 1)])

@@ -14,6 +14,7 @@ from attention.figures.chart import MAX_NAMED, Series, parts_chart, spread_chart
 from attention.figures.format import named, number, scientific, shades
 from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
 from attention.figures.matrix import MAX_CELLS, MAX_LABELLED, Matrix
+from tests.sights import SIGHTS, apart
 
 floats = st.floats(-1e6, 1e6, width=32)
 matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=floats)
@@ -124,10 +125,59 @@ def test_a_weight_that_the_mask_hides_arrives_as_masked_and_not_as_a_number():
 
 
 @given(matrices)
-def test_the_full_colour_is_for_the_largest_number_of_either_sign(values):
-    limit = matrix(values).colour_limit
+def test_the_full_colour_is_for_the_largest_number_unless_a_few_are_far_larger_than_the_rest(values):
+    data, sizes = matrix(values), np.abs(values).astype(float)
+    limit, largest = data.colour_limit, sizes.max()
     assert limit > 0
-    assert np.abs(values).max() in (0, limit)
+    usual = [usual_of(sizes)]
+    for lines in (sizes, sizes.T):
+        sums = lines.sum(axis=1)
+        largest_ones = np.flatnonzero((sums >= sums.max() * (1 - 1e-9)) & (4 <= len(lines) <= 50))
+        usual += [usual_of(np.delete(lines, index, axis=0)) for index in largest_ones]
+    # One of the lines with the same sum is left out, or none.
+    possible = [each if 0 < 3 * each < largest else largest or 1 for each in usual]
+    assert any(limit == pytest.approx(each, rel=1e-5) for each in possible)
+    assert limit <= largest or not largest
+    assert np.array_equal(data.beyond, np.abs(data.values) > limit)
+    assert data.beyond.mean() <= 0.02 + 1 / sizes.size + max(
+        (1 / len(lines) for lines in (sizes, sizes.T) if 4 <= len(lines) <= 50), default=0
+    )
+
+
+def usual_of(sizes):
+    """The size that 98 of 100 lie below, between the numbers before and after that place."""
+    ordered = np.sort(sizes.ravel())
+    return np.interp(0.98 * (ordered.size - 1), np.arange(ordered.size), ordered)
+
+
+def test_a_single_outlier_does_not_bleach_a_picture():
+    values = np.full((8, 100), 2, np.float32)
+    values[3, 4] = -22543
+    outlier = matrix(values)
+    assert outlier.colour_limit == 2
+    assert np.argwhere(outlier.beyond).tolist() == [[3, 4]]
+    assert outlier.payload()["beyond"] == "1 cell beyond ±2.00 has a corner"
+    assert outlier.range_text == "−22543.00 … 2.00"
+    # What is told of is what is drawn.
+    assert matrix(np.where(values < 0, -np.inf, values)).payload()["beyond"] == ""
+    assert matrix(np.full((2, 2), 1.0001), palette="weights").payload()["beyond"] == ""
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_whole_row_or_column_of_outliers_does_not_bleach_a_picture_either(axis):
+    rng = np.random.default_rng(0)
+    values = rng.uniform(-2, 2, (6, 8)).astype(np.float32)
+    values[(slice(None), 3) if axis else 3] = rng.uniform(400, 700, 6 if axis else 8)
+    outliers = matrix(values)
+    assert 1 < outliers.colour_limit < 2
+    # They are marked, and with them at most the few that are larger than nearly all others.
+    assert outliers.beyond.take(3, axis=axis).all()
+    assert np.delete(outliers.beyond, 3, axis=axis).sum() <= 1
+    # Two rows that are as large as one another, of which one is the sum, are no exception.
+    values[(slice(None), 4) if axis else 4] = values.take(3, axis=axis)
+    assert matrix(values).colour_limit == np.abs(values).max()
+    # Of three, nobody knows which are usual.
+    assert matrix([[1.0], [1.0], [100.0]]).colour_limit == 100
 
 
 def test_weights_have_one_scale_from_0_to_1_whatever_they_are():
@@ -160,7 +210,7 @@ def test_every_mark_of_a_matrix_is_sent():
 def shown(written, limit, *, is_signed):
     """The numbers as a browser draws them, of which shades tell."""
     shade = np.frombuffer(base64.b64decode(written), np.uint8).astype(float)
-    about = limit * ((shade - 127) / 126 if is_signed else (shade - 1) / 253)
+    about = limit * ((shade - 127) / 125 if is_signed else (shade - 1) / 253)
     return np.select([shade == 0, shade == 255], [-np.inf, np.nan], about)
 
 
@@ -176,13 +226,15 @@ def test_a_shade_is_off_by_half_a_step_and_what_is_hidden_or_missing_stays_so(va
     assert np.array_equal(np.isnan(found), np.isnan(values))
     drawn = finite if is_signed else np.maximum(finite, 0)
     off = np.abs(found[np.isfinite(found)] / limit - drawn / limit)
-    assert off.max(initial=0) <= 1 / (252 if is_signed else 506) + 1e-6
+    assert off.max(initial=0) <= 1 / (250 if is_signed else 506) + 1e-6
 
 
 def test_nothing_is_drawn_of_zero_and_beyond_the_limit_the_colour_is_full():
     assert shown(shades(np.float32([0, -0.0]), 3, is_signed=True), 3, is_signed=True).tolist() == [0, 0]
     assert shown(shades(np.float32([0, -0.0]), 1, is_signed=False), 1, is_signed=False).tolist() == [0, 0]
-    assert shown(shades(np.float32([9, -9]), 3, is_signed=True), 3, is_signed=True).tolist() == [3, -3]
+    # Signed numbers beyond it are told apart from one that is just as large.
+    about = shown(shades(np.float32([9, -9, 3, -3]), 3, is_signed=True), 3, is_signed=True)
+    assert about.tolist() == pytest.approx([3.024, -3.024, 3, -3])
     assert shown(shades(np.float32([3e38]), 1e-38, is_signed=False), 1, is_signed=False).tolist() == [1]
 
 
@@ -197,7 +249,7 @@ def test_an_image_is_sent_in_shades_and_its_numbers_can_be_asked_for():
     assert np.array_equal(np.frombuffer(large.numbers, "<f4").reshape(LARGE.shape), LARGE)
     assert numbers(payload["selectedValue"]).tolist() == [LARGE[1, 2]]
     drawn = shown(payload["shades"], payload["limit"], is_signed=True)
-    np.testing.assert_allclose(drawn, LARGE.ravel(), atol=payload["limit"] / 252 + 1e-6)
+    np.testing.assert_allclose(drawn, LARGE.ravel(), atol=payload["limit"] / 250 + 1e-6)
     # In a file, where nobody can be asked, they are there.
     assert np.array_equal(decoded(large.payload(), *LARGE.shape), LARGE)
 
@@ -359,5 +411,25 @@ def test_the_quiet_part_of_a_formula_can_be_seen_on_both_grounds(ground):
 
 def test_each_colour_means_one_thing():
     names = [name for name in vars(colours) if name.isupper()]
+    names.remove("SCALES")
     assert len({getattr(colours, name).lower() for name in names}) == len(names)
     assert (colours.QUERY, colours.KEY, colours.VALUE) == ("#0072B2", "#D55E00", "#009E73")
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", "#ffffff"), ("dark", "#0f1318")])
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_signs_can_be_told_from_one_another_from_queries_and_from_weights(theme, ground, sight):
+    scale = colours.SCALES[theme]
+    weights, signs = scale["weights"], (scale["positive"], scale["negative"])
+    assert min(contrast(colour, ground) for colour in scale.values()) >= 3
+    assert apart(*signs, sight) >= 0.09
+    assert min(apart(sign, other, sight) for sign in signs for other in (colours.QUERY, weights)) >= 0.07
+    assert apart(scale["negative"], colours.QUERY, sight) >= 0.08
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#0f1318"])
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_the_bars_above_and_below_zero_can_be_told_apart(ground, sight):
+    assert min(contrast(colour, ground) for colour in (colours.POSITIVE, colours.NEGATIVE)) >= 3
+    assert apart(colours.POSITIVE, colours.NEGATIVE, sight) >= 0.07
+    assert apart(colours.NEGATIVE, colours.QUERY, sight) >= 0.07

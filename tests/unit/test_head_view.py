@@ -3,7 +3,7 @@
 import base64
 import json
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from attention.figures.head_view import (
     quantise,
 )
 from attention.figures.touch import indices
+from tests.sights import apart, linear
 
 shares = st.floats(0, 1, width=32)
 matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=shares)
@@ -178,28 +179,6 @@ def test_a_colour_that_is_not_there_is_refused(colour):
 
 # ------------------------------------------------------------------------------------------ colours
 
-# What dichromats see (Machado, Oliveira and Fernandes 2009, severity 1), on linear red, green and blue.
-SIGHTS = {
-    "all cones": np.eye(3),
-    "no long": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "no middle": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-}
-CONES = [
-    [0.4122214708, 0.5363325363, 0.0514459929],
-    [0.2119034982, 0.6806995451, 0.1073969566],
-    [0.0883024619, 0.2817188376, 0.6299787005],
-]
-OKLAB = [
-    [0.2104542553, 0.793617785, -0.0040720468],
-    [1.9779984951, -2.428592205, 0.4505937099],
-    [0.0259040371, 0.7827717662, -0.808675766],
-]
-
-
-def linear(colour):
-    rgb = np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
-    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-
 
 @pytest.mark.parametrize(("theme", "ground"), [(0, "#ffffff"), (1, "#0f1318")])
 def test_every_head_can_be_seen_on_the_page(theme, ground):
@@ -211,10 +190,8 @@ def test_every_head_can_be_seen_on_the_page(theme, ground):
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize(("sight", "least"), [("all cones", 0.1), ("no long", 0.07), ("no middle", 0.07)])
 def test_no_two_heads_look_alike(theme, sight, least):
-    seen = np.array([linear(colours[theme]) for colours in HEAD_COLOURS]) @ np.transpose(SIGHTS[sight])
-    lab = np.cbrt(np.clip(seen, 0, 1) @ np.transpose(CONES)) @ np.transpose(OKLAB)
-    apart = np.linalg.norm(lab[:, None] - lab[None], axis=-1)
-    assert apart[~np.eye(MAX_HEADS, dtype=bool)].min() >= least
+    seen = [colours[theme] for colours in HEAD_COLOURS]
+    assert min(apart(one, other, sight) for one, other in combinations(seen, 2)) >= least
 
 
 def test_a_head_alone_has_the_colour_of_weights():

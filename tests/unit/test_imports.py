@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "attention/structure.py": set(),
     "attention/text.py": set(),
     "attention/messages.py": set(),
-    "attention/reading.py": {"attention.masks", "attention.pixels"},
+    "attention/reading.py": {"attention.masks", "attention.messages", "attention.pixels"},
     "attention/kinds.py": {"attention.masks", "attention.messages"},
     "attention/trace.py": {
         "attention.kinds",

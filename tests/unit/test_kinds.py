@@ -70,7 +70,7 @@ def test_nobody_asks_which_kind_it_is(path):
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_what_a_use_names_is_there(use):
-    of_steps = [*use.formulas, *use.lessons, *use.asides, *use.shapes]
+    of_steps = [*use.formulas, *use.lessons, *use.asides]
     assert set(of_steps) <= set(keys())
     names = [use.hides_later, *use.lessons.values(), *use.asides.values()]
     names += [name for pair in use.variants.items() for name in pair]

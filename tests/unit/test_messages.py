@@ -1,5 +1,6 @@
 """Another language is files and no code: a catalogue in which every text is marked is shown everywhere, marked."""
 
+import ast
 import os
 import re
 import subprocess
@@ -70,10 +71,22 @@ def test_a_script_gets_nothing_that_it_need_not_have():
 # ---------------------------------------------------------------------------- another language
 
 
+def test_no_text_hides_inside_another_string_where_the_template_misses_it():
+    hidden = [
+        (path.name, node.lineno)
+        for path in [*(ROOT / "attention").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.JoinedStr)
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in KEYWORDS
+    ]
+    assert hidden == []
+
+
 def test_the_template_has_every_text_of_the_code_and_no_other():
     found = set()
-    method_map, options = [(pattern, method) for pattern, method in WHERE], {}
-    for _, _, texts, _, _ in extract_from_dir(str(ROOT), method_map, options, KEYWORDS, directory_filter=_is_ours):
+    options = {"assets/components/**.js": {"parse_template_string": "True"}}
+    for _, _, texts, _, _ in extract_from_dir(str(ROOT), WHERE, options, KEYWORDS, directory_filter=_is_ours):
         found.add(texts if isinstance(texts, str) else tuple(texts))
     with TEMPLATE.open("rb") as file:
         template = {entry.id for entry in read_po(file) if entry.id}
@@ -88,7 +101,12 @@ def _is_ours(folder):
 def test_a_catalogue_is_read_as_it_is_with_its_plurals(pseudo):
     script = "from attention.messages import *; print(message('Clear'))\n"
     script += "for n in (1, 2, 5): print(messages('{n} other', '{n} others', n))"
-    assert said(pseudo, script).splitlines() == ["⟦Clear⟧", "⟦1 other: one⟧", "⟦2 others: few⟧", "⟦5 others: many⟧"]
+    assert said(pseudo, script).splitlines() == [
+        "【Clear】",
+        "1【 other: one】",
+        "2【 others: few】",
+        "5【 others: many】",
+    ]
 
 
 def test_what_a_language_does_not_have_is_shown_in_english(tmp_path):
@@ -117,10 +135,10 @@ def test_every_lesson_text_of_the_language_is_shown(pseudo):
     script = "from attention.lesson import prose\n"
     script += "for name in prose.lessons(): print(prose._rendered(name))"
     whole = said(pseudo, script)
-    # The heads of places, and names of CSS in tags, are no words.
-    shown = re.sub(r"<[^>]*>", "", whole)
-    assert re.findall(r"[A-Za-z]{2,}", re.sub(r"⟦[^⟧]*⟧", "", shown)) == []
-    assert whole.count("⟦") >= len(lessons())
+    # The names of places, and those of CSS in tags, are no words.
+    shown = re.sub(r"<[^>]*>|\$\w+", "", whole)
+    assert re.findall(r"[A-Za-z]{2,}", re.sub(r"【[^】]*】", "", shown)) == []
+    assert whole.count("【") >= len(lessons())
 
 
 # ----------------------------------------------------------------------------------- JavaScript
@@ -129,7 +147,7 @@ CALL = re.compile(r'\bmessages?\(\s*"(?:[^"\\]|\\.)*"(?:,\s*"(?:[^"\\]|\\.)*")?'
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 # Names of keys, and what is written for style sheets.
 NOT_SHOWN = re.compile(
-    r"Enter|Home|End|Escape|linear-gradient\(to right, |\.st-key-\w+ input|(mark ink|focus thin)( current)?"
+    r"Enter|Home|End|Escape|linear-gradient\(to right, |\.st-key-\w+ (input|button)|(mark ink|focus thin)( current)?"
 )
 
 
@@ -144,7 +162,10 @@ def literals(script):
             yield text
 
 
-@pytest.mark.parametrize("name", ["asking", "base", "colours", *assets.COMPONENTS])
+SCRIPTS = sorted({"asking", "base", *assets.COMPONENTS}.union(*assets.COMPONENTS.values()))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
 def test_a_component_says_nothing_that_no_catalogue_has(name):
     assert list(literals((assets._FOLDER / f"{name}.js").read_text("utf-8"))) == []
 
@@ -155,9 +176,9 @@ def test_the_search_finds_what_is_said_past_the_catalogue():
 
 
 def test_a_module_brings_its_texts_in_the_language_of_the_server(pseudo):
-    script = "from attention.figures import assets; print(assets.module('share'), assets.module('head_view'))"
+    script = "from attention.figures import assets; print(assets.module('line'), assets.module('head_view'))"
     module = said(pseudo, script)
-    assert f'"Copy link": ["{marked("Copy link")}"]' in module
-    assert '"{n} other": ["⟦{n} other: one⟧", "⟦{n} others: few⟧", "⟦{n} others: many⟧"]' in module
+    assert f'"Link copied": ["{marked("Link copied")}"]' in module
+    assert '"{n} other": ["{n}【 other: one】", "{n}【 others: few】", "{n}【 others: many】"]' in module
     # What the component does not say is not sent.
     assert "The field is empty" not in module

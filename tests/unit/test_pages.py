@@ -64,8 +64,8 @@ def test_what_a_page_is_for_is_one_sentence():
 def test_no_two_parameters_have_one_name_and_all_that_is_reset_can_be_set():
     declared = everything(FRONT)
     names = [parameter.name for parameter in declared]
-    assert len(set(names)) == len(names)
-    assert len(names) == len(SHARED) + sum(len(page.own) for page in PAGES)
+    different = {id(parameter) for parameter in (*SHARED, *(own for page in PAGES for own in page.own))}
+    assert len(set(names)) == len(names) == len(different)
     for parameter in declared:
         assert {*parameter.resets, *filter(None, [parameter.yields_to])} <= set(names) - {parameter.name}
 

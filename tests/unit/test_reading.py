@@ -88,7 +88,6 @@ def test_a_picture_is_recognised_and_everything_else_is_text():
     assert reading.recognised("0" * 63 + "h").is_same(reading.TEXT)
 
 
-def test_the_word_in_focus_first_is_in_the_middle_of_a_text_and_the_whole_of_a_picture():
-    assert reading.TEXT.first_focus([1, 2, 3, 5]) == 2
-    assert reading.TEXT.first_focus([]) == 0
+def test_the_word_in_focus_first_is_told_by_the_record_of_a_text_and_the_whole_of_a_picture():
+    assert [kind.first_focus for kind in KINDS[:2]] == [None, None]
     assert reading.PICTURE.first_focus([1, 2, 3, 5]) == 0

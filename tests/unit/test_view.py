@@ -11,6 +11,7 @@ from attention import corpus, reading
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
 from attention.figures.question import Answer
+from attention.lesson.opening import first_place
 from attention.lesson.survey import Lines, Look
 from attention.masks import MASK_NAMES
 from attention.models import list_models, load
@@ -56,7 +57,7 @@ from attention.settings import (
 )
 from attention.text import MAX_CHARACTERS, MAX_LINK_BYTES, clean, shorten
 from attention.trace import Token
-from attention.view import Place, View, default_word, same_word, spot_of, word_at
+from attention.view import Place, View, same_word, spot_of, word_at
 
 # One that has an encoder and a decoder is among them, whatever the catalogue has.
 BOTH = replace(list_models()[1], model_id="both", n_decoder_layers=4)
@@ -581,10 +582,14 @@ def test_there_is_no_view_of_a_parameter_that_there_is_not():
     assert View.of(beside=True)[BESIDE]
 
 
-def test_a_place_that_nobody_chose_is_the_models_own():
+def test_a_place_that_nobody_chose_is_opened_for_the_text():
     info = INFOS["minilm-l6"]
-    assert Place().layer_and_head(info) == (info.default_layer, info.default_head)
-    assert Place(0, 0).layer_and_head(info) == (0, 0)
+    default = (info.default_layer, info.default_head)
+    assert Place().layer_and_head(info, DEFAULT_TEXT) == first_place(info, DEFAULT_TEXT) != default
+    # Beside a chosen one it is the model's own default, as in links from before sentences had openings.
+    assert Place(layer=0).layer_and_head(info, DEFAULT_TEXT) == (0, info.default_head)
+    assert Place(head=0).layer_and_head(info, DEFAULT_TEXT) == (info.default_layer, 0)
+    assert Place(0, 0).layer_and_head(info, DEFAULT_TEXT) == (0, 0)
 
 
 def test_beside_the_toy_stands_a_real_model_and_beside_a_real_one_the_toy():
@@ -593,34 +598,6 @@ def test_beside_the_toy_stands_a_real_model_and_beside_a_real_one_the_toy():
 
 
 # --------------------------------------------------------------------------------------------- words
-
-
-def test_the_word_in_focus_is_the_one_in_the_middle(minilm):
-    for model, wanted in ((TOY, "sat"), (minilm, "sat")):
-        tokens = model.trace(DEFAULT_TEXT).tokens
-        assert tokens[default_word(tokens)].text == wanted
-
-
-@pytest.mark.parametrize("text", ["cat", "!", "[MASK]", "😀", "the cat", "the [MASK]", "one two three"])
-@pytest.mark.parametrize("mask", MASK_NAMES)
-def test_the_word_in_focus_is_never_a_token_that_the_model_added(minilm, text, mask):
-    for model in (TOY, minilm):
-        tokens = model.trace(text, mask=mask).tokens
-        word = tokens[default_word(tokens)]
-        assert word.word is not None
-
-
-def test_the_word_in_focus_is_no_punctuation_mark_where_there_is_a_word(minilm):
-    for model in (TOY, minilm):
-        for text, wanted in (("One, two", "one"), ("Yes!", "yes"), ("... cat ...", "cat"), ("?!", "?")):
-            tokens = model.trace(text).tokens
-            assert tokens[default_word(tokens)].text == wanted
-
-
-def test_the_word_in_focus_is_the_first_piece_of_its_word(minilm):
-    tokens = minilm.trace("zyzzyvas").tokens
-    assert len(tokens) > 3
-    assert default_word(tokens) == 1
 
 
 def test_the_same_word_is_the_same_characters_in_both_models(minilm):
@@ -633,21 +610,18 @@ def test_the_same_word_is_the_same_characters_in_both_models(minilm):
         assert same.start <= token.start < same.start + len(same.typed)
 
 
-def test_of_a_pair_the_word_in_focus_is_in_the_first_sentence_and_has_no_like_where_only_that_was_read(minilm):
+def test_what_the_other_model_has_not_read_is_no_word_of_it(minilm):
     pair = minilm.trace(DEFAULT_TEXT, "It was so very tired that it slept").tokens
-    assert pair[default_word(pair)].text == "sat"
     alone = TOY.trace(DEFAULT_TEXT).tokens
-    slept = next(token for token in pair if token.text == "slept")
-    assert same_word(slept.position, pair, alone) == default_word(alone)
-    tired = next(token for token in pair if token.text == "mat")
-    assert alone[same_word(tired.position, pair, alone)].text == "mat"
+    slept, mat = (next(token for token in pair if token.text == text) for text in ("slept", "mat"))
+    assert same_word(slept.position, pair, alone) is None
+    assert alone[same_word(mat.position, pair, alone)].text == "mat"
 
 
-def test_what_has_no_characters_is_answered_with_the_word_in_the_middle(minilm):
+def test_what_has_no_characters_is_no_word_of_another_model(minilm):
     here, there = minilm.trace(DEFAULT_TEXT).tokens, TOY.trace(DEFAULT_TEXT).tokens
-    assert same_word(0, here, there) == default_word(there)
-    only_special = (Token("[CLS]", "", None, 0, 101, is_special=True),)
-    assert same_word(1, here, only_special) == 0
+    assert same_word(0, here, there) is None
+    assert same_word(1, here, (Token("[CLS]", "", None, 0, 101, is_special=True),)) is None
 
 
 @given(anything, st.sampled_from(MASK_NAMES), st.data())
@@ -658,8 +632,11 @@ def test_the_same_word_is_always_one_of_the_other_models_tokens(minilm, typed, m
     for one, other in ((here, there), (there, here)):
         position = data.draw(st.integers(0, len(one) - 1))
         found = same_word(position, one, other)
-        assert 0 <= found < len(other)
-        assert not other[found].is_padding
+        if found is None:
+            starts = [token.start for token in other if token.start is not None]
+            assert one[position].start is None or one[position].start < min(starts)
+        else:
+            assert not other[found].is_padding
 
 
 @given(anything, st.data())
@@ -669,10 +646,12 @@ def test_a_spot_of_the_text_is_in_the_token_that_covers_it_in_every_model(minilm
     for model in (TOY, minilm):
         tokens = model.trace(text).tokens
         spot = Spot(0, data.draw(st.integers(0, len(text))))
-        found = tokens[word_at(spot, tokens)]
+        found = word_at(spot, tokens)
         starts = [token.start for token in tokens if token.start is not None]
         if spot.start >= starts[0]:
-            assert found.start == max(start for start in starts if start <= spot.start)
+            assert tokens[found].start == max(start for start in starts if start <= spot.start)
+        else:
+            assert found is None
         for token in tokens:
             if token.start is not None:
                 assert spot_of(tokens[word_at(spot_of(token), tokens)]) == spot_of(token)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -11,37 +11,44 @@ import numpy as np
 
 from attention.figures.chart import Chart
 from attention.figures.matrix import Cell, Matrix
+from attention.figures.turn import Split, Turn
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import Guess
 from attention.lesson.guessed import tell_mostly_guessed
 from attention.lesson.scene import Scene
 from attention.lesson.tables import Columns, matrix_table, token_table
+from attention.messages import message
 from attention.trace import Token
 
-__all__ = ["Exhibit", "Extra", "Step", "Strip", "explained", "no_words"]
+__all__ = ["Exhibit", "Extra", "Step", "Strip", "Where", "explained", "no_words"]
 
-# What is shown under a step on its page only: what grouped queries save, and the next token.
-Extra = Literal["savings", "next token"]
+# What is shown under a step on its page only: what grouped queries save, how a layer ends, and the next token.
+Extra = Literal["savings", "onward", "next token"]
+# Where in a model a step happens: at its input, where the residual stream enters the layer, in the attention, or where
+# its output is added to the stream.
+Where = Literal["input", "stream", "attention", "sum"]
 
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A matrix that a step shows, and the function that explains one of its cells."""
+    """A matrix that a step shows, the function that explains one of its cells, and how it came to be."""
 
     matrix: Matrix
     explain: Callable[[Scene, Cell], Detail]
+    change: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Tokens in a row; if one of them is in focus, another can be chosen."""
+    """Tokens in a row, and how a text became them; if one of them is in focus, another can be chosen."""
 
     name: str
     tokens: tuple[Token, ...]
     focus: int | None = None
-    label: str = "Tokens"
+    label: str = message("Tokens")
     caption: str = ""
+    change: Split | None = None
 
 
 def _nothing(_scene: Scene) -> tuple[()]:
@@ -76,6 +83,7 @@ class Step:
         own_title: its heading for a scene that the general one does not fit, or None.
         strips: rows of tokens to show before the matrices.
         exhibits: matrices to show, in the order in which they are computed.
+        factors: what one of them is the product of, and itself in the end, by the letter of its weights; shown instead.
         charts: the charts under the opened cell, by name.
         guess: what to ask before the step is shown; None if this scene leaves nothing to guess.
         whys: answers to the questions that come up here, with the numbers of the scene (HTML).
@@ -85,6 +93,7 @@ class Step:
         is_side_by_side: whether its matrices are shown side by side.
         has_head_grid: whether the weights of all heads of the layer are shown under it.
         extras: what else is shown under it on a page.
+        where: where in the model it happens.
     """
 
     key: str
@@ -97,6 +106,7 @@ class Step:
     own_title: Callable[[Scene], str | None] = lambda _: None
     strips: Callable[[Scene], tuple[Strip, ...]] = _nothing
     exhibits: Callable[[Scene], tuple[Exhibit, ...]] = _nothing
+    factors: Callable[[Scene], Mapping[str, tuple[Exhibit, ...]]] = lambda _: {}
     charts: Callable[[Scene], dict[str, Chart]] = lambda _: {}
     guess: Callable[[Scene], Guess | None] = lambda _: None
     whys: Callable[[Scene], str] = no_words
@@ -106,36 +116,44 @@ class Step:
     is_side_by_side: bool = False
     has_head_grid: bool = True
     extras: frozenset[Extra] = frozenset()
+    where: Where = "attention"
 
     def heading(self, scene: Scene | None) -> str:
         """Return the heading; without a scene, the general one."""
         return self.title if scene is None else self.own_title(scene) or self.title
 
-    def matrices(self, scene: Scene) -> tuple[Matrix, ...]:
-        """Return the matrices, without the functions that explain their cells."""
-        return tuple(exhibit.matrix for exhibit in self.exhibits(scene))
+    def shown(self, scene: Scene, factors: str = "") -> tuple[Exhibit, ...]:
+        """Return the matrices that are shown: those of the step or, if it has them, the factors with this letter."""
+        found = self.factors(scene).get(factors) if factors else None
+        return self.exhibits(scene) if found is None else found
 
-    def tables(self, scene: Scene) -> dict[str, Callable[[], Columns]]:
+    def matrices(self, scene: Scene, factors: str = "") -> tuple[Matrix, ...]:
+        """Return the matrices that are shown, without the functions that explain their cells."""
+        return tuple(exhibit.matrix for exhibit in self.shown(scene, factors))
+
+    def tables(self, scene: Scene, factors: str = "") -> dict[str, Callable[[], Columns]]:
         """Return the tables behind the pictures by name; each is made only when called, since large ones take time."""
         tables: dict[str, Callable[[], Columns]] = {}
         tables |= {strip.name: partial(token_table, strip.tokens) for strip in self.strips(scene)}
-        tables |= {matrix.name: partial(matrix_table, matrix) for matrix in self.matrices(scene)}
+        tables |= {matrix.name: partial(matrix_table, matrix) for matrix in self.matrices(scene, factors)}
         # If nothing that the step shows was recorded, there are still the tokens.
         return tables or {"tokens": partial(token_table, scene.tokens)}
 
-    def opened(self, scene: Scene) -> Scene:
+    def opened(self, scene: Scene, factors: str = "") -> Scene:
         """Return the scene with its opened cell or, if no cell of this step is open, with the one most worth seeing."""
-        matrices = self.matrices(scene)
+        matrices = self.matrices(scene, factors)
         if not matrices:
             return scene.with_cell(None)
         if scene.cell is not None and any(matrix.has(scene.cell) for matrix in matrices):
             return scene
-        main = next((matrix for matrix in matrices if matrix.name == self.main), matrices[0])
+        # The product comes after its factors.
+        otherwise = matrices[-1] if factors and factors in self.factors(scene) else matrices[0]
+        main = next((matrix for matrix in matrices if matrix.name == self.main), otherwise)
         return scene.with_cell(self._most_telling(scene, main))
 
-    def detail(self, scene: Scene) -> Detail | None:
-        """Explain the opened cell of the scene; None if it is in no matrix of this step."""
-        return explained(self.exhibits(scene), scene)
+    def detail(self, scene: Scene, factors: str = "") -> Detail | None:
+        """Explain the opened cell of the scene; None if it is in no matrix that this step shows."""
+        return explained(self.shown(scene, factors), scene)
 
     def printed_cell(self, scene: Scene) -> tuple[int, int | None]:
         """Return the row whose numbers the code prints, and the opened cell's column if rows and columns are tokens."""
@@ -147,5 +165,5 @@ class Step:
         """Return, in the row of the word in focus, the key with the most weight or, without keys, the largest cell."""
         if self.is_of_pairs:
             return Cell(matrix.name, scene.word, int(scene.steps.masked_scores[scene.word].argmax()))
-        row = len(matrix.row_labels) - 1 if matrix.has_total_row else scene.word
+        row = len(matrix.row_labels) - 1 if matrix.has_total_row else matrix.focus_row or 0
         return Cell(matrix.name, row, int(np.abs(matrix.values[row]).argmax()))

@@ -14,22 +14,25 @@ from attention.lesson.detail import WHOLE_VECTOR, Detail
 from attention.lesson.excerpt import Excerpt, are_close
 from attention.lesson.guess import Guess, ranked, words_of
 from attention.lesson.matrices import vectors
-from attention.lesson.prose import exact, fact, length, lesson, word
+from attention.lesson.prose import exact, fact, length, lesson, times, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
-from attention.messages import message
+from attention.messages import message, messages
 from attention.snippets import numbers, shapes
 
-__all__ = ["STEP"]
+__all__ = ["STEP", "entering"]
 
 
 def _formula(scene: Scene | None) -> str:
     if scene is None:
-        return f"X = {_embedding('word')} + {_embedding('position')}"
+        words, positions = map(_embedding, (message("word"), message("position")))
+        return f"X = {words} + {positions}"
     own = scene.use.formulas.get("embed")
     if own is not None:
         return own
-    norm, deeper = scene.attention.norm, rf"\text{{output of layer {scene.layer}}}"
+    norm = scene.attention.norm
+    before = message("output of layer {layer}", layer=scene.layer)
+    deeper = rf"\text{{{before}}}"
     if norm is not None:
         return rf"X = \mathrm{{{norm.name}}}({deeper if scene.layer else _parts(scene)})"
     if scene.layer:
@@ -46,7 +49,7 @@ def _parts(scene: Scene) -> str:
     parts = scene.trace.embeddings
     names = [scene.info.reading.unit]
     if parts is not None:
-        known = {"position": parts.positions, "segment": parts.segments}
+        known = {message("position"): parts.positions, message("segment"): parts.segments}
         names += [name for name, part in known.items() if part is not None]
     return " + ".join(map(_embedding, names))
 
@@ -83,7 +86,7 @@ def _words(scene: Scene) -> str:
             "embed/words-deeper",
             layer=scene.layer + 1,
             before=scene.layer,
-            times="once" if scene.layer == 1 else f"{scene.layer} times",
+            times=times(scene.layer),
             width=inputs.shape[1],
             focus=word(scene.names[scene.word]),
             length=length(inputs[scene.word]),
@@ -171,27 +174,33 @@ def _cosines(of: Array, row: int) -> Array:
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
-    inputs, parts = scene.attention.inputs, scene.trace.embeddings
-    exhibits = []
-    norm = scene.attention.norm
-    if inputs is not None:
-        title = message("X: what enters layer {layer}", layer=scene.layer + 1)
-        if norm is not None:
-            title = message("X: what enters layer {layer}, after {norm}", layer=scene.layer + 1, norm=norm.name)
-        exhibits.append(_exhibit(scene, "inputs", title, inputs, _explain_input))
-    if scene.attention.key_inputs is not None:
-        title = message("Z: the encoder's output")
-        exhibits.append(_exhibit(scene, "sources", title, scene.attention.key_inputs, _explain_source, of_keys=True))
+    parts, norm = scene.trace.embeddings, scene.attention.norm
+    exhibits = list(entering(scene))
     if norm is not None and scene.layer and scene.stream is not None:
         title = message("Before {name}: what layer {layer} left", name=norm.name, layer=scene.layer)
         exhibits.append(_exhibit(scene, "stream", title, scene.stream, _explain_stream))
     # The parts are added before the first layer; the input of a deeper layer does not consist of them alone.
     if parts is not None and scene.layer == 0:
-        title = message("{unit} part", unit=scene.info.reading.unit.capitalize())
+        title = scene.info.reading.part
         exhibits.append(_exhibit(scene, "words", title, parts.words, _explain_part))
     if parts is not None and parts.positions is not None:
         title = message("Position part, added before layer 1") if scene.layer else message("Position part")
         exhibits.append(_exhibit(scene, "positions", title, parts.positions, _explain_part))
+    return tuple(exhibits)
+
+
+def entering(scene: Scene) -> tuple[Exhibit, ...]:
+    """Return what is multiplied to make queries, keys and values: X and, if keys and values are made of another, Z."""
+    inputs, sources, norm = scene.attention.inputs, scene.attention.key_inputs, scene.attention.norm
+    exhibits = []
+    if inputs is not None:
+        title = message("X: what enters layer {layer}", layer=scene.layer + 1)
+        if norm is not None:
+            title = message("X: what enters layer {layer}, after {norm}", layer=scene.layer + 1, norm=norm.name)
+        exhibits.append(_exhibit(scene, "inputs", title, inputs, _explain_input))
+    if sources is not None:
+        title = message("Z: the encoder's output")
+        exhibits.append(_exhibit(scene, "sources", title, sources, _explain_source, of_keys=True))
     return tuple(exhibits)
 
 
@@ -217,14 +226,18 @@ def _explain_input(scene: Scene, cell: Cell) -> Detail:
         title = lesson("embed/cell", word=name, dimension=dimension, value=fact(float(value[cell.column])))
         note = lesson(scene.use.lesson("embed/cell-deeper"), layer=scene.layer + 1, before=scene.layer)
         return Detail(title, note, scene.dimension_names, value, WHOLE_VECTOR)
-    addends = {"word": parts.words, "position": parts.positions, "segment": parts.segments}
+    addends = {
+        message("word"): parts.words,
+        message("position"): parts.positions,
+        message("segment"): parts.segments,
+    }
     known = {label: array[cell.row, cell.column] for label, array in addends.items() if array is not None}
     value = float(scene.attention.inputs[cell.row, cell.column])  # type: ignore[index]
     title = lesson("embed/cell", word=name, dimension=dimension, value=fact(value))
     total = float(sum(known.values()))
     is_plain_sum = abs(total - value) < 1e-5
     note = lesson("embed/cell-sum" if is_plain_sum else "embed/cell-norm", sum=exact(total), value=exact(value))
-    return Detail(title, note, tuple(known), np.array(list(known.values())), "the parts that are added")
+    return Detail(title, note, tuple(known), np.array(list(known.values())), message("the parts that are added"))
 
 
 def _explain_normed_input(scene: Scene, cell: Cell) -> Detail:
@@ -340,7 +353,7 @@ def _as_lookup(rows: Array) -> tuple[Array, Array]:
 
 def _shapes(scene: Scene) -> str:
     T = len(scene.tokens)
-    return f"{T} tokens → X ({T}×{scene.info.d_model})"
+    return messages("{n} token → X ({n}×{width})", "{n} tokens → X ({n}×{width})", T, width=scene.info.d_model)
 
 
 def _guess(scene: Scene) -> Guess | None:
@@ -403,4 +416,5 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     has_head_grid=False,
+    where="stream",
 )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy import ndarray as Array
 
 from attention.figures.format import number
 from attention.figures.matrix import Cell
+from attention.lesson.changes import joining
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt
+from attention.lesson.factors import joined_names, weights_of
 from attention.lesson.guess import Guess, ranked
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import fact, length, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
-from attention.messages import message
+from attention.messages import message, messages
 from attention.snippets import Values, columns_to_paste, cut_note, shapes
 from attention.steps import output_projection
 
@@ -47,8 +51,7 @@ def _words(scene: Scene) -> str:
     total = float(lengths.sum()) + (0.0 if bias is None else float(np.linalg.norm(bias)))
     if number(total) == number(float(np.linalg.norm(scene.change[row]))):
         return text
-    parts = "heads' parts" if bias is None else "heads' parts and of the bias"
-    return text + lesson("heads/lengths", parts=parts, total=fact(total))
+    return text + lesson("heads/lengths" if bias is None else "heads/lengths-bias", total=fact(total))
 
 
 def _lengths(scene: Scene) -> Array:
@@ -61,7 +64,9 @@ def _lengths(scene: Scene) -> Array:
 
 def _tell_joining(scene: Scene) -> str:
     """Say which matrices each head has to itself, and how the heads' outputs are joined."""
-    matrix = "W<sub>O</sub>" + (", with a bias b<sub>O</sub>" if scene.has_bias("O") else "")
+    matrix = "W<sub>O</sub>"
+    if scene.has_bias("O"):
+        matrix = message("{matrix}, with a bias {bias}", matrix=matrix, bias="b<sub>O</sub>")
     info = scene.info
     if info.group_size == 1:
         return lesson("heads/joining", n_heads=info.n_heads, matrix=matrix)
@@ -75,14 +80,24 @@ def _tell_joining(scene: Scene) -> str:
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
-    width = scene.steps.values.shape[-1]
-    names = tuple(f"{head + 1}:{i}" for head in range(scene.info.n_heads) for i in range(width))
-    concat = vectors(scene, "joined", "All heads side by side", scene.joined, names, "value", width, "head:dimension")
+    width, names = scene.steps.values.shape[-1], joined_names(scene)
+    title, axis = message("All heads side by side"), message("head:dimension")
+    concat = vectors(scene, "joined", title, scene.joined, names, "value", width, axis)
+    joined = Exhibit(concat, _explain_joined, joining(scene))
     if scene.attention.projections is None:
-        return (Exhibit(concat, _explain_joined),)
+        return (joined,)
     bias = " + b_O" if scene.has_bias("O") else ""
     change = vectors(scene, "change", f"ΔE = joined·W_O{bias}", scene.change, scene.dimensions)
-    return Exhibit(concat, _explain_joined), Exhibit(change, _explain_change)
+    return joined, Exhibit(change, _explain_change)
+
+
+def _factors(scene: Scene) -> Mapping[str, tuple[Exhibit, ...]]:
+    """Return what ΔE is the product of, and ΔE itself; nothing if W_O is not known."""
+    weights = weights_of(scene, "O", ["change"])
+    if not weights:
+        return {}
+    joined, change = _exhibits(scene)
+    return {"O": (joined, *(Exhibit(*each) for each in weights), change)}
 
 
 def _explain_change(scene: Scene, cell: Cell) -> Detail:
@@ -91,18 +106,18 @@ def _explain_change(scene: Scene, cell: Cell) -> Detail:
     outputs = scene.all_outputs[:, cell.row]
     weight = projections.W_O[:, cell.column].reshape(outputs.shape)
     parts = (outputs * weight).sum(axis=1)
-    labels = tuple(f"head {head + 1}" for head in range(len(parts)))
+    labels = tuple(message("head {head}", head=head + 1) for head in range(len(parts)))
     if projections.b_O is not None:
         parts = np.append(parts, projections.b_O[cell.column])
-        labels += ("bias",)
+        labels += (message("bias"),)
     title = lesson(
         "heads/cell",
         word=word(scene.names[cell.row]),
         dimension=word(scene.dimension_names[cell.column]),
         value=fact(float(parts.sum())),
     )
-    note = lesson("heads/cell-heads-bias" if labels[-1] == "bias" else "heads/cell-heads", count=len(outputs))
-    return Detail(title, note + tell_largest(parts, labels), labels, parts, "what each head adds")
+    note = lesson("heads/cell-heads" if projections.b_O is None else "heads/cell-heads-bias", count=len(outputs))
+    return Detail(title, note + tell_largest(parts, labels), labels, parts, message("what each head adds"))
 
 
 def _explain_joined(scene: Scene, cell: Cell) -> Detail:
@@ -115,8 +130,8 @@ def _explain_joined(scene: Scene, cell: Cell) -> Detail:
         dimension=dimension,
         value=fact(float(output[dimension])),
     )
-    labels = tuple(f"dimension {i}" for i in range(output.size))
-    return Detail(title, "", labels, output, f"the output of head {head + 1}")
+    labels = tuple(message("dimension {dimension}", dimension=i) for i in range(output.size))
+    return Detail(title, "", labels, output, message("the output of head {head}", head=head + 1))
 
 
 def _code(excerpt: Excerpt) -> str:
@@ -160,7 +175,9 @@ def _code(excerpt: Excerpt) -> str:
 def _shapes(scene: Scene) -> str:
     T, M, H, Dv = len(scene.tokens), scene.info.d_model, scene.info.n_heads, scene.steps.values.shape[-1]
     b_O = f" + b_O ({M})" if scene.has_bias("O") else ""
-    return f"{H} heads × ({T}×{Dv}) → joined ({T}×{H * Dv}) · W_O ({H * Dv}×{M}){b_O} → ΔE ({T}×{M})"
+    heads = messages("{n} head", "{n} heads", H)
+    joined = message("{heads} × ({one}) → joined ({all})", heads=heads, one=f"{T}×{Dv}", all=f"{T}×{H * Dv}")
+    return f"{joined} · W_O ({H * Dv}×{M}){b_O} → ΔE ({T}×{M})"
 
 
 def _guess(scene: Scene) -> Guess | None:
@@ -226,8 +243,10 @@ STEP = Step(
     guess=_guess,
     whys=_whys,
     exhibits=_exhibits,
+    factors=_factors,
     code=_code,
     shapes=_shapes,
     main="change",
-    extras=frozenset({"next token"}),
+    extras=frozenset({"onward", "next token"}),
+    where="sum",
 )

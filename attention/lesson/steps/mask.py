@@ -7,6 +7,7 @@ from numpy import ndarray as Array
 
 from attention.figures.matrix import Cell
 from attention.lesson import latex
+from attention.lesson.changes import masking, scaled_name
 from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import Guess
@@ -14,7 +15,6 @@ from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, small, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
-from attention.lesson.steps.scale import scaled_name
 from attention.messages import message
 from attention.snippets import Library, Values, array_code, shapes
 from attention.steps import softmax
@@ -54,8 +54,9 @@ def _mask_lesson(scene: Scene, hides: bool) -> str:
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
-    title = f"{scaled_name(scene)} + M"
-    return (Exhibit(pairs(scene, "masked", title, scene.steps.masked_scores), _explain),)
+    change, title = masking(scene), f"{scaled_name(scene)} + M"
+    masked = pairs(scene, "masked", title, scene.steps.masked_scores, change.source.colour_limit)
+    return (Exhibit(masked, _explain, change),)
 
 
 def _explain(scene: Scene, cell: Cell) -> Detail:
@@ -72,9 +73,12 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     visible = np.isfinite(scene.steps.masked_scores[cell.row])
     note = lesson(_reason(scene, cell), **names, visible=int(visible.sum()), total=visible.size)
     row = np.where(visible, scene.steps.masked_scores[cell.row], 0)
-    labels, axis = indexed(scene.key_labels), "what is left of this row"
+    labels, axis = indexed(scene.key_labels), message("what is left of this row")
     # A bar of −∞ cannot be drawn; a table can say it.
-    columns = {"part": list(labels), axis: [repr(float(score)) for score in scene.steps.masked_scores[cell.row]]}
+    columns = {
+        message("part"): list(labels),
+        axis: [repr(float(score)) for score in scene.steps.masked_scores[cell.row]],
+    }
     return Detail(title, note, labels, row, axis, columns)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 from numpy import ndarray as Array
@@ -12,15 +14,17 @@ from attention.figures.matrix import Cell
 from attention.lesson import latex
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt, are_close
+from attention.lesson.factors import Letter, linear_of, weights_of
 from attention.lesson.guess import TIE, Guess, words_of, words_seen
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
+from attention.lesson.steps.embed import entering
 from attention.messages import message
 from attention.snippets import MAX_BYTES, MAX_COLUMNS, columns_to_paste, cut_note, shapes
 from attention.steps import project
-from attention.trace import Projections, Rotary
+from attention.trace import Rotary
 
 __all__ = ["STEP"]
 
@@ -28,6 +32,11 @@ _COLOURS = {"Q": colours.QUERY, "K": colours.KEY, "V": colours.VALUE}
 
 # What is said of a cell, by the name of its matrix.
 _CELLS = {"queries": "qkv/cell-query", "keys": "qkv/cell-key", "values": "qkv/cell-value"}
+
+# Of what a matrix is made, by its name.
+_OF: Mapping[str, Letter] = MappingProxyType(
+    {"queries": "Q", "keys": "K", "values": "V", "projected_queries": "Q", "projected_keys": "K"}
+)
 
 _Linear = tuple[Array, Array | None]  # a weight and its bias
 
@@ -133,11 +142,30 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     return (*made, *_before_turning(scene, of_q, of_k)) if is_turned else made
 
 
+def _factors(scene: Scene) -> Mapping[str, tuple[Exhibit, ...]]:
+    """Return of Q, K and V what each is the product of, and itself; nothing if that is not known."""
+    entered, made = entering(scene), _exhibits(scene)
+    if not entered or scene.attention.projections is None:
+        return {}
+    # Keys and values come from the last of what enters: X, or another text's Z.
+    sources: dict[Letter, Exhibit] = {"Q": entered[0], "K": entered[-1], "V": entered[-1]}
+    found: dict[str, tuple[Exhibit, ...]] = {}
+    for letter, source in sources.items():
+        result, *turned = (exhibit for exhibit in made if _OF[exhibit.matrix.name] == letter)
+        weights = weights_of(scene, letter, [each.matrix.name for each in (result, *turned)])
+        found[letter] = (source, *(Exhibit(*each) for each in weights), *turned, result)
+    return found
+
+
 def _before_turning(scene: Scene, of_q: str, of_k: str) -> tuple[Exhibit, ...]:
     """Return queries and keys as they were before they were rotated by their positions."""
     projected_queries, projected_keys = scene.projected
-    queries = vectors(scene, "projected_queries", f"{of_q}, before turning", projected_queries, role="query")
-    keys = vectors(scene, "projected_keys", f"{of_k}, before turning", projected_keys, role="key", of_keys=True)
+    queries = vectors(
+        scene, "projected_queries", message("{name}, before turning", name=of_q), projected_queries, role="query"
+    )
+    keys = vectors(
+        scene, "projected_keys", message("{name}, before turning", name=of_k), projected_keys, role="key", of_keys=True
+    )
     return Exhibit(queries, _explain_projected), Exhibit(keys, _explain_projected)
 
 
@@ -152,7 +180,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
         return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
     if layer.rotary is not None and symbol != "v":
         return _explain_turned(scene, cell, title, layer.rotary)
-    return _products(scene, cell, title, symbol)
+    return _products(scene, cell, title, _OF[cell.matrix])
 
 
 def _explain_projected(scene: Scene, cell: Cell) -> Detail:
@@ -165,7 +193,7 @@ def _explain_projected(scene: Scene, cell: Cell) -> Detail:
         dimension=cell.column,
         value=fact(float(projected[cell.row, cell.column])),
     )
-    return _products(scene, cell, title, symbol)
+    return _products(scene, cell, title, _OF[cell.matrix])
 
 
 def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
@@ -190,26 +218,19 @@ def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Deta
         value=exact(own + other),
     )
     labels = (f"{cell.column} × cos", f"{(cell.column + half) % (2 * half)} × sin")
-    return Detail(title, note, labels, np.array([own, other]), "the two parts of the turned number")
+    return Detail(title, note, labels, np.array([own, other]), message("the two parts of the turned number"))
 
 
-def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
+def _products(scene: Scene, cell: Cell, title: str, letter: Letter) -> Detail:
     """Explain a number by the products of the token's vector with a column of weights."""
-    layer = scene.attention
-    inputs = layer.inputs if symbol == "q" else layer.sources
-    assert inputs is not None
-    assert layer.projections is not None
-    # Query heads share key/value heads in groups; the queries have all heads.
-    width = scene.steps.values.shape[-1] if symbol == "v" else scene.d_head
-    column = (scene.head if symbol == "q" else scene.group) * width + cell.column
-    weight = getattr(layer.projections, f"W_{symbol.upper()}")[:, column]
-    bias = getattr(layer.projections, f"b_{symbol.upper()}")
-    products = inputs[cell.row] * weight
+    linear = linear_of(scene, letter)
+    assert linear is not None
+    products = linear.inputs[cell.row] * linear.weight[:, cell.column]
     total = float(products.sum())
-    if bias is None:
+    if linear.bias is None:
         note = lesson("qkv/cell-products", count=products.size, sum=exact(total))
     else:
-        offset = float(bias[column])
+        offset = float(linear.bias[cell.column])
         note = lesson(
             "qkv/cell-products-bias",
             count=products.size,
@@ -218,8 +239,9 @@ def _products(scene: Scene, cell: Cell, title: str, symbol: str) -> Detail:
             total=exact(total + offset),
         )
     note += tell_largest(products, scene.dimension_names)
-    source = "x" if symbol == "q" else scene.use.source.lower()
-    return Detail(title, note, scene.dimension_names, products, f"{source} × W_{symbol.upper()}, product by product")
+    source = "x" if letter == "Q" else scene.use.source.lower()
+    axis = message("{product}, product by product", product=f"{source} × W_{letter}")
+    return Detail(title, note, scene.dimension_names, products, axis)
 
 
 def _code(excerpt: Excerpt) -> str:
@@ -231,7 +253,7 @@ def _code(excerpt: Excerpt) -> str:
             place=excerpt.place,
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
-    parts = _head_projections(scene, scene.attention.projections)
+    parts = _head_projections(scene)
     if scene.attention.rotary is not None:
         return _turned_code(excerpt, X, parts, scene.attention.rotary)
     if not _is_explained(scene, (X, Z, Z), parts):
@@ -308,20 +330,13 @@ def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Lin
     )
 
 
-def _head_projections(scene: Scene, parts: Projections) -> tuple[_Linear, _Linear, _Linear]:
-    """Return this head's columns of W_Q, W_K and W_V, with their biases."""
-    layer, steps = scene.attention, scene.steps
-    group = scene.head // (layer.queries.shape[0] // layer.keys.shape[0])
-    return (
-        _columns_of_head(parts.W_Q, parts.b_Q, scene.head, steps.queries.shape[1]),
-        _columns_of_head(parts.W_K, parts.b_K, group, steps.keys.shape[1]),
-        _columns_of_head(parts.W_V, parts.b_V, group, steps.values.shape[1]),
-    )
-
-
-def _columns_of_head(W: Array, b: Array | None, head: int, width: int) -> _Linear:
-    columns = slice(head * width, (head + 1) * width)
-    return W[:, columns], None if b is None else b[columns]
+def _head_projections(scene: Scene) -> tuple[_Linear, _Linear, _Linear]:
+    """Return this head's columns of W_Q, W_K and W_V, with their biases, where they are known."""
+    query, key, value = (linear_of(scene, letter) for letter in ("Q", "K", "V"))
+    assert query is not None
+    assert key is not None
+    assert value is not None
+    return (query.weight, query.bias), (key.weight, key.bias), (value.weight, value.bias)
 
 
 def _is_explained(scene: Scene, inputs: tuple[Array, Array, Array], parts: tuple[_Linear, _Linear, _Linear]) -> bool:
@@ -337,8 +352,14 @@ def _shapes(scene: Scene) -> str:
     T, K, M = len(scene.tokens), len(scene.key_tokens), scene.info.d_model
     D, Dv = scene.d_head, scene.steps.values.shape[-1]
     b_Q = f" + b_Q ({D})" if scene.has_bias("Q") else ""
-    source = scene.use.shapes.get("qkv", "").format(keys=K, width=M)
-    return f"X ({T}×{M}) · W_Q ({M}×{D}){b_Q} → Q ({T}×{D}), and K ({K}×{D}), V ({K}×{Dv}) alike{source}"
+    made = {
+        "query": f"X ({T}×{M}) · W_Q ({M}×{D}){b_Q} → Q ({T}×{D})",
+        "key": f"K ({K}×{D})",
+        "value": f"V ({K}×{Dv})",
+    }
+    if not scene.use.looks_elsewhere:
+        return message("{query}, and {key}, {value} alike", **made)
+    return message("{query}, and {key}, {value} alike, of {source}", **made, source=f"Z ({K}×{M})")
 
 
 def _guess(scene: Scene) -> Guess | None:
@@ -388,6 +409,7 @@ STEP = Step(
     guess=_guess,
     whys=_whys,
     exhibits=_exhibits,
+    factors=_factors,
     code=_code,
     shapes=_shapes,
     is_side_by_side=True,

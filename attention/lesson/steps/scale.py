@@ -8,6 +8,7 @@ from attention.figures.chart import Chart, spread_chart
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson import latex
+from attention.lesson.changes import scaled_name, scaling
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import TIE, Guess
@@ -19,13 +20,14 @@ from attention.lesson.steps.scores import explain_score
 from attention.messages import message
 from attention.steps import softmax
 
-__all__ = ["STEP", "scaled_name"]
+__all__ = ["STEP"]
 
 
 def _own_title(scene: Scene) -> str | None:
     if scene.attention.scale < 1:
         return None
-    return "Leave the scores as they are" if scene.attention.scale == 1 else "Make the scores larger"
+    is_plain = scene.attention.scale == 1
+    return message("Leave the scores as they are") if is_plain else message("Make the scores larger")
 
 
 def _formula(scene: Scene | None) -> str:
@@ -88,19 +90,10 @@ def _tell_unscaled(scene: Scene) -> str:
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
-    before, after = scene.steps.scores, scene.steps.scaled_scores
+    change = scaling(scene)
     # One colour scale for both, so that the spread can be seen to shrink.
-    limit = float(np.abs(before).max()) or 1.0
-    return (
-        Exhibit(pairs(scene, "scores", "Before: S", before, limit), explain_score),
-        Exhibit(pairs(scene, "scaled", f"After: {scaled_name(scene)}", after, limit), _explain),
-    )
-
-
-def scaled_name(scene: Scene) -> str:
-    """Name the scaled scores: some models do not scale them, or divide them by a number of their own."""
-    divisor = scene.divisor("√dₖ")
-    return f"S / {divisor}" if divisor else "S"
+    scaled = pairs(scene, "scaled", scaled_name(scene), scene.steps.scaled_scores, change.source.colour_limit)
+    return Exhibit(change.source, explain_score), Exhibit(scaled, _explain, change)
 
 
 def _explain(scene: Scene, cell: Cell) -> Detail:
@@ -114,7 +107,8 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
         divisor=exact(1 / scene.attention.scale),
         value=fact(after),
     )
-    return Detail(title, "", ("before", "after"), np.array([before, after]), "score")
+    labels = (message("before"), message("after"))
+    return Detail(title, "", labels, np.array([before, after]), message("score"))
 
 
 def _charts(scene: Scene) -> dict[str, Chart]:

@@ -6,9 +6,10 @@ import numpy as np
 
 from attention.figures.matrix import Cell
 from attention.lesson import latex
+from attention.lesson.changes import comparing
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt
-from attention.lesson.guess import Guess, ranked, words_seen
+from attention.lesson.guess import Guess, highest
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
@@ -60,14 +61,15 @@ def _tell_hidden_best(scene: Scene, best: int) -> str:
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     bias = "" if scene.attention.bias is None else " + B"
-    return (Exhibit(pairs(scene, "scores", f"S = Q·Kᵀ{bias}", scene.steps.scores), explain_score),)
+    scores = pairs(scene, "scores", f"S = Q·Kᵀ{bias}", scene.steps.scores)
+    return (Exhibit(scores, explain_score, comparing(scene)),)
 
 
 def explain_score(scene: Scene, cell: Cell) -> Detail:
     """Explain a score by the products of query and key, and the position bias if there is one."""
     query, key = scene.steps.queries[cell.row], scene.steps.keys[cell.column]
     products = query * key
-    labels = tuple(f"dimension {i}" for i in range(products.size))
+    labels = tuple(message("dimension {dimension}", dimension=i) for i in range(products.size))
     bias = scene.attention.bias
     title = lesson(
         "scores/cell" if bias is None else "scores/cell-biased",
@@ -75,15 +77,17 @@ def explain_score(scene: Scene, cell: Cell) -> Detail:
         key=word(scene.key_names[cell.column]),
         value=fact(float(scene.steps.scores[cell.row, cell.column])),
     )
-    axis, largest = "q × k, dimension by dimension", tell_largest(products, labels)
+    largest = tell_largest(products, labels)
     if bias is None:
-        return Detail(title, lesson("scores/cell-products", count=products.size) + largest, labels, products, axis)
+        note = lesson("scores/cell-products", count=products.size) + largest
+        return Detail(title, note, labels, products, message("q × k, dimension by dimension"))
     added = bias[scene.head, cell.row, cell.column]
     note = lesson(
         "scores/cell-products-bias", count=products.size, sum=exact(float(products.sum())), bias=exact(float(added))
     )
     parts = np.append(products, added)
-    return Detail(title, note + largest, (*labels, "position bias"), parts, f"{axis}, and the bias")
+    axis = message("q × k, dimension by dimension, and the bias")
+    return Detail(title, note + largest, (*labels, message("position bias")), parts, axis)
 
 
 def _code(excerpt: Excerpt) -> str:
@@ -110,21 +114,13 @@ def _shapes(scene: Scene) -> str:
 
 def _guess(scene: Scene) -> Guess | None:
     """Ask which word scores highest with the one in focus; special tokens and punctuation marks stand apart."""
-    words, row = words_seen(scene), scene.steps.scores[scene.word]
-    if len(words) < 2:
-        return None
-    scores = [float(row[key]) for key in words]
-    best, highest = words[int(np.argmax(scores))], int(row.argmax())
-    because = lesson("guess/scores-because", best=word(scene.key_names[best]), score=fact(max(scores)))
-    if highest != best:
-        because += lesson(
-            "guess/scores-apart", highest=word(scene.key_names[highest]), highest_score=fact(float(row[highest]))
-        )
-    return ranked(
+    names, row = scene.key_names, scene.steps.scores[scene.word]
+    return highest(
+        scene,
+        row,
         lesson("guess/scores", focus=word(scene.names[scene.word])),
-        [scene.key_names[key] for key in words],
-        scores,
-        because,
+        lambda key: lesson("guess/scores-because", best=word(names[key]), score=fact(float(row[key]))),
+        lambda key: lesson("guess/scores-apart", highest=word(names[key]), highest_score=fact(float(row[key]))),
     )
 
 

@@ -8,6 +8,7 @@ from attention.figures import colours
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson import latex
+from attention.lesson.changes import scaled_name, weighing
 from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import Guess, words_seen
@@ -15,9 +16,8 @@ from attention.lesson.matrices import pairs
 from attention.lesson.prose import SMALLEST_TOLD, exact, fact, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
-from attention.lesson.steps.scale import scaled_name
 from attention.lesson.tables import MASKED
-from attention.messages import message
+from attention.messages import message, messages
 from attention.snippets import shapes
 from attention.trace import Token
 from attention.words import is_punctuation
@@ -28,6 +28,8 @@ __all__ = ["STEP", "tell_weights"]
 MOST = 0.5
 # The most tokens with the same weight that are named.
 MAX_TIED = 5
+# What the bars of a cell show.
+_OF_ROW = message("the weights of this row")
 
 
 def _formula(scene: Scene | None) -> str:
@@ -45,7 +47,7 @@ def _tell_next(scene: Scene) -> str:
     if name is None:
         return ""
     following = scene.names[scene.word + 1 : scene.word + 2]
-    told = f"<strong>{word(following[0])}</strong>" if following else "the end"
+    told = f"<strong>{word(following[0])}</strong>" if following else message("the end")
     return lesson(name, focus=word(scene.names[scene.word]), next=told)
 
 
@@ -75,7 +77,7 @@ def _sink(name: str, scene: Scene, best: int) -> str:
         special=word(scene.key_names[best]),
         share=fact(_share(scene, best)),
         own=fact(float(row[best])),
-        rows="all rows" if (scene.visible.sum(axis=1) > 1).all() else "the rows that may look at more than one token",
+        rows=_rows_that_choose(scene),
         focus=word(scene.names[scene.word]),
     )
     second = max(words, key=row.__getitem__, default=best)
@@ -87,6 +89,12 @@ def _sink(name: str, scene: Scene, best: int) -> str:
         best_word=word(scene.key_names[second]),
         best_word_weight=fact(float(row[second])),
     )
+
+
+def _rows_that_choose(scene: Scene) -> str:
+    if (scene.visible.sum(axis=1) > 1).all():
+        return message("all rows")
+    return message("the rows that may look at more than one token")
 
 
 def _is_word(token: Token) -> bool:
@@ -117,7 +125,7 @@ def tell_weights(scene: Scene) -> str:
             "softmax/weights-alone",
             best=best,
             smallest=str(SMALLEST_TOLD),
-            rest=fact(rest) if rest >= SMALLEST_TOLD else f"less than {SMALLEST_TOLD}",
+            rest=fact(rest) if rest >= SMALLEST_TOLD else message("less than {smallest}", smallest=SMALLEST_TOLD),
             **facts,
         )
     alike = [key for key in order if number(float(row[key])) == number(float(row[order[0]]))]
@@ -131,13 +139,13 @@ def _tied(names: list[str]) -> str:
     """Name the tokens that get equal weight, as many as fit into a sentence."""
     named = [f"<b>{word(name)}</b>" for name in names[:MAX_TIED]]
     more = len(names) - MAX_TIED
-    return listed([*named, f"{more} more"]) if more > 0 else listed(named)
+    return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     title = f"A = softmax({scaled_name(scene)} + M)"
     weights = pairs(scene, "weights", title, scene.steps.weights, palette="weights", hidden=~scene.visible)
-    return (Exhibit(weights, _explain),)
+    return (Exhibit(weights, _explain, weighing(scene)),)
 
 
 def _explain(scene: Scene, cell: Cell) -> Detail:
@@ -148,7 +156,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     title = lesson("softmax/cell", **names, value=fact(value), percent=f"{100 * value:.0f}")
     if np.isneginf(highest):
         note = lesson("softmax/cell-no-row", query=names["query"])
-        return Detail(title, note, indexed(scene.key_labels), weights, "the weights of this row", are_weights=True)
+        return Detail(title, note, indexed(scene.key_labels), weights, _OF_ROW, are_weights=True)
     shifted, visible = scores - highest, scene.visible[cell.row]
     exponentials = np.exp(shifted)
     if visible[cell.column]:
@@ -165,13 +173,13 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
         note = lesson("softmax/cell-hidden-note", visible=int(visible.sum()), total=visible.size)
     labels = indexed(scene.key_labels)
     columns = {
-        "key": list(labels),
-        "score": [number(float(s)) for s in scores],
-        "− maximum": [number(float(s)) for s in shifted],
+        message("key"): list(labels),
+        message("score"): [number(float(s)) for s in scores],
+        message("− maximum"): [number(float(s)) for s in shifted],
         "exp": [number(float(e), 4) if seen else "0" for e, seen in zip(exponentials, visible, strict=True)],
-        "weight": [number(float(w), 4) if seen else MASKED for w, seen in zip(weights, visible, strict=True)],
+        message("weight"): [number(float(w), 4) if seen else MASKED for w, seen in zip(weights, visible, strict=True)],
     }
-    return Detail(title, note, labels, weights, "the weights of this row", columns, are_weights=True)
+    return Detail(title, note, labels, weights, _OF_ROW, columns, are_weights=True)
 
 
 def _code(excerpt: Excerpt) -> str:
@@ -193,8 +201,9 @@ def _code(excerpt: Excerpt) -> str:
 
 def _shapes(scene: Scene) -> str:
     size = f"{len(scene.tokens)}×{len(scene.key_tokens)}"
-    all_see = scene.visible.any(axis=1).all()
-    return f"S ({size}) → A ({size}), each row{'' if all_see else ' that sees anything'} adding up to 1"
+    if scene.visible.any(axis=1).all():
+        return message("S ({size}) → A ({size}), each row adding up to 1", size=size)
+    return message("S ({size}) → A ({size}), each row that sees anything adding up to 1", size=size)
 
 
 # So many bars can be dragged with some care.

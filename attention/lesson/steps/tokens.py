@@ -7,13 +7,14 @@ from itertools import groupby
 
 import numpy as np
 
+from attention.lesson.changes import splitting
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import Guess, around
 from attention.lesson.guessed import tell_guessed
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import fact, lesson, times, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Step, Strip, no_words
-from attention.messages import message
+from attention.messages import message, messages
 from attention.snippets import shapes
 from attention.trace import Token
 from attention.words import CONTINUES, SPACE
@@ -29,25 +30,28 @@ _SPECIAL_LESSONS = {
 
 
 def _own_title(scene: Scene) -> str:
-    reading = scene.info.reading
-    return f"Cut the {reading.noun} into {reading.pieces}"
+    return scene.info.reading.cut
 
 
 def _formula(scene: Scene | None) -> str:
-    noun = "sentence" if scene is None else scene.info.reading.noun
+    noun = message("sentence") if scene is None else scene.info.reading.noun
     plain = rf"\text{{{noun}}} \to t_1, t_2, \dots, t_n"
     return plain if scene is None else scene.use.formulas.get("tokens", plain)
 
 
 def _shapes(scene: Scene) -> str:
-    others = scene.use.shapes.get("tokens", "").format(keys=len(scene.key_tokens))
-    return f"{scene.info.reading.kind} → {len(scene.tokens)} tokens{others}"
+    tokens, kind = messages("{n} token", "{n} tokens", len(scene.tokens)), scene.info.reading.kind
+    if not scene.use.looks_elsewhere:
+        return f"{kind} → {tokens}"
+    return message("{kind} → {tokens}, which look at {keys}", kind=kind, tokens=tokens, keys=len(scene.key_tokens))
 
 
 def _strips(scene: Scene) -> tuple[Strip, ...]:
     # If the same tokens attend and are attended to, there is only one side.
     shown = zip(scene.use.sides, (scene.tokens, scene.key_tokens), (scene.word, None), strict=False)
-    return tuple(Strip(side.name, tokens, focus, side.label, side.caption) for side, tokens, focus in shown)
+    return tuple(
+        Strip(side.name, tokens, focus, side.label, side.caption, splitting(tokens)) for side, tokens, focus in shown
+    )
 
 
 def _code(excerpt: Excerpt) -> str:
@@ -112,8 +116,7 @@ def _tell_count(scene: Scene) -> str:
     count = sum(not token.is_padding for token in scene.tokens) - scene.use.n_given
     facts: dict[str, str | int] = {
         "model": word(info.name),
-        "count": count,
-        "tokens": "token" if count == 1 else "tokens",
+        "tokens": messages("{n} token", "{n} tokens", count),
         "focus": word(names[scene.word]),
         "position": scene.word,
     }
@@ -131,14 +134,14 @@ def _tell_count(scene: Scene) -> str:
 def _source(token: Token) -> str:
     """Return how a model with a lexicon knows the features of a token."""
     if token.is_special:
-        return "It is no word."
+        return message("It is no word.")
     if token.is_guessed:
-        return "Its lexicon does not have this word, so it guesses that from how the word ends."
+        return message("Its lexicon does not have this word, so it guesses that from how the word ends.")
     if token.token_id >= 0:
-        return "It reads that in its lexicon."
+        return message("It reads that in its lexicon.")
     if not any(map(str.isalpha, token.typed)):
-        return "It tells that by what kind of sign this is."
-    return (
+        return message("It tells that by what kind of sign this is.")
+    return message(
         "Its lexicon does not have this form, but has the word without its ending or without what an apostrophe "
         "joins to it, and it takes that from there."
     )
@@ -149,8 +152,7 @@ def _tell_padding(scene: Scene) -> str:
     padding = [token.text for token in scene.tokens if token.is_padding]
     if not padding:
         return ""
-    times = "once" if len(padding) == 1 else f"{len(padding)} times"
-    return lesson("tokens/padding", pad=word(padding[0]), times=times)
+    return lesson("tokens/padding", pad=word(padding[0]), times=times(len(padding)))
 
 
 def _note(scene: Scene) -> str:
@@ -165,7 +167,7 @@ def _features(scene: Scene) -> str:
     if parts is None:
         return ""
     strengths = zip(scene.info.feature_names, parts.words[scene.word], strict=False)
-    return ", ".join(f"{word(name)} {fact(float(value))}" for name, value in strengths if value) or "none"
+    return ", ".join(f"{word(name)} {fact(float(value))}" for name, value in strengths if value) or message("none")
 
 
 def _pieces(scene: Scene) -> list[Token]:
@@ -216,4 +218,5 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     has_head_grid=False,
+    where="input",
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from attention.figures.matrix import Cell, Matrix
 from attention.lesson import latex
+from attention.lesson.changes import adding_up
 from attention.lesson.detail import Detail, indexed, tell_largest
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import TIE, Guess
@@ -50,7 +51,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
         name="contributions",
         title=message("Weight × value, for {text}", text=scene.focus.text),
         values=np.vstack([products, total]),
-        row_labels=(*rows, "Σ output"),
+        row_labels=(*rows, message("Σ output")),
         column_labels=numbered(total.size),
         row_axis=message("weight × value of each token, and their sum"),
         column_axis=message("dimensions of the head"),
@@ -63,7 +64,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
         hidden=None if visible.all() else np.repeat(np.append(~visible, False)[:, None], total.size, axis=1),
     )
     outputs = vectors(scene, "outputs", "O = A·V", steps.head_outputs, role="value")
-    return Exhibit(contributions, _explain), Exhibit(outputs, _explain)
+    return Exhibit(contributions, _explain, adding_up(scene, contributions)), Exhibit(outputs, _explain)
 
 
 def _explain(scene: Scene, cell: Cell) -> Detail:
@@ -90,7 +91,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     products = weights * values[:, cell.column]
     labels = indexed(scene.key_labels)
     note = lesson("sum/cell-products", count=products.size) + tell_largest(products, labels)
-    return Detail(title, note, labels, products, "weight × value, token by token")
+    return Detail(title, note, labels, products, message("weight × value, token by token"))
 
 
 def _code(excerpt: Excerpt) -> str:

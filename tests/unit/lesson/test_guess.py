@@ -137,6 +137,13 @@ def test_of_many_the_largest_is_always_offered_and_right_and_ties_count(values):
         if verdict(guess, index) == "close":
             between = [each for each in values if value + TIE < each < max(values) - TIE]
             assert not between
+            assert value >= (max(values) + min(values)) / 2
+
+
+def test_where_one_word_stands_out_no_other_is_close():
+    weights = [0.01, 0.01, 0.0, 0.8, 0.02, 0.01]
+    guess = ranked("?", list("abcdef"), weights, "")
+    assert [verdict(guess, index) for index in range(6)] == ["other"] * 3 + ["right"] + ["other"] * 2
 
 
 @given(st.integers(1, 200), st.text(max_size=20))

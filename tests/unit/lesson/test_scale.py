@@ -117,14 +117,14 @@ def test_the_root_of_the_width_is_named_only_where_scores_are_divided_by_it(mode
     assert step_of("scale").heading(scene) == heading_of_it
     if divisor is None:
         titles = [picture.title for key in ("scale", "mask") for picture in step_of(key).matrices(scene)]
-        assert titles == ["Before: S", "After: S / √dₖ", "S / √dₖ + M"]
+        assert titles == ["S", "S / √dₖ", "S / √dₖ + M"]
         assert r"/ \sqrt{d_k}" in step_of("scale").formula(scene)
         assert "(10×10) / √8 →" in step_of("scale").shapes(scene)
         return
     assert not [text for text in said if ROOT.search(text)]
     titles = [picture.title for key in ("scale", "mask", "softmax") for picture in step_of(key).matrices(scene)]
     scaled = f"S / {divisor}" if divisor else "S"
-    assert titles == ["Before: S", f"After: {scaled}", f"{scaled} + M", f"A = softmax({scaled} + M)"]
+    assert titles == ["S", scaled, f"{scaled} + M", f"A = softmax({scaled} + M)"]
     assert neuron(scene, 1).divisor == (divisor or "1")
     if divisor:
         assert f"/ {divisor}" in step_of("scale").formula(scene)

@@ -11,6 +11,7 @@ import pytest
 
 from attention import reading
 from attention.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRITTEN
+from attention.lesson.opening import openings
 from attention.lesson.prose import LESSONS, lessons
 from attention.models import bundled
 
@@ -22,6 +23,7 @@ USES, BUILDS = (SELF, WRITTEN, CROSS), (ENCODER, DECODER, ENCODER_DECODER)
 IN_TABLES = {
     "build.of_heads": {build.of_heads for build in BUILDS},
     "build.of_changes": {build.of_changes for build in BUILDS},
+    "opening.caption": {opening.caption for opening in openings().values()},
     "invitation.lesson": {entry.invitation.lesson for entry in bundled.MODELS},
     "scene.hides_later": {each.hides_later for each in (*USES, *BUILDS)},
     "scene.use.lessons.get('embed')": {use.lessons.get("embed", "") for use in USES},

@@ -13,8 +13,7 @@ def test_tokens_are_counted_and_the_word_in_focus_has_its_place(scene_of):
     told = step_of("tokens").words(scene)
     assert facts_in(told, "tokens/words") == {
         "model": "BERT",
-        "count": 8,
-        "tokens": "tokens",
+        "tokens": "8 tokens",
         "focus": "sat",
         "position": 3,
     }
@@ -27,7 +26,7 @@ def test_what_the_toy_says_of_a_word_is_its_word_part(scene_of):
     facts = facts_in(step_of("tokens").words(scene), "tokens/words-features")
     said = dict(re.findall(r"([a-z ]+?) (\d\.\d\d)(?:, |$)", facts.pop("features")))
     assert facts.pop("source") == "It reads that in its lexicon."
-    assert facts == {"model": "Toy", "count": 6, "tokens": "tokens", "focus": "cat", "position": 1}
+    assert facts == {"model": "Toy", "tokens": "6 tokens", "focus": "cat", "position": 1}
     features = dict(zip(scene.info.feature_names, scene.trace.embeddings.words[1], strict=True))
     assert {name: float(value) for name, value in said.items()} == {n: v for n, v in features.items() if v}
 
@@ -74,13 +73,13 @@ def test_padding_is_no_part_of_the_sentence_and_what_is_written_is_no_sentence(s
     without, padded = (scene_of(model_id, text, mask=mask) for mask in ("none", "padding"))
     assert len(padded.tokens) > len(without.tokens)
     for scene in (without, padded):
-        assert facts_in(step_of("tokens").words(scene), name)["count"] == len(without.tokens)
+        assert facts_in(step_of("tokens").words(scene), name)["tokens"] == f"{len(without.tokens)} tokens"
     if model_id == "translator-fr-en":
         cross = scene_of(model_id, text, mask="padding", part="cross", at=1)
         assert facts_in(step_of("tokens").words(cross), "tokens/words-cross")["keys"] == len(without.tokens)
         written = scene_of(model_id, text, part="decoder", at=1)
         told = step_of("tokens").words(written)
-        assert facts_in(told, "tokens/words-written")["count"] == len(written.tokens[1:])
+        assert facts_in(told, "tokens/words-written")["tokens"] == f"{len(written.tokens[1:])} tokens"
         assert facts_in(told, "tokens/words-written")["first"] == written.tokens[0].text
         assert "sentence" not in shown(told)
 

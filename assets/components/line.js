@@ -1,0 +1,453 @@
+// A line of controls of the browser's own: menus, a field with its examples, lists, switches and buttons.
+
+/**
+ * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
+ * @typedef {{label: string, current?: boolean, page?: string, act?: "copy" | "file"}} Item a page, or what is done
+ * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
+ *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
+ * @typedef {{kind: "list", name: string, label: string, options: string[], values: string[], value: string,
+ *   help: string, page?: string, pageLabel?: string}} List
+ * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string}} Switch
+ * @typedef {object} LineData
+ * @property {{label: string, controls: (Menu | Field | List | Switch)[]}[]} groups each is one stop of the Tab key
+ * @property {string} network the address of this server for other machines; empty if they cannot reach it
+ */
+
+// How long a button says what it has done.
+const THANKS = 2_500;
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root line");
+  parent.append(root);
+  return { root, controls: new Map(), groups: [] };
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setStateValue }) {
+  const state = stateOf(parentElement);
+  state.send = (name, value) => send(setStateValue, name, value);
+  state.data = data;
+  setAttribute(state.root, "data-line", data.name);
+  const shape = JSON.stringify(data.groups.map(({ controls }) => controls.map(({ kind, name }) => [kind, name])));
+  if (shape !== state.shape) build(state);
+  state.shape = shape;
+  data.groups.forEach((group, index) => {
+    const box = state.groups[index];
+    setAttribute(box, "aria-label", group.label);
+    group.controls.forEach((control) => update(state, state.controls.get(control.name), control));
+    rove(box);
+  });
+  return whenGone(state, () => {
+    for (const each of state.controls.values()) each.wish.stop();
+  });
+}
+
+/** Controls are made once for a line and changed after that, so that the focus and an open list stay. */
+function build(state) {
+  const before = state.controls;
+  const focused = state.root.querySelector(":focus");
+  state.controls = new Map();
+  state.groups = state.data.groups.map(({ controls }) => {
+    const box = make("div", `group ${controls[0].kind}s`);
+    if (controls.length > 1) {
+      box.setAttribute("role", "toolbar");
+      box.onkeydown = (event) => moveIn(box, event);
+      box.onfocusin = () => rove(box);
+    }
+    for (const control of controls) {
+      const known = before.get(control.name);
+      const made = known?.kind === control.kind ? known : MAKERS[control.kind](state, control.name);
+      made.kind = control.kind;
+      made.wish ??= new Wish();
+      state.controls.set(control.name, made);
+      box.append(made.element);
+    }
+    return box;
+  });
+  state.root.replaceChildren(...state.groups);
+  if (focused?.isConnected) focused.focus();
+}
+
+// ------------------------------------------------------------------ what is shown and what was asked for
+
+function update(state, made, control) {
+  made.data = control;
+  made.wish.settle(control.value);
+  UPDATERS[control.kind](state, made, made.wish.shown);
+}
+
+function choose(state, made, value) {
+  if (value === made.wish.shown) return;
+  made.wish.ask(value, () => update(state, made, made.data));
+  state.send(made.data.name, value);
+}
+
+// ------------------------------------------------------------------------------------ lists and switches
+
+const MAKERS = {
+  list(state) {
+    const element = make("label", "control");
+    const made = { element, name: make("span", "label"), list: make("select"), told: make("bdi", "told") };
+    element.append(made.name, made.list, made.told);
+    made.list.onchange = () => {
+      const chosen = made.data.values[made.list.selectedIndex];
+      if (chosen !== undefined) {
+        choose(state, made, chosen);
+        return;
+      }
+      show(made, made.wish.shown);
+      state.send("page", made.data.page);
+    };
+    return made;
+  },
+  switch(state) {
+    const element = make("label", "control");
+    const made = { element, box: make("input"), name: make("span", "label") };
+    made.box.type = "checkbox";
+    made.box.setAttribute("role", "switch");
+    element.append(made.box, made.name);
+    made.box.onchange = () => choose(state, made, made.box.checked);
+    // Whoever points is not among these controls with the keys: the arrows are those of the steps again.
+    element.onclick = ({ detail }) => {
+      if (detail) made.box.blur();
+    };
+    return made;
+  },
+  button(state) {
+    const element = make("button", "framed");
+    element.type = "button";
+    const made = { element };
+    element.onclick = () => choose(state, made, !made.wish.shown);
+    return made;
+  },
+  menu: makeMenu,
+  field: makeField,
+};
+
+const UPDATERS = {
+  list(_, made, value) {
+    const { list, data } = made;
+    const labels = [...data.options, ...(data.page === undefined ? [] : [data.pageLabel])];
+    const written = JSON.stringify(labels);
+    if (written !== made.written) list.replaceChildren(...labels.map((label) => make("option", "", label)));
+    made.written = written;
+    show(made, value);
+    made.name.textContent = data.label;
+    setAttribute(made.element, "title", data.help || null);
+    setAttribute(list, "aria-description", data.help || null);
+  },
+  switch(_, made, value) {
+    made.box.checked = value;
+    made.name.textContent = made.data.label;
+    setAttribute(made.element, "title", made.data.help || null);
+    setAttribute(made.element, "data-on", value ? "" : null);
+  },
+  button(_, made, value) {
+    made.element.textContent = made.data.label;
+    setAttribute(made.element, "aria-pressed", String(value));
+    setAttribute(made.element, "title", made.data.help || null);
+  },
+  menu: updateMenu,
+  field: updateField,
+};
+
+function show({ list, told, data }, value) {
+  list.selectedIndex = data.values.indexOf(value);
+  told.textContent = data.options[list.selectedIndex] ?? "";
+}
+
+// ------------------------------------------------------------------------------------------------ menus
+
+function makeMenu(state) {
+  const element = make("div", "control menu");
+  const button = make("button", "opener");
+  button.type = "button";
+  button.setAttribute("aria-haspopup", "true");
+  const panel = makePanel(button, "auto");
+  const list = make("ul");
+  panel.append(list);
+  element.append(button, panel);
+  button.popoverTargetElement = panel;
+  panel.addEventListener("toggle", ({ newState }) => {
+    setAttribute(button, "aria-expanded", String(newState === "open"));
+  });
+  panel.onkeydown = (event) => moveDown(panel, event);
+  const made = { element, button, panel, list };
+  list.onclick = (event) => press(state, made, event);
+  return made;
+}
+
+function updateMenu(_, made) {
+  const { button, list, data } = made;
+  button.textContent = data.icon ? "⋯" : data.label;
+  setAttribute(button, "aria-label", data.label);
+  setAttribute(button, "aria-expanded", String(made.panel.matches(":popover-open")));
+  setAttribute(made.element, "data-current", data.current ? "" : null);
+  const written = JSON.stringify(data.items);
+  if (written === made.written) return;
+  made.written = written;
+  list.replaceChildren(...data.items.map(itemOf));
+}
+
+function itemOf(item, index) {
+  const element = make("li");
+  const way = make(item.page === undefined ? "button" : "a", "", item.label);
+  way.dataset.index = String(index);
+  if (item.page === undefined) way.type = "button";
+  else way.href = `./${item.page}`;
+  if (item.current) way.setAttribute("aria-current", "page");
+  // The browser moves the focus there before the next key is heard.
+  if (index === 0) way.autofocus = true;
+  element.append(way);
+  return element;
+}
+
+/** A plain click on a page stays in the session; any other one is the browser's, with what the address says. */
+function press(state, made, event) {
+  const way = event.target.closest("[data-index]");
+  if (!way) return;
+  const item = made.data.items[Number(way.dataset.index)];
+  if (item.page !== undefined) {
+    way.href = `./${item.page}${location.search}`;
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    made.panel.togglePopover(false);
+    state.send("page", item.page);
+  } else if (item.act === "copy") void share(state, made, way, item);
+  else fileOf(made);
+}
+
+/** Streamlit makes and sends the file; its own button stays out of sight. */
+function fileOf(made) {
+  document.querySelector(".st-key-page_file button")?.click();
+  made.panel.togglePopover(false);
+}
+
+/** A panel that lies over the page, under what opens it. */
+function makePanel(opener, kind) {
+  const panel = make("div", "panel");
+  panel.popover = kind;
+  panel.addEventListener("beforetoggle", ({ newState }) => {
+    if (newState !== "open") return;
+    const { left, bottom, width } = opener.getBoundingClientRect();
+    const room = document.documentElement.clientWidth;
+    panel.style.top = `${bottom + 4}px`;
+    panel.style.minWidth = `${Math.min(width, room - 16)}px`;
+    const isRight = left > room / 2;
+    panel.style.left = isRight ? "auto" : `${Math.max(8, left)}px`;
+    panel.style.right = isRight ? `${Math.max(8, room - left - width)}px` : "auto";
+    panel.style.maxWidth = `${isRight ? left + width - 8 : room - Math.max(8, left) - 8}px`;
+  });
+  return panel;
+}
+
+// ------------------------------------------------------------------------------------------- copy the link
+
+async function share(state, made, way, item) {
+  const { hostname, href } = location;
+  const isLocal = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+  const { network } = state.data;
+  const isCopied = await copy(isLocal && network ? href.replace(location.origin, network) : href);
+  const said = isCopied ? message("Link copied") : message("Copy it from the address bar");
+  way.textContent = said;
+  made.status ??= made.panel.appendChild(make("p", "status"));
+  made.status.setAttribute("role", "status");
+  made.status.textContent = isLocal ? whereTo(network) : "";
+  clearTimeout(made.timer);
+  made.timer = setTimeout(() => {
+    way.textContent = item.label;
+  }, THANKS);
+}
+
+function whereTo(network) {
+  if (network) return message("The address in your browser is for this machine alone. The link that was copied begins with {network}, by which others in your network may reach it.", { network });
+  return message("This link is for this machine alone. For others in your network, start the app with HOST=0.0.0.0.");
+}
+
+/** Browsers give pages a clipboard only over HTTPS or on localhost; a class often comes over plain HTTP. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyFromField(text);
+  }
+}
+
+function copyFromField(text) {
+  const focused = document.activeElement;
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.style.position = "fixed";
+  field.style.opacity = "0";
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  focused?.focus();
+  return isCopied;
+}
+
+// ------------------------------------------------------------------------------------------------ fields
+
+/** A field; its examples, and a second field that is not always needed, open under it. */
+function makeField(state) {
+  const element = make("div", "control field");
+  const frame = make("div", "frame");
+  const input = make("input");
+  input.type = "text";
+  input.autocomplete = "off";
+  input.spellcheck = false;
+  frame.append(input);
+  element.append(frame);
+  const made = { element, frame, input, second: new Map() };
+  input.onchange = () => commit(state, made);
+  input.onkeydown = (event) => pressInField(state, made, event);
+  return made;
+}
+
+function commit(state, made) {
+  made.shown = made.input.value;
+  choose(state, made, made.input.value);
+}
+
+function pressInField(state, made, event) {
+  if (event.isComposing) return;
+  if (event.key === "Enter") {
+    commit(state, made);
+    made.panel?.togglePopover(false);
+  } else if (event.key === "Escape") made.panel?.togglePopover(false);
+  else if (event.key === "ArrowDown" && made.panel) {
+    event.preventDefault();
+    made.panel.togglePopover(true);
+    made.panel.querySelector("button, input")?.focus();
+  }
+}
+
+function updateField(state, made, value) {
+  const { input, data } = made;
+  setAttribute(input, "aria-label", data.label);
+  setAttribute(input, "placeholder", data.hint);
+  setAttribute(input, "title", data.help || null);
+  // What is still being typed stays.
+  const isTyped = made.shown !== undefined && input.value !== made.shown && made.input.matches(":focus");
+  if (!isTyped) {
+    if (input.value !== value) input.value = value;
+    made.shown = value;
+  }
+  if (data.examples || data.more.length) fill(state, made);
+}
+
+/** Fill what opens under a field. */
+function fill(state, made) {
+  const { data } = made;
+  if (!made.panel) openUnder(made);
+  const { panel, opener, list } = made;
+  setAttribute(opener, "aria-label", data.more.length ? message("Examples, and a second text") : message("Examples"));
+  const { labels, chosen } = data.examples ?? { labels: [], chosen: -1 };
+  const written = JSON.stringify([labels, chosen]);
+  if (written !== made.written) list.replaceChildren(...labels.map((label, index) => exampleOf(label, index, chosen)));
+  made.written = written;
+  list.onclick = (event) => {
+    const button = event.target.closest("[data-index]");
+    if (!button) return;
+    // What was typed and not sent gives way to the example.
+    made.shown = made.input.value;
+    state.send(data.examples.name, Number(button.dataset.index));
+    panel.togglePopover(false);
+  };
+  for (const more of data.more) {
+    if (!made.second.has(more.name)) {
+      const field = makeField(state);
+      field.wish = new Wish();
+      field.kind = "field";
+      const label = make("label", "second");
+      label.append(make("span", "label", more.label), field.element);
+      panel.append(label);
+      made.second.set(more.name, { field, label });
+    }
+    update(state, made.second.get(more.name).field, more);
+  }
+  for (const [name, { label }] of made.second) {
+    if (data.more.some((more) => more.name === name)) continue;
+    label.remove();
+    made.second.delete(name);
+  }
+}
+
+function openUnder(made) {
+  const { frame, input, element } = made;
+  made.panel = makePanel(frame, "manual");
+  made.list = make("ul", "examples");
+  made.opener = make("button", "opens", "▾");
+  made.opener.type = "button";
+  made.opener.tabIndex = -1;
+  made.panel.append(made.list);
+  frame.append(made.opener);
+  element.append(made.panel);
+  made.panel.addEventListener("toggle", ({ newState }) => {
+    setAttribute(made.opener, "aria-expanded", String(newState === "open"));
+  });
+  setAttribute(made.opener, "aria-expanded", "false");
+  // By a click, not by the focus: whoever goes on with the Tab key is not to pass through all examples.
+  input.onpointerup = () => made.panel.togglePopover(true);
+  made.opener.onclick = () => made.panel.togglePopover();
+  made.panel.onkeydown = (event) => {
+    if (event.key === "Escape") {
+      made.panel.togglePopover(false);
+      input.focus();
+    } else if (!event.target.matches("input")) moveDown(made.panel, event);
+  };
+  element.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!element.contains(relatedTarget)) made.panel.togglePopover(false);
+  });
+  // A press beside the words of the panel must not take the focus out of it.
+  made.panel.onpointerdown = (event) => {
+    if (!event.target.matches("input, button")) event.preventDefault();
+  };
+}
+
+function exampleOf(label, index, chosen) {
+  const element = make("li");
+  const button = make("button");
+  button.type = "button";
+  button.dataset.index = String(index);
+  button.append(make("bdi", "", label));
+  if (index === chosen) button.setAttribute("aria-current", "true");
+  element.append(button);
+  return element;
+}
+
+// -------------------------------------------------------------------------------------------- the keyboard
+
+/** Of several controls, the Tab key stops at one: the last that had the focus, or the first. */
+function rove(box) {
+  const stops = stopsIn(box);
+  if (stops.length < 2) return;
+  const at = stops.find((stop) => stop.matches(":focus")) ?? stops.find((stop) => stop.tabIndex === 0 && box.dataset.roves);
+  box.dataset.roves = "yes";
+  for (const stop of stops) stop.tabIndex = stop === (at ?? stops[0]) ? 0 : -1;
+}
+
+function stopsIn(box) {
+  const stops = [...box.querySelectorAll("select, input, button")];
+  return stops.filter((stop) => !stop.closest(".panel") && stop.checkVisibility());
+}
+
+function moveIn(box, event) {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const stops = stopsIn(box);
+  const at = stops.indexOf(event.target);
+  if (!by || at < 0) return;
+  event.preventDefault();
+  stops[(at + by + stops.length) % stops.length].focus();
+}
+
+function moveDown(panel, event) {
+  const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  const stops = [...panel.querySelectorAll("a, button, input")];
+  const at = stops.indexOf(event.target);
+  if (!by || at < 0) return;
+  event.preventDefault();
+  stops[(at + by + stops.length) % stops.length].focus();
+}

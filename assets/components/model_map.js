@@ -1,0 +1,271 @@
+// The map of the model: a stack of layers from the input at the foot to the output at the head, one layer of it
+// unfolded, and a ring at the step where one is. What is pressed is where one goes.
+
+/**
+ * @typedef {object} Dot
+ * @property {string} key
+ * @property {number} number
+ * @property {string} name
+ *
+ * @typedef {object} Box what attention.figures.model_map.Box has
+ * @property {string} title
+ * @property {string} part
+ * @property {string[]} notes
+ * @property {string} norm_before
+ * @property {string} norm_after
+ * @property {string[]} head_labels
+ * @property {number | null} head
+ * @property {number} group_size
+ * @property {Dot[]} dots
+ * @property {Dot[]} sum_dots
+ * @property {boolean} is_fed
+ *
+ * @typedef {object} Column what attention.figures.model_map.Column has
+ * @property {string} title
+ * @property {string} part
+ * @property {number} n_layers
+ * @property {string[]} base
+ * @property {string[]} top
+ * @property {number | null} layer
+ * @property {Box[]} boxes
+ * @property {Dot[]} base_dots
+ * @property {Dot[]} entry_dots
+ * @property {boolean} is_fed
+ *
+ * @typedef {object} MapData
+ * @property {string} label
+ * @property {Column[]} columns
+ * @property {string} part
+ * @property {string} step
+ * @property {string} place
+ * @property {boolean} isOpen
+ * @property {{rows: number, columns: number, shades: string, descriptions: string[]} | null} heads small pictures of
+ * their weights, one after the other as 8 bits each in base64, and a sentence about each
+ */
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root map");
+  parent.append(root);
+  // On a narrow screen the map is a sheet, which opens over the page for a moment.
+  const state = { root, isSheet: false, width: 0 };
+  new ResizeObserver(() => revealHead(state)).observe(root);
+  return state;
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setStateValue }) {
+  const state = stateOf(parentElement);
+  state.tell = (act, value) => {
+    setSheet(state, false);
+    send(setStateValue, act, value);
+  };
+  state.theme = readTheme(state.root);
+  const drawn = JSON.stringify([data, state.theme.id]);
+  if (state.drawn === drawn) return;
+  state.drawn = drawn;
+  const focused = parentElement.activeElement?.dataset.id;
+  draw(state, data);
+  if (focused) state.root.querySelector(`[data-id="${focused}"]`)?.focus();
+}
+
+/** @param {MapData} data */
+function draw(state, data) {
+  const nav = make("nav");
+  nav.setAttribute("aria-label", data.label);
+  const body = make("div", "body");
+  body.append(...data.columns.map((column) => columnOf(state, data, column)));
+  nav.append(foldButton(state, data), sheetButton(state, data), body);
+  state.root.replaceChildren(nav);
+  state.root.classList.toggle("folded", !data.isOpen);
+  setSheet(state, state.isSheet);
+  state.width = 0;
+  revealHead(state);
+  nav.onkeydown = (event) => {
+    if (event.key === "Escape" && state.isSheet) setSheet(state, false);
+  };
+}
+
+function foldButton(state, data) {
+  const text = data.isOpen ? message("Fold the map") : message("Unfold the map");
+  const button = pressable("fold", "fold", "", () => state.tell("open", !data.isOpen));
+  button.append(make("span", "", data.isOpen ? "◂" : "▸"), " ", make("span", "word", message("Map")));
+  button.title = text;
+  button.setAttribute("aria-label", text);
+  button.setAttribute("aria-expanded", String(data.isOpen));
+  return button;
+}
+
+/** One line that says where one is, and opens the sheet. */
+function sheetButton(state, data) {
+  const button = pressable("sheet", "sheet", "", () => setSheet(state, !state.isSheet));
+  button.append(make("bdi", "", data.place));
+  return button;
+}
+
+function setSheet(state, isSheet) {
+  state.isSheet = isSheet;
+  state.root.classList.toggle("opened", isSheet);
+  state.root.querySelector(".sheet").setAttribute("aria-expanded", String(isSheet));
+}
+
+/** @param {Column} column */
+function columnOf(state, data, column) {
+  const section = make("section", "column");
+  section.classList.toggle("aside", column.layer === null);
+  if (column.title) section.append(make("h3", "", column.title));
+  const stack = make("ol", "stack");
+  const [from, to] = column.layer === null ? [column.n_layers, column.n_layers] : [column.layer, column.layer + 1];
+  stack.append(item("base", ...column.base.map((line) => make("bdi", "line", line)), dots(state, data, column.base_dots)));
+  if (from > 0) stack.append(layers(state, data, column, 0, from));
+  if (column.layer !== null) stack.append(unfolded(state, data, column));
+  if (to < column.n_layers) stack.append(layers(state, data, column, to, column.n_layers));
+  stack.append(item("top", ...column.top.map((line) => make("bdi", "line", line))));
+  section.append(stack);
+  return section;
+}
+
+/** Some layers of a column that are not unfolded, from `from` to before `to`. */
+function layers(state, data, column, from, to) {
+  const row = item("layers");
+  for (let layer = from; layer < to; layer++) {
+    const place = column.part === data.part ? { layer } : { part: column.part, layer };
+    const button = pressable(`${column.part}-layer-${layer}`, "chip", String(layer + 1), () => state.tell("go", place));
+    name(button, [column.title, message("Layer {layer}", { layer: layer + 1 })].filter(Boolean).join(", "));
+    row.append(button);
+  }
+  if (column.is_fed) row.prepend(arrow());
+  return row;
+}
+
+/** The layer that is looked at: the residual stream as a line, and the branches beside it. */
+function unfolded(state, data, column) {
+  const layer = item("layer");
+  layer.setAttribute("aria-current", "true");
+  const parts = make("ol", "parts");
+  if (column.entry_dots.length) parts.append(item("entry", dots(state, data, column.entry_dots)));
+  for (const box of column.boxes) {
+    if (box.norm_before) parts.append(item("norm", make("bdi", "", box.norm_before)));
+    parts.append(boxOf(state, data, box));
+    parts.append(item("sum", make("span", "plus", "⊕"), dots(state, data, box.sum_dots)));
+    if (!box.norm_after) continue;
+    const after = item("norm", make("bdi", "", box.norm_after));
+    after.classList.add("stream");
+    parts.append(after);
+  }
+  const facts = { layer: column.layer + 1, layers: column.n_layers };
+  layer.append(make("div", "name", message("Layer {layer} of {layers}", facts)), parts);
+  return layer;
+}
+
+/** @param {Box} box */
+function boxOf(state, data, box) {
+  const isHere = box.part === data.part;
+  const element = item("box");
+  element.classList.toggle("here", isHere);
+  const title = make("div", "title");
+  if (box.is_fed) title.append(arrow(), " ");
+  title.append(box.title);
+  const notes = box.notes.map((note) => make("bdi", "line", note));
+  if (!box.part || isHere) {
+    element.append(title, ...notes, heads(state, box, data.heads), dots(state, data, box.dots));
+    return element;
+  }
+  const button = pressable(`part-${box.part}`, "other", "", () => state.tell("go", { part: box.part }));
+  button.append(title, ...notes);
+  element.append(button);
+  return element;
+}
+
+/**
+ * A button for each head, with its picture if there is one; those that share keys and values stand together. One stop of
+ * the Tab key leads to all of them, and arrow keys from one to the next.
+ */
+function heads(state, box, drawn) {
+  const thumbs = drawn ? thumbsOf(drawn, state.theme) : [];
+  const row = make("div", "heads");
+  row.setAttribute("role", "group");
+  row.setAttribute("aria-label", message("Heads of this layer"));
+  row.classList.toggle("pictured", thumbs.length > 0);
+  box.head_labels.forEach((label, head) => {
+    if (head % box.group_size === 0) row.append(make("div", box.group_size > 1 ? "group" : "lone"));
+    const button = pressable(`head-${head}`, "chip", "", () => state.tell("go", { head }));
+    button.classList.add("head");
+    button.append(...thumbs.slice(head, head + 1), make("span", "number", String(head + 1)));
+    name(button, label);
+    if (drawn) button.title = `${label}: ${drawn.descriptions[head]}`;
+    if (head === box.head) button.setAttribute("aria-current", "true");
+    button.tabIndex = head === box.head ? 0 : -1;
+    row.lastChild.append(button);
+  });
+  row.onkeydown = (event) => rove(row, event);
+  return row;
+}
+
+/** The small picture of each head. */
+function thumbsOf(drawn, theme) {
+  const numbers = decodeShades(drawn.shades, 1, false);
+  const size = drawn.rows * drawn.columns;
+  return drawn.descriptions.map((_, head) => paintThumb(numbers.subarray(head * size, (head + 1) * size), drawn, theme));
+}
+
+/** In a narrow strip, the head that is looked at is in sight, until somebody scrolls. */
+function revealHead(state) {
+  const row = state.root.querySelector(".heads");
+  if (!row || row.clientWidth === state.width) return;
+  state.width = row.clientWidth;
+  const current = row.querySelector("[aria-current]");
+  if (current) row.scrollLeft = current.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+}
+
+/** Lead from head to head, as from one tool to the next in a tool bar. */
+function rove(row, event) {
+  const buttons = [...row.querySelectorAll("button")];
+  const at = buttons.indexOf(event.target);
+  const last = buttons.length - 1;
+  const next = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1, Home: 0, End: last }[event.key];
+  if (next === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+  // The same arrows mean the step before and the next elsewhere on the page.
+  event.preventDefault();
+  event.stopPropagation();
+  const target = buttons[Math.min(last, Math.max(0, next))];
+  buttons.forEach((button) => (button.tabIndex = button === target ? 0 : -1));
+  target.focus();
+}
+
+/** @param {Dot[]} steps */
+function dots(state, data, steps) {
+  const row = make("div", "dots");
+  for (const { key, number, name: text } of steps) {
+    const button = pressable(`step-${key}`, "dot", String(number), () => state.tell("go", { step: key }));
+    name(button, message("Step {number}: {name}", { number, name: text }));
+    if (key === data.step) button.setAttribute("aria-current", "step");
+    row.append(button);
+  }
+  return row;
+}
+
+/** The encoder's output, which every cross-attention reads. */
+function arrow() {
+  const element = make("span", "arrow", "→");
+  element.title = message("from the encoder's output");
+  return element;
+}
+
+function item(className, ...children) {
+  const element = make("li", className);
+  element.append(...children);
+  return element;
+}
+
+function pressable(id, className, text, act) {
+  const button = make("button", className, text);
+  button.type = "button";
+  button.dataset.id = id;
+  button.onclick = act;
+  return button;
+}
+
+function name(button, text) {
+  button.title = text;
+  button.setAttribute("aria-label", text);
+}

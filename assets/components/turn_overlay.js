@@ -1,0 +1,62 @@
+// What lies over the cells of a matrix while it turns: every kind of turn has its own, made once for a turn.
+
+/**
+ * Hide the cells, and make what lies there instead, unless it is there already.
+ * @param {(state: object, group: SVGElement) => object} make puts it into the group, and returns what is to be moved
+ */
+function coverCells(state, make) {
+  const { turn, drawing } = state;
+  if (state.moving?.drawing === drawing && state.moving.turn === turn) return;
+  uncoverCells(state);
+  // The cells of the matrix itself come first in the drawing.
+  const below = drawing.querySelector(".cells");
+  const group = svg("g", { class: "cells" });
+  below.style.visibility = "hidden";
+  below.after(group);
+  state.moving = { group, drawing, turn, ...make(state, group) };
+}
+
+function uncoverCells(state) {
+  state.moving?.group.remove();
+  state.moving = null;
+  for (const each of state.stage.hidden ?? []) each.style.visibility = "";
+  state.stage.hidden = null;
+  state.drawing.querySelector(".cells").style.visibility = "";
+}
+
+/** Copies of the cells, to be shown one by one: the parts of each, row by row. */
+function copiedCells(state, group) {
+  const cells = [];
+  group.setAttribute("font-size", state.layout.numbers?.size ?? 10);
+  for (const each of state.drawing.querySelector(".cells").children) {
+    if (each.hasAttribute("data-row")) cells.push([]);
+    const copy = each.cloneNode(true);
+    for (const name of ["data-row", "data-column"]) copy.removeAttribute(name);
+    cells.at(-1).push(copy);
+    group.append(copy);
+  }
+  return cells;
+}
+
+/** A vector, from top to bottom: its numbers as colours, written too where they have room, and a frame. */
+function upright(state, numbers, box, limit, role) {
+  const { theme, font } = state;
+  const scale = scaleOf(theme, "signed");
+  const strip = svg("g", { "font-size": STRIP_SIZE });
+  const href = paintPixels(numbers, numbers.length, 1, scale, limit).toDataURL();
+  strip.append(svg("image", { ...box, href, preserveAspectRatio: "none", class: "pixels" }));
+  const pitch = box.height / numbers.length;
+  const context = pen();
+  context.font = `${STRIP_SIZE}px ${font}`;
+  const texts = Array.from(numbers, bare);
+  if (pitch > STRIP_SIZE && texts.every((text) => context.measureText(text).width < box.width)) {
+    texts.forEach((text, index) => {
+      const place = { x: box.x + box.width / 2, y: box.y + (index + 0.5) * pitch };
+      strip.append(svg("text", { ...place, fill: scale.inks[scale.index(numbers[index], limit)] }, text));
+    });
+  }
+  strip.append(svg("rect", { ...box, class: `outline ${role}` }));
+  return strip;
+}
+
+const STRIP_SIZE = 10; // of what is written in a strip

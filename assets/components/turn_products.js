@@ -1,0 +1,152 @@
+// How a row of scores comes from one query and all keys: the query goes from key to key, and the products of their
+// dimensions fall together into the cell of the two. The keys hang in the rows that are still empty.
+
+/**
+ * @typedef {object} ProductsChange
+ * @property {number} row of the query
+ * @property {Float32Array} query
+ * @property {Float32Array} keys row by row
+ * @property {Float32Array | null} biases one for each key
+ * @property {Float32Array} after the scores
+ * @property {string[]} names of the keys
+ *
+ * @typedef {object} ProductsFrame a Frame, and
+ * @property {number} key that the query is at
+ * @property {number} come how far it has come from the key before, from 0 to 1
+ * @property {number} joined how far the two are one: their products
+ * @property {number} fallen how far the products are one: the score
+ * @property {number} others how much is seen of the other rows
+ */
+
+// The first pair takes this part of the time; when all pairs are done, the other rows come.
+const [FIRST_PAIR, ALL_PAIRS] = [0.4, 0.88];
+// Of the time of one pair: when the query has come, when products are there, and when they have fallen.
+const [COME, JOINED, FALLEN] = [0.3, 0.55, 0.9];
+
+TURNS.products = { read: readProducts, frame: productsFrame, draw: drawProducts };
+
+/** @returns {ProductsChange} */
+function readProducts({ values, columns, change }) {
+  const { row, query, keys, biases } = change.parts;
+  return {
+    ...{ row, query: decodeNumbers(query), keys: decodeNumbers(keys), biases: biases && decodeNumbers(biases) },
+    ...{ after: decodeNumbers(values), names: columns },
+  };
+}
+
+/** The products of a query and a key, dimension by dimension, and the bias of the two. */
+function productsOf({ query, keys, biases }, key) {
+  const products = Array.from(query, (value, dimension) => value * keys[key * query.length + dimension]);
+  return biases ? [...products, biases[key]] : products;
+}
+
+/**
+ * @param {ProductsChange} change
+ * @param {number} moment from 0 to 1
+ * @returns {ProductsFrame}
+ */
+function productsFrame(change, moment) {
+  const { row, after, names } = change;
+  const [key, time] = pairAt(moment, names.length);
+  const others = part(moment, ALL_PAIRS, 1 - ALL_PAIRS);
+  const frame = {
+    ...{ side: moment <= 0 ? "before" : "after", masked: "\u2212∞", key, others },
+    ...{ come: part(time, 0, COME), joined: part(time, COME, JOINED - COME), fallen: part(time, JOINED, FALLEN - JOINED) },
+  };
+  const start = row * names.length;
+  const numbers = Float32Array.from(after, (value, cell) => {
+    const isDone = cell >= start && cell < start + key + Number(frame.fallen === 1);
+    return others || isDone ? value : NaN;
+  });
+  return { ...frame, numbers, blank: message("not computed yet"), told: tellProducts(change, frame, moment) };
+}
+
+/** Which key the query is at, and how much of the time of this pair is over. */
+function pairAt(moment, count) {
+  if (moment <= FIRST_PAIR || count === 1) return [0, part(moment, 0, count === 1 ? ALL_PAIRS : FIRST_PAIR)];
+  const pairs = part(moment, FIRST_PAIR, ALL_PAIRS - FIRST_PAIR) * (count - 1);
+  const key = Math.min(count - 1, 1 + Math.floor(pairs));
+  return [key, Math.min(1, pairs + 1 - key)];
+}
+
+/** The number of the query and the keys that has the full colour. */
+const largestOf = ({ query, keys }) => Math.max(...query.map(Math.abs), ...keys.map(Math.abs)) || 1;
+
+function tellProducts(change, { key, fallen, others }, moment) {
+  const { row, after, names, query, biases } = change;
+  if (moment <= 0) return message("no score yet; of Q and K, ±{limit} has the full colour", { limit: fixed(largestOf(change), 2) });
+  if (others) return message("the same for every query");
+  const facts = { key: visible(names[key]), score: fixed(after[row * names.length + key], 2) };
+  if (fallen < 1) return messages("q · k of {key}: {n} product", "q · k of {key}: {n} products", query.length, facts);
+  if (biases) return message("q · k of {key}, and the bias: {score}", facts);
+  return message("q · k of {key}: the sum is {score}", facts);
+}
+
+// ---- Drawing -----------------------------------------------------------------------------------
+
+function drawProducts(state, frame) {
+  const { turn, layout, theme } = state;
+  coverCells(state, hangingKeys);
+  const { cells, query, keys, products, zone, target } = state.moving;
+  const scale = scaleOf(theme, "signed");
+  const { row } = turn.change;
+  cells.forEach((parts, index) => {
+    const isOther = Math.floor(index / turn.change.names.length) !== row;
+    const opacity = Number.isNaN(frame.numbers[index]) ? 0 : isOther ? frame.others : 1;
+    for (const each of parts) setAttribute(each, "opacity", opacity);
+  });
+  const { pitchX } = layout;
+  const width = pitchX * STRIP;
+  const at = Math.max(0, frame.key - 1 + ease(frame.come));
+  const together = ease(frame.joined) * (pitchX / 2 - width);
+  keys.forEach((strip, key) => {
+    const isMet = key === frame.key;
+    const left = key < frame.key || frame.others ? 0.15 : isMet ? 1 - frame.joined : 1;
+    setAttribute(strip, "opacity", left * (1 - frame.others));
+    setAttribute(strip, "transform", isMet ? `translate(${-together} 0)` : "");
+  });
+  setAttribute(query, "transform", `translate(${at * pitchX + together} 0)`);
+  setAttribute(query, "opacity", frame.others ? 0 : (frame.key ? 1 : frame.come) * (1 - frame.joined));
+  products.forEach((strip, key) => {
+    setAttribute(strip, "visibility", key === frame.key && frame.joined && frame.fallen < 1 ? "visible" : "hidden");
+  });
+  const strip = products[frame.key];
+  const fall = ease(frame.fallen);
+  const [y, height] = [zone.y + (target.y - zone.y) * fall, zone.height + (target.height - zone.height) * fall];
+  setAttribute(strip, "opacity", frame.joined);
+  setAttribute(strip, "transform", `translate(0 ${y - (zone.y * height) / zone.height}) scale(1 ${height / zone.height})`);
+}
+
+const STRIP = 0.4; // of the width of a column: two of them have room in it
+
+/** The query, each key in its column, their products, and the cells that these fall into. */
+function hangingKeys(state, group) {
+  const { turn, layout } = state;
+  const { row, query, keys, names } = turn.change;
+  const count = turn.after.rows.length;
+  // The larger part of the empty rows: those above, or those below.
+  const isAbove = row >= count / 2;
+  const [from, to] = isAbove ? [0, row - 1] : [row + 1, count - 1];
+  const [top, bottom] = [yOf(state, from) + 2, yOf(state, to) + layout.pitchY - 4];
+  const zone = { y: top, height: bottom - top };
+  const target = { y: yOf(state, row), height: layout.pitchY };
+  const limit = largestOf(turn.change);
+  const width = layout.pitchX * STRIP;
+  const margin = (layout.pitchX / 2 - width) / 2;
+  const place = (key, isLeft) => xOf(layout, key) + margin + (isLeft ? 0 : layout.pitchX / 2);
+  const made = {
+    keys: names.map((_, key) => {
+      const numbers = keys.subarray(key * query.length, (key + 1) * query.length);
+      return upright(state, numbers, { ...zone, x: place(key, false), width }, limit, "key");
+    }),
+    products: names.map((_, key) => {
+      const numbers = Float32Array.from(productsOf(turn.change, key));
+      const box = { ...zone, x: xOf(layout, key) + margin, width: layout.pitchX - 2 * margin };
+      return upright(state, numbers, box, turn.after.limit, "plain");
+    }),
+    query: upright(state, query, { ...zone, x: place(0, true), width }, limit, "query"),
+  };
+  const cells = copiedCells(state, group);
+  group.append(...made.keys, made.query, ...made.products);
+  return { ...made, cells, zone, target };
+}

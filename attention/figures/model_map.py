@@ -1,0 +1,154 @@
+"""The map of a model: its input, its layers with one of them unfolded, its output, and where one is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from attention.figures.format import shades
+from attention.figures.heads import HeadThumb, shrink
+from attention.figures.touch import Parts, is_index
+from attention.messages import message
+
+__all__ = ["Box", "Column", "Dot", "ModelMap"]
+
+# A head's picture is so small that more numbers on a side than this would be sent and not seen.
+MAX_SIDE = 24
+# So many shades of a small picture can be told apart; fewer of them take fewer bytes on their way.
+N_SHADES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A step, at the place of the model where it happens: its key, its number from 1, and its name."""
+
+    key: str
+    number: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A branch of the unfolded layer: its norms, and what stands in it.
+
+    ``part`` is the use of attention that it is, empty for a feed-forward network. Only the attention that is looked at
+    has heads and dots. ``head`` is the head that is looked at, counted from 0; ``group_size`` heads share their keys
+    and values. ``sum_dots`` are at the addition after it. An encoder's output comes into it if it ``is_fed``.
+    """
+
+    title: str
+    part: str = ""
+    notes: tuple[str, ...] = ()
+    norm_before: str = ""
+    norm_after: str = ""
+    head_labels: tuple[str, ...] = ()
+    head: int | None = None
+    group_size: int = 1
+    dots: tuple[Dot, ...] = ()
+    sum_dots: tuple[Dot, ...] = ()
+    is_fed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A stack of layers, from its input up: ``layer`` (counted from 0) is unfolded into boxes; None if none is.
+
+    A press on a layer leads to the use of attention that is called ``part``.
+    """
+
+    title: str
+    part: str
+    n_layers: int
+    base: tuple[str, ...]
+    top: tuple[str, ...]
+    layer: int | None = None
+    boxes: tuple[Box, ...] = ()
+    base_dots: tuple[Dot, ...] = ()
+    entry_dots: tuple[Dot, ...] = ()
+    is_fed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TouchMap:
+    """A layer, a head, a step or a use of attention to go to; or the map itself, to fold or unfold."""
+
+    layers: Mapping[str, int]
+    part: str
+    n_heads: int
+    steps: tuple[str, ...]
+    acts: tuple[str, ...] = ("go", "open")
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return where a press leads, if there is such a place."""
+        if act == "open" and isinstance(value, bool):
+            return {"map": "1" if value else "0"}
+        if act != "go" or not isinstance(value, dict) or not value:
+            return None
+        part = value.get("part", self.part)
+        checks = {
+            "part": isinstance(part, str) and part in self.layers,
+            "layer": is_index(value.get("layer", 0), self.layers.get(part, 0) if isinstance(part, str) else 0),
+            "head": is_index(value.get("head", 0), self.n_heads),
+            "step": value.get("step", self.steps[0]) in self.steps,
+        }
+        if not all(checks.values()) or not set(value) <= set(checks):
+            return None
+        return {name: str(each + 1) if isinstance(each, int) else str(each) for name, each in value.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMap:
+    """The stacks of a model side by side, the step and the use of attention where one is, and that place in words.
+
+    ``heads`` are small pictures of the weights of the heads of the unfolded layer; without them, heads are numbers.
+    """
+
+    component: ClassVar[str] = "model_map"
+
+    columns: tuple[Column, ...]
+    layers: Mapping[str, int]
+    part: str
+    step: str
+    steps: tuple[str, ...]
+    place: str
+    is_open: bool = True
+    heads: tuple[HeadThumb, ...] = ()
+
+    @property
+    def touch(self) -> TouchMap:
+        """The places to which a press leads."""
+        n_heads = max(len(box.head_labels) for column in self.columns for box in column.boxes)
+        return TouchMap(self.layers, self.part, n_heads, self.steps)
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it."""
+        return {
+            "label": message("Map of the model"),
+            "columns": [_plain(column) for column in self.columns],
+            "part": self.part,
+            "step": self.step,
+            "place": self.place,
+            "isOpen": self.is_open,
+            "heads": _drawn(self.heads) if self.heads else None,
+        }
+
+
+def _plain(thing: Any) -> Any:
+    """Return a dataclass as a dict, and the dataclasses in it too; ``asdict`` copies each number and takes long."""
+    if is_dataclass(thing):
+        return {field.name: _plain(getattr(thing, field.name)) for field in fields(thing)}
+    return [_plain(each) for each in thing] if isinstance(thing, tuple) else thing
+
+
+def _drawn(heads: tuple[HeadThumb, ...]) -> dict[str, Any]:
+    """Return the small pictures of heads as shades of 8 bits, one after the other, and what is said of each."""
+    small = np.stack([shrink(head.weights, MAX_SIDE) for head in heads])
+    return {
+        "rows": small.shape[1],
+        "columns": small.shape[2],
+        "shades": shades(np.round(N_SHADES * small) / N_SHADES, 1, is_signed=False),
+        "descriptions": [head.description for head in heads],
+    }

@@ -1,0 +1,141 @@
+"""The head of the page: little room, few stops of the Tab key, and everything that it leads to."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.lesson.steps import STEPS
+from attention.models import list_models
+from tests.sweep import sweep
+
+PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+MODELS = [info.model_id for info in list_models()]
+FOCUSED = """() => {
+  let found = document.activeElement;
+  while (found.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
+  return found.getAttribute("aria-label") ?? found.textContent;
+}"""
+
+
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+def top(locator):
+    return locator.bounding_box()["y"]
+
+
+@pytest.mark.parametrize(("size", "most"), [(PROJECTOR, 180), (PHONE, 260)], ids=["projector", "phone"])
+@pytest.mark.parametrize("model", sweep(MODELS, quick=("minilm-l6", "vit-digits")))
+def test_the_picture_begins_high_on_the_page(shared_tab, model, size, most):
+    shared_tab.page.set_viewport_size(size)
+    for step in STEPS[3:8:2]:
+        shared_tab.go(model=model, step=step.key)
+        assert top(shared_tab.page.locator(".st-key-step_right .matrix").first) <= most
+
+
+def test_on_a_projector_a_matrix_of_eight_tokens_is_seen_whole_with_its_heading_and_its_sentence(shared_tab):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    for step in STEPS[3:7]:
+        shared_tab.go(step=step.key)
+        expect(shared_tab.heading.first).to_be_in_viewport(ratio=1)
+        expect(shared_tab.words.first).to_be_in_viewport(ratio=1)
+        expect(shared_tab.page.locator(".st-key-step_right .picture").first).to_be_in_viewport(ratio=1)
+
+
+LINES = {"header": 48, "context": 40, "stepper": 46}
+
+
+def test_each_line_is_as_low_as_a_line_can_be(shared_tab):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go(step="scores")
+    heights = {name: shared_tab.page.locator(f".st-key-{name}").bounding_box()["height"] for name in LINES}
+    assert {name: height for name, height in heights.items() if height > LINES[name]} == {}
+
+
+def test_with_the_tab_key_one_is_soon_at_the_steps(shared_tab):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go(step="scores")
+    shared_tab.page.locator(".st-key-header").get_by_role("button", name="Learn").focus()
+    stops = [shared_tab.page.evaluate(FOCUSED)]
+    while "Back" not in stops[-1]:
+        shared_tab.page.keyboard.press("Tab")
+        stops.append(shared_tab.page.evaluate(FOCUSED))
+        assert len(stops) <= 7, stops
+    assert stops[:2] == ["Learn", "Sentence"]
+
+
+def test_the_steps_stay_in_sight(shared_tab):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go(step="softmax")
+    shared_tab.page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    expect(shared_tab.steps).to_be_in_viewport(ratio=1)
+
+
+def test_the_menus_lead_to_every_page_by_mouse_and_by_keyboard(shared_tab):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go(model="toy", text="Two birds sing")
+    shared_tab.to_page("Code lab")
+    expect(shared_tab.page).to_have_title(re.compile("^Code lab"))
+    shared_tab.expect_query(model="toy", text="Two birds sing")
+    shared_tab.page.locator(".st-key-header").get_by_role("button", name="Labs").focus()
+    for key in ("ArrowLeft", "Enter", "ArrowDown", "Enter"):
+        shared_tab.page.keyboard.press(key)
+    expect(shared_tab.page).to_have_title(re.compile("^Neuron view"))
+    shared_tab.expect_query(model="toy", text="Two birds sing")
+    shared_tab.page.go_back()
+    expect(shared_tab.page).to_have_title(re.compile("^Code lab"))
+
+
+def test_a_page_opens_in_another_tab_with_what_is_chosen(shared_tab):
+    shared_tab.go(model="toy", text="Two birds sing")
+    shared_tab.menu("Explore")
+    with shared_tab.page.context.expect_page() as opened:
+        shared_tab.page.get_by_role("link", name="All heads").click(modifiers=["Control"])
+    other = opened.value
+    expect(other).to_have_title(re.compile("^All heads"), timeout=60_000)
+    expect(other.get_by_role("textbox", name="Sentence", exact=True)).to_have_value("Two birds sing")
+    other.close()
+    expect(shared_tab.page).to_have_title(re.compile("^Step by step"))
+
+
+def test_the_examples_open_under_the_field_and_answer_to_the_keyboard(shared_tab):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go(model="toy", step="scores")
+    shared_tab.field.focus()
+    expect(shared_tab.page.locator(".examples")).to_be_hidden()
+    for key in ("ArrowDown", "ArrowDown"):
+        shared_tab.page.keyboard.press(key)
+    shared_tab.page.keyboard.press("Escape")
+    expect(shared_tab.page.locator(".examples")).to_be_hidden()
+    expect(shared_tab.field).to_be_focused()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        shared_tab.page.keyboard.press(key)
+    shared_tab.expect_query(model="toy", step="scores", text="a fluffy blue creature roamed the verdant forest")
+    # A second sentence has its field there too; once there is one, it stands beside the first.
+    shared_tab.field.click()
+    second = shared_tab.page.get_by_role("textbox", name="Second sentence")
+    second.fill("It was tired")
+    second.press("Enter")
+    expect(shared_tab.page.get_by_role("textbox", name="Second sentence")).to_be_in_viewport()
+    text = "a fluffy blue creature roamed the verdant forest"
+    shared_tab.expect_query(model="toy", step="scores", text=text, pair="It was tired")
+
+
+def test_on_this_machine_the_copied_link_says_that_it_is_for_this_machine(new_tab):
+    tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).go(model="toy")
+    tab.copy_link()
+    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
+    expect(tab.page.locator(".status")).to_contain_text("for this machine alone")
+    assert tab.page.evaluate("() => navigator.clipboard.readText()") == tab.page.url
+
+
+def test_the_proof_is_a_mark_that_opens(shared_tab):
+    shared_tab.go(step="scores")
+    proof = shared_tab.proof.locator("summary")
+    assert proof.bounding_box()["width"] < 80
+    proof.click()
+    expect(proof).to_contain_text("rows sum to 1")
+    assert proof.bounding_box()["width"] > 200

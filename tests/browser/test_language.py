@@ -1,0 +1,127 @@
+"""Another language is files and no code: where every text is in brackets, no page says a word outside them."""
+
+import ast
+
+import pytest
+from playwright.sync_api import expect
+
+from attention import corpus
+from attention.five_ways import WAYS
+from attention.lesson import steps
+from attention.lesson.survey import SORT_NAMES
+from attention.lesson.syntax_check import MEANINGS
+from attention.masks import MASK_NAMES
+from attention.messages import VARIABLE
+from attention.models.toy import FEATURES
+from attention.pages import ALL_HEADS, CODE_LAB, COMPARE, FRONT, NEURON_VIEW, PAGES, STEP_BY_STEP, SYNTAX_CHECK
+from tests.browser.server import serve
+from tests.loaded import load
+from tests.pseudo import write_language
+from tests.sweep import sweep
+from tests.unmarked import READ, unmarked
+
+# In letters that no text of the app has; the translator knows French words only.
+SENTENCE, FRENCH = "Старый кот сидит на ковре и старый пёс", "le chat noir dort"
+TEXTS = {
+    "toy": SENTENCE,
+    "minilm-l6": SENTENCE,
+    "smollm2-135m": SENTENCE,
+    "translator-fr-en": FRENCH,
+    "vit-digits": None,
+}
+KEYS = steps.keys()
+OPEN = {"why": "1", "savings": "1"}
+PARTS = {"translator-fr-en": ("encoder", "decoder", "cross")}
+# What a page looks like where more of it is shown.
+LOOKS = {
+    "all_heads": {"words": "1", "hide": "special", "renormalise": "1", "sort": "pattern"},
+    "many_sentences": {"alignment": "end"},
+    "compare": {"versus": "Старый пёс сидит"},
+    "models": {"get": "me/mine"},
+}
+# The pages that differ most from model to model; on the others, one model stands for all.
+ALL = (FRONT, ALL_HEADS, NEURON_VIEW, COMPARE, CODE_LAB)
+# A link of which nothing can be shown.
+BAD = dict.fromkeys(("model", "step", "mask", "layer", "head", "cell", "word", "sort", "pins", "answer"), "nowhere")
+
+
+def views():
+    """Every page with every model, and every step with all that can be opened in it, or with a question before it."""
+    for model, text in TEXTS.items():
+        plain = {"model": model} | ({"text": text} if text else {})
+        yield from ((page, plain | LOOKS.get(page.address, {})) for page in PAGES if model == "toy" or page in ALL)
+        for part in PARTS.get(model, ("encoder",)):
+            at = plain | ({"part": part} if model in PARTS else {})
+            shown = {"panel": "table"} if model == "toy" else {}
+            yield from ((STEP_BY_STEP, at | OPEN | shown | {"step": key}) for key in KEYS)
+    yield from ((STEP_BY_STEP, {"model": "toy", "text": SENTENCE, "guess": "1", "step": key}) for key in KEYS)
+    yield STEP_BY_STEP, {"model": "toy", "mask": "padding", "text": "я" * 4000}
+    yield from ((page, BAD | {"text": SENTENCE}) for page in PAGES)
+
+
+VIEWS = list(views())
+QUICK = [
+    (STEP_BY_STEP, {"model": "toy", "text": SENTENCE} | OPEN | {"panel": "table", "step": "softmax"}),
+    *((page, query) for page, query in VIEWS if query.get("model") == "toy" and page is not STEP_BY_STEP),
+]
+
+
+def data(page, query):
+    """The words on a page that a model, a corpus, a file of code or a link has."""
+    found = set()
+    if "nowhere" in query.values():
+        # Notices about a link name its parameters and what each can be.
+        found |= {"nowhere", *BAD, *KEYS, *MASK_NAMES, *SORT_NAMES, *TEXTS, "query", "key", "show"}
+    if page is SYNTAX_CHECK:
+        example = next(sentence for sentence in corpus.annotated() if "dobj" in sentence.relations)
+        found |= {*example.words, example.text, *MEANINGS}
+    if page is CODE_LAB:
+        code = ast.parse(WAYS[0].source)
+        found |= {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
+    if query["model"] == "toy":
+        found |= set(FEATURES)
+    if query["model"] == "translator-fr-en":
+        trace = load("translator-fr-en").trace(FRENCH)
+        found |= {token.text for token in (*trace.tokens, *trace.decoder.tokens)}
+    return found
+
+
+@pytest.fixture(scope="module")
+def speaking(tmp_path_factory):
+    """A server that speaks the pseudo-language."""
+    folder = tmp_path_factory.mktemp("spoken")
+    language = write_language(folder / "xx")
+    with serve(folder / "log", {VARIABLE: str(language)}) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def spoken(speaking, new_shared_tab):
+    """A tab of that server; it is closed before the server ends."""
+    return new_shared_tab(speaking)
+
+
+@pytest.mark.parametrize(("page", "query"), sweep(VIEWS, quick=QUICK))
+def test_a_page_says_no_word_that_no_catalogue_has(spoken, page, query):
+    spoken.go(page.address, **query)
+    texts = spoken.page.evaluate(READ)
+    assert sum("【" in text for text in texts) > 10
+    assert unmarked(texts, data(page, {"model": "", **query})) == []
+
+
+def test_a_page_that_is_downloaded_says_none_either(spoken, browser, tmp_path):
+    spoken.go(STEP_BY_STEP.address, model="toy", text=SENTENCE, step="softmax")
+    with spoken.page.expect_download() as download:
+        spoken.page.get_by_role("button", name="【More】").click()
+        spoken.page.get_by_role("button", name="【Download this page").click()
+    path = tmp_path / "page.html"
+    download.value.save_as(path)
+    context = browser.new_context(offline=True)
+    shown = context.new_page()
+    shown.goto(path.as_uri())
+    expect(shown.locator("[data-picture]").first).to_be_visible()
+    assert shown.locator("html").get_attribute("lang") == "xx"
+    texts = shown.evaluate(READ)
+    assert sum("【" in text for text in texts) > 10
+    assert unmarked(texts, FEATURES) == []
+    context.close()

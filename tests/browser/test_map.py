@@ -1,0 +1,195 @@
+"""The map: it says where in the model one is, and what is pressed on it is where one goes."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.looks import NARROW, expect_to_fit
+from tests.browser.tab import Tab
+from tests.sweep import sweep
+
+WIDE = {"width": 1280, "height": 720}
+
+
+def the_map(tab: Tab):
+    return tab.page.get_by_role("navigation", name="Map of the model")
+
+
+def test_the_ring_is_at_the_step_and_a_dot_leads_to_another(tab):
+    tab.go(step="scores", layer="3", head="9")
+    here = the_map(tab)
+    expect(here.locator("[aria-current=step]")).to_have_accessible_name("Step 4: Scores")
+    expect(here.locator("button[aria-current=true]")).to_have_accessible_name("Head 9")
+    here.get_by_role("button", name="Step 6: Mask").click()
+    tab.expect_query(step="mask", layer="3", head="9")
+    expect(here.locator("[aria-current=step]")).to_have_accessible_name("Step 6: Mask")
+    # What was pressed keeps the keyboard's focus.
+    expect(here.get_by_role("button", name="Step 6: Mask")).to_be_focused()
+    here.get_by_role("button", name="Layer 5", exact=True).press("Enter")
+    tab.expect_query(step="mask", layer="5", head="9")
+    expect(here.locator("li[aria-current=true]")).to_contain_text("Layer 5 of 6")
+    here.get_by_role("button", name="Head 2", exact=True).press("Enter")
+    tab.expect_query(step="mask", layer="5", head="2")
+
+
+def test_a_press_on_another_attention_goes_there(tab):
+    tab.go(step="softmax", model="translator-fr-en", part="cross", layer="2", head="3")
+    here = the_map(tab)
+    expect(here.get_by_role("heading")).to_have_text(["Encoder", "Decoder"])
+    here.get_by_role("button", name=re.compile("Masked self-attention")).click()
+    tab.expect_query(step="softmax", model="translator-fr-en", part="decoder")
+    here.get_by_role("button", name="Encoder, Layer 2").click()
+    tab.expect_query(step="softmax", model="translator-fr-en", layer="2")
+
+
+def test_the_map_can_be_folded_and_the_link_says_so(tab):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="scores", model="toy")
+    width = tab.matrix("scores").root.bounding_box()["width"]
+    the_map(tab).get_by_role("button", name="Fold the map", exact=True).click()
+    tab.expect_query(step="scores", model="toy", map="0")
+    expect(the_map(tab).locator(".base")).to_be_hidden()
+    # The heads remain beside the picture.
+    expect(the_map(tab).get_by_role("button", name=re.compile("^Head "))).to_have_count(3)
+    assert tab.matrix("scores").root.bounding_box()["width"] > width
+    the_map(tab).get_by_role("button", name="Unfold the map").click()
+    tab.expect_query(step="scores", model="toy")
+    expect(the_map(tab).locator(".base")).to_be_visible()
+
+
+def test_arrow_keys_lead_from_head_to_head_and_a_press_and_its_result_are_on_one_screen(tab, models):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="softmax", layer="3", head="9")
+    here = the_map(tab)
+    current = here.get_by_role("button", name="Head 9", exact=True)
+    assert here.get_by_role("group", name="Heads of this layer").locator("[tabindex='0']").count() == 1
+    current.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        tab.page.keyboard.press(key)
+    expect(here.get_by_role("button", name="Head 10", exact=True)).to_be_focused()
+    # The step stays, though the same keys lead from step to step elsewhere.
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(step="softmax", layer="3", head="10")
+    expect(here.get_by_role("button", name="Head 10", exact=True)).to_be_focused()
+    weights = models["minilm-l6"].trace("The cat sat on the mat").layers[2].head(9).weights
+    tab.matrix("weights").expect_to_show(weights)
+    for each in (tab.heads().nth(9), tab.matrix("weights").cell(7, 7)):
+        expect(each).to_be_in_viewport(ratio=1)
+
+
+def test_the_small_pictures_are_the_heads_weights(tab, models):
+    tab.go(step="scores", layer="2")
+    steps = models["minilm-l6"].trace("The cat sat on the mat").layers[1]
+    lightness = """canvas => { const c = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+      return Array.from({length: c.length / 4}, (_, i) => c[4 * i] + c[4 * i + 1] + c[4 * i + 2]); }"""
+    for head in (0, 7):
+        found = tab.heads().nth(head).locator("canvas").evaluate(lightness)
+        weights = steps.head(head).weights.ravel()
+        darker = [found[index] for index in np.argsort(weights)]
+        # The more weight, the darker: equal shades may stand in any order.
+        assert all(one >= other for one, other in itertools.pairwise(darker))
+        assert darker[0] > darker[-1]
+
+
+@pytest.mark.parametrize("model", ["minilm-l6", "smollm2-135m", "translator-fr-en"])
+def test_the_picture_is_wholly_seen_beside_the_map(tab, model):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="scores", model=model, **({} if model == "translator-fr-en" else {"text": "The cat sat on the mat"}))
+    expect(the_map(tab).locator(".body")).to_be_visible()
+    picture = tab.matrix("scores").picture.bounding_box()
+    assert tab.matrix("scores").root.bounding_box()["y"] <= 180
+    assert picture["y"] + picture["height"] <= 720
+    assert picture["x"] + picture["width"] <= 1280
+    expect_to_fit(tab)
+
+
+def test_where_it_is_narrow_one_line_opens_the_map_as_a_sheet(new_tab):
+    tab = new_tab(viewport=NARROW).go(step="softmax", layer="3", head="9")
+    here = the_map(tab)
+    line = here.get_by_role("button", name="Layer 3 of 6 · head 9 of 12 · 7 Softmax")
+    expect(line).to_have_attribute("aria-expanded", "false")
+    expect(here.locator(".base")).to_be_hidden()
+    # The heads are beside the picture even so, the present one in sight.
+    expect(here.get_by_role("button", name="Head 9", exact=True)).to_be_in_viewport(ratio=0.9)
+    line.click()
+    expect(here.locator(".base")).to_be_visible()
+    expect_to_fit(tab)
+    line.press("Escape")
+    expect(here.locator(".base")).to_be_hidden()
+    line.click()
+    # Whoever goes somewhere wants to see what is there.
+    here.get_by_role("button", name="Step 4: Scores").click()
+    tab.expect_query(step="scores", layer="3", head="9")
+    expect(here.locator(".base")).to_be_hidden()
+
+
+def test_during_a_guess_the_map_has_nothing_that_the_run_has_found(tab):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="tokens", guess="1", layer="3", head="9")
+    here = the_map(tab)
+    expect(here.get_by_role("button", name="Head 9", exact=True)).to_be_visible()
+    expect(here.locator("canvas")).to_have_count(0)
+    expect(here.locator(".base")).not_to_contain_text("token")
+    tab.page.get_by_role("button", name="Show me").click()
+    expect(here.locator("canvas")).to_have_count(12)
+    expect(here.locator(".base")).to_contain_text("8 tokens")
+
+
+def test_each_of_two_models_abreast_has_its_own_map(tab):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="softmax", beside="1", layer="3", head="9")
+    expect(the_map(tab)).to_have_count(2)
+    one, other = the_map(tab).all()
+    expect(other.get_by_role("button", name="Layer 1 of 1 · head 2 of 3 · 7 Softmax")).to_be_visible()
+    other.get_by_role("button", name=re.compile("^Head 3")).click()
+    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="3", head="9")
+    one.get_by_role("button", name="Layer 3 of 6 · head 9 of 12 · 7 Softmax").click()
+    one.get_by_role("button", name="Layer 5", exact=True).click()
+    tab.expect_query(step="softmax", beside="1", beside_head="3", layer="5", head="9")
+    expect_to_fit(tab)
+
+
+def test_where_all_heads_are_shown_the_map_leads_from_layer_to_layer(tab):
+    tab.page.set_viewport_size(WIDE)
+    tab.go("all_heads", layer="3", head="9")
+    here = the_map(tab)
+    here.get_by_role("button", name="Layer 3 of 6 · head 9 of 12").click()
+    expect(here.get_by_role("button", name=re.compile("^Step "))).to_have_count(0)
+    here.get_by_role("button", name="Layer 6", exact=True).click()
+    tab.expect_query(layer="6", head="9")
+    expect(tab.page.get_by_role("heading", name="Layer 6, head 9", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("size", sweep([WIDE, {"width": 1920, "height": 1080}], quick=[WIDE]), ids=["small", "large"])
+def test_in_a_room_the_map_is_larger_and_the_picture_as_large_as_before(tab, size):
+    tab.page.set_viewport_size(size)
+    tab.go(step="softmax", layer="3", head="9")
+    thumb = tab.heads().nth(8).bounding_box()["height"]
+    tab.go(step="softmax", layer="3", head="9", present="1")
+    large = tab.heads().nth(8)
+    assert large.bounding_box()["height"] > 1.1 * thumb
+    expect(large).to_be_in_viewport(ratio=1)
+    # Folded, it is away.
+    heights = [tab.matrix("weights").picture.bounding_box()["height"]]
+    tab.go(step="softmax", layer="3", head="9", present="1", map="0")
+    expect(the_map(tab)).to_have_count(0)
+    heights.append(tab.matrix("weights").picture.bounding_box()["height"])
+    assert heights[0] == heights[1]
+    expect_to_fit(tab)
+
+
+@pytest.mark.parametrize(
+    "query", sweep([{"beside": "1"}, {"present": "1"}], quick=[{"beside": "1"}]), ids=["side by side", "in a room"]
+)
+def test_the_head_that_is_looked_at_is_in_sight_however_little_room_there_is(new_tab, query):
+    for size in (WIDE, {"width": 390, "height": 844}):
+        tab = new_tab(viewport=size).go(step="softmax", layer="3", head="12", **query)
+        strip = tab.heads().nth(0).locator("xpath=ancestor::div[contains(@class, 'heads')]")
+        box, row = tab.heads().nth(11).bounding_box(), strip.bounding_box()
+        assert row["width"] > 250
+        assert row["x"] <= box["x"]
+        assert box["x"] + box["width"] <= row["x"] + row["width"]
+        expect_to_fit(tab)

@@ -1,0 +1,418 @@
+"""One picture that stays: a matrix turns into that of the next step, and every number on the way is true."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from attention.figures.assets import script
+from tests.browser.tab import is_rounded
+
+TEXT = "The cat sat on the mat"
+TURNING = '[data-name="{name}"][data-turning]'
+SEEN = """name => {
+  const all = [...document.querySelectorAll('[data-testid^=stBidiComponent]')].map(each => each.shadowRoot);
+  const root = all.map(each => each?.querySelector(`[data-name=${name}]`)).find(Boolean);
+  const groups = [...root.querySelectorAll('.cells')].filter(each => getComputedStyle(each).visibility === 'visible');
+  return groups.map(group => [...group.querySelectorAll('text')].map(each => each.textContent));
+}"""
+# What turned, while it is looked at.
+WATCH = """() => {
+  window.turns = [];
+  const root = [...document.querySelectorAll('.st-key-main_stage *')].find(each => each.shadowRoot)
+    .shadowRoot.querySelector('.root');
+  root.isTheSame = true;
+  new MutationObserver(() => {
+    if (root.hasAttribute('data-turning')) window.turns.push(root.dataset.name);
+  }).observe(root, { attributes: true, attributeFilter: ['data-turning'] });
+}"""
+# How often a turn begins in a picture that is new.
+COUNT_TURNS = """() => {
+  window.turned = 0;
+  const set = Element.prototype.setAttribute;
+  Element.prototype.setAttribute = function (name, value) {
+    if (name === 'data-turning') window.turned += 1;
+    set.call(this, name, value);
+  };
+}"""
+# What is written in the strip of products.
+STRIP = """() => {
+  const root = [...document.querySelectorAll('.st-key-main_stage *')].find(each => each.shadowRoot).shadowRoot;
+  return [...root.querySelectorAll('.cells > g[visibility=visible] text')].map(each => each.textContent);
+}"""
+TURNS_IN = """() => [...document.querySelectorAll('[data-testid^=stBidiComponent]')]
+  .some(each => each.shadowRoot?.querySelector('[data-name=NAME][data-turning]'))"""
+IS_THE_SAME = """() => [...document.querySelectorAll('.st-key-main_stage *')].find(each => each.shadowRoot)
+  .shadowRoot.querySelector('.root').isTheSame"""
+
+
+@pytest.fixture(scope="module")
+def frames(new_shared_tab):
+    """Compute the frames of a change at some moments, as the browser does."""
+    code = script("matrix").replace("export default function (", "function component(", 1)
+    page = new_shared_tab().page
+
+    def compute(operation, parts, moments):
+        # JSON has no −∞.
+        given = {
+            name: {"numbers": [str(value) for value in part.ravel()]} if isinstance(part, np.ndarray) else part
+            for name, part in parts.items()
+        }
+        found = page.evaluate(
+            f"""({{ operation, given, moments }}) => {{
+              {code}
+              const read = part => part?.numbers
+                ? Float32Array.from(part.numbers, text => text === "-inf" ? -Infinity : Number(text)) : part;
+              const change = Object.fromEntries(Object.entries(given).map(([name, part]) => [name, read(part)]));
+              const write = part => part instanceof Float32Array ? Array.from(part, String) : part;
+              const frames = moments.map(moment => TURNS[operation].frame({{ operation, ...change }}, moment));
+              return JSON.stringify(frames.map(frame =>
+                Object.fromEntries(Object.entries(frame).map(([name, part]) => [name, write(part)]))));
+            }}""",
+            {"operation": operation, "given": given, "moments": list(moments)},
+        )
+        return [{name: _numbers(part) for name, part in frame.items()} for frame in json.loads(found)]
+
+    return compute
+
+
+def _numbers(part):
+    """Read numbers that the browser has written."""
+    if not isinstance(part, list) or not part:
+        return part
+    return np.array([str(number).replace("Infinity", "inf") for number in part], np.float32)
+
+
+@pytest.fixture(scope="module")
+def between(frames):
+    """Compute the frames between two matrices of the same shape."""
+
+    def compute(operation, before, after, moments, **parts):
+        given = {"before": before, "after": after, "columns": before.shape[1], **parts}
+        found = frames(operation, given, moments)
+        for frame in found:
+            for name, part in frame.items():
+                if isinstance(part, np.ndarray) and part.size == before.size:
+                    frame[name] = part.reshape(before.shape)
+        return found
+
+    return compute
+
+
+@pytest.fixture(scope="module")
+def steps(models):
+    return models["toy"].trace(TEXT, mask="causal").layers[0].head(1)
+
+
+def test_a_turn_begins_and_ends_with_the_matrices_of_the_record(between, steps):
+    weights = np.where(np.isneginf(steps.mask), -np.inf, steps.weights).astype(np.float32)
+    for operation, before, after in (
+        ("divide", steps.scores, steps.scaled_scores),
+        ("mask", steps.scaled_scores, steps.masked_scores),
+        ("softmax", steps.masked_scores, weights),
+    ):
+        first, last = between(operation, before, after, (0, 1), divisor=8**0.5)
+        assert np.array_equal(first["numbers"], before)
+        assert np.array_equal(last["numbers"], after)
+        assert first["told"] == last["told"] == ""
+
+
+def test_while_scores_are_divided_each_number_is_the_score_by_what_is_told(between, steps):
+    for frame in between("divide", steps.scores, steps.scaled_scores, (0.1, 0.5, 0.9), divisor=8**0.5):
+        divisor = float(frame["told"].removeprefix("each number ÷ "))
+        assert 1 < divisor < 8**0.5
+        np.testing.assert_allclose(frame["numbers"] * divisor, steps.scores, rtol=1e-2)
+
+
+def test_while_the_mask_falls_a_number_is_itself_or_hidden_as_its_cell_is(between, steps):
+    n_before = -1
+    for frame in between("mask", steps.scaled_scores, steps.masked_scores, (0.05, 0.3, 0.6, 0.95)):
+        is_hidden = np.isneginf(frame["numbers"])
+        assert (frame["hatched"][np.isfinite(steps.masked_scores)] == 0).all()
+        assert np.array_equal(is_hidden, frame["hatched"] >= 0.5)
+        assert np.array_equal(frame["numbers"][~is_hidden], steps.scaled_scores[~is_hidden])
+        assert n_before < is_hidden.sum() == int(frame["told"].split()[0])
+        n_before = is_hidden.sum()
+
+
+def test_while_scores_become_weights_bars_grow_to_the_powers_and_are_squeezed_to_one(between, steps):
+    scores = steps.masked_scores
+    weights = np.where(np.isneginf(scores), -np.inf, steps.weights).astype(np.float32)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    first, grown, squeezed, late = between("softmax", scores, weights, (0.05, 0.4999, 0.8499, 0.95))
+    assert np.array_equal(first["numbers"], scores)
+    visible = np.isfinite(scores)
+    assert np.array_equal(np.isneginf(grown["numbers"]), ~visible)
+    np.testing.assert_allclose(grown["numbers"][visible], powers[visible], rtol=1e-5)
+    np.testing.assert_allclose(grown["bars"], powers, atol=1e-3)
+    np.testing.assert_allclose(squeezed["bars"].sum(axis=1), 1, atol=2e-3)
+    np.testing.assert_allclose(squeezed["bars"], steps.weights, atol=2e-3)
+    assert np.array_equal(late["numbers"], weights)
+    assert (grown["masked"], first["masked"]) == ("0", "−∞")
+
+
+def test_a_row_that_sees_nothing_gets_no_weight_on_the_way_either(between):
+    scores = np.array([[-np.inf, -np.inf], [0, 1]], np.float32)
+    weights = np.array([[-np.inf, -np.inf], [0.2689, 0.7311]], np.float32)
+    for frame in between("softmax", scores, weights, (0.3, 0.7, 0.9)):
+        assert np.isneginf(frame["numbers"][0]).all()
+        assert (frame["bars"][0] == 0).all()
+
+
+def test_the_products_of_each_pair_add_up_to_its_score(frames, steps):
+    row, names = 2, ["the", "cat", "sat", "on", "the", "mat"]
+    parts = {"row": row, "query": steps.queries[row], "keys": steps.keys, "biases": None}
+    given = {**parts, "after": steps.scores, "names": names}
+    done = []
+    for frame in frames("products", given, np.linspace(0, 1, 60, endpoint=False)):
+        numbers = frame["numbers"].reshape(steps.scores.shape)
+        is_there = ~np.isnan(numbers)
+        assert np.array_equal(numbers[is_there], steps.scores[is_there])
+        if not frame["others"]:
+            assert not is_there[np.arange(len(names)) != row].any()
+        done.append(int(is_there[row].sum()))
+        score = steps.queries[row] @ steps.keys[frame["key"]]
+        if " is " in frame["told"]:
+            assert is_rounded(frame["told"].rpartition(" ")[2], score)
+    # One after the other, until all are there.
+    assert done == sorted(done)
+    assert set(done) == set(range(7))
+
+
+def test_while_values_are_added_up_each_row_has_its_share_and_the_sum_has_those_that_are_in_it(between, steps):
+    row = 3
+    weights, values = steps.weights[row], steps.values
+    products = weights[:, None] * values
+    is_hidden = np.isneginf(steps.mask[row])
+    drawn = np.vstack([np.where(is_hidden[:, None], -np.inf, products), steps.head_outputs[row]]).astype(np.float32)
+    before = np.vstack([values, np.full(values.shape[1], np.nan)]).astype(np.float32)
+    shares = {"weights": weights}
+    first, *others = between("share", before, drawn, np.linspace(0, 1, 40, endpoint=False), **shares)
+    assert np.array_equal(first["numbers"][:-1], values)
+    n_before = 0
+    for frame in others:
+        sizes, is_in = np.array(frame["sizes"]), np.array(frame["fallen"]) == 1
+        if frame["back"]:
+            assert np.array_equal(frame["numbers"], drawn)
+            continue
+        np.testing.assert_allclose(frame["numbers"][:-1], values * sizes[:, None], atol=1e-6)
+        assert (sizes >= weights - 1e-6).all()
+        # What falls has its share, and no more.
+        assert not is_in.any() or np.allclose(sizes, weights)
+        if is_in.any():
+            np.testing.assert_allclose(frame["numbers"][-1], products[is_in].sum(axis=0), atol=1e-6)
+        else:
+            assert np.isnan(frame["numbers"][-1]).all()
+        assert n_before <= is_in.sum()
+        n_before = is_in.sum()
+    assert n_before == len(weights)
+
+
+def test_a_step_forward_plays_once_and_a_step_back_plays_the_way_back(new_tab, steps):
+    tab = new_tab().go(step="scores", model="toy", mask="causal")
+    tab.page.evaluate(WATCH)
+    for name in ("Scale", "Mask", "Softmax", "Mask"):
+        tab.to_step(name)
+    turns = tab.page.evaluate("() => window.turns")
+    assert turns == ["scaled", "masked", "weights", "masked"]
+    # It is the same picture all the while.
+    assert tab.page.evaluate(IS_THE_SAME)
+    tab.matrix("masked").expect_to_show(steps.masked_scores)
+    # Another word is no step.
+    tab.matrix("masked").click(2, 1)
+    tab.settled()
+    assert tab.page.evaluate("() => window.turns") == turns
+
+
+def test_a_score_that_the_mask_leaves_alone_keeps_its_colour(new_tab, steps):
+    tab = new_tab().go(step="scores", model="toy", mask="causal")
+    colours = {}
+    for name, matrix in (("Scores", "scores"), ("Scale", "scaled"), ("Mask", "masked")):
+        tab.to_step(name)
+        colours[matrix] = (
+            tab.matrix(matrix)
+            .root.locator("rect[data-row]")
+            .evaluate_all("all => all.map(each => each.getAttribute('fill'))")
+        )
+    for scaled, masked, value in zip(colours["scaled"], colours["masked"], steps.masked_scores.ravel(), strict=True):
+        assert masked.startswith("url(") if np.isneginf(value) else masked == scaled
+    # What is divided is paler: nearer to white.
+    for before, after, value in zip(colours["scores"], colours["scaled"], steps.scores.ravel(), strict=True):
+        assert sum(_channels(after)) > sum(_channels(before)) or abs(value) < 0.1
+
+
+def _channels(colour):
+    return [int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+
+
+def test_what_is_kept_and_changed_is_seen_without_scrolling(new_tab):
+    tab = new_tab(viewport={"width": 1280, "height": 720})
+    for step in ("scale", "softmax"):
+        tab.go(step=step, model="toy", mask="causal", text="The cat sat on the mat near a")
+        expect(tab.page.locator(".changed")).to_be_in_viewport(ratio=1)
+        expect(tab.page.locator(".matrix .picture").first).to_be_in_viewport(ratio=0.98)
+
+
+def test_the_query_meets_each_key_in_its_column(new_tab, steps):
+    tab = new_tab().go(step="qkv", model="toy", mask="causal", word="1")
+    tab.page.evaluate(COUNT_TURNS)
+    tab.to_step("Scores")
+    tab.page.wait_for_function("() => window.turned > 0")
+    assert tab.page.evaluate("() => window.turned") == 1
+    matrix = tab.matrix("scores")
+    matrix.expect_to_show(steps.scores)
+    slider = tab.page.get_by_role("slider", name="From Q and K to S = Q·Kᵀ")
+    # In the middle of the first pair, the products of all dimensions are written.
+    slider.fill("220")
+    assert slider.get_attribute("aria-valuetext") == "q · k of the: 8 products"
+    texts = tab.page.evaluate(STRIP)
+    products = steps.queries[1] * steps.keys[0]
+    assert len(texts) == products.size
+    assert all(is_rounded(text, value) for text, value in zip(texts, products, strict=True))
+    matrix.picture.hover(position=_middle(matrix, 1, 0))
+    assert matrix.readout.locator("b").inner_text() == "not computed yet"
+    # Whatever is pressed shows the scores.
+    slider.fill("300")
+    tab.page.get_by_role("button", name="Replay").click()
+    matrix.picture.press("ArrowDown")
+    matrix.expect_to_show(steps.scores)
+
+
+def test_the_heads_are_joined_and_added_to_the_stream(new_tab, models, steps):
+    layer = models["toy"].trace(TEXT, mask="causal").layers[0]
+    tab = new_tab().go(step="softmax", model="toy", mask="causal", word="3")
+    tab.page.evaluate(COUNT_TURNS)
+    tab.to_step("Weighted sum")
+    tab.to_step("Heads")
+    assert tab.page.evaluate("() => window.turned") == 2
+    picture = tab.matrix("joined").root
+    expect(picture.locator(".changed")).to_have_text(
+        "Kept: the outputs of 3 heads, now side by side, 6 × 24. "
+        f"Changed: W_O, 24 × {layer.inputs.shape[1]}, makes ΔE of them, which is added to x."
+    )
+    slider = tab.page.get_by_role("slider", name="From the heads to All heads side by side")
+    change, stream = layer.output()[3], layer.inputs[3]
+    for place, vectors in (("800", (change, stream)), ("970", (stream + change,))):
+        slider.fill(place)
+        lengths = re.findall(r"length (?:of )?([\d.]+)", slider.get_attribute("aria-valuetext"))
+        assert len(lengths) == len(vectors)
+        assert all(is_rounded(text, np.linalg.norm(each)) for text, each in zip(lengths, vectors, strict=True))
+    # The words around it, and what is read of a cell, are still those of the matrix.
+    slider.fill("1000")
+    tab.matrix("joined").expect_to_show(layer.joined())
+    # On the way back from another picture, nothing that lies before it is played.
+    tab.page.evaluate("() => { window.turned = 0; }")
+    for step in ("Weighted sum", "Scores"):
+        tab.to_step(step)
+    assert tab.page.evaluate("() => window.turned") == 0
+
+
+def test_in_a_room_the_heads_are_joined_over_what_they_add(new_tab):
+    tab = new_tab().go(step="sum", model="toy", present="1")
+    tab.page.keyboard.press("PageDown")
+    tab.page.wait_for_function(TURNS_IN.replace("NAME", "change"))
+    tab.settled()
+    expect(tab.page.locator(".changed")).to_contain_text("Kept: the outputs of 3 heads")
+
+
+def test_a_text_is_cut_at_the_borders_of_its_tokens(new_tab, models):
+    tab = new_tab().go(step="tokens", model="minilm-l6", text="Jane visits")
+    tokens = models["minilm-l6"].trace("Unbelievably, it sat").tokens
+    pieces = [token.typed for token in tokens if token.start is not None]
+    tab.page.evaluate(COUNT_TURNS)
+    tab.type_sentence("Unbelievably, it sat").settled()
+    # A new text is cut once, by itself; afterwards, only the tokens are there.
+    tab.page.wait_for_function("() => window.turned > 0")
+    expect(tab.page.locator(".pieces")).to_have_count(0)
+    assert tab.page.evaluate("() => window.turned") == 1
+    expect(tab.page.locator(".changed")).to_have_text(
+        f"Kept: 4 words and signs, in their order. Changed: they are {len(tokens)} tokens now. "
+        "1 word is cut into pieces. The model adds 2 tokens."
+    )
+    slider = tab.page.get_by_role("slider", name="From the text to Tokens")
+    slider.fill("0")
+    line = tab.page.locator(".pieces")
+    assert line.text_content() == "Unbelievably, it sat"
+    assert line.locator(".piece").all_text_contents() == pieces
+    # Each piece ends where its token is.
+    slider.fill("650")
+    assert slider.get_attribute("aria-valuetext") == f"cut into {len(pieces)} pieces"
+    middles = "all => all.map(each => { const box = each.getBoundingClientRect(); return box.x + box.width / 2; })"
+    ends = line.locator(".piece").evaluate_all(middles)
+    places = tab.chips.locator(".text").evaluate_all(middles)[1:-1]
+    np.testing.assert_allclose(ends, places, atol=1)
+    # A token that is pressed does not wait.
+    tab.page.get_by_role("button", name="Replay").click()
+    tab.chips.nth(2).click()
+    expect(line).to_have_count(0)
+
+
+def test_a_link_shows_the_end_and_the_slider_the_way_there(new_tab, steps):
+    tab = new_tab().go(step="scale", model="toy", mask="causal")
+    matrix = tab.matrix("scaled")
+    matrix.expect_to_show(steps.scaled_scores)
+    assert matrix.root.locator(".name").inner_text() == "S / √dₖ"
+    expect(matrix.root.locator(".changed")).to_have_text("Kept: S, 6 × 6. Changed: each number ÷ 2.83.")
+    slider = tab.page.get_by_role("slider", name="From S to S / √dₖ")
+    slider.focus()
+    slider.press("Home")
+    expect(matrix.root.locator(".name")).to_have_text("S")
+    expect(slider).to_have_attribute("aria-valuetext", "S")
+    (texts,) = tab.page.evaluate(SEEN, "scaled")
+    assert len(texts) == 36
+    assert all(is_rounded(text, value) for text, value in zip(texts, steps.scores.ravel(), strict=True))
+    # What is read of a cell is what is seen there.
+    matrix.picture.hover(position=_middle(matrix, 1, 0))
+    assert is_rounded(matrix.readout.locator("b").inner_text(), steps.scores[1, 0])
+    # The arrows move the slider, not the page.
+    slider.press("ArrowRight")
+    expect(tab.current_step).to_have_text("5 Scale")
+    slider.press("End")
+    expect(matrix.root.locator(".name")).to_have_text("S / √dₖ")
+    (texts,) = tab.page.evaluate(SEEN, "scaled")
+    assert all(is_rounded(text, value) for text, value in zip(texts, steps.scaled_scores.ravel(), strict=True))
+
+
+def _middle(matrix, row, column):
+    box = matrix.root.locator(f"rect[data-row='{row}'][data-column='{column}']").evaluate(
+        "rect => { const [box, around] = [rect, rect.closest('.picture')].map(each => each.getBoundingClientRect());"
+        " return [box.x + box.width / 2 - around.x, box.y + box.height / 2 - around.y]; }"
+    )
+    return dict(zip("xy", box, strict=True))
+
+
+def test_a_turn_is_short_and_whatever_is_pressed_does_not_wait_for_it(new_tab):
+    tab = new_tab().go(step="softmax", model="toy")
+    turning = tab.page.locator(TURNING.format(name="weights"))
+    # A clock of this test's own.
+    tab.page.evaluate("() => { window.requestAnimationFrame = (next) => { window.tick = next; return 0; }; }")
+    replay = tab.page.get_by_role("button", name="Replay")
+    replay.click()
+    expect(turning).to_have_count(1)
+    tab.matrix("weights").picture.press("ArrowDown")
+    expect(turning).to_have_count(0)
+    replay.click()
+    tab.page.evaluate("() => { window.tick(1000); window.tick(1600); }")
+    expect(turning).to_have_count(1)
+    assert len(tab.page.evaluate(SEEN, "weights")) == 1
+    tab.page.evaluate("() => window.tick(2200)")
+    expect(turning).to_have_count(0)
+
+
+def test_who_wants_no_motion_gets_two_stills(new_tab, steps):
+    tab = new_tab(reduced_motion="reduce").go(step="scale", model="toy", mask="causal")
+    tab.page.evaluate(WATCH)
+    tab.to_step("Mask")
+    matrix = tab.matrix("masked")
+    expect(tab.page.get_by_role("slider")).to_have_count(0)
+    expect(tab.page.get_by_role("button", name="Replay")).to_have_count(0)
+    tab.page.get_by_role("button", name="Before: S / √dₖ").click()
+    expect(matrix.root.locator(".name")).to_have_text("S / √dₖ")
+    (texts,) = tab.page.evaluate(SEEN, "masked")
+    assert all(is_rounded(text, value) for text, value in zip(texts, steps.scaled_scores.ravel(), strict=True))
+    tab.page.get_by_role("button", name="After: S / √dₖ + M").click()
+    (texts,) = tab.page.evaluate(SEEN, "masked")
+    assert texts.count("−∞") == 15
+    assert tab.page.evaluate("() => window.turns") == []
