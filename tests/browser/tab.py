@@ -283,12 +283,13 @@ class Picture:
             ".map(each => each.firstChild.textContent)"
         )
 
-    def expect_to_show(self, values: np.ndarray, masked: str = "−∞") -> None:
+    def expect_to_show(self, values: np.ndarray, masked: str = "−∞", n_totals: int = 0) -> None:
         """Wait for a matrix with these numbers, and compare every number that is written with them.
 
-        A cell of −inf is masked: it is hatched, and says ``masked``.
+        A cell of −inf is masked: it is hatched, and says ``masked``. The last ``n_totals`` rows are sums of the
+        others, and do not count in the shape.
         """
-        expect(self.root.locator(".shape")).to_have_text(f"{values.shape[0]}×{values.shape[1]}")
+        expect(self.root.locator(".shape")).to_have_text(f"{values.shape[0] - n_totals}×{values.shape[1]}")
         finite = values[np.isfinite(values)]
         expect(self.root.locator(".range")).to_have_text(
             re.compile("^" + " … ".join(_written(extreme) for extreme in (finite.min(), finite.max())) + "$")

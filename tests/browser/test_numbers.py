@@ -43,13 +43,19 @@ def place_of(models, model):
     return trace, trace.layers[layer], trace.layers[layer].head(head)
 
 
+def focus_on(tab, trace, word):
+    """Choose this word of the sentence, and return its place."""
+    place = [token.text for token in trace.tokens].index(word)
+    tab.select("Word", f"{place} {word}")
+    return place
+
+
 @pytest.mark.parametrize("model", sweep(MODELS, quick=MODELS[-1:]))
 def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed, models, model):
     tab = typed(model).to_step("Tokens")
     trace, layer, steps = place_of(models, model)
     texts = [token.text for token in trace.tokens]
-    focus = texts.index("dog")
-    tab.select("Word", f"{focus} dog")
+    focus = focus_on(tab, trace, "dog")
     wanted = {
         "embed": {"inputs": layer.inputs},
         "qkv": {"queries": steps.queries, "keys": steps.keys, "values": steps.values},
@@ -73,7 +79,7 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
         expect(tab.words).not_to_contain_text("cat")
         for name, values in wanted.get(step, {}).items():
             matrix = tab.matrix(name)
-            matrix.expect_to_show(values)
+            matrix.expect_to_show(values, n_totals=int(name == "contributions"))
             if name != "contributions":
                 assert matrix.labels() == texts
         # The proof is true, and in sight without scrolling.
@@ -104,8 +110,9 @@ def test_the_rows_of_weights_add_up_to_one_as_they_stand_there(typed, models, mo
 
 def test_the_words_that_are_told_are_the_numbers_of_the_picture(typed, models):
     tab = typed("minilm-l6").to_step("Softmax")
-    _, _, steps = place_of(models, "minilm-l6")
-    texts = [token.text for token in models["minilm-l6"].trace(SENTENCE).tokens]
+    trace, _, steps = place_of(models, "minilm-l6")
+    focus_on(tab, trace, "dog")
+    texts = [token.text for token in trace.tokens]
     row = steps.weights[texts.index("dog")]
     first, second = np.argsort(-row)[:2]
     expect(tab.words).to_contain_text(f"dog gives {texts[first]} the most weight: {row[first]:.2f}")
@@ -160,7 +167,7 @@ def test_what_a_decoder_hides_stays_hatched_wherever_its_weights_are_drawn(tab, 
     tab.go(**link, step="sum")
     contributions = np.vstack([np.where(seen[1][:, None], steps.weights[1][:, None] * steps.values, -np.inf)])
     total = steps.head_outputs[1:2]
-    tab.matrix("contributions").expect_to_show(np.vstack([contributions, total]), masked="0")
+    tab.matrix("contributions").expect_to_show(np.vstack([contributions, total]), masked="0", n_totals=1)
 
     tab.go("all_heads", **link)
     picture = Picture(tab.page, tab.page.locator(".st-key-head_matrix").first)
@@ -247,6 +254,7 @@ def test_a_clicked_change_opens_into_what_each_head_adds(typed, models):
 def test_the_code_as_it_stands_there_computes_the_number_of_the_page(typed, models, model):
     tab = typed(model).to_step("Tokens").to_step("Scores")
     trace, _, steps = place_of(models, model)
+    focus_on(tab, trace, "dog")
     tab.pick("More about this step", "NumPy")
     code = tab.page.locator("[data-testid=stCode] code")
     expect(code).to_contain_text("import numpy as np")

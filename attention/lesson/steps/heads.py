@@ -28,7 +28,7 @@ __all__ = ["STEP"]
 def _formula(scene: Scene | None) -> str:
     is_plain = scene is not None and scene.attention.projections is not None and not scene.has_bias("O")
     bias = "" if is_plain else " + b_O"
-    return rf"\Delta E = \mathrm{{Concat}}(\mathrm{{head}}_1, \dots, \mathrm{{head}}_H) \, W_O{bias}"
+    return rf"\Delta E = \mathrm{{Concat}}(\mathrm{{head}}_1, \dots, \mathrm{{head}}_H) \allowbreak \, W_O{bias}"
 
 
 def _words(scene: Scene) -> str:
