@@ -1,7 +1,6 @@
 """All heads: every head of every layer on the typed sentence, and what each one does."""
 
 from attention.pages import ALL_HEADS
-from attention.ui import frame, state
+from attention.ui import frame
 
 frame.show(ALL_HEADS, with_beside=False)
-state.close_page()

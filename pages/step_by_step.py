@@ -1,7 +1,6 @@
 """Step by step: the nine steps of attention on the typed sentence."""
 
 from attention.pages import STEP_BY_STEP
-from attention.ui import frame, state
+from attention.ui import frame
 
 frame.show(STEP_BY_STEP)
-state.close_page()

@@ -68,7 +68,7 @@ _STREAMLIT = re.compile(
     r"Skip to main content|Main menu|Open|Choose an option|Help for .*|Copy to clipboard|"
     r"Show/hide columns|Download as CSV|Search|Fullscreen|file upload|Upload|\d+MB per file|"
     # Marks that the page sends along, of which nothing is shown.
-    r"drawn_(before|after)_\w+"
+    r"drawn_(before|below|after)_\w+"
 )
 # Parts of texts that are the same in every language.
 _NAMES = re.compile(

@@ -97,6 +97,8 @@ class Desk:
         self._heard = Heard()
         # The first run of the page that is open: a browser draws all widgets of another page anew.
         self._turned = 1
+        # What the head of the page offers, once it is drawn.
+        self._head: dict[str, Offer] | None = None
 
     def turn(self) -> None:
         """Note that the next run is of another page."""
@@ -106,10 +108,24 @@ class Desk:
         """Begin a run of the page and return its number."""
         self.run += 1
         self.group = PAGE
+        self._head = None
         self._shown[self.run] = {}
         for run in [run for run in self._shown if run <= self.run - MAX_RUNS]:
             del self._shown[run]
         return self.run
+
+    def end_head(self) -> None:
+        """Note that what was offered in this run until now stays where only the rest of the page runs again."""
+        self._head = {key: replace(offer, is_said=False) for key, offer in self._shown[self.run].items()}
+
+    def begin_part(self) -> bool:
+        """Begin a run of the page below its head; tell whether there is a head, without which none begins."""
+        head = self._head
+        if head is None:
+            return False
+        self._shown[self.begin()] = dict(head)
+        self._head = head
+        return True
 
     def offer(self, key: str, offer: Offer) -> bool:
         """Note what is shown in this run, in the group that is being drawn; tell whether the browser has to be told."""
@@ -121,10 +137,11 @@ class Desk:
         """Return what has been offered in the runs that the browser may still show; the newest of each."""
         return {key: offer for run in sorted(self._shown) for key, offer in self._shown[run].items()}
 
-    def hear(self, values: Mapping[str, Any], marks: Mapping[str, tuple[object, object]]) -> Heard:
+    def hear(self, values: Mapping[str, Any], marks: Mapping[str, tuple[object, ...]]) -> Heard:
         """Tell the choices among the values of a message; nothing is remembered before ``commit``.
 
-        ``marks`` are the numbers before and after each group, as the browser says them.
+        ``marks`` are the numbers of each group, as the browser says them: before it, after it, and before the part of
+        it that may run again by itself.
         """
         drawn = {group: self._drawn(group, *numbers) for group, numbers in marks.items()}
         heard = Heard({**self._heard.said, **values}, {**self._heard.drawn, **drawn})
@@ -183,10 +200,10 @@ class Desk:
         later = [self._shown[run].get(key) for run in self._shown if whole < run < self.run]
         return all(each is None or not each.is_said or each.value == offer.value for each in later)
 
-    def _drawn(self, group: str, before: object, after: object) -> Drawn:
-        """Read the two numbers of a group; a browser can say anything."""
+    def _drawn(self, group: str, before: object, after: object, below: object = None) -> Drawn:
+        """Read the numbers of a group; a browser can say anything."""
         whole = self._number(after, self._heard.of(group).whole)
-        return Drawn(whole, max(whole, self._number(before, whole)))
+        return Drawn(whole, max(whole, self._number(before, whole), self._number(below, whole)))
 
     def _number(self, said: object, otherwise: int) -> int:
         """Read the number of a run that the browser may have drawn."""

@@ -23,6 +23,7 @@ from attention.export import explanation
 from attention.lesson.tables import to_csv
 from attention.messages import message
 from attention.models import ModelUnavailableError, get_info, list_models
+from attention.pages import Page
 from attention.ui.cache import ModelFailedError, scene_at, turns
 from attention.ui.running import again, load_silently, run
 from attention.view import View
@@ -58,12 +59,12 @@ def of_block(label: str, file_name: str, view: View, addresses: Sequence[Address
     _offer(label, file_name, partial(_of_block, view, addresses, block), key)
 
 
-def of_page(view: View) -> None:
-    """Offer a page as a file that needs no server, if the page is made of blocks."""
-    if view.page in CONTENTS:
-        name = f"{view.page.address.replace('_', '-')}.html"
+def of_page(page: Page, current: Callable[[], View]) -> None:
+    """Offer a page as a file that needs no server, if the page is made of blocks; ``current`` returns its view."""
+    if page in CONTENTS:
+        name = f"{page.address.replace('_', '-')}.html"
         told = message("Download this page: a file that needs no network")
-        _offer(message("Download"), name, partial(_of_page, view), "page_file", told)
+        _offer(message("Download"), name, partial(_of_page, current), "page_file", told)
 
 
 def _offer(
@@ -96,7 +97,8 @@ def _of_block(view: View, addresses: Sequence[Address], key: str) -> str | bytes
         return block.make()
 
 
-def _of_page(view: View) -> str:
+def _of_page(current: Callable[[], View]) -> str:
+    view = current()
     if view.model not in {info.model_id for info in list_models()}:
         raise GoneError(message("{model_id} is no longer here.", model_id=view.model))
     reading = get_info(view.model).reading

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 
 import streamlit as st
@@ -20,7 +20,7 @@ from attention.trace import PARTS, Part
 from attention.ui import components, drawing, markup, model_choice, running, state
 from attention.ui.cache import settle
 from attention.ui.lines import Line
-from attention.ui.masthead import Second, is_presented, masthead, no_field, notices
+from attention.ui.masthead import Second, head_of, is_presented, masthead, no_field, notices
 from attention.view import View
 
 __all__ = [
@@ -78,8 +78,21 @@ def tell(panes: Sequence[Pane]) -> None:
 
 def show(page: Page, **look: bool) -> None:
     """Draw a page that is made of blocks; ``look`` says which controls it has (see ``controls``)."""
-    content = CONTENTS[page]
-    view = begin(page)
+    masthead(page)
+    _below_head(page, look)
+
+
+@st.fragment
+def _below_head(page: Page, look: Mapping[str, bool]) -> None:
+    """Draw what lies below the head of a page; a press that changes nothing of the head runs this alone."""
+    view = state.open_part(page, head_of)
+    notices()
+    _content(view, look)
+    state.close_page()
+
+
+def _content(view: View, look: Mapping[str, bool]) -> None:
+    page, content = view.page, CONTENTS[view.page]
     if is_presented(view):
         _present(view)
         return

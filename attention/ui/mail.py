@@ -1,6 +1,6 @@
 """The messages of a running page to its browser, handed over in batches of a few milliseconds.
 
-A step sends sixty messages, and Streamlit wakes the server's event loop for each: the two threads then switch sixty
+A step sends some thirty messages, and Streamlit wakes the event loop for each: the two threads then switch thirty
 times, which costs a third of the time that the step takes. Here the messages of a page are collected in order, and the
 loop is woken once for many of them, and at once for the rest when the page is finished. There is no public way to do
 this, so this patches a private function of the pinned version.

@@ -19,7 +19,7 @@ from attention.ui.downloads import of_page
 from attention.ui.lines import Field, Line
 from attention.view import View
 
-__all__ = ["Second", "is_presented", "masthead", "no_field", "notices"]
+__all__ = ["Second", "head_of", "is_presented", "masthead", "no_field", "notices"]
 
 Second = Callable[[View], Field | None]
 
@@ -58,8 +58,13 @@ def masthead(
         line.draw()
         if reads:
             fields.draw(view)
-        of_page(view)
+        of_page(page, state.follow())
     return view
+
+
+def head_of(view: View) -> tuple[object, ...]:
+    """Return all of a view that the head of its page shows."""
+    return (view.page, view.model, view.text, view.pair, is_presented(view))
 
 
 def is_presented(view: View) -> bool:

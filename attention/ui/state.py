@@ -31,18 +31,21 @@ from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
 from attention.ui.glance import look_at_one_value
+from attention.ui.part import run_whole_when_busy
 from attention.view import View
 
 __all__ = [
     "change",
     "close_page",
     "current",
+    "follow",
     "go_to",
     "group",
     "is_new",
     "notices",
     "offer",
     "open_page",
+    "open_part",
     "probe",
     "seen_with",
     "set",
@@ -54,6 +57,7 @@ __all__ = [
 
 ignore_forged_values()
 look_at_one_value()
+run_whole_when_busy()
 
 T = TypeVar("T")
 
@@ -116,6 +120,38 @@ def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View
     """
     session: _Session = st.session_state.setdefault(_SESSION, _Session())
     _RUNNING.set(session)
+    _take(session, page, opening)
+    session.desk.begin()
+    session.is_open, session.late = True, []
+    session.drawn = _mark(PAGE, "before", session)
+    _write_link(session.seen)
+    return session.seen.view
+
+
+def open_part(page: Page, head: Callable[[View], object]) -> View:
+    """Return the view for what lies below the head of a page, which may run again by itself.
+
+    ``head`` tells what the head shows of a view: where that is no longer the same, the whole page runs.
+    """
+    context = get_script_run_ctx()
+    if context is None or not context.fragment_ids_this_run:
+        session = _session()
+        session.desk.end_head()
+    else:
+        session = st.session_state[_SESSION]
+        _RUNNING.set(session)
+        before = head(session.seen.view)
+        _take(session, page, None)
+        if head(session.seen.view) != before or not session.desk.begin_part():
+            st.rerun()
+        session.is_open = True
+        _write_link(session.seen)
+    _mark(PAGE, "below", session)
+    return session.seen.view
+
+
+def _take(session: _Session, page: Page, opening: Callable[[View], View] | None) -> None:
+    """Take what the message says that this run answers; go to another page, if one was chosen."""
     models = _models()
     context = get_script_run_ctx()
     is_history = context is not None and context.is_history_navigation
@@ -142,12 +178,11 @@ def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View
     session.desk.commit(heard)
     if session.way is not None:
         st.switch_page(session.way.file, query_params=taken_along().on(session.way).to_query())
-    session.desk.begin()
-    session.is_open, session.late = True, []
-    session.drawn = _mark(PAGE, "before", session)
-    if st.query_params.to_dict() != session.seen.link:
-        st.query_params.from_dict(session.seen.link)
-    return session.seen.view
+
+
+def _write_link(seen: _Seen) -> None:
+    if st.query_params.to_dict() != seen.link:
+        st.query_params.from_dict(seen.link)
 
 
 def go_to(page: Page) -> None:
@@ -230,10 +265,11 @@ def _mark(group: str, where: str, session: _Session) -> str:
     return st.text_input(key, value=number if session.is_new else "", key=key, label_visibility="collapsed")
 
 
-def _marks() -> dict[str, tuple[object, object]]:
-    """Return what the browser says of how far it has drawn."""
+def _marks() -> dict[str, tuple[object, ...]]:
+    """Return what the browser says of how far it has drawn each group."""
     said = st.session_state
-    return {name: (said.get(f"drawn_before_{name}"), said.get(f"drawn_after_{name}")) for name in _GROUPS}
+    places = ("before", "after", "below")
+    return {name: tuple(said.get(f"drawn_{place}_{name}") for place in places) for name in _GROUPS}
 
 
 def _values(desk: Desk) -> dict[str, Any]:
@@ -294,6 +330,12 @@ def _fit(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
 def current() -> View:
     """Return the session's view."""
     return _session().seen.view
+
+
+def follow() -> Callable[[], View]:
+    """Return what tells the session's view at any later time, on any thread."""
+    session = _session()
+    return lambda: session.seen.view
 
 
 def notices() -> list[str]:

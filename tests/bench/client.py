@@ -6,21 +6,34 @@ is the server: the time from asking for a rerun to its end, and the bytes that w
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
+T = TypeVar("T")
+
 STREAM = "/_stcore/stream"
 STEP_PAGE = "step_by_step"
 # A browser keeps a large message for so many reruns and need not be sent it again.
 KEPT_FOR = 2
+# How a run ends that was not stopped: of the page, or of a part of it.
+FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+
+
+def visited(visit: Coroutine[Any, Any, T]) -> T:
+    """Return what a visit returns; it runs in a thread of its own, for this one may have the loop of a browser."""
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(asyncio.run, visit).result()
 
 
 class PageError(AssertionError):
@@ -33,7 +46,15 @@ class Drawn:
 
     seconds: float = 0.0
     n_bytes: int = 0
-    elements: list[Any] = field(default_factory=list)
+    # Whether a part of the page ran alone.
+    is_part: bool = False
+    # With each element the id of the part of the page that can run by itself, or nothing.
+    placed: list[tuple[str, Any]] = field(default_factory=list)
+
+    @property
+    def elements(self) -> list[Any]:
+        """Return all elements, in the order in which they came."""
+        return [element for _, element in self.placed]
 
     def headings(self) -> list[str]:
         """Return the text of every heading."""
@@ -50,18 +71,25 @@ class Drawn:
 
     def widget(self, key: str) -> str:
         """Return the id of the widget with this key."""
-        for element in self.elements:
-            kind = element.WhichOneof("type")
-            widget_id = getattr(getattr(element, kind), "id", "") if kind else ""
-            if isinstance(widget_id, str) and widget_id.endswith(f"-{key}"):
+        for _, widget_id in self._widgets():
+            if widget_id.endswith(f"-{key}"):
                 return widget_id
         raise PageError(f"The page has no widget {key!r}.")
 
+    def part(self, widget_id: str) -> str:
+        """Return the id of the part of the page in which a widget is, or nothing."""
+        return next(part for part, each in self._widgets() if each == widget_id)
+
     def widgets(self) -> list[str]:
         """Return the ids of all widgets."""
-        kinds = ((element, element.WhichOneof("type")) for element in self.elements)
-        ids = {getattr(getattr(element, kind), "id", "") for element, kind in kinds if kind}
-        return sorted(each for each in ids if isinstance(each, str) and each.startswith("$$"))
+        return sorted({widget_id for _, widget_id in self._widgets() if widget_id.startswith("$$")})
+
+    def _widgets(self) -> Iterator[tuple[str, str]]:
+        for part, element in self.placed:
+            kind = element.WhichOneof("type")
+            widget_id = getattr(getattr(element, kind), "id", "") if kind else ""
+            if isinstance(widget_id, str):
+                yield part, widget_id
 
 
 class _Line(ClientConnection):
@@ -97,6 +125,11 @@ class Visitor:
         await visitor._rerun(BackMsg())
         return visitor
 
+    @property
+    def query(self) -> dict[str, str]:
+        """Return what the link of the tab says."""
+        return dict(parse_qsl(self._query, keep_blank_values=True))
+
     async def close(self) -> None:
         """Close the tab."""
         await self._connection.close()
@@ -127,10 +160,11 @@ class Visitor:
         state.string_array_value.data.append(option)
         return await self.send_state(state)
 
-    async def send_state(self, state: WidgetState) -> Drawn:
-        """Say any value of any widget."""
+    async def send_state(self, state: WidgetState, part: str | None = None) -> Drawn:
+        """Say any value of any widget, in the part of the page where it is, unless another one is given."""
         message = BackMsg()
         message.rerun_script.widget_states.widgets.append(state)
+        message.rerun_script.fragment_id = self.drawn.part(state.id) if part is None else part
         return await self._rerun(message)
 
     async def _rerun(self, message: BackMsg) -> Drawn:
@@ -151,7 +185,7 @@ class Visitor:
             answer = ForwardMsg.FromString(data)
             received.append(answer)
             is_finished = answer.WhichOneof("type") == "script_finished"
-            if is_finished and answer.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            if is_finished and answer.script_finished in FINISHED:
                 break
         drawn.seconds = time.perf_counter() - start
         drawn.n_bytes = self._connection.n_bytes - before
@@ -172,7 +206,9 @@ class Visitor:
         match message.WhichOneof("type"):
             case "new_session":
                 self._page_hash = message.new_session.page_script_hash
-                drawn.elements.clear()
+                parts = message.metadata.run.fragment_ids
+                drawn.is_part = bool(parts)
+                drawn.placed = [each for each in self.drawn.placed if parts and each[0] not in parts]
             case "navigation":
                 self._page_hash = message.navigation.page_script_hash
             case "page_info_changed":
@@ -181,4 +217,4 @@ class Visitor:
                 element = message.delta.new_element
                 if element.WhichOneof("type") == "exception":
                     raise PageError(f"{element.exception.type}: {element.exception.message}")
-                drawn.elements.append(element)
+                drawn.placed.append((message.delta.fragment_id, element))

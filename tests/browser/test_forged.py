@@ -1,16 +1,14 @@
 """What a browser says over its line need not be what a widget can say: nothing raises, and nothing of it is logged."""
 
-import asyncio
 import json
 import random
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attention.pages import PAGES
-from tests.bench.client import Visitor
+from tests.bench.client import Visitor, visited
 from tests.sweep import sweep
 
 # A word that is nowhere else, to look for in what the server prints.
@@ -67,9 +65,7 @@ async def _say(url, page, seed):
 def test_no_value_raises_and_none_is_logged(server, page):
     seed = random.randrange(2**32)
     print(f"seed {seed}")
-    # In a thread of its own: a browser's tests may have left an event loop running in this one.
-    with ThreadPoolExecutor(1) as threads:
-        kinds = threads.submit(asyncio.run, _say(server.url, page, seed)).result()
+    kinds = visited(_say(server.url, page, seed))
     assert len(kinds) > 8
     assert SECRET not in server.printed()
     assert "Uncaught" not in server.printed()

@@ -1,10 +1,8 @@
 """How many bytes a step change sends: most of a page is there already, and scripts are files that a browser keeps."""
 
-import asyncio
 import statistics
-from concurrent.futures import ThreadPoolExecutor
 
-from tests.bench.client import STEP_PAGE, Visitor
+from tests.bench.client import STEP_PAGE, Visitor, visited
 from tests.bench.walk import MODELS, Walk
 
 SENTENCE = "The old cat sat on the mat near a very small house"
@@ -22,9 +20,7 @@ async def walk_there_and_back(url):
 
 
 def test_half_of_all_step_changes_send_at_most_twelve_kilobytes_and_none_more_than_25(server):
-    # In a thread of its own: this one may have the event loop of a browser's driver.
-    with ThreadPoolExecutor(1) as other:
-        n_bytes = other.submit(asyncio.run, walk_there_and_back(server.url)).result()
+    n_bytes = visited(walk_there_and_back(server.url))
     assert len(SENTENCE.split()) == 12
     assert statistics.median(n_bytes) <= MAX_MEDIAN_KIB * 1024
     assert max(n_bytes) <= MAX_LARGEST_KIB * 1024

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from attention.ui.desk import PAGE, Desk, Offer
+from attention.ui.desk import PAGE, Desk, Drawn, Offer
 
 FIRST, LAST = "first", "last"
 
@@ -221,3 +221,59 @@ def test_every_pair_of_keys_in_one_message_counts():
         browser.press(*one)
         server.run(browser.press(*two))
         check(server, browser, (one, two))
+
+
+# ------------------------------------------------------------------------- a part that runs by itself
+
+
+def with_head(*more_runs):
+    """Return a desk whose page has a field in its head and a button below it, drawn once and then below the head."""
+    taken = {"text": [], "go": []}
+    desk = Desk()
+    desk.begin()
+    desk.offer("text", Offer("cat", taken["text"].append))
+    desk.end_head()
+    desk.offer("go", Offer(None, taken["go"].append, is_press=True))
+    for _ in more_runs:
+        assert desk.begin_part()
+        desk.offer("go", Offer(None, taken["go"].append, is_press=True))
+    return desk, taken
+
+
+def say(desk, values, drawn):
+    """Let the browser say these values, when it has drawn a run whole, and take the choices among them."""
+    heard = desk.hear(values, {PAGE: ("1", str(drawn), str(drawn))})
+    for choice in heard.choices:
+        choice.apply()
+    desk.commit(heard)
+
+
+@pytest.mark.parametrize("n_parts", [0, 1, 3, 80])
+def test_the_head_takes_a_choice_however_often_what_lies_below_has_run(n_parts):
+    desk, taken = with_head()
+    pressed = None
+    for number in range(n_parts):
+        pressed = {"value": number, "press": number + 1, "on": str(desk.run)}
+        say(desk, {"text": "cat", "go": pressed}, desk.run)
+        assert desk.begin_part()
+        desk.offer("go", Offer(None, taken["go"].append, is_press=True))
+    say(desk, {"text": "dog", "go": pressed}, desk.run)
+    assert taken == {"text": ["dog"], "go": list(range(n_parts))}
+
+
+def test_what_the_head_still_shows_is_no_choice():
+    desk, taken = with_head("once more", "and again")
+    say(desk, {"text": "cat", "go": None}, desk.run)
+    assert taken == {"text": [], "go": []}
+
+
+def test_no_part_runs_by_itself_before_the_head_is_drawn():
+    desk, _ = with_head()
+    desk.begin()
+    assert not desk.begin_part()
+
+
+def test_a_part_that_is_being_drawn_counts_as_begun():
+    """The browser has the number below the head, and not yet the one at the page's end."""
+    desk, _ = with_head("once more")
+    assert desk.hear({}, {PAGE: ("1", "1", "2")}).of(PAGE) == Drawn(whole=1, begun=2)
