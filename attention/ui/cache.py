@@ -7,7 +7,8 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import BoundedSemaphore
 
@@ -45,6 +46,7 @@ from attention.models.downloads import Downloads
 from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
 from attention.trace import LayerTrace, Part, Trace
+from attention.ui.gate import aside
 from attention.ui.kept import Kept
 from attention.ui.memory import give_back_arrays
 
@@ -226,9 +228,11 @@ def waiting(info: ModelInfo) -> str:
     return message("Loading {name}: once, when the server is new …", name=info.name)
 
 
-def turns() -> BoundedSemaphore:
-    """Return the semaphore for computations: acquire it while computing, and release it in between."""
-    return _caches().turns
+@contextmanager
+def turns() -> Iterator[None]:
+    """Wait for a turn to compute, and let other pages be drawn meanwhile."""
+    with aside(), _caches().turns:
+        yield
 
 
 def record(model: Model, text: str, mask: MaskName, pair: str = "") -> Recorded:

@@ -20,6 +20,7 @@ from attention.trace import Difference
 from attention.ui import drawing, markup, state
 from attention.ui.cache import settle
 from attention.ui.downloads import GoneError
+from attention.ui.gate import aside
 from attention.ui.masthead import masthead, notices
 from attention.ui.model_choice import load as load_or_reason
 from attention.ui.study_cache import Job, Snapshot, find_job
@@ -77,7 +78,8 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
             )
         while not job.is_over():
             bar.progress((job.run.n_done + job.run.n_unreadable) / job.run.n_texts, _how_far(job))
-            job.advance()
+            with aside():
+                job.advance()
         place.empty()
     found = job.snapshot(make)
     if job.failure is not None:

@@ -14,6 +14,7 @@ from attention.parameters import Parameter
 from attention.settings import CELL, HEAD, LAYER, MAIN, OfPane
 from attention.ui import state
 from attention.ui.cache import model_or_reason, shelf, waiting
+from attention.ui.gate import aside
 from attention.ui.lines import Line
 
 __all__ = ["add_place", "choose_head", "load"]
@@ -67,7 +68,7 @@ def _wait_for(info: ModelInfo) -> Model | ModelUnavailableError:
             told = f"{progress.n_done:,} of {progress.n_total:,} {progress.unit}"
             place.progress(progress.share, message("Converting {name}: {told}", name=info.name, told=told))
 
-    with st.spinner(waiting(info), show_time=True):
+    with aside(), st.spinner(waiting(info), show_time=True):
         model = model_or_reason(info.model_id, show)
     place.empty()
     return model

@@ -28,6 +28,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.ui import files
+from attention.ui.gate import one_page_at_a_time
 from attention.ui.mail import gather_mail
 from attention.ui.theme import keep_theme
 
@@ -84,6 +85,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     raise_descriptor_limit()
     gather_mail()
     keep_theme()
+    one_page_at_a_time()
     bound_to = str(st.get_option("server.address") or "")
     is_open = bound_to in _EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
