@@ -124,16 +124,20 @@ class Kind(ABC, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Kind[T]):
-    """One of several options; where there are many, ``example`` says what they look like instead of naming them."""
+    """One of several options; where there are many, ``example`` says what they look like instead of naming them.
+
+    Where they are ``counted``, a link may also say the place of one, counted from 1.
+    """
 
     options: Callable[[Context], tuple[T, ...]]
     example: str = ""
     written: Callable[[T], str] = str
+    counted: bool = False
 
     def read(self, written: str, context: Context) -> T:
-        """Return the option that is written like this."""
-        for option in self.options(context):
-            if self.written(option) == written:
+        """Return the option that is written like this, or stands at this place."""
+        for place, option in enumerate(self.options(context), 1):
+            if written == self.written(option) or (self.counted and written == str(place)):
                 return option
         raise ValueError(written)
 

@@ -151,7 +151,9 @@ PART: Parameter[Part] = Parameter(
     "encoder",
     resets=(*_TOKENS, "layer", "head"),
 )
-STEP: Parameter[str] = Parameter("step", Choice(lambda _: steps.keys()), steps.STEPS[0].key, resets=_CELLS)
+STEP: Parameter[str] = Parameter(
+    "step", Choice(lambda _: steps.keys(), counted=True), steps.STEPS[0].key, resets=_CELLS
+)
 
 
 def _has_other_sizes(before: Values, after: Values) -> bool:

@@ -141,7 +141,7 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
     sizes = Counter((token.segment, token.word) for token in pieces)
     n_cut, n_added = sum(size > 1 for size in sizes.values()), len(tokens) - len(pieces)
     told = [
-        messages("Kept: {n} word or sign.", "Kept: {n} words and signs, in their order.", len(sizes)),
+        _kept_words(pieces, len(sizes)),
         messages("Changed: they are {n} token now.", "Changed: they are {n} tokens now.", len(tokens)),
         messages("{n} word is cut into pieces.", "{n} words are cut into pieces.", n_cut) if n_cut else "",
         messages("The model adds {n} token.", "The model adds {n} tokens.", n_added) if n_added else "",
@@ -152,6 +152,14 @@ def splitting(tokens: Sequence[Token]) -> Split | None:
         found.append((token.typed, _between(before, token)) if _is_typed(token) else None)
         before = token if _is_typed(token) else before
     return Split(" ".join(filter(None, told)), message("the text"), tuple(found))
+
+
+def _kept_words(pieces: Sequence[Token], n_words: int) -> str:
+    """Say how many words of a text are kept; what has no letter and no digit is a sign."""
+    has_signs = any(not any(map(str.isalnum, token.typed)) for token in pieces)
+    if has_signs:
+        return messages("Kept: {n} word or sign.", "Kept: {n} words and signs, in their order.", n_words)
+    return messages("Kept: {n} word.", "Kept: {n} words, in their order.", n_words)
 
 
 def _is_typed(token: Token) -> bool:

@@ -125,7 +125,7 @@ def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
     assert [guess.answer_probability for guess in found.layers] == pytest.approx([0.2, 0.3, 0.6, 0.7])
     assert [guess.answer_rank for guess in found.layers] == [3, 2, 1, 1]
     assert found.since == 2
-    assert "From layer 2 on, b is first" in said(tell_lens(found))
+    assert "From layer 2 on, “b” is first" in said(tell_lens(found))
 
 
 def test_the_table_has_a_row_for_each_layer_the_last_one_first(found):

@@ -11,6 +11,7 @@ from attention import corpus, reading
 from attention.figures.head_view import THRESHOLDS
 from attention.figures.matrix import Cell
 from attention.figures.question import Answer
+from attention.lesson import steps
 from attention.lesson.opening import first_place
 from attention.lesson.survey import Lines, Look
 from attention.masks import MASK_NAMES
@@ -174,6 +175,20 @@ def test_every_parameter_is_in_the_link_of_every_page_that_has_it(data):
     assume(view[parameter] != parameter.opened(None))
     assert view.to_query()[parameter.name] == parameter.kind.write(view[parameter])
     assert read(view.to_query(), page) == (view, [])
+
+
+@pytest.mark.parametrize(("number", "key"), list(enumerate(steps.keys(), 1)))
+def test_a_link_may_say_a_step_by_its_number(number, key):
+    view, notices = read({"step": str(number)})
+    assert (view.step, notices) == (key, [])
+    assert View.of(STEP_BY_STEP, step=key).to_query() == view.to_query()
+
+
+@pytest.mark.parametrize("number", ["0", "10", "-1", "01", "4.0", "٤"])
+def test_a_step_of_another_number_there_is_not(number):
+    view, notices = read({"step": number})
+    assert view.step == "tokens"
+    assert len(notices) == 1
 
 
 def test_layers_and_heads_count_from_one_in_a_link_and_words_from_zero():

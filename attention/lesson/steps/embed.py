@@ -34,7 +34,8 @@ def _formula(scene: Scene | None) -> str:
     before = message("output of layer {layer}", layer=scene.layer)
     deeper = rf"\text{{{before}}}"
     if norm is not None:
-        return rf"X = \mathrm{{{norm.name}}}\allowbreak ({deeper if scene.layer else _parts(scene)})"
+        name = rf"\mathrm{{{norm.name}}}"
+        return rf"X = {name}\allowbreak ({deeper})" if scene.layer else rf"X = {name}({_parts(scene)})"
     if scene.layer:
         return f"X = {deeper}"
     return rf"X = \mathrm{{LayerNorm}}({_parts(scene)})" if _has_norm(scene) else _formula(None)
