@@ -51,8 +51,11 @@ class Mail:
         # What is posted from now on has to wake the loop again.
         self._is_expected = False
         while self._waiting:
-            # Each is called separately: if one fails, the others do not.
-            self._loop.call_soon(self._waiting.popleft())
+            try:
+                self._waiting.popleft()()
+            except Exception as error:
+                # If one fails, the others do not.
+                self._loop.call_exception_handler({"message": "A message was not handed over.", "exception": error})
 
 
 def gather_mail() -> None:
