@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attention.ui import files
 from attention.ui.gate import one_page_at_a_time
 from attention.ui.mail import gather_mail
+from attention.ui.part import run_whole_when_busy
 from attention.ui.theme import keep_theme
 
 __all__ = [
@@ -77,7 +78,7 @@ def middleware(script: str) -> list[Middleware]:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Make room for a class of open tabs, make pages collect their messages, and print the app's address.
+    """Make room for a class of open tabs, make pages take turns and let no press be lost, and print the app's address.
 
     Streamlit's own welcome is switched off (``logger.hideWelcomeMessage``): if the server is open to other machines,
     it asks a third party on the internet for this machine's address at every start.
@@ -86,6 +87,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     gather_mail()
     keep_theme()
     one_page_at_a_time()
+    run_whole_when_busy()
     bound_to = str(st.get_option("server.address") or "")
     is_open = bound_to in _EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"

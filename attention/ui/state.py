@@ -31,7 +31,6 @@ from attention.ui import focus
 from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
 from attention.ui.forged import ignore_forged_values
 from attention.ui.glance import look_at_one_value
-from attention.ui.part import run_whole_when_busy
 from attention.view import View
 
 __all__ = [
@@ -57,7 +56,6 @@ __all__ = [
 
 ignore_forged_values()
 look_at_one_value()
-run_whole_when_busy()
 
 T = TypeVar("T")
 
@@ -92,9 +90,8 @@ class _Session:
     is_new: bool = True
     # The other page that was chosen.
     way: Page | None = None
-    # What such a browser says of the page that it has drawn, and what was chosen there.
-    drawn: str = ""
-    late: list[Choice] = field(default_factory=list)
+    # What such a browser has chosen, and on which page: what it said of how far it had drawn that one.
+    late: list[tuple[Choice, str]] = field(default_factory=list)
 
 
 # The session whose page this thread runs: to look it up in Streamlit's own state takes long, and a page asks often.
@@ -123,7 +120,7 @@ def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View
     _take(session, page, opening)
     session.desk.begin()
     session.is_open, session.late = True, []
-    session.drawn = _mark(PAGE, "before", session)
+    _mark(PAGE, "before", session)
     _write_link(session.seen)
     return session.seen.view
 
@@ -198,13 +195,15 @@ def close_page() -> None:
     if not session.is_open:
         return
     session.is_open = False
-    _mark(PAGE, "after", session)
+    drawn = _mark(PAGE, "after", session)
     if not session.is_new:
         return
+    # A browser may also remember a press of long ago.
+    late = [choice for choice, on in session.late if on in ("", drawn)]
     with _all_or_nothing(session):
-        _apply(session.late)
+        _apply(late)
     session.is_new = False
-    if session.late or session.drawn != str(session.desk.run):
+    if late or drawn != str(session.desk.run):
         st.rerun()
 
 
@@ -240,9 +239,9 @@ def probe(key: str, value: Any) -> None:
     offered = session.desk.offers()[key]
     if not offered.is_press:
         if value != offered.value:
-            session.late.append(Choice(key, value, offered.take))
-    elif isinstance(value, Mapping) and value.get("on", "") in ("", session.drawn):
-        session.late.append(Choice(key, value.get("value"), offered.take))
+            session.late.append((Choice(key, value, offered.take), ""))
+    elif isinstance(value, Mapping):
+        session.late.append((Choice(key, value.get("value"), offered.take), value.get("on", "")))
 
 
 @contextmanager

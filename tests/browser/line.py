@@ -59,7 +59,7 @@ def is_last_of_an_answer(message):
     parsed = ForwardMsg()
     parsed.ParseFromString(message)
     # An answer that a newer press has overtaken ends with FINISHED_EARLY_FOR_RERUN.
-    return (
-        parsed.WhichOneof("type") == "script_finished"
-        and parsed.script_finished == ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
+    return parsed.WhichOneof("type") == "script_finished" and parsed.script_finished in (
+        ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY,
+        ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
     )
