@@ -128,7 +128,7 @@ class Table:
     """Columns to read and, if there is a file name, to download as CSV.
 
     ``make`` returns the columns when they are needed. A table of more than ``limit`` rows or columns can only be
-    downloaded. A table that ``is_whole`` does not scroll.
+    downloaded. A table that ``is_whole`` is short: it is read in its order, and does not scroll.
     """
 
     key: str

@@ -199,7 +199,7 @@ def _shares(surveyed: Survey, index: int) -> Blocks:
     shares, of_words = surveyed.shares[index], surveyed.word_shares[index]
     return (
         Prose(tell_shares(shares, surveyed.special)),
-        Table("share_table", partial(share_table, shares, of_words, surveyed.special), is_narrow=True),
+        Table("share_table", partial(share_table, shares, of_words, surveyed.special), is_narrow=True, is_whole=True),
     )
 
 

@@ -132,8 +132,10 @@ def _table(block: Table, source: Source) -> None:
         )
     elif block.is_shown:
         width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
-        height: Literal["content", "auto"] = "content" if block.is_whole else "auto"
-        st.dataframe(dict(columns), hide_index=True, key=block.key, width=width, height=height)
+        if block.is_whole:
+            markup.table(columns, width)
+        else:
+            st.dataframe(dict(columns), hide_index=True, key=block.key, width=width)
     if block.file:
         name = f"{block.file}.csv"
         of_block(name, name, source.view, source.addresses, block.key, key=f"{block.key}_csv")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import streamlit as st
 
-from attention.blocks import ProofLine
+from attention.blocks import Columns, ProofLine
 from attention.messages import message
 from attention.trace import ModelInfo
 
@@ -20,6 +21,7 @@ __all__ = [
     "proof_line",
     "prose",
     "shapes_line",
+    "table",
 ]
 
 
@@ -59,6 +61,12 @@ def on_paper(choice: str) -> None:
 def plain(label: str) -> str:
     """Return a label in which nothing is interpreted as Markdown."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
+
+
+def table(columns: Columns, width: Literal["content", "stretch"]) -> None:
+    """Draw a short table as text, which can be read, marked and printed like the rest of the page."""
+    said = {plain(name): [plain(str(value)) for value in values] for name, values in columns.items()}
+    st.table(said, hide_index=True, border="horizontal", width=width)
 
 
 def shapes_line(text: str) -> None:

@@ -1,6 +1,7 @@
 """Two sentences read together: typed, parted, filtered and shared."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from playwright.sync_api import expect
 from tests.browser.looks import check
 
 FIRST, SECOND = "The cat sat on the mat", "It was tired"
+# Where their tokens are, [CLS] and the first [SEP] among the first's.
+A, B = slice(8), slice(8, None)
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +40,16 @@ def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_
     head_matrix(tab).expect_to_show(weights)
     expect(head_matrix(tab).root.locator(".group")).to_have_text(["A", "B", "A", "B"])
 
-    # The table of this head, by its own arithmetic; a grid on a canvas is read from the words about it.
+    # What is said of this head, and its table, by their own arithmetic.
     expect(tab.words.filter(has_text="of A gives")).to_contain_text(
         f"{weights[:8, 8:].sum(1).mean():.2f} of its weight to B"
     )
     expect(tab.words.filter(has_text="of B gives")).to_contain_text(f"{weights[8:, :8].sum(1).mean():.2f} to A")
+    shares = [f"{weights[asking, asked].sum(1).mean():.2f}" for asking, asked in product([A, B], repeat=2)]
+    counted = "[CLS] and [SEP] counted in"
+    cells = tab.page.get_by_test_id("stTable").locator("td")
+    for index, text in enumerate([f"A, {counted}", *shares[:2], "–", f"B, {counted}", *shares[2:], "–"]):
+        expect(cells.nth(index)).to_have_text(text)
 
     tab.pick("Lines from → to", "B → A").expect_query(pair=SECOND, block="BA")
     lines = tab.page.locator(".st-key-head_view")
