@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.chromium import launch_options
 from tests.browser.server import ROOT, serve
@@ -20,7 +20,7 @@ SHOTS = {
     "side-by-side": (f"{STEP_PAGE}softmax&beside=1", 1400, 1100, "light"),
     "all-heads": ("all_heads", 1400, 1150, "light"),
     "cross-attention": (f"{STEP_PAGE}softmax&model=translator-fr-en&part=cross&word=2", 1400, 1100, "light"),
-    "digits": (f"{STEP_PAGE}tokens&model=vit-digits", 1400, 1500, "light"),
+    "digits": (f"{STEP_PAGE}tokens&model=vit-digits", 1400, 1250, "light"),
 }
 
 
@@ -40,6 +40,8 @@ def settle(page: Page) -> None:
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=60_000)
     page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
     page.wait_for_function("() => document.fonts.ready.then(() => true)")
+    # A picture that turns into another one comes to rest.
+    expect(page.locator("[data-turning]")).to_have_count(0, timeout=60_000)
 
 
 def main() -> None:
