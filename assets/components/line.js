@@ -6,9 +6,10 @@
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
  * @typedef {{kind: "list", name: string, label: string, options: string[], values: string[], value: string,
- *   help: string, page?: string, pageLabel?: string}} List
+ *   help: string, silent: boolean, page?: string, pageLabel?: string}} List
  * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string}} Switch
  * @typedef {object} LineData
+ * @property {string} title the page's, where nothing else on it says which one it is; else empty
  * @property {{label: string, controls: (Menu | Field | List | Switch)[]}[]} groups each is one stop of the Tab key
  * @property {string} network the address of this server for other machines; empty if they cannot reach it
  */
@@ -19,7 +20,7 @@ const THANKS = 2_500;
 const stateOf = remembering((parent) => {
   const root = make("div", "root line");
   parent.append(root);
-  return { root, controls: new Map(), groups: [] };
+  return { root, title: make("h1", "title"), controls: new Map(), groups: [] };
 });
 
 /** @param {Mount} mount */
@@ -28,6 +29,8 @@ export default function ({ data, parentElement, setStateValue }) {
   state.send = (name, value) => send(setStateValue, name, value);
   state.data = data;
   setAttribute(state.root, "data-line", data.name);
+  state.title.textContent = data.title;
+  state.title.hidden = !data.title;
   const shape = JSON.stringify(data.groups.map(({ controls }) => controls.map(({ kind, name }) => [kind, name])));
   if (shape !== state.shape) build(state);
   state.shape = shape;
@@ -64,7 +67,7 @@ function build(state) {
     }
     return box;
   });
-  state.root.replaceChildren(...state.groups);
+  state.root.replaceChildren(state.title, ...state.groups);
   if (focused?.isConnected) focused.focus();
 }
 
@@ -133,6 +136,7 @@ const UPDATERS = {
     made.written = written;
     show(made, value);
     made.name.textContent = data.label;
+    setAttribute(made.name, "data-silent", data.silent ? "" : null);
     setAttribute(made.element, "title", data.help || null);
     setAttribute(list, "aria-description", data.help || null);
   },

@@ -72,10 +72,10 @@ def second(view: View) -> Field | None:
 
 def controls(view: View, panes: list[Pane]) -> None:
     """Draw the line of what is compared, and where."""
-    line = Line("context").group(message("What is looked at"))
+    line = Line("context", title=view.page.title).group(message("What is looked at"))
     if view.page.is_for(get_info(view.model)):
         labels = (message("two sentences"), message("two models"))
-        line.list(BESIDE, message("Compare"), (False, True), labels, take=_take_compared)
+        line.list(BESIDE, message("Compare"), (False, True), labels, take=_take_compared, completes_title=True)
     # Until one is chosen, the head follows from the two sentences: both are chosen together.
     frame.add_controls(line, view, panes, with_beside=False, with_word=False, with_parts=False, is_one_place=True)
     line.draw()

@@ -134,7 +134,9 @@ def controls(
     view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True, with_parts: bool = True
 ) -> None:
     """Draw the line of what is looked at: the use of attention, layer and head, the word, the mask, a second model."""
-    line = Line("context").group(message("What is looked at"))
+    # A step says its own name, in the line of the steps.
+    title = "" if view.page is STEP_BY_STEP else view.page.title
+    line = Line("context", title=title).group(message("What is looked at"))
     add_controls(line, view, panes, with_beside=with_beside, with_word=with_word, with_parts=with_parts)
     line.draw()
 

@@ -50,12 +50,13 @@ class Line:
     """Controls in one line, in groups: with the Tab key one stops once at each group.
 
     ``key`` is the key of its element, ``look`` one of its two looks; ``network`` is the server's address for other
-    machines.
+    machines. ``title`` is the page's, where nothing else on it says which one it is.
     """
 
     key: str
     look: Literal["header", "context"] = "context"
     network: str = ""
+    title: str = ""
     _groups: list[Data] = field(default_factory=list)
     _acts: dict[str, Take] = field(default_factory=dict)
 
@@ -90,17 +91,20 @@ class Line:
         help: str = "",
         take: Callable[[T], None] | None = None,
         page: tuple[str, str] | None = None,
+        completes_title: bool = False,
     ) -> None:
         """Add a list of which one option is chosen, told as it is written in a link.
 
-        ``page`` is the address and the label of another page, to which the last line of the list leads.
+        ``page`` is the address and the label of another page, to which the last line of the list leads. The options of
+        a list that ``completes_title`` are read after the line's title, without a label to be seen.
         """
         shown = state.current()[parameter] if value is None else value
         written = [parameter.kind.write(option) for option in options]
-        data = {"kind": "list", "name": name or parameter.name, "label": label, "help": help}
+        name = name or parameter.name
+        data: Data = {"kind": "list", "name": name, "label": label, "help": help, "silent": completes_title}
         last = {} if page is None else {"page": page[0], "pageLabel": page[1]}
         self._add(data | last | {"options": list(labels), "values": written, "value": parameter.kind.write(shown)})
-        self._acts[data["name"]] = _one_of(dict(zip(written, options, strict=True)), take or state.setter(parameter))
+        self._acts[name] = _one_of(dict(zip(written, options, strict=True)), take or state.setter(parameter))
 
     def switch(
         self,
@@ -119,7 +123,7 @@ class Line:
     def draw(self) -> None:
         """Draw the line."""
         groups = [group for group in self._groups if group["controls"]]
-        data = {"name": self.look, "network": self.network, "groups": groups}
+        data = {"name": self.look, "title": self.title, "network": self.network, "groups": groups}
         components.mount("line", self.key, data, **self._acts)
 
     def _add(self, control: Data) -> None:

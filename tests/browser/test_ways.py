@@ -1,5 +1,6 @@
 """The ways through the app in a browser: what was chosen is there after every link, and after Back and Forward."""
 
+import re
 from itertools import combinations
 
 import pytest
@@ -32,6 +33,9 @@ def expect_page(tab, page, chosen=CHOSEN):
     """Wait for a page that has all that was chosen in its address and, where there is a place for it, in sight."""
     expect(tab.page).to_have_title(f"{PAGES[page]} · attention step by step")
     tab.expect_query(**chosen)
+    # A step says its own name.
+    if page != "Step by step":
+        expect(tab.page.get_by_role("heading", level=1)).to_have_text(re.compile(f"^{PAGES[page]}"))
     if page not in WITHOUT_A_FIELD:
         expect(tab.field).to_have_value(chosen["text"])
     tab.expect_chosen("Model", {"toy": "Toy", "translator-fr-en": "Translator"}[chosen["model"]])
