@@ -245,7 +245,14 @@ def _whys(scene: Scene) -> str:
         return ""
     idle = [token.position for token in scene.key_tokens if token.is_special or token.position == 0]
     focus = word(scene.names[row])
-    text = lesson("softmax/why-one", focus=focus, idle=fact(float(weights[row, idle].sum())))
+    text = lesson(
+        "softmax/why-one",
+        focus=focus,
+        idle=fact(float(weights[row, idle].sum())),
+        count=_n_idle(scene, idle),
+        heads=len(scene.attention.queries),
+        rows=_rows_that_choose(scene),
+    )
     others = [key for key in words_seen(scene) if key != row]
     if scene.own_key is None or not others:
         return text
@@ -258,6 +265,13 @@ def _whys(scene: Scene) -> str:
         back=fact(float(weights[other, row])),
         column=fact(float(weights[:, other].sum())),
     )
+
+
+def _n_idle(scene: Scene, idle: list[int]) -> int:
+    """Return how many heads of the layer give more than half of their weight to these keys, on average over rows."""
+    free = scene.visible.sum(axis=1) > 1
+    shares = (scene.attention.head(head).weights[free][:, idle] for head in range(len(scene.attention.queries)))
+    return sum(float(share.sum(axis=1).mean()) > MOST for share in shares)
 
 
 STEP = Step(

@@ -89,3 +89,11 @@ def test_two_heads_answer_differently_and_their_mean_like_neither(asked):
     text = told(asked, "heads")
     assert f"head {head + 1} gives most to {asked.key_names[rows[head].argmax()]}" in text
     assert number(float(rows.mean(axis=0)[rows[head].argmax()])) in text
+
+
+def test_how_many_heads_of_the_layer_leave_their_weight_where_it_says_little(asked):
+    weights = asked.attention.steps().weights
+    idle = [token.position == 0 or token.is_special for token in asked.tokens]
+    rows = slice(1, None) if asked.hides_later else slice(None)
+    n_idle = (weights[:, rows][..., idle].sum(-1).mean(1) > 0.5).sum()
+    assert f"more than half of the weight in {n_idle} of the {len(weights)} heads" in told(asked, "softmax")
