@@ -108,5 +108,8 @@ def test_the_mask_of_a_decoder_is_named_as_it_is_and_a_link_has_it_as_ever(open_
         assert (control.value, control.options[control.data["values"].index(mask)]) == (mask, name)
         assert shown.view.mask == mask
         assert "always hides what comes later" in shown.text
-    assert "Causal (its own) and causal therefore give the same result here" in open_page(model=MODEL, step="mask").text
+    assert (
+        "In the list of masks, causal (its own) and causal therefore give the same result"
+        in open_page(model=MODEL, step="mask").text
+    )
     assert open_page(step="mask").widget("mask").options == list(names)
