@@ -47,7 +47,7 @@ from attention.parameters import Parameter
 from attention.settings import FACTORS, MAP, WHY, WORD, Panel
 from attention.view import View
 
-__all__ = ["content", "presented"]
+__all__ = ["asks_for_tokens", "content", "presented"]
 
 # A table with more columns or rows than this is for a spreadsheet, not for a screen.
 MAX_TABLE = 64
@@ -76,6 +76,12 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
     extras = [block for extra in EXTRAS if extra.name in step.extras for block in extra.content(view, panes, whole)]
     return (*asked.content(), *body, *grids, *alignment(panes), *over_picture(panes), *extras)
+
+
+def asks_for_tokens(view: View, panes: Sequence[Pane]) -> bool:
+    """Tell whether a question is open that a list of the tokens would answer."""
+    asked = Asked.of(view, step_of(view.step), panes[0] if panes else None)
+    return asked.is_open and asked.guess is not None and asked.guess.is_of_tokens
 
 
 def presented(view: View, panes: Sequence[Pane]) -> Blocks:

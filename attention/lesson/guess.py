@@ -36,6 +36,7 @@ class Guess:
         right: the indices of the right answers; several, where numbers tie.
         close: the indices of those that are nearly right.
         shares: the true share of each answer, where shares are asked for; they add up to 1.
+        is_of_tokens: whether whoever sees a list of the tokens knows the answer.
     """
 
     question: str
@@ -44,6 +45,7 @@ class Guess:
     right: frozenset[int] = frozenset()
     close: frozenset[int] = frozenset()
     shares: tuple[float, ...] = ()
+    is_of_tokens: bool = False
 
     @property
     def shape(self) -> Shape:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.content.pane import Pane, proven
 from attention.content.registry import CONTENTS
-from attention.content.step_by_step import presented
+from attention.content.step_by_step import asks_for_tokens, presented
 from attention.lesson import steps
 from attention.lesson.scene import Scene
 from attention.messages import message
@@ -102,6 +102,8 @@ def _content(view: View, look: Mapping[str, bool]) -> None:
         _steps_line(view)
     with above:
         panes = open_panes(content.run_as(view))
+        if page is STEP_BY_STEP and asks_for_tokens(view, panes):
+            look = {**look, "with_word": False}
         controls(view, panes, **look)
         source = drawing.Source(view, tuple(pane.address for pane in panes if pane.address is not None))
         drawing.draw(content.above(view, panes), source)

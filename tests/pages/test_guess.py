@@ -6,6 +6,7 @@ import pytest
 
 from attention.figures.question import Answer
 from attention.lesson.steps import STEPS
+from attention.models import load
 
 SENTENCE = "The animal was tired"
 
@@ -32,6 +33,19 @@ def test_a_step_shows_nothing_of_its_answer_before_the_guess(open_page, step):
     # The link shows the same to somebody else.
     there = open_page(**shown.view.to_query())
     assert there.component("question") == shown.component("question")
+
+
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_no_list_of_the_tokens_says_how_many_there_are(open_page, model):
+    text = "The philosophers disagreed"
+    tokens = load(model).trace(text).tokens
+    listed = [f"{token.position} {token.text}" for token in tokens if token.word is not None]
+    shown = open_page(text=text, step="tokens", guess="1", model=model)
+    assert [each for each in listed if each in everything(shown)] == []
+    shown.send("question", "show", None)
+    assert [each for each in listed if each not in everything(shown)] == []
+    # What is asked at another step, no list of the tokens says.
+    assert len(open_page(text=text, step="embed", guess="1", model=model).widget("word").options) == len(tokens)
 
 
 def test_a_guess_is_judged_and_the_step_is_shown(open_page):

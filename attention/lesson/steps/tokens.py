@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -187,12 +188,13 @@ def _guess(scene: Scene) -> Guess | None:
         typed = word("".join(token.typed for token in longest))
         pieces = " + ".join(f"<b>{word(token.text)}</b>" for token in longest)
         because = lesson("guess/tokens-word-because", word=typed, count=len(longest), pieces=pieces)
-        return around(len(longest), lesson("guess/tokens-word", word=typed), because)
+        return replace(around(len(longest), lesson("guess/tokens-word", word=typed), because), is_of_tokens=True)
     count = sum(not token.is_padding for token in scene.tokens)
     specials = sum(token.is_special and not token.is_padding for token in scene.tokens)
     noun = scene.info.reading.noun
     because = lesson("guess/tokens-because", noun=noun, count=count, specials=specials)
-    return around(count, lesson("guess/tokens", noun=noun, model=word(scene.info.name)), because)
+    asked = around(count, lesson("guess/tokens", noun=noun, model=word(scene.info.name)), because)
+    return replace(asked, is_of_tokens=True)
 
 
 def _whys(scene: Scene) -> str:
