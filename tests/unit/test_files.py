@@ -1,4 +1,3 @@
-import asyncio
 import gzip
 import hashlib
 import re
@@ -19,6 +18,7 @@ from attention.ui.files import (
     kept_files,
     stub,
 )
+from tests.loops import complete
 
 FILES = kept_files()
 NAMES = sorted(FILES)
@@ -39,7 +39,7 @@ def respond(app, path="/step_by_step", method="GET", **headers):
 
     raw = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}
-    asyncio.run(DocumentLinks(app, LINKS)(scope, None, send))
+    complete(DocumentLinks(app, LINKS)(scope, None, send))
     body = b"".join(each.get("body", b"") for each in said[1:])
     return said[0]["status"], Headers(raw=said[0]["headers"]), body
 

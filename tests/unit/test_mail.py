@@ -2,6 +2,7 @@ import asyncio
 import threading
 
 from attention.ui.mail import Mail
+from tests.loops import complete
 
 N = 500
 
@@ -30,7 +31,7 @@ def run(post_all):
         await asyncio.wait_for(is_done.wait(), timeout=20)
         thread.join()
 
-    asyncio.run(main())
+    complete(main())
     return handed, len(wakes)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 
 from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, address, content_policy, is_known, page_below
+from tests.loops import complete
 
 PAGES = frozenset({"models", "step_by_step"})
 # The first line of a program that says how many descriptors it may have, at first and after it has asked for more.
@@ -142,5 +143,5 @@ def test_a_small_message_is_not_kept_back(is_at_once):
             server.should_exit = True
             await running
 
-    asyncio.run(visit())
+    complete(visit())
     assert [bool(option) for option in found] == [is_at_once]
