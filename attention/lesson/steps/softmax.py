@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Bool
+from numpy import ndarray as Array
 
 from attention.figures import colours
 from attention.figures.format import number
@@ -92,7 +94,7 @@ def _sink(name: str, scene: Scene, best: int) -> str:
 
 
 def _rows_that_choose(scene: Scene) -> str:
-    if (scene.visible.sum(axis=1) > 1).all():
+    if _choosing(scene).all():
         return message("all rows")
     return message("the rows that may look at more than one token")
 
@@ -104,8 +106,13 @@ def _is_word(token: Token) -> bool:
 
 def _share(scene: Scene, key: int) -> float:
     """Return the mean weight of a key over the rows that have a choice: with one visible token, it gets everything."""
-    free = scene.visible.sum(axis=1) > 1
+    free = _choosing(scene)
     return float(scene.steps.weights[free, key].mean()) if free.any() else 0.0
+
+
+def _choosing(scene: Scene) -> Bool[Array, " Q"]:
+    """Tell which rows may look at more than one token."""
+    return scene.visible.sum(axis=1) > 1
 
 
 def tell_weights(scene: Scene) -> str:
@@ -269,7 +276,7 @@ def _whys(scene: Scene) -> str:
 
 def _n_idle(scene: Scene, idle: list[int]) -> int:
     """Return how many heads of the layer give more than half of their weight to these keys, on average over rows."""
-    free = scene.visible.sum(axis=1) > 1
+    free = _choosing(scene)
     shares = (scene.attention.head(head).weights[free][:, idle] for head in range(len(scene.attention.queries)))
     return sum(float(share.sum(axis=1).mean()) > MOST for share in shares)
 
