@@ -37,6 +37,7 @@ __all__ = [
     "Shapes",
     "Table",
     "Way",
+    "inside",
     "rows_of",
     "walk",
 ]
@@ -75,10 +76,13 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A lesson text as HTML, with its facts already escaped; an aside is not about the step itself."""
+    """A lesson text as HTML, with its facts already escaped.
+
+    An aside is not about the step itself; what is for paper is only seen in print.
+    """
 
     html: str
-    kind: Literal["main", "detail", "aside"] = "main"
+    kind: Literal["main", "detail", "aside", "paper"] = "main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,12 +284,13 @@ def walk(blocks: Blocks) -> list[Block]:
     found: list[Block] = []
     for block in blocks:
         found.append(block)
-        for inner in _inside(block):
+        for inner in inside(block):
             found += walk(inner)
     return found
 
 
-def _inside(block: Block) -> Sequence[Blocks]:
+def inside(block: Block) -> Sequence[Blocks]:
+    """Return the blocks inside a block, those that belong together as one."""
     match block:
         case Row():
             return block.columns

@@ -38,6 +38,8 @@ export default function ({ data, parentElement, setStateValue }) {
   state.wish.settle(data.current);
   draw(state);
   setAttribute(state.root, "data-present", data.present ? "" : null);
+  const place = parentElement.host?.closest(".st-key-stepper");
+  if (place) setAttribute(place, "data-at", data.present ? "foot" : null);
   onChosen(state.list, (index) => choose(state, index));
   state.back.onclick = () => choose(state, shown(state) - 1);
   state.next.onclick = () => choose(state, shown(state) + 1);

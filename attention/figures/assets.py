@@ -10,7 +10,7 @@ from pathlib import Path
 from attention.figures import colours
 from attention.messages import script_messages
 
-__all__ = ["COMPONENTS", "VARIABLES", "bare", "css", "module", "page_css", "script"]
+__all__ = ["COMPONENTS", "OF_THE_PAGE", "VARIABLES", "bare", "css", "module", "page_css", "script"]
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _FOLDER = _ASSETS / "components"
@@ -39,10 +39,13 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "neuron": ("colours",),
     "overlay": ("colours",),
     "question": (),
+    "sheet": (),
     "stepper": (),
     "tokens": ("stage", "turn_split"),
 }
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
+# These are part of the page, and have its styles; each of the others has its own.
+OF_THE_PAGE = ("sheet",)
 # The shared scripts that have a style sheet.
 _STYLED = ("stage",)
 
@@ -77,8 +80,10 @@ def script(name: str) -> str:
 def module(name: str) -> str:
     """Return a component as one JavaScript module for the app.
 
-    ``default`` draws it, ``ask`` asks the server for it, and ``styles`` is its constructed style sheet.
+    ``default`` draws it, ``ask`` asks the server for it, and ``styles`` is its constructed style sheet, if it has one.
     """
+    if name in OF_THE_PAGE:
+        return f"{script(name)}\n{_read('asking.js')}"
     styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
     return f"{script(name)}\n{_read('asking.js')}\n{styles}"
 
@@ -87,11 +92,12 @@ def page_css() -> str:
     """Return the style sheet of the page around the components, preceded by the colours of Q, K, V and the weights."""
     # On a dark page, the coloured letters of a formula are lightened towards the text colour, as coloured words are.
     dark = "\n".join(
-        f".stMarkdown .katex [style*='{_as_in_styles(colour)}'] "
+        f".katex [style*='{_as_in_styles(colour)}'] "
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )
-    return f":root {{ {VARIABLES} }}\n{dark}\n{(_ASSETS / 'page.css').read_text('utf-8')}"
+    own = _read(*(f"{name}.css" for name in OF_THE_PAGE))
+    return f":root {{ {VARIABLES} }}\n{dark}\n{(_ASSETS / 'page.css').read_text('utf-8')}\n{own}"
 
 
 def _as_in_styles(colour: str) -> str:

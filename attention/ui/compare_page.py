@@ -141,7 +141,7 @@ def show(view: View, panes: list[Pane]) -> None:
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     addresses = [pane.address for pane in panes if pane.address is not None]
     for pane in panes:
-        drawing.draw(missing(pane.reason), drawing.Source(view))
+        drawing.draw(missing(pane.reason), drawing.Source(view), f"{pane.name}_missing")
     if len(scenes) < 2:
         return
     comparison = Comparison(*_sides(scenes, are_models=view.beside))
@@ -151,7 +151,7 @@ def show(view: View, panes: list[Pane]) -> None:
     info = scenes[0].info
     for name in filter(None, (info.build.of_heads, "" if view.beside else info.build.of_changes)):
         markup.prose(lesson(name, model=word(info.name)))
-    drawing.draw(asked.content(), drawing.Source(view))
+    drawing.draw(asked.content(), drawing.Source(view), "asked")
     first, second, difference = comparison.pictures(selected)
     left, right = st.columns(2, gap="large")
     with left:

@@ -23,7 +23,7 @@ from attention.figures.touch import Parts, Touch
 from attention.ui import state
 from attention.ui.files import component
 
-__all__ = ["atlas", "figure", "matrix", "mount", "stepper"]
+__all__ = ["atlas", "figure", "matrix", "mount", "of_figure", "stepper"]
 
 _NAMES = (
     "atlas",
@@ -38,29 +38,38 @@ _NAMES = (
     "neuron",
     "overlay",
     "question",
+    "sheet",
     "stepper",
     "tokens",
 )
 _COMPONENTS: Mapping[str, Callable[..., Any]] = MappingProxyType({name: component(name) for name in _NAMES})
 
 
-def figure(
+def figure(data: Figure, *, key: str, take: Callable[[Parts], None] | None = None) -> None:
+    """Draw a figure; ``take`` is called with the parts of what was pressed, as they are written in a link."""
+    payload, acts = of_figure(data, take)
+    mount(data.component, key, payload, **acts)
+
+
+def of_figure(
     data: Figure,
+    take: Callable[[Parts], None] | None,
     *,
-    key: str,
-    take: Callable[[Parts], None] | None = None,
     is_selectable: bool | None = None,
     ask_at: Callable[[str], str] | None = None,
-) -> None:
-    """Draw a figure; ``take`` is called with the parts of what was pressed, as they are written in a link.
+) -> tuple[dict[str, Any], dict[str, Callable[[object], None]]]:
+    """Return the data of a figure, and what is done on each kind of press in it.
 
-    ``ask_at`` gives the address of the numbers of a large matrix (see ``Matrix.payload``).
+    ``take`` is called with the parts of what was pressed, as they are written in a link; ``ask_at`` gives the address
+    of the numbers of a large matrix (see ``Matrix.payload``).
     """
     payload, touch = data.payload(ask_at) if isinstance(data, Matrix) else data.payload(), data.touch
     if "selectable" in payload:
         payload["selectable"] = take is not None if is_selectable is None else is_selectable
-    acts = {} if take is None or touch is None else {act: partial(_pressed, touch, act, take) for act in touch.acts}
-    mount(data.component, key, payload, **acts)
+    acts: dict[str, Callable[[object], None]] = {}
+    if take is not None and touch is not None:
+        acts = {act: partial(_pressed, touch, act, take) for act in touch.acts}
+    return payload, acts
 
 
 def _pressed(touch: Touch, act: str, take: Callable[[Parts], None], value: object) -> None:

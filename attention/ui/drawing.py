@@ -6,10 +6,10 @@ numbers themselves. The callback for a file knows the view, and makes the page's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from itertools import groupby
 from typing import Any, Literal
 
 import streamlit as st
@@ -21,27 +21,18 @@ from attention.blocks import (
     Code,
     Download,
     Fold,
-    Formula,
-    Heading,
-    Notice,
     Panels,
-    Picture,
-    Prose,
-    Proven,
     Row,
     Section,
     Setting,
-    Shapes,
     Table,
     Way,
     rows_of,
 )
-from attention.figures.touch import Parts
 from attention.messages import message
-from attention.models import list_models
-from attention.parameters import Context, Parameter, read
-from attention.ui import choices, components, markup, numbers, state
+from attention.ui import choices, markup, sheet, state
 from attention.ui.downloads import of_block
+from attention.ui.sheet import is_for_sheet, with_words
 from attention.view import View
 
 __all__ = ["Source", "draw"]
@@ -55,71 +46,26 @@ class Source:
     addresses: tuple[Address, ...] = ()
 
 
-def draw(blocks: Blocks, source: Source) -> None:
-    """Draw blocks, which are a page's content or a part of it."""
-    for block in blocks:
-        _DRAWERS[type(block)](block, source)
+def draw(blocks: Blocks, source: Source, place: str = "page") -> None:
+    """Draw blocks, which are a page's content or a part of it: at each ``place``, once.
+
+    Blocks that need no widget of Streamlit's and follow one another are drawn on one sheet.
+    """
+    n_sheets = 0
+    for is_sheet, run in groupby(blocks, is_for_sheet):
+        if is_sheet:
+            n_sheets += 1
+            sheet.draw(run, source.view, f"sheet_{place}_{n_sheets}")
+            continue
+        for index, block in enumerate(run):
+            _DRAWERS[type(block)](block, source, f"{place}_{n_sheets}_{index}")
 
 
-def _heading(block: Heading, _: Source) -> None:
-    (st.header if block.level == 2 else st.subheader)(block.text, anchor=block.anchor or False)
-
-
-def _formula(block: Formula, _: Source) -> None:
-    st.latex(block.latex)
-
-
-def _prose(block: Prose, _: Source) -> None:
-    markup.prose(block.html, is_detail=block.kind == "detail", is_aside=block.kind == "aside")
-
-
-def _notice(block: Notice, _: Source) -> None:
-    if block.is_quiet:
-        st.caption(markup.plain(block.sentence))
-    else:
-        markup.notice(block.sentence)
-
-
-def _shapes(block: Shapes, _: Source) -> None:
-    markup.shapes_line(block.line)
-
-
-def _code(block: Code, _: Source) -> None:
+def _code(block: Code, _: Source, __: str) -> None:
     st.code(block.source, language=block.language)
 
 
-def _picture(block: Picture, source: Source) -> None:
-    sets = tuple(block.sets.items())
-    take = partial(_take, sets, block.clears, block.only_while) if sets else None
-    ask_at = numbers.where(source.view, block.key)
-    key = block.place or block.key
-    components.figure(block.figure, key=key, take=take, is_selectable=block.is_selectable, ask_at=ask_at)
-
-
-def _take(
-    sets: Sequence[tuple[str, Parameter[Any]]],
-    clears: Sequence[Parameter[Any]],
-    only_while: Sequence[tuple[Parameter[Any], Any]],
-    parts: Parts,
-) -> None:
-    """Take a press, and set what exists of it: another model may have been chosen just before."""
-    view = state.current()
-    if any(view[parameter] != wanted for parameter, wanted in only_while):
-        return
-    context = Context({info.model_id: info for info in list_models()}, view.model)
-    chosen = []
-    for part, parameter in sets:
-        written = parts.get(part)
-        value, problem = read(parameter, {} if written is None else {parameter.name: written}, context)
-        if problem:
-            return
-        if part in parts:
-            chosen.append((parameter, value))
-    if chosen:
-        state.set_all(chosen, clears)
-
-
-def _table(block: Table, source: Source) -> None:
+def _table(block: Table, source: Source, _: str) -> None:
     columns = block.make() if block.is_shown else {}
     n_rows = rows_of(columns)
     if block.limit is not None and max(n_rows, len(columns)) > block.limit:
@@ -141,11 +87,11 @@ def _table(block: Table, source: Source) -> None:
         of_block(name, name, source.view, source.addresses, block.key, key=f"{block.key}_csv")
 
 
-def _download(block: Download, source: Source) -> None:
+def _download(block: Download, source: Source, _: str) -> None:
     of_block(block.label, block.file, source.view, source.addresses, block.file, key=block.file)
 
 
-def _setting(block: Setting, _: Source) -> None:
+def _setting(block: Setting, _: Source, __: str) -> None:
     look: dict[str, Any] = {"key": block.key}
     if block.help:
         look["help"] = block.help
@@ -161,7 +107,7 @@ def _setting(block: Setting, _: Source) -> None:
     kind(block.parameter, block.label, list(labels), value=block.value, format_func=labels.__getitem__, **look)
 
 
-def _panels(block: Panels, source: Source) -> None:
+def _panels(block: Panels, source: Source, _: str) -> None:
     labels = {option.value: option.label for option in block.options}
     choices.one_of(
         block.parameter,
@@ -172,55 +118,43 @@ def _panels(block: Panels, source: Source) -> None:
         format_func=labels.__getitem__,
         label_visibility="visible" if block.is_labelled else "collapsed",
     )
-    draw(block.contents[block.value], source)
+    draw(block.contents[block.value], source, block.key)
 
 
-def _fold(block: Fold, source: Source) -> None:
+def _fold(block: Fold, source: Source, _: str) -> None:
     if block.parameter is None:
         with st.expander(block.title, expanded=block.is_open):
-            draw(block.blocks, source)
+            draw(block.blocks, source, block.key)
         return
     place = choices.opening(block.parameter, block.title, value=block.is_open, key=block.key)
     if place is not None:
         with place:
-            draw(block.blocks, source)
+            draw(block.blocks, source, block.key)
 
 
-def _way(block: Way, _: Source) -> None:
+def _way(block: Way, _: Source, __: str) -> None:
     with st.container(key=block.key):
         st.page_link(block.page.file, label=block.label, query_params=dict(block.query))
 
 
-def _row(block: Row, source: Source) -> None:
+def _row(block: Row, source: Source, place: str) -> None:
     places = st.columns(len(block.columns) if block.widths is None else block.widths, gap=block.gap)
-    for place, blocks in zip(places, block.columns, strict=True):
-        with place:
-            draw(blocks, source)
+    for index, (column, blocks) in enumerate(zip(places, block.columns, strict=True)):
+        with column:
+            draw(blocks, source, f"{place}_{index}")
 
 
-def _section(block: Section, source: Source) -> None:
+def _section(block: Section, source: Source, _: str) -> None:
     look: dict[str, Any] = {"horizontal": True, "vertical_alignment": "bottom"} if block.is_line else {}
     with (
         state.group(block.key) if block.are_choices else nullcontext(),
         st.container(key=block.key, border=block.is_framed, **look),
     ):
-        if block.on_paper:
-            markup.on_paper(block.on_paper)
-        draw(block.blocks, source)
+        draw(with_words(block), source, block.key)
 
 
-def _proven(block: Proven, _: Source) -> None:
-    markup.proof_line(block.lines)
-
-
-_DRAWERS: Mapping[type[Block], Callable[[Any, Source], None]] = {
-    Heading: _heading,
-    Formula: _formula,
-    Prose: _prose,
-    Notice: _notice,
-    Shapes: _shapes,
+_DRAWERS: Mapping[type[Block], Callable[[Any, Source, str], None]] = {
     Code: _code,
-    Picture: _picture,
     Table: _table,
     Download: _download,
     Setting: _setting,
@@ -229,5 +163,4 @@ _DRAWERS: Mapping[type[Block], Callable[[Any, Source], None]] = {
     Way: _way,
     Row: _row,
     Section: _section,
-    Proven: _proven,
 }

@@ -12,6 +12,7 @@ import gzip
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -26,6 +27,7 @@ __all__ = [
     "NUMBERS",
     "DocumentLinks",
     "KeptFile",
+    "address_of",
     "answer",
     "component",
     "document_links",
@@ -40,7 +42,7 @@ NUMBERS = f"{FOLDER}/numbers"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.
-FIRST = ("line", "matrix", "stepper")
+FIRST = ("line", "sheet", "stepper", "model_map", "matrix")
 
 # A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
 # never asks for the same address again, so the second attempt has another one.
@@ -48,8 +50,8 @@ _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
 const { default: draw, styles, ask } = await import(url).catch(() => import(url + "?again"));
 export default (mount) => {
   const root = mount.parentElement;
-  // To set them again would have the browser look at every element anew.
-  if (root.adoptedStyleSheets[0] !== styles) root.adoptedStyleSheets = [styles];
+  // To set them again would have the browser look at every element anew. A sheet has the styles of the page.
+  if (root.adoptedStyleSheets && root.adoptedStyleSheets[0] !== styles) root.adoptedStyleSheets = [styles];
   return draw({ ...mount, ask, data: mount.data?.[0] });
 };
 """
@@ -90,13 +92,18 @@ def kept_files() -> dict[str, KeptFile]:
 
 def component(name: str) -> Callable[..., Any]:
     """Register a component of ``assets/components``, whose script and styles a browser fetches only once."""
-    return register(f"attention_{name}", js=stub(name))
+    return register(f"attention_{name}", js=stub(name), isolate_styles=name not in assets.OF_THE_PAGE)
 
 
 def stub(name: str) -> str:
     """Return the script that a page sends: it imports the component's module, and applies its styles."""
-    file = KeptFile.of(name, "js", assets.module(name))
-    return _STUB.replace("FOLDER", FOLDER).replace("NAME", file.name)
+    return _STUB.replace("./FOLDER/NAME", address_of(name))
+
+
+@cache
+def address_of(name: str) -> str:
+    """Return the address of a component's module, from any page."""
+    return f"./{FOLDER}/{KeptFile.of(name, 'js', assets.module(name)).name}"
 
 
 # ------------------------------------------------------------------------------- for the server

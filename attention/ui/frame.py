@@ -106,7 +106,7 @@ def _content(view: View, look: Mapping[str, bool]) -> None:
             look = {**look, "with_word": False}
         controls(view, panes, **look)
         source = drawing.Source(view, tuple(pane.address for pane in panes if pane.address is not None))
-        drawing.draw(content.above(view, panes), source)
+        drawing.draw(content.above(view, panes), source, "above")
     with st.spinner(content.waiting, show_time=True) if content.waiting else nullcontext():
         blocks = content.make(view, panes)
     drawing.draw(blocks, source)
@@ -203,7 +203,7 @@ def add_place(line: Line, pane: Pane, *, is_one_place: bool = False) -> None:
 
 def finish(panes: Sequence[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
-    drawing.draw(proven(panes), drawing.Source(state.current()))
+    drawing.draw(proven(panes), drawing.Source(state.current()), "proof")
     settle()
 
 

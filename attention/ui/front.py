@@ -47,7 +47,7 @@ def show() -> None:
     source = drawing.Source(view, () if pane.address is None else (pane.address,))
     drawing.draw(content(at_softmax, pane), source)
     if pane.scene is None:
-        drawing.draw(missing(pane.reason), source)
+        drawing.draw(missing(pane.reason), source, "missing")
     _ways_to([each for each in bundled.MODELS if each.info is not info])
     frame.finish([pane])
 

@@ -16,11 +16,9 @@ from attention.trace import ModelInfo
 __all__ = [
     "news",
     "notice",
-    "on_paper",
     "plain",
-    "proof_line",
+    "proof_lines",
     "prose",
-    "shapes_line",
     "table",
 ]
 
@@ -53,11 +51,6 @@ def not_for(info: ModelInfo, purpose: str) -> None:
     )
 
 
-def on_paper(choice: str) -> None:
-    """Say in words what a control has chosen, because there are no controls on paper."""
-    st.html(f'<bdi class="on-paper">{html.escape(choice)}</bdi>')
-
-
 def plain(label: str) -> str:
     """Return a label in which nothing is interpreted as Markdown."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
@@ -69,15 +62,9 @@ def table(columns: Columns, width: Literal["content", "stretch"]) -> None:
     st.table(said, hide_index=True, border="horizontal", width=width)
 
 
-def shapes_line(text: str) -> None:
-    """Show the shapes of a step."""
-    st.html(f'<div class="shapes">{html.escape(text)}</div>')
-
-
-def proof_line(lines: Sequence[ProofLine]) -> None:
-    """Show how our numbers compare with each model's own, where this never scrolls away; each line opens."""
-    name = html.escape(message("Proof"))
-    st.html(f'<div class="proof" role="note" aria-label="{name}">{"".join(map(_proof, lines))}</div>')
+def proof_lines(lines: Sequence[ProofLine]) -> str:
+    """Return how our numbers compare with each model's own, as HTML; each line opens."""
+    return "".join(map(_proof, lines))
 
 
 def _proof(line: ProofLine) -> str:

@@ -21,7 +21,7 @@ WATCH = """() => {
   document.addEventListener('keydown', event => {
     window.seen = { press: event.timeStamp, heading: null, last: null, before: title() };
   }, { capture: true });
-  const title = () => document.querySelector('.stHeading h2')?.textContent;
+  const title = () => document.querySelector('h2')?.textContent;
   // What is drawn for a frame is on the screen when the next one begins.
   const painted = note => requestAnimationFrame(() => requestAnimationFrame(note));
   const change = () => {
@@ -44,8 +44,8 @@ WATCH = """() => {
     observer.observe(shadow, watched);
     return shadow;
   };
-  for (const host of document.querySelectorAll('[data-testid=stBidiComponentIsolated]')) {
-    observer.observe(host.shadowRoot, watched);
+  for (const host of document.querySelectorAll('.stMainBlockContainer *')) {
+    if (host.shadowRoot) observer.observe(host.shadowRoot, watched);
   }
 }"""
 # The page is whole, and nothing has changed for a while: what came last has come.

@@ -57,17 +57,26 @@ class Drawn:
         return [element for _, element in self.placed]
 
     def headings(self) -> list[str]:
-        """Return the text of every heading."""
-        return [element.heading.body for element in self.elements if element.WhichOneof("type") == "heading"]
+        """Return the text of every heading of the content."""
+        return [block["text"] for block in self._blocks() if block["kind"] in ("h2", "h3")]
 
     def html(self) -> str:
         """Return everything that was written as HTML."""
-        return "\n".join(element.html.body for element in self.elements if element.WhichOneof("type") == "html")
+        written = [element.html.body for element in self.elements if element.WhichOneof("type") == "html"]
+        return "\n".join([*written, *(block["html"] for block in self._blocks() if "html" in block)])
 
     def components(self, name: str) -> list[dict[str, Any]]:
         """Return the data of every component of this name."""
+        on_sheets = [block["data"] for block in self._blocks() if f"/{name.removeprefix('attention_')}." in block.get("source", "")]
+        return [*self._mounted(name), *on_sheets]
+
+    def _mounted(self, name: str) -> list[dict[str, Any]]:
         found = [element.bidi_component for element in self.elements if element.WhichOneof("type") == "bidi_component"]
         return [json.loads(each.json)[0] for each in found if each.component_name == name]
+
+    def _blocks(self) -> list[dict[str, Any]]:
+        """Return all that is on the sheets; what is inside something follows it."""
+        return [each for sheet in self._mounted("attention_sheet") for each in _walk(sheet["blocks"])]
 
     def widget(self, key: str) -> str:
         """Return the id of the widget with this key."""
@@ -90,6 +99,13 @@ class Drawn:
             widget_id = getattr(getattr(element, kind), "id", "") if kind else ""
             if isinstance(widget_id, str):
                 yield part, widget_id
+
+
+def _walk(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for block in blocks:
+        yield block
+        for inner in (block.get("blocks", ()), *block.get("columns", ())):
+            yield from _walk(inner)
 
 
 class _Line(ClientConnection):

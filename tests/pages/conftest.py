@@ -28,6 +28,22 @@ def _scanned_once():
         yield
 
 
+def walk(blocks):
+    for block in blocks:
+        yield block
+        for inner in (block.get("blocks", ()), *block.get("columns", ())):
+            yield from walk(inner)
+
+
+# What is on a sheet as the HTML that it becomes in a browser.
+WRITTEN = {
+    "prose": lambda block: f'<div class="{" ".join(filter(None, ("prose", block["look"])))}">{block["html"]}</div>',
+    "notice": lambda block: f'<div class="notice"><bdi>{html.escape(block["text"])}</bdi></div>',
+    "shapes": lambda block: f'<div class="shapes">{html.escape(block["text"])}</div>',
+    "proof": lambda block: f'<div class="proof" aria-label="{block["label"]}">{block["html"]}</div>',
+}
+
+
 class Shown:
     """What a run of a page has put there."""
 
@@ -47,9 +63,45 @@ class Shown:
         return self.app.session_state["session"].seen.view
 
     @property
+    def sheets(self):
+        """The components on which the content is drawn, by their keys."""
+        found = [each for each in self.app.get("bidi_component") if each.proto.component_name == "attention_sheet"]
+        return {each.key: each.proto for each in found}
+
+    @property
+    def blocks(self):
+        """All that is on the sheets; what is inside a block follows it."""
+        return [each for key in self.sheets for each in self.blocks_on(key)]
+
+    def blocks_on(self, key):
+        return list(walk(json.loads(self.sheets[key].json)[0]["blocks"]))
+
+    def headings(self, level=None):
+        """What the headings of the content say, and those of the pages that are not made of blocks."""
+        kinds = ("h2", "h3") if level is None else (f"h{level}",)
+        own = [*(self.app.header if "h2" in kinds else ()), *(self.app.subheader if "h3" in kinds else ())]
+        return [block["text"] for block in self.blocks if block["kind"] in kinds] + [each.value for each in own]
+
+    @property
+    def captions(self):
+        quiet = [block["text"] for block in self.blocks if block["kind"] == "caption"]
+        return quiet + [each.value for each in self.app.caption]
+
+    @property
+    def formulas(self):
+        return [block["latex"] for block in self.blocks if block["kind"] == "formula"]
+
+    @property
+    def folds(self):
+        """Whether what opens on the page is open, by the label."""
+        own = {block["title"]: block["isOpen"] for block in self.blocks if block["kind"] == "fold"}
+        return own | {place.label: place.proto.expanded for place in self.app.expander}
+
+    @property
     def html(self):
         """Everything that goes to the browser as HTML, but the style sheet."""
-        return [element.proto.body for element in self.app.get("html") if not element.proto.body.startswith("<style")]
+        own = [element.proto.body for element in self.app.get("html") if not element.proto.body.startswith("<style")]
+        return own + [WRITTEN[block["kind"]](block) for block in self.blocks if block["kind"] in WRITTEN]
 
     @property
     def text(self):
@@ -70,9 +122,21 @@ class Shown:
     def exceptions(self):
         return [exception.value for exception in self.app.exception]
 
+    @property
+    def pictures(self):
+        """The data of all components but the sheets, and of the pictures on these, by their keys."""
+        found = {}
+        for element in self.app.get("bidi_component"):
+            if element.key in self.sheets:
+                on_it = self.blocks_on(element.key)
+                found |= {block["key"]: block["data"] for block in on_it if block["kind"] == "picture"}
+            else:
+                found[element.key] = json.loads(element.proto.json)[0]
+        return found
+
     def component(self, key):
         """The data that a component of ours is mounted with."""
-        pictures = {element.key: json.loads(element.proto.json)[0] for element in self.app.get("bidi_component")}
+        pictures = self.pictures
         # Several matrices take turns in one place.
         pane, _, name = key.partition("_")
         stage = pictures.get(f"{pane}_stage", {})
@@ -80,16 +144,12 @@ class Shown:
 
     def components(self):
         # Not the lines of controls, which every page has.
-        return [key for key in self.lines_and_pictures() if "network" not in self.component(key)]
-
-    def lines_and_pictures(self):
-        return [element.key for element in self.app.get("bidi_component")]
+        return [key for key, data in self.pictures.items() if "network" not in data]
 
     def controls(self):
         """The native controls, and the keys of their lines, by their names; those that open under a field too."""
-        lines = {key: self.component(key) for key in self.lines_and_pictures()}
         found = {}
-        for key, line in lines.items():
+        for key, line in self.pictures.items():
             for group in line["groups"] if "network" in line else ():
                 for control in group["controls"]:
                     found |= {each["name"]: (each, key) for each in (control, *control.get("more", ()))}
@@ -126,6 +186,9 @@ class Shown:
 
     def open(self, label, is_open=True):
         """Open what this stands over, or shut it."""
+        on_sheets = [block["key"] for block in self.blocks if block["kind"] == "fold" and block["title"] == label]
+        if on_sheets:
+            return self.send(*on_sheets, "open", is_open)
         (block,) = [place.proto for place in self.app.expander if place.label == label]
         self.said[label] = WidgetState(id=block.id, bool_value=is_open)
         return self.run()
@@ -142,6 +205,9 @@ class Shown:
 
     def sent(self, key, name, value):
         """The same, after somebody has chosen something in a component: its script has sent it."""
+        for sheet in self.sheets:
+            if key in [block.get("key") for block in self.blocks_on(sheet)]:
+                key, name = sheet, f"{key}.{name}"
         (element,) = [each.proto for each in self.app.get("bidi_component") if each.key == key]
         self.presses += 1
         sent = {"value": value, "press": self.presses, "on": self.widget("drawn_after_page").value}

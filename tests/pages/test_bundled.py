@@ -86,11 +86,11 @@ def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
     entry = add()
     front = open_page("app.py", text="Two birds")
     assert front.exceptions == []
-    assert sorted(heading.value for heading in front.app.subheader) == sorted(info.name for info in bundled.infos())
+    assert sorted(front.headings(3)) == sorted(info.name for info in bundled.infos())
     (way,) = [link.proto for link in front.app.get("page_link") if link.proto.label.startswith(entry.invitation.label)]
     assert way.query_string == f"text=Two+birds&model={MODEL}&step=scores"
     assert entry.info.summary in front.text
-    (header,) = [each.value for each in front.app.header if "more model" in each.value]
+    (header,) = [each for each in front.headings(2) if "more model" in each]
     assert header == "Five more models"
     cards = open_page("pages/models.py")
     assert any("Tiny" in body and entry.weights.sha256 in body and entry.info.note in body for body in cards.html)
@@ -100,7 +100,7 @@ def test_beside_a_model_that_is_added_stands_the_first_of_the_catalogue(open_pag
     add()
     shown = open_page(model=MODEL, beside="1", step="scores")
     assert shown.exceptions == []
-    assert [heading.value for heading in shown.app.subheader][:2] == ["Tiny", bundled.MODELS[0].info.name]
+    assert shown.headings(3)[:2] == ["Tiny", bundled.MODELS[0].info.name]
     assert len(shown.proofs) == 2
 
 
@@ -155,7 +155,7 @@ def test_the_front_door_of_a_kind_shows_who_reads_it_and_leads_to_the_others(ope
     add(reading=POEM)
     shown = open_page("app.py", model=MODEL)
     assert shown.exceptions == []
-    assert shown.app.subheader[0].value == "Tiny"
+    assert shown.headings(3)[0] == "Tiny"
     assert len(shown.proofs) == 1
-    (header,) = [each.value for each in shown.app.header if "more model" in each.value]
+    (header,) = [each for each in shown.headings(2) if "more model" in each]
     assert header == "Five more models"

@@ -133,5 +133,5 @@ def test_where_only_one_sentence_has_a_word_there_is_nothing_to_guess(open_page)
         PAGE, text=TIRED, versus=WIDE, guess="1", cell=f"compare-{rows.index('tired')}-{rows.index('it')}"
     )
     assert "question" not in shown.components()
-    assert "There is nothing to guess about this pair" in " ".join(each.value for each in shown.app.caption)
+    assert "There is nothing to guess about this pair" in " ".join(shown.captions)
     assert "difference" in shown.components()

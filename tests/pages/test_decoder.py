@@ -10,7 +10,7 @@ FRANCE = "The capital of France is"
 
 
 def headings(shown):
-    return [header.value for header in (*shown.app.header, *shown.app.subheader)]
+    return shown.headings()
 
 
 def test_what_comes_next_stands_after_the_last_step_of_a_decoder_and_nowhere_else(open_page):
@@ -78,13 +78,13 @@ def test_what_grouped_queries_save_is_worked_out_for_the_model_and_for_others(op
     shown = open_page(model=MODEL, step="qkv")
     assert "SmolLM2 has 30 layers of 9 query heads" in shown.text
     assert "GPT-3 175B has 96 layers" in shown.choose("sizes", "GPT-3 175B").text
-    assert SAVINGS not in [place.label for place in open_page(model=MODEL, step="scores").app.expander]
+    assert SAVINGS not in open_page(model=MODEL, step="scores").folds
 
 
 @pytest.mark.parametrize(("model", "counts"), [("toy", [3, 1]), ("minilm-l6", [12, 3, 1])])
 def test_a_model_of_which_no_heads_share_is_shown_what_sharing_would_change(open_page, model, counts):
     shown = open_page(model=model, step="qkv")
-    assert SAVINGS in [place.label for place in shown.app.expander]
+    assert SAVINGS in shown.folds
     assert not [key for key in shown.components() if key.startswith("shared_")]
     shown.open(SAVINGS)
     assert shown.view.to_query()["savings"] == "1"

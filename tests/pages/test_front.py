@@ -161,7 +161,7 @@ def test_the_log_of_a_failing_model_does_not_hold_what_was_typed(open_page, fail
 
 def test_what_the_model_called_bert_really_is_stands_where_one_meets_it(open_page):
     front = open_page("app.py")
-    (caption,) = [each.value for each in front.app.caption if "MiniLM" in each.value]
+    (caption,) = [each for each in front.captions if "MiniLM" in each]
     assert "distilled" in caption
     assert "one vector for a whole sentence" in caption
     cards = open_page("pages/models.py").html

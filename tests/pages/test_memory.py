@@ -212,7 +212,7 @@ def test_a_trace_above_the_limit_is_shown_and_the_model_runs_once(open_page, mon
 
 def test_what_nobody_could_say_is_asked_again(open_page, folder, monkeypatch):
     shown = open_page(model="llama", step="heads")
-    assert "what comes next" in " ".join(each.value for each in shown.app.subheader)
+    assert "what comes next" in " ".join(shown.headings(3))
     # Its answer is not kept, its trace is; and the model is gone for a while.
     cache._caches().forecasts = type(cache._caches().forecasts)(10, lambda _: 1)
     elsewhere = folder.with_name("elsewhere")

@@ -126,7 +126,7 @@ def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page,
     there = open_page(**query, **{name: "1"})
     assert (there.exceptions, there.notices) == ([], [])
     assert len(there.app.dataframe) == n_tables + 1
-    assert [place.proto.expanded for place in there.app.expander if place.label == label] == [True]
+    assert there.folds[label] is True
     there.open(label, is_open=False)
     assert len(there.app.dataframe) == n_tables
     assert shown.open(label, is_open=False).view.to_query() == {**query, **({name: "0"} if name == "savings" else {})}

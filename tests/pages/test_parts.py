@@ -230,7 +230,7 @@ def test_every_step_shows_the_patches_of_a_picture(open_page, digits, step):
     # A patch has no number in a vocabulary, and none is made up.
     if step == "tokens":
         assert [chip["id"] for chip in shown.component("main_tokens")["chips"]] == [None] * 17
-        assert not re.search(r"-1\b|sentence", " ".join(latex.value for latex in shown.app.latex))
+        assert not re.search(r"-1\b|sentence", " ".join(shown.formulas))
         assert "picture → 17 tokens" in shown.text
 
 

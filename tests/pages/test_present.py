@@ -15,7 +15,7 @@ def test_every_step_has_its_heading_its_picture_and_its_sentence_and_no_controls
         shown = open_page(model=model, step=step.key, present="1")
         assert (shown.exceptions, shown.notices) == ([], [])
         assert shown.controls() == {}
-        assert len(shown.app.header) == 1
+        assert len(shown.headings(2)) == 1
         assert len(shown.components()) >= 2
         (said,) = [body for body in shown.html if 'class="prose"' in body]
         assert said.count("<p>") == 1

@@ -52,7 +52,7 @@ def test_every_step_runs_with_every_model_and_mask_and_is_proved(steps_of, model
         assert shown.proofs == wanted
         assert re.search(r"\b(sat|cat|the \(\d\)|visite|septembre|l'|r\dc\d)|\[CLS\]", shown.text)
         named = "Cut the picture into patches" if reading is PICTURE and not seen else STEPS[len(seen)].heading(None)
-        headers = [header.value for header in shown.app.header if header.value != "Laid over the picture"]
+        headers = [header for header in shown.headings(2) if header != "Laid over the picture"]
         assert headers == [f"{len(seen) + 1}. {named}" for _ in shown_models]
         seen.append(shown.view.step)
     assert tuple(seen) == keys()

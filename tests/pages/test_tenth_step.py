@@ -44,17 +44,17 @@ def test_the_line_of_steps_shows_it_and_leads_there_and_on(with_step, open_page)
     shown.go()
     assert shown.component("stepper")["current"] == shown.view.step == "entropy"
     assert shown.app.query_params["step"] == "entropy"
-    assert [header.value for header in shown.app.header] == ["8. Ask how undecided a word is"]
+    assert shown.headings(2) == ["8. Ask how undecided a word is"]
     shown.go()
-    assert [header.value for header in shown.app.header] == ["9. Add up the values"]
+    assert shown.headings(2) == ["9. Add up the values"]
     assert shown.exceptions == []
 
 
 def test_a_link_opens_it_with_its_heading_formula_words_and_all_heads(shown):
     assert shown.exceptions == []
     assert shown.notices == []
-    assert [header.value for header in shown.app.header] == ["8. Ask how undecided a word is"]
-    assert STEP.formula(None) in shown.app.latex[0].value
+    assert shown.headings(2) == ["8. Ask how undecided a word is"]
+    assert STEP.formula(None) in shown.formulas[0]
     assert f"The row of the (4) is undecided by {ENTROPIES[WORD]:.2f} bits." in shown.text
     assert len(shown.component("map")["heads"]["descriptions"]) == load("toy").info.n_heads
 

@@ -60,8 +60,8 @@ def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_t
     assert (shown.exceptions, shown.notices) == ([], [])
     tokens = [token.text for token in load(model).trace(text).tokens]
     assert [chip["text"] for chip in shown.component("front_tokens")["chips"]] == tokens
-    assert shown.app.subheader[0].value == info.name
-    assert sorted(heading.value for heading in shown.app.subheader) == sorted(info.name for info in MODELS.values())
+    assert shown.headings(3)[0] == info.name
+    assert sorted(shown.headings(3)) == sorted(info.name for info in MODELS.values())
     assert shown.send("question", "show", True).component(f"front_{model}")["rows"] == tokens
     (way,) = [link.proto.label for link in shown.app.get("page_link") if link.proto.label.startswith("Step through it")]
     assert link(shown, way) == {"text": text, "model": model, "word": "2"}

@@ -1,0 +1,277 @@
+// A sheet: the parts of a page that change together, a heading, a formula, words and pictures. What a new sheet has in
+// common with the one before stays as it is: a picture, what is open, and what is in focus.
+
+/**
+ * @typedef {object} Block one part; what else it has depends on its kind (attention.ui.sheet)
+ * @property {string} kind
+ * @property {string} [key] tells it from others of its kind
+ *
+ * @typedef {object} SheetData
+ * @property {Block[]} blocks
+ * @property {string} katex the address of the module that sets formulas (rehype-katex)
+ *
+ * @typedef {object} Part an element of the sheet, and what has to be known of it
+ * @property {Block} [block] as it was drawn last
+ * @property {string} [said] the same as text, to see whether it has changed
+ * @property {() => void} [clean] what a picture wants to be called when it goes
+ */
+
+// The modules that are here, by their addresses; a promise stands for one that is on its way.
+const modules = new Map();
+// Formulas that are set, by their source: a step's is the same for every sentence.
+const formulas = new Map();
+/** @type {WeakMap<Element, Part>} */
+const parts = new WeakMap();
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "sheet");
+  // Nothing around it has a box. A rule of the page could say so, but a browser would try it on everything.
+  for (const other of parent.children) other.style.display = "none";
+  for (let box = parent; box && !box.matches(".stVerticalBlock"); box = box.parentElement) box.style.display = "contents";
+  parent.append(root);
+  return { root };
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setStateValue, ask }) {
+  const state = stateOf(parentElement);
+  const said = JSON.stringify(data.blocks);
+  // Called with nothing new, it is the theme that has changed, and pictures read its colours when they are drawn.
+  Object.assign(state, { isOtherTheme: said === state.said, said, katex: data.katex, setStateValue, ask });
+  arrange(state, state.root, data.blocks);
+  tellAround(state, heldIn(data.blocks));
+  return whenGone(state, () => {
+    tellAround(state, new Set());
+    [...state.root.children].forEach(leave);
+  });
+}
+
+/** What there is among blocks that the layout around them depends on: the keys of sections, and columns. */
+function heldIn(blocks, held = new Set()) {
+  for (const block of blocks) {
+    if (block.kind === "section") held.add(block.key);
+    if (block.kind === "row") held.add("columns");
+    for (const inner of [block.blocks ?? [], ...(block.columns ?? [])]) heldIn(inner, held);
+  }
+  return held;
+}
+
+// What each sheet holds, by the part of the page around it.
+const around = new WeakMap();
+
+/** Tell all that is around a sheet what it holds, for style sheets: a rule that looks for it (:has) takes longer. */
+function tellAround(state, held) {
+  for (let part = outside(state.root); part; part = outside(part)) {
+    if (!around.has(part)) around.set(part, new Map());
+    const sheets = around.get(part).set(state, held);
+    setAttribute(part, "data-holds", [...new Set([...sheets.values()].flatMap((each) => [...each]))].join(" "));
+  }
+}
+
+function outside(element) {
+  return element.parentElement?.closest(".stVerticalBlock[class*=st-key-]");
+}
+
+/** Draw blocks inside an element; those that were there before stay in their elements. */
+function arrange(state, parent, blocks) {
+  const before = new Map();
+  for (const element of parent.children) before.set(element.dataset.block, element);
+  const counts = {};
+  const wanted = blocks.map((block) => {
+    counts[block.kind] = (counts[block.kind] ?? 0) + 1;
+    const name = block.key ? `${block.kind} ${block.key}` : `${block.kind} ${counts[block.kind]}`;
+    const element = before.get(name) ?? KINDS[block.kind].build(block);
+    element.dataset.block = name;
+    before.delete(name);
+    return element;
+  });
+  for (const element of before.values()) {
+    leave(element);
+    element.remove();
+  }
+  // What is in its place is not moved, because an element that is moved loses the focus.
+  wanted.forEach((element, index) => {
+    if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);
+    fill(state, element, blocks[index]);
+  });
+}
+
+/** Draw a block in its element, if it has changed. */
+function fill(state, element, block) {
+  const part = parts.get(element) ?? {};
+  parts.set(element, part);
+  const said = JSON.stringify(block);
+  if (part.said === said && !state.isOtherTheme) return;
+  part.said = said;
+  KINDS[block.kind].draw(element, block, state);
+}
+
+/** Let an element go, with all pictures in it. */
+function leave(element) {
+  for (const each of [element, ...element.querySelectorAll("[data-block]")]) parts.get(each)?.clean?.();
+}
+
+const written = (tag, className = "") => ({
+  build: () => make(tag, className),
+  draw: (element, block) => {
+    element.textContent = block.text;
+    setAttribute(element, "id", block.id || null);
+  },
+});
+
+/** How each kind of block is built once, and drawn whenever it changes. */
+const KINDS = {
+  h2: written("h2"),
+  h3: written("h3"),
+  shapes: written("div", "shapes"),
+  caption: written("p", "caption"),
+  notice: {
+    build: () => {
+      const element = make("div", "notice");
+      element.setAttribute("role", "status");
+      element.append(make("bdi"));
+      return element;
+    },
+    draw: (element, block) => {
+      element.firstChild.textContent = block.text;
+    },
+  },
+  prose: {
+    build: (block) => make("div", `prose ${block.look}`.trim()),
+    // It comes from the project's own texts, in which every fact is escaped.
+    draw: (element, block) => {
+      element.className = `prose ${block.look}`.trim();
+      element.innerHTML = block.html;
+    },
+  },
+  proof: {
+    build: (block) => {
+      const element = make("div", "proof");
+      element.setAttribute("role", "note");
+      element.setAttribute("aria-label", block.label);
+      return element;
+    },
+    // The project's own text, too. A line that is open stays open.
+    draw: (element, block) => {
+      const open = Array.from(element.children, (line) => line.open);
+      element.innerHTML = block.html;
+      Array.from(element.children).forEach((line, index) => (line.open = open[index] ?? false));
+    },
+  },
+  formula: { build: () => make("div", "formula"), draw: drawFormula },
+  fold: { build: buildFold, draw: drawFold },
+  section: { build: buildSection, draw: drawSection },
+  row: { build: () => make("div", "columns"), draw: drawRow },
+  picture: { build: buildPicture, draw: drawPicture },
+};
+
+/** Call `act` with a module, at once where it is here already. A second attempt has another address (see the stub). */
+function withModule(address, act) {
+  const here = modules.get(address);
+  if (here && !(here instanceof Promise)) {
+    act(here);
+    return;
+  }
+  if (!here) {
+    const url = new URL(address, document.baseURI).href;
+    const coming = import(url).catch(() => import(`${url}?again`));
+    modules.set(address, coming);
+    coming.then((module) => modules.set(address, module), () => modules.delete(address));
+  }
+  modules.get(address).then(act);
+}
+
+function drawFormula(element, { latex }, state) {
+  element.dataset.latex = latex;
+  const set = formulas.get(latex);
+  if (set) {
+    element.innerHTML = set;
+    return;
+  }
+  withModule(state.katex, ({ default: katex }) => {
+    if (element.dataset.latex !== latex) return;
+    const source = { type: "element", tagName: "code", properties: { className: ["math-display"] }, children: [{ type: "text", value: latex }] };
+    const tree = { type: "root", children: [source] };
+    katex()(tree, { message: () => {} });
+    formulas.set(latex, asHtml(tree));
+    element.innerHTML = formulas.get(latex);
+  });
+}
+
+/** A tree of the kind that rehype works on (https://github.com/syntax-tree/hast) as HTML. */
+function asHtml(node) {
+  if (node.type === "text") return escaped(node.value);
+  const inner = (node.children ?? []).map(asHtml).join("");
+  if (node.type !== "element") return inner;
+  const said = Object.entries(node.properties ?? {}).map(([name, value]) => {
+    const attribute = name === "className" ? "class" : name.replace(/^aria(?=[A-Z])/, "aria-");
+    return ` ${attribute}="${escaped(Array.isArray(value) ? value.join(" ") : String(value))}"`;
+  });
+  return `<${node.tagName}${said.join("")}>${inner}</${node.tagName}>`;
+}
+
+function escaped(text) {
+  const place = make("i", "", text);
+  return place.innerHTML.replaceAll('"', "&quot;");
+}
+
+// ---- What holds other blocks ---------------------------------------------------------------------
+
+function buildFold(block) {
+  const element = make("details", `fold st-key-${block.key}`);
+  element.append(make("summary"), make("div", "inside"));
+  return element;
+}
+
+function drawFold(element, block, state) {
+  const [title, inside] = element.children;
+  title.textContent = block.title;
+  element.open = block.isOpen;
+  // It opens at once; what is in it may be on its way.
+  title.onclick = () => send(state.setStateValue, `${block.key}.open`, !element.open);
+  arrange(state, inside, block.blocks);
+}
+
+function buildSection(block) {
+  const element = make("div", `section around-${block.key}`);
+  element.append(make("div", `blocks st-key-${block.key} ${block.look}`.trim()));
+  return element;
+}
+
+function drawSection(element, block, state) {
+  setAttribute(element.firstChild, "data-holds", [...heldIn(block.blocks)].join(" "));
+  arrange(state, element.firstChild, block.blocks);
+}
+
+function drawRow(element, block, state) {
+  const widths = block.widths ?? block.columns.map(() => 1);
+  element.dataset.gap = block.gap;
+  element.style.setProperty("--widths", widths.map((width) => `minmax(0, ${width}fr)`).join(" "));
+  while (element.children.length > block.columns.length) {
+    leave(element.lastChild);
+    element.lastChild.remove();
+  }
+  while (element.children.length < block.columns.length) element.append(make("div", "column"));
+  block.columns.forEach((blocks, index) => arrange(state, element.children[index], blocks));
+}
+
+// ---- Pictures ------------------------------------------------------------------------------------
+
+function buildPicture(block) {
+  const element = make("div", `picture st-key-${block.key}`);
+  element.attachShadow({ mode: "open" });
+  return element;
+}
+
+function drawPicture(element, block, state) {
+  const parentElement = element.shadowRoot;
+  const setStateValue = (name, value) => state.setStateValue(`${block.key}.${name}`, value);
+  const part = parts.get(element);
+  const { said } = part;
+  withModule(block.source, ({ default: draw, styles }) => {
+    // Another one may have come while the module was on its way.
+    if (part.said !== said) return;
+    if (parentElement.adoptedStyleSheets[0] !== styles) parentElement.adoptedStyleSheets = [styles];
+    part.clean = draw({ data: block.data, parentElement, setStateValue, ask: state.ask });
+  });
+}

@@ -1,0 +1,160 @@
+"""A sheet: blocks that need no widget of Streamlit's, drawn together by one component.
+
+Streamlit takes half a millisecond of the server and a pass of the browser for every element. A step has a dozen, which
+change together; as one sheet, they are sent in one message and drawn at once. What stays the same on a sheet is left
+alone in the browser, so that a picture, what is open and what is in focus last from step to step.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attention.blocks import (
+    Block,
+    Blocks,
+    Fold,
+    Formula,
+    Heading,
+    Notice,
+    Picture,
+    Prose,
+    Proven,
+    Row,
+    Section,
+    Shapes,
+    inside,
+)
+from attention.figures.touch import Parts
+from attention.messages import message
+from attention.models import list_models
+from attention.parameters import Context, Parameter, read
+from attention.ui import components, markup, numbers, state
+from attention.ui.files import address_of
+from attention.view import View
+
+__all__ = ["draw", "is_for_sheet", "with_words"]
+
+# What is not here needs Streamlit.
+_KINDS = (Fold, Formula, Heading, Notice, Picture, Prose, Proven, Row, Section, Shapes)
+# What sets formulas comes with Streamlit, which sets its own with it.
+_KATEX = next(Path(st.__file__).parent.glob("static/static/js/rehype-katex.*.js")).name
+
+
+def is_for_sheet(block: Block) -> bool:
+    """Tell whether a block can be drawn on a sheet, with all that is inside it."""
+    if not isinstance(block, _KINDS) or (isinstance(block, Section) and (block.are_choices or block.is_line)):
+        return False
+    return all(map(is_for_sheet, (each for blocks in inside(block) for each in blocks)))
+
+
+def draw(blocks: Iterable[Block], view: View, key: str) -> None:
+    """Draw blocks on the sheet with this key."""
+    sheet = _Sheet(view)
+    written = sheet.all(tuple(blocks))
+    components.mount("sheet", key, {"blocks": written, "katex": f"./static/js/{_KATEX}"}, **sheet.acts)
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """A sheet while it is written: the data of its blocks, and what is done when something on it is pressed."""
+
+    view: View
+    acts: dict[str, Callable[[object], None]] = field(default_factory=dict)
+
+    def all(self, blocks: Blocks) -> list[dict[str, Any]]:
+        return [_WRITERS[type(block)](self, block) for block in blocks]
+
+    def heading(self, block: Heading) -> dict[str, Any]:
+        return {"kind": f"h{block.level}", "text": block.text, "id": block.anchor}
+
+    def formula(self, block: Formula) -> dict[str, Any]:
+        return {"kind": "formula", "latex": block.latex}
+
+    def prose(self, block: Prose) -> dict[str, Any]:
+        return {"kind": "prose", "look": "" if block.kind == "main" else block.kind, "html": block.html}
+
+    def notice(self, block: Notice) -> dict[str, Any]:
+        return {"kind": "caption" if block.is_quiet else "notice", "text": block.sentence}
+
+    def shapes(self, block: Shapes) -> dict[str, Any]:
+        return {"kind": "shapes", "text": block.line}
+
+    def fold(self, block: Fold) -> dict[str, Any]:
+        if block.parameter is not None:
+            self.acts[f"{block.key}.open"] = partial(_open, state.setter(block.parameter))
+        blocks = self.all(block.blocks)
+        return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": block.is_open, "blocks": blocks}
+
+    def row(self, block: Row) -> dict[str, Any]:
+        columns = [self.all(column) for column in block.columns]
+        return {"kind": "row", "widths": block.widths, "gap": block.gap, "columns": columns}
+
+    def section(self, block: Section) -> dict[str, Any]:
+        blocks, look = self.all(with_words(block)), "framed" if block.is_framed else ""
+        return {"kind": "section", "key": block.key, "look": look, "blocks": blocks}
+
+    def proven(self, block: Proven) -> dict[str, Any]:
+        return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines)}
+
+    def picture(self, block: Picture) -> dict[str, Any]:
+        sets, key = tuple(block.sets.items()), block.place or block.key
+        take = partial(_take, sets, block.clears, block.only_while) if sets else None
+        ask_at = numbers.where(self.view, block.key)
+        data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
+        self.acts |= {f"{key}.{act}": told for act, told in acts.items()}
+        return {"kind": "picture", "key": key, "source": address_of(block.figure.component), "data": data}
+
+
+def with_words(section: Section) -> Blocks:
+    """Return the blocks of a section and, for paper, what is chosen there."""
+    return (*((Prose(html.escape(section.on_paper), "paper"),) if section.on_paper else ()), *section.blocks)
+
+
+_WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
+    Fold: _Sheet.fold,
+    Formula: _Sheet.formula,
+    Heading: _Sheet.heading,
+    Notice: _Sheet.notice,
+    Picture: _Sheet.picture,
+    Prose: _Sheet.prose,
+    Proven: _Sheet.proven,
+    Row: _Sheet.row,
+    Section: _Sheet.section,
+    Shapes: _Sheet.shapes,
+}
+
+
+def _open(take: Callable[[bool], None], is_open: object) -> None:
+    """Take that a fold was opened or shut; a browser can say anything."""
+    if isinstance(is_open, bool):
+        take(is_open)
+
+
+def _take(
+    sets: Sequence[tuple[str, Parameter[Any]]],
+    clears: Sequence[Parameter[Any]],
+    only_while: Sequence[tuple[Parameter[Any], Any]],
+    parts: Parts,
+) -> None:
+    """Take a press, and set what exists of it: another model may have been chosen just before."""
+    view = state.current()
+    if any(view[parameter] != wanted for parameter, wanted in only_while):
+        return
+    context = Context({info.model_id: info for info in list_models()}, view.model)
+    chosen = []
+    for part, parameter in sets:
+        written = parts.get(part)
+        value, problem = read(parameter, {} if written is None else {parameter.name: written}, context)
+        if problem:
+            return
+        if part in parts:
+            chosen.append((parameter, value))
+    if chosen:
+        state.set_all(chosen, clears)
