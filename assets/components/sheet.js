@@ -258,9 +258,18 @@ function drawRow(element, block, state) {
 // ---- Pictures ------------------------------------------------------------------------------------
 
 function buildPicture(block) {
-  const element = make("div", `picture st-key-${block.key}`);
+  const element = make("div", `figure st-key-${block.key}`);
   element.attachShadow({ mode: "open" });
   return element;
+}
+
+const waiting = [];
+
+/** Draw pictures in the frame after that of the words: whoever goes on to the next step sees its heading first. */
+function afterWords(act) {
+  waiting.push(act);
+  if (waiting.length > 1) return;
+  requestAnimationFrame(() => setTimeout(() => waiting.splice(0).forEach((each) => each())));
 }
 
 function drawPicture(element, block, state) {
@@ -269,9 +278,13 @@ function drawPicture(element, block, state) {
   const part = parts.get(element);
   const { said } = part;
   withModule(block.source, ({ default: draw, styles }) => {
-    // Another one may have come while the module was on its way.
-    if (part.said !== said) return;
     if (parentElement.adoptedStyleSheets[0] !== styles) parentElement.adoptedStyleSheets = [styles];
-    part.clean = draw({ data: block.data, parentElement, setStateValue, ask: state.ask });
+    element.dataset.waiting = "";
+    afterWords(() => {
+      // Another one may have come meanwhile, or none.
+      if (part.said !== said || !element.isConnected) return;
+      delete element.dataset.waiting;
+      part.clean = draw({ data: block.data, parentElement, setStateValue, ask: state.ask });
+    });
   });
 }

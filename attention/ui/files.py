@@ -50,8 +50,8 @@ _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
 const { default: draw, styles, ask } = await import(url).catch(() => import(url + "?again"));
 export default (mount) => {
   const root = mount.parentElement;
-  // To set them again would have the browser look at every element anew. A sheet has the styles of the page.
-  if (root.adoptedStyleSheets && root.adoptedStyleSheets[0] !== styles) root.adoptedStyleSheets = [styles];
+  // To set them again would have the browser look at every element anew.
+  if (styles && root.adoptedStyleSheets[0] !== styles) root.adoptedStyleSheets = [styles];
   return draw({ ...mount, ask, data: mount.data?.[0] });
 };
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -67,7 +67,8 @@ class Drawn:
 
     def components(self, name: str) -> list[dict[str, Any]]:
         """Return the data of every component of this name."""
-        on_sheets = [block["data"] for block in self._blocks() if f"/{name.removeprefix('attention_')}." in block.get("source", "")]
+        address = f"/{name.removeprefix('attention_')}."
+        on_sheets = [block["data"] for block in self._blocks() if address in block.get("source", "")]
         return [*self._mounted(name), *on_sheets]
 
     def _mounted(self, name: str) -> list[dict[str, Any]]:
@@ -77,6 +78,15 @@ class Drawn:
     def _blocks(self) -> list[dict[str, Any]]:
         """Return all that is on the sheets; what is inside something follows it."""
         return [each for sheet in self._mounted("attention_sheet") for each in _walk(sheet["blocks"])]
+
+    def sheet_of(self, key: str) -> str:
+        """Return the key of the sheet on which there is something with this key, or nothing."""
+        for element in self.elements:
+            mounted = element.bidi_component
+            blocks = json.loads(mounted.json)[0]["blocks"] if mounted.component_name == "attention_sheet" else ()
+            if key in (block.get("key") for block in _walk(blocks)):
+                return str(mounted.id.rsplit("-", 1)[-1])
+        return ""
 
     def widget(self, key: str) -> str:
         """Return the id of the widget with this key."""
@@ -101,7 +111,7 @@ class Drawn:
                 yield part, widget_id
 
 
-def _walk(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _walk(blocks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for block in blocks:
         yield block
         for inner in (block.get("blocks", ()), *block.get("columns", ())):
@@ -165,8 +175,11 @@ class Visitor:
         return await self.send("stepper", "choose", keys[place])
 
     async def send(self, key: str, name: str, value: object) -> Drawn:
-        """Send what a component's script sends when something is chosen there."""
+        """Send what a component's script sends when something is chosen there, or in a picture on a sheet."""
         self._n_presses += 1
+        sheet = self.drawn.sheet_of(key)
+        if sheet:
+            key, name = sheet, f"{key}.{name}"
         said = {name: {"value": value, "press": self._n_presses, "on": ""}}
         return await self.send_state(WidgetState(id=self.drawn.widget(key), json_value=json.dumps(said)))
 

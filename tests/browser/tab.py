@@ -18,11 +18,11 @@ PATIENCE = 60_000
 WHILE_RUNNING = '[data-testid="stApp"]:not([data-test-script-state="notRunning"])'
 # The scripts of our own pictures arrive after the page has run, and a matrix may turn into the next for a moment.
 IS_DRAWN = """() => {
-  const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .sheet .picture')];
+  const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .sheet .figure')];
   const sheets = [...document.querySelectorAll('[data-testid=stBidiComponentRegular]')];
   return !document.querySelector('[data-testid="stSkeleton"]')
     && sheets.every(place => place.querySelector('.sheet > *') && !place.querySelector('.formula:empty'))
-    && places.every(place => place.shadowRoot?.querySelector('.root > *'))
+    && places.every(place => !place.hasAttribute('data-waiting') && place.shadowRoot?.querySelector('.root > *'))
     && !places.some(place => place.shadowRoot.querySelector('[data-turning]'));
 }"""
 # After the second frame, all that a scroll has set off is over.
@@ -304,7 +304,7 @@ class Picture:
                   return [Number(row), Number(column), text.textContent, isHatched];
                 }));
                 function shadow(element) {
-                  const host = [...element.querySelectorAll('*')].find(each => each.shadowRoot);
+                  const host = [element, ...element.querySelectorAll('*')].find(each => each.shadowRoot);
                   return host.shadowRoot;
                 }"""
             )

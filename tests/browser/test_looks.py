@@ -96,7 +96,7 @@ def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab, scheme):
     shared_tab.go(step="scores", mask="causal")
     lowest = shared_tab.matrix("scores").root.evaluate(
         """root => {
-          const shadow = [...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
+          const shadow = [root, ...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
           const texts = [...shadow.querySelectorAll('rect[data-row] + text')];
           const part = byte => (byte <= 10.31475 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
           const light = colour => {

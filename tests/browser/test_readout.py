@@ -12,7 +12,7 @@ LONG = "The old cat sat on the mat near a very small house"
 
 # The boxes of what is said, of the cell it is about, and of the labels that are lit.
 BOXES = """(root, [row, column]) => {
-  const host = [...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
+  const host = [root, ...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
   const box = each => { const { left, top, right, bottom } = each.getBoundingClientRect();
     return [left, top, right, bottom]; };
   return {

@@ -13,7 +13,8 @@ from tests.browser.tab import is_rounded
 TEXT = "The cat sat on the mat"
 TURNING = '[data-name="{name}"][data-turning]'
 SEEN = """name => {
-  const all = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .picture')].map(each => each.shadowRoot);
+  const places = document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure');
+  const all = [...places].map(each => each.shadowRoot);
   const root = all.map(each => each?.querySelector(`[data-name=${name}]`)).find(Boolean);
   const groups = [...root.querySelectorAll('.cells')].filter(each => getComputedStyle(each).visibility === 'visible');
   return groups.map(group => [...group.querySelectorAll('text')].map(each => each.textContent));
@@ -21,7 +22,7 @@ SEEN = """name => {
 # What turned, while it is looked at.
 WATCH = """() => {
   window.turns = [];
-  const root = [...document.querySelectorAll('.st-key-main_stage, .st-key-main_stage *')].find(each => each.shadowRoot)
+  const root = document.querySelector('.st-key-main_stage')
     .shadowRoot.querySelector('.root');
   root.isTheSame = true;
   new MutationObserver(() => {
@@ -39,12 +40,12 @@ COUNT_TURNS = """() => {
 }"""
 # What is written in the strip of products.
 STRIP = """() => {
-  const root = [...document.querySelectorAll('.st-key-main_stage, .st-key-main_stage *')].find(each => each.shadowRoot).shadowRoot;
+  const root = document.querySelector('.st-key-main_stage').shadowRoot;
   return [...root.querySelectorAll('.cells > g[visibility=visible] text')].map(each => each.textContent);
 }"""
-TURNS_IN = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .picture')]
+TURNS_IN = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')]
   .some(each => each.shadowRoot?.querySelector('[data-name=NAME][data-turning]'))"""
-IS_THE_SAME = """() => [...document.querySelectorAll('.st-key-main_stage, .st-key-main_stage *')].find(each => each.shadowRoot)
+IS_THE_SAME = """() => document.querySelector('.st-key-main_stage')
   .shadowRoot.querySelector('.root').isTheSame"""
 
 

@@ -227,6 +227,7 @@ def test_its_files_are_enough_to_draw_a_page(tmp_path):
         if instruction.name == "COPY":
             copy_into(tmp_path, instruction, build_context())
     program = """
+        import json
         from pathlib import Path
         from streamlit.testing.v1 import AppTest
 
@@ -235,7 +236,9 @@ def test_its_files_are_enough_to_draw_a_page(tmp_path):
         at.query_params["model"] = "toy"
         at.run()
         assert not at.exception, at.exception
-        print(*(header.value for header in at.header))
+        (sheet,) = [each.proto.json for each in at.get("bidi_component") if each.key == "sheet_step_1"]
+        left = [section for section in json.loads(sheet)[0]["blocks"] if section["key"] == "step_left"]
+        print(left[0]["blocks"][0]["text"])
     """
     environment = {"PATH": os.environ["PATH"], "HOME": str(Path.home()), "LANG": "C.UTF-8"}
     printed = run_to_the_end([sys.executable, "-c", textwrap.dedent(program)], tmp_path, environment)
@@ -298,6 +301,7 @@ def test_its_command_serves_the_app(image, tmp_path):
 def test_its_pages_run(image):
     """Every page of the image draws itself, with nothing but what is in the image."""
     program = """
+        import json
         from pathlib import Path
         from streamlit.testing.v1 import AppTest
 
