@@ -11,8 +11,8 @@
  * @property {string} katex the address of the module that sets formulas (rehype-katex)
  *
  * @typedef {object} Part an element of the sheet, and what has to be known of it
- * @property {Block} [block] as it was drawn last
- * @property {string} [said] the same as text, to see whether it has changed
+ * @property {string} [said] the block as text, to see whether it has changed
+ * @property {boolean} [isOpen] whether the server has said that it is open
  * @property {() => void} [clean] what a picture wants to be called when it goes
  */
 
@@ -41,7 +41,7 @@ export default function ({ data, parentElement, setStateValue, ask }) {
   arrange(state, state.root, data.blocks);
   tellAround(state, heldIn(data.blocks));
   return whenGone(state, () => {
-    tellAround(state, new Set());
+    tellAround(state, null);
     [...state.root.children].forEach(leave);
   });
 }
@@ -59,11 +59,16 @@ function heldIn(blocks, held = new Set()) {
 // What each sheet holds, by the part of the page around it.
 const around = new WeakMap();
 
-/** Tell all that is around a sheet what it holds, for style sheets: a rule that looks for it (:has) takes longer. */
+/**
+ * Tell all that is around a sheet what it holds, or that it is gone (null). This is for style sheets: a rule that looks
+ * for it (:has) has a browser look at everything anew, whatever changes.
+ */
 function tellAround(state, held) {
   for (let part = outside(state.root); part; part = outside(part)) {
     if (!around.has(part)) around.set(part, new Map());
-    const sheets = around.get(part).set(state, held);
+    const sheets = around.get(part);
+    if (held) sheets.set(state, held);
+    else sheets.delete(state);
     setAttribute(part, "data-holds", [...new Set([...sheets.values()].flatMap((each) => [...each]))].join(" "));
   }
 }
@@ -101,7 +106,7 @@ function fill(state, element, block) {
   const part = parts.get(element) ?? {};
   parts.set(element, part);
   const said = JSON.stringify(block);
-  if (part.said === said && !state.isOtherTheme) return;
+  if (part.said === said && !(state.isOtherTheme && PAINTED.has(block.kind))) return;
   part.said = said;
   KINDS[block.kind].draw(element, block, state);
 }
@@ -165,6 +170,9 @@ const KINDS = {
   picture: { build: buildPicture, draw: drawPicture },
 };
 
+/** In the colours of the page: pictures, and what may hold some. */
+const PAINTED = new Set(["fold", "picture", "row", "section"]);
+
 /** Call `act` with a module, at once where it is here already. A second attempt has another address (see the stub). */
 function withModule(address, act) {
   const here = modules.get(address);
@@ -190,7 +198,8 @@ function drawFormula(element, { latex }, state) {
   }
   withModule(state.katex, ({ default: katex }) => {
     if (element.dataset.latex !== latex) return;
-    const source = { type: "element", tagName: "code", properties: { className: ["math-display"] }, children: [{ type: "text", value: latex }] };
+    const children = [{ type: "text", value: latex }];
+    const source = { type: "element", tagName: "code", properties: { className: ["math-display"] }, children };
     const tree = { type: "root", children: [source] };
     katex()(tree, { message: () => {} });
     formulas.set(latex, asHtml(tree));
@@ -225,9 +234,10 @@ function buildFold(block) {
 
 function drawFold(element, block, state) {
   const [title, inside] = element.children;
-  title.textContent = block.title;
-  element.open = block.isOpen;
-  // It opens at once; what is in it may be on its way.
+  const part = parts.get(element);
+  if (title.textContent !== block.title) title.textContent = block.title;
+  // It opens at once; what is in it may be on its way, and nothing but an answer shuts it.
+  if (part.isOpen !== block.isOpen) element.open = part.isOpen = block.isOpen;
   title.onclick = () => send(state.setStateValue, `${block.key}.open`, !element.open);
   arrange(state, inside, block.blocks);
 }
@@ -268,8 +278,18 @@ const waiting = [];
 /** Draw pictures in the frame after that of the words: whoever goes on to the next step sees its heading first. */
 function afterWords(act) {
   waiting.push(act);
-  if (waiting.length > 1) return;
-  requestAnimationFrame(() => setTimeout(() => waiting.splice(0).forEach((each) => each())));
+  if (waiting.length === 1) requestAnimationFrame(() => setTimeout(drawWaiting));
+}
+
+function drawWaiting() {
+  for (const each of waiting.splice(0)) {
+    try {
+      each();
+    } catch (error) {
+      // One that fails is reported, and keeps no other from being drawn.
+      reportError(error);
+    }
+  }
 }
 
 function drawPicture(element, block, state) {
