@@ -133,7 +133,7 @@ def test_what_is_printed_is_whole_and_has_no_controls(shared_tab, name):
         f"{CONTROLS}, .st-key-stepper",
     )
     words = shared_tab.page.locator(".line .control:has(select):visible").all_inner_texts()
-    places = shared_tab.page.locator(".on-paper:visible").all_inner_texts()
+    places = shared_tab.page.locator(".prose.paper:visible").all_inner_texts()
     overlaid = shared_tab.page.evaluate("() => getComputedStyle(document.querySelector('.proof')).position")
     shared_tab.page.emulate_media(media="screen")
     assert (cut, shown, overlaid) == ([], [], "static")
