@@ -125,6 +125,8 @@ function whenGone(state, clean) {
 }
 
 let presses = 0;
+/** Where the page remembers which one it was when something was sent that has to be answered. */
+const SENT = Symbol.for("attention.sent");
 
 /** The number of the page that is drawn whole, which Python puts where nobody sees it; empty before the first. */
 function drawnPage() {
@@ -134,11 +136,14 @@ function drawnPage() {
 /**
  * Tell Python what a person has chosen. As state, not as a trigger: a trigger is lost when the next
  * press, on whichever component, overtakes it on the server, while state travels along with that one.
- * The number makes the same choice, made again, a new one; the page says what it was made on.
+ * The number makes the same choice, made again, a new one; the page says what it was made on. Where it is drawn
+ * already what comes of the choice, no answer is needed.
  */
-function send(setStateValue, name, value) {
+function send(setStateValue, name, value, isDrawn = false) {
   presses += 1;
-  setStateValue(name, { value, press: presses, on: drawnPage() });
+  const press = { value, press: presses, on: drawnPage() };
+  if (!isDrawn) document[SENT] = press.on;
+  setStateValue(name, isDrawn ? { ...press, drawn: true } : press);
 }
 
 /** How long what was chosen is shown while the server has not answered. */

@@ -60,7 +60,9 @@ function choose(state, index) {
   if (!step || index === shown(state)) return;
   state.wish.ask(step.key, () => draw(state));
   draw(state);
-  send(state.setStateValue, "choose", step.key);
+  turnLeaf("step", step.key).then((isTurned) => {
+    if (isTurned !== null) send(state.setStateValue, "choose", step.key, isTurned);
+  });
 }
 
 /** Buttons are made once and then changed, so that the focus and a press that has begun stay. */

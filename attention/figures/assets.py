@@ -33,6 +33,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "drawing": ("colours",),
     "head_grid": ("colours", "thumb"),
     "head_view": ("colours",),
+    "leaf": ("leaves",),
     "line": (),
     "matrix": ("colours", "stage", "turn_overlay", "turn_cells", "turn_products", "turn_share", "turn_join"),
     "model_map": ("colours", "thumb"),
@@ -40,12 +41,12 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "overlay": ("colours",),
     "question": (),
     "sheet": (),
-    "stepper": (),
+    "stepper": ("leaves",),
     "tokens": ("stage", "turn_split"),
 }
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 # These are part of the page, and have its styles; each of the others has its own.
-OF_THE_PAGE = ("sheet",)
+OF_THE_PAGE = ("leaf", "sheet")
 # The shared scripts that have a style sheet.
 _STYLED = ("stage",)
 
@@ -80,12 +81,12 @@ def script(name: str) -> str:
 def module(name: str) -> str:
     """Return a component as one JavaScript module for the app.
 
-    ``default`` draws it, ``ask`` asks the server for it, and ``styles`` is its constructed style sheet, if it has one.
+    ``default`` draws it, ``mount`` does so for Streamlit, and ``styles`` is its constructed style sheet, if it has one.
     """
     if name in OF_THE_PAGE:
-        return f"{script(name)}\n{_read('asking.js')}"
+        return f"{script(name)}\n{_read('in_app.js')}"
     styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
-    return f"{script(name)}\n{_read('asking.js')}\n{styles}"
+    return f"{script(name)}\n{_read('in_app.js')}\n{styles}"
 
 
 def page_css() -> str:

@@ -10,6 +10,7 @@ A session keeps the callbacks for a while, so they refer to names and sizes only
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -23,7 +24,10 @@ from attention.figures.touch import Parts, Touch
 from attention.ui import state
 from attention.ui.files import component
 
-__all__ = ["atlas", "figure", "matrix", "mount", "of_figure", "stepper"]
+__all__ = ["Act", "Part", "atlas", "figure", "matrix", "mount", "of_figure", "stepper"]
+
+# What is done with what a component's script sends; a browser can say anything.
+Act = Callable[[object], None]
 
 _NAMES = (
     "atlas",
@@ -32,6 +36,7 @@ _NAMES = (
     "drawing",
     "head_grid",
     "head_view",
+    "leaf",
     "line",
     "matrix",
     "model_map",
@@ -45,10 +50,20 @@ _NAMES = (
 _COMPONENTS: Mapping[str, Callable[..., Any]] = MappingProxyType({name: component(name) for name in _NAMES})
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A component with its place on a page, its key; what it draws, and what is done on each kind of press in it."""
+
+    name: str
+    key: str
+    data: Any
+    acts: Mapping[str, Act] = field(default_factory=dict)
+
+
 def figure(data: Figure, *, key: str, take: Callable[[Parts], None] | None = None) -> None:
     """Draw a figure; ``take`` is called with the parts of what was pressed, as they are written in a link."""
     payload, acts = of_figure(data, take)
-    mount(data.component, key, payload, **acts)
+    mount(Part(data.component, key, payload, acts))
 
 
 def of_figure(
@@ -57,7 +72,7 @@ def of_figure(
     *,
     is_selectable: bool | None = None,
     ask_at: Callable[[str], str] | None = None,
-) -> tuple[dict[str, Any], dict[str, Callable[[object], None]]]:
+) -> tuple[dict[str, Any], dict[str, Act]]:
     """Return the data of a figure, and what is done on each kind of press in it.
 
     ``take`` is called with the parts of what was pressed, as they are written in a link; ``ask_at`` gives the address
@@ -66,7 +81,7 @@ def of_figure(
     payload, touch = data.payload(ask_at) if isinstance(data, Matrix) else data.payload(), data.touch
     if "selectable" in payload:
         payload["selectable"] = take is not None if is_selectable is None else is_selectable
-    acts: dict[str, Callable[[object], None]] = {}
+    acts: dict[str, Act] = {}
     if take is not None and touch is not None:
         acts = {act: partial(_pressed, touch, act, take) for act in touch.acts}
     return payload, acts
@@ -105,8 +120,8 @@ def stepper(
     on_choose: Callable[[str], None],
     is_presented: bool,
     on_present: Callable[[bool], None],
-) -> None:
-    """Draw the steps, given as pairs of key and name; ``on_choose`` is called with the key of the chosen one.
+) -> Part:
+    """Return the steps, given as pairs of key and name; ``on_choose`` is called with the key of the chosen one.
 
     Anywhere on the page, the left and right arrow keys lead to the previous and the next step, and the key P shows the
     step to a room, where a presenter's remote leads on: ``on_present`` is called with whether it is shown so.
@@ -122,21 +137,18 @@ def stepper(
             on_present(is_wanted)
 
     named = [{"key": step, "name": name} for step, name in steps]
-    mount("stepper", key, {"steps": named, "current": current, "present": is_presented}, choose=choose, present=present)
+    data = {"steps": named, "current": current, "present": is_presented}
+    return Part("stepper", key, data, {"choose": choose, "present": present})
 
 
-def mount(name: str, key: str, data: Any, **acts: Callable[[object], None]) -> None:
-    """Draw the component with this name; what its script sends under the name of an act is passed to that act, once."""
-    for event, act in acts.items():
-        state.offer(f"{key}.{event}", None, act, is_press=True)
-    # Streamlit keeps what a script sends only if there is a callback, so there is one that does nothing.
-    # The data is in a list, because Streamlit would search a dict for tables to send separately.
-    _COMPONENTS[name](key=key, data=[data], **{f"on_{event}_change": _nothing for event in acts})
+def mount(part: Part) -> None:
+    """Draw a component; what its script sends under the name of an act is passed to that act, once."""
+    for event, act in part.acts.items():
+        state.offer(f"{part.key}.{event}", None, act, is_press=True)
+    # The data is in a list, because Streamlit would search a dict for tables to send separately. The number of the run
+    # has a browser draw it even if it is what the server sent last: meanwhile, it may have drawn something by itself.
+    _COMPONENTS[part.name](key=part.key, data=[part.data, part.key, state.run_number()])
     if state.is_new():
-        said = st.session_state.get(key)
-        for event in acts:
-            state.probe(f"{key}.{event}", said.get(event) if isinstance(said, Mapping) else None)
-
-
-def _nothing() -> None:
-    pass
+        said = st.session_state.get(part.key)
+        for event in part.acts:
+            state.probe(f"{part.key}.{event}", said.get(event) if isinstance(said, Mapping) else None)

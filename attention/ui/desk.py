@@ -50,11 +50,12 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that was chosen, and what takes it."""
+    """A value that was chosen, and what takes it; whether the browser has drawn by itself what comes of it."""
 
     key: str
     value: Any
     take: Take
+    is_drawn: bool = False
 
     def apply(self) -> None:
         """Take it."""
@@ -99,6 +100,8 @@ class Desk:
         self._turned = 1
         # What the head of the page offers, once it is drawn.
         self._head: dict[str, Offer] | None = None
+        # The last press of which a browser has said nothing but that it has drawn the answer.
+        self._drawn_press: object = None
 
     def turn(self) -> None:
         """Note that the next run is of another page."""
@@ -133,6 +136,19 @@ class Desk:
         self._shown[self.run][key] = replace(offer, group=self.group, is_said=is_said)
         return is_said
 
+    def offer_presses(self, acts: Mapping[str, Take]) -> None:
+        """Note what a browser that has gone on by itself offers beside what the last run has shown it."""
+        self._shown[self.run] |= {key: Offer(None, take, is_press=True) for key, take in acts.items()}
+
+    def is_drawn_now(self, key: str, said: object) -> bool:
+        """Tell whether something is said for the first time, and it is a press whose answer the browser has drawn."""
+        if not isinstance(said, Mapping) or said.get("drawn") is not True or key not in self.offers():
+            return False
+        if said in (self._drawn_press, self._heard.said.get(key)):
+            return False
+        self._drawn_press = said
+        return True
+
     def offers(self) -> dict[str, Offer]:
         """Return what has been offered in the runs that the browser may still show; the newest of each."""
         return {key: offer for run in sorted(self._shown) for key, offer in self._shown[run].items()}
@@ -153,7 +169,7 @@ class Desk:
             value = values[key]
             if offer.is_press:
                 if self._is_new_press(value, self._heard.said.get(key)):
-                    choices.append(Choice(key, value.get("value"), offer.take))
+                    choices.append(Choice(key, value.get("value"), offer.take, value.get("drawn") is True))
             # Of what was never shown to it, a browser cannot say what was chosen.
             elif key in known and value not in known[key]:
                 choices.append(Choice(key, value, offer.take))

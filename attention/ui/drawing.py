@@ -6,7 +6,8 @@ numbers themselves. The callback for a file knows the view, and makes the page's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby
@@ -31,11 +32,12 @@ from attention.blocks import (
 )
 from attention.messages import message
 from attention.ui import choices, markup, sheet, state
+from attention.ui.components import Part, mount
 from attention.ui.downloads import of_block
 from attention.ui.sheet import is_for_sheet, with_words
 from attention.view import View
 
-__all__ = ["Source", "draw"]
+__all__ = ["Laid", "Placed", "Source", "draw", "lay", "outline", "parts_of", "show"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +48,113 @@ class Source:
     addresses: tuple[Address, ...] = ()
 
 
-def draw(blocks: Blocks, source: Source, place: str = "page") -> None:
-    """Draw blocks, which are a page's content or a part of it: at each ``place``, once.
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A block that Streamlit draws, with its place and what is inside it."""
 
-    Blocks that need no widget of Streamlit's and follow one another are drawn on one sheet.
-    """
+    block: Block
+    place: str
+    inside: tuple[Laid, ...] = ()
+
+
+# What is laid out on a page: components of ours, and what Streamlit draws.
+Laid = tuple[Part | Placed, ...]
+
+
+def draw(blocks: Blocks, source: Source, place: str = "page") -> None:
+    """Draw blocks, which are a page's content or a part of it: at each ``place``, once."""
+    show(lay(blocks, source.view, place), source)
+
+
+def lay(blocks: Blocks, view: View, place: str = "page") -> Laid:
+    """Lay blocks out: those that need no widget of Streamlit's and follow one another are written on one sheet."""
+    laid: list[Part | Placed] = []
     n_sheets = 0
     for is_sheet, run in groupby(blocks, is_for_sheet):
         if is_sheet:
             n_sheets += 1
-            sheet.draw(run, source.view, f"sheet_{place}_{n_sheets}")
+            laid.append(sheet.written(run, view, f"sheet_{place}_{n_sheets}"))
             continue
         for index, block in enumerate(run):
-            _DRAWERS[type(block)](block, source, f"{place}_{n_sheets}_{index}")
+            at = f"{place}_{n_sheets}_{index}"
+            inside = tuple(lay(inner, view, name) for inner, name in _inside(block, at))
+            laid.append(Placed(block, at, inside))
+    return tuple(laid)
 
 
-def _code(block: Code, _: Source, __: str) -> None:
+def _inside(block: Block, place: str) -> Iterator[tuple[Blocks, str]]:
+    """Yield what is drawn inside a block, with its places."""
+    match block:
+        case Panels():
+            yield block.contents[block.value], block.key
+        case Fold():
+            yield block.blocks, block.key
+        case Section():
+            yield with_words(block), block.key
+        case Row():
+            yield from ((column, f"{place}_{index}") for index, column in enumerate(block.columns))
+
+
+def show(laid: Laid, source: Source) -> None:
+    """Draw what is laid out."""
+    for each in laid:
+        if isinstance(each, Part):
+            mount(each)
+        else:
+            _DRAWERS[type(each.block)](each.block, each, source)
+
+
+def parts_of(laid: Laid) -> Iterator[Part]:
+    """Yield all components of ours that are laid out."""
+    for each in laid:
+        if isinstance(each, Part):
+            yield each
+        else:
+            for inner in each.inside:
+                yield from parts_of(inner)
+
+
+def outline(laid: Laid) -> str:
+    """Return a fingerprint of all that is laid out but what is in components of ours; "" of what may not be the same.
+
+    Where it is the same for two views, the one page becomes the other as soon as its components draw other data.
+    """
+    told = _outline(laid)
+    return "" if told is None else hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def _outline(laid: Laid) -> str | None:
+    told = []
+    for each in laid:
+        if isinstance(each, Part):
+            told.append(f"{each.name} {each.key}")
+            continue
+        own = _OUTLINES.get(type(each.block), lambda _: None)(each.block)
+        inner = [_outline(laid) for laid in each.inside]
+        if own is None or None in inner:
+            return None
+        told.append(f"{type(each.block).__name__} {each.place} {own} {inner}")
+    return "\n".join(told)
+
+
+# Of the rest, files and long tables, it is not said what they are made from.
+_OUTLINES: Mapping[type[Block], Callable[[Any], object]] = {
+    Code: lambda block: (block.source, block.language),
+    Table: lambda block: (block.key, block.make(), block.is_narrow) if block.is_whole and not block.file else None,
+    Setting: lambda each: (each.key, each.label, each.value, each.options, each.is_list, each.is_off, each.help),
+    Panels: lambda block: (block.key, block.label, block.value, block.options),
+    Fold: lambda block: (block.key, block.title, block.is_open),
+    Way: lambda block: (block.key, block.label, block.query),
+    Row: lambda block: (block.widths, block.gap),
+    Section: lambda block: (block.key, block.is_framed, block.is_line, block.are_choices),
+}
+
+
+def _code(block: Code, _: Placed, __: Source) -> None:
     st.code(block.source, language=block.language)
 
 
-def _table(block: Table, source: Source, _: str) -> None:
+def _table(block: Table, _: Placed, source: Source) -> None:
     columns = block.make() if block.is_shown else {}
     n_rows = rows_of(columns)
     if block.limit is not None and max(n_rows, len(columns)) > block.limit:
@@ -87,11 +176,11 @@ def _table(block: Table, source: Source, _: str) -> None:
         of_block(name, name, source.view, source.addresses, block.key, key=f"{block.key}_csv")
 
 
-def _download(block: Download, source: Source, _: str) -> None:
+def _download(block: Download, _: Placed, source: Source) -> None:
     of_block(block.label, block.file, source.view, source.addresses, block.file, key=block.file)
 
 
-def _setting(block: Setting, _: Source, __: str) -> None:
+def _setting(block: Setting, _: Placed, __: Source) -> None:
     look: dict[str, Any] = {"key": block.key}
     if block.help:
         look["help"] = block.help
@@ -107,7 +196,7 @@ def _setting(block: Setting, _: Source, __: str) -> None:
     kind(block.parameter, block.label, list(labels), value=block.value, format_func=labels.__getitem__, **look)
 
 
-def _panels(block: Panels, source: Source, _: str) -> None:
+def _panels(block: Panels, placed: Placed, source: Source) -> None:
     labels = {option.value: option.label for option in block.options}
     choices.one_of(
         block.parameter,
@@ -118,42 +207,42 @@ def _panels(block: Panels, source: Source, _: str) -> None:
         format_func=labels.__getitem__,
         label_visibility="visible" if block.is_labelled else "collapsed",
     )
-    draw(block.contents[block.value], source, block.key)
+    show(placed.inside[0], source)
 
 
-def _fold(block: Fold, source: Source, _: str) -> None:
+def _fold(block: Fold, placed: Placed, source: Source) -> None:
     if block.parameter is None:
         with st.expander(block.title, expanded=block.is_open):
-            draw(block.blocks, source, block.key)
+            show(placed.inside[0], source)
         return
     place = choices.opening(block.parameter, block.title, value=block.is_open, key=block.key)
     if place is not None:
         with place:
-            draw(block.blocks, source, block.key)
+            show(placed.inside[0], source)
 
 
-def _way(block: Way, _: Source, __: str) -> None:
+def _way(block: Way, _: Placed, __: Source) -> None:
     with st.container(key=block.key):
         st.page_link(block.page.file, label=block.label, query_params=dict(block.query))
 
 
-def _row(block: Row, source: Source, place: str) -> None:
+def _row(block: Row, placed: Placed, source: Source) -> None:
     places = st.columns(len(block.columns) if block.widths is None else block.widths, gap=block.gap)
-    for index, (column, blocks) in enumerate(zip(places, block.columns, strict=True)):
+    for column, laid in zip(places, placed.inside, strict=True):
         with column:
-            draw(blocks, source, f"{place}_{index}")
+            show(laid, source)
 
 
-def _section(block: Section, source: Source, _: str) -> None:
+def _section(block: Section, placed: Placed, source: Source) -> None:
     look: dict[str, Any] = {"horizontal": True, "vertical_alignment": "bottom"} if block.is_line else {}
     with (
         state.group(block.key) if block.are_choices else nullcontext(),
         st.container(key=block.key, border=block.is_framed, **look),
     ):
-        draw(with_words(block), source, block.key)
+        show(placed.inside[0], source)
 
 
-_DRAWERS: Mapping[type[Block], Callable[[Any, Source, str], None]] = {
+_DRAWERS: Mapping[type[Block], Callable[[Any, Placed, Source], None]] = {
     Code: _code,
     Table: _table,
     Download: _download,

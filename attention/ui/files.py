@@ -24,6 +24,7 @@ from attention.figures import assets
 
 __all__ = [
     "FOLDER",
+    "LEAVES",
     "NUMBERS",
     "DocumentLinks",
     "KeptFile",
@@ -39,6 +40,8 @@ __all__ = [
 FOLDER = "_attention"
 # Where the numbers can be had of pictures that are sent in shades.
 NUMBERS = f"{FOLDER}/numbers"
+# Where a page can be had as it is with another value of one of its parameters.
+LEAVES = f"{FOLDER}/leaf"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.
@@ -47,13 +50,8 @@ FIRST = ("line", "sheet", "stepper", "model_map", "matrix")
 # A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
 # never asks for the same address again, so the second attempt has another one.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
-const { default: draw, styles, ask } = await import(url).catch(() => import(url + "?again"));
-export default (mount) => {
-  const root = mount.parentElement;
-  // To set them again would have the browser look at every element anew.
-  if (styles && root.adoptedStyleSheets[0] !== styles) root.adoptedStyleSheets = [styles];
-  return draw({ ...mount, ask, data: mount.data?.[0] });
-};
+const { default: draw, styles, mount } = await import(url).catch(() => import(url + "?again"));
+export default (given) => mount(given, draw, styles);
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 
 import streamlit as st
 
@@ -26,12 +27,15 @@ from attention.view import View
 __all__ = [
     "add_controls",
     "add_place",
+    "all_parts",
     "begin",
     "controls",
     "finish",
     "has_input",
+    "is_quiet",
     "open_pane",
     "open_panes",
+    "run_as",
     "show",
 ]
 
@@ -93,28 +97,37 @@ def _below_head(page: Page, look: Mapping[str, bool]) -> None:
 
 def _content(view: View, look: Mapping[str, bool]) -> None:
     page, content = view.page, CONTENTS[view.page]
-    if is_presented(view):
-        _present(view)
-        return
-    above = st.container(key="above")
+    above = nullcontext() if is_presented(view) else st.container(key="above")
     # Before the model runs, which may take a while: whoever knows the way need not wait for it.
-    if page is STEP_BY_STEP:
-        _steps_line(view)
+    steps_line = _steps_line(view)
+    drawing.show(steps_line, drawing.Source(view))
     with above:
-        panes = open_panes(content.run_as(view))
-        if page is STEP_BY_STEP and asks_for_tokens(view, panes):
-            look = {**look, "with_word": False}
-        controls(view, panes, **look)
+        panes = open_panes(run_as(view))
         source = drawing.Source(view, tuple(pane.address for pane in panes if pane.address is not None))
-        drawing.draw(content.above(view, panes), source, "above")
+        laid_above = _above(view, panes, look)
+        drawing.show(laid_above, source)
     with st.spinner(content.waiting, show_time=True) if content.waiting else nullcontext():
-        blocks = content.make(view, panes)
-    drawing.draw(blocks, source)
-    finish(panes)
+        laid = _below(view, panes)
+    drawing.show(laid, source)
+    settle()
+    if page is STEP_BY_STEP:
+        _can_be_turned(view, panes, (*steps_line, *laid_above, *laid), look)
 
 
-def _steps_line(view: View) -> None:
-    components.stepper(
+def run_as(view: View) -> View:
+    """Return the view as its models are run: to a room, one of them is shown."""
+    return CONTENTS[view.page].run_as(view.without(BESIDE) if is_presented(view) else view)
+
+
+def all_parts(view: View, panes: list[Pane], look: Mapping[str, bool]) -> drawing.Laid:
+    """Return what is laid out below the head of a page that is made of blocks, as it is drawn."""
+    return (*_steps_line(view), *_above(view, panes, look), *_below(view, panes))
+
+
+def _steps_line(view: View) -> drawing.Laid:
+    if view.page is not STEP_BY_STEP:
+        return ()
+    line = components.stepper(
         [(step.key, step.name) for step in steps.STEPS],
         view.step,
         key="stepper",
@@ -122,25 +135,56 @@ def _steps_line(view: View) -> None:
         is_presented=is_presented(view),
         on_present=state.setter(PRESENT),
     )
+    return (line,)
 
 
-def _present(view: View) -> None:
-    """Draw a step for a room: nothing but its heading, formula, picture and one sentence, and where one is."""
-    _steps_line(view)
-    panes = open_panes(CONTENTS[view.page].run_as(view.without(BESIDE)))
-    drawing.draw(presented(view, panes), drawing.Source(view, tuple(filter(None, (pane.address for pane in panes)))))
-    finish(panes)
+def _above(view: View, panes: list[Pane], look: Mapping[str, bool]) -> drawing.Laid:
+    """Return the line of what is looked at, and what a page has above its content; nothing is there for a room."""
+    if is_presented(view):
+        return ()
+    if view.page is STEP_BY_STEP and asks_for_tokens(view, panes):
+        look = {**look, "with_word": False}
+    return (controls(view, panes, **look), *drawing.lay(CONTENTS[view.page].above(view, panes), view, "above"))
+
+
+def _below(view: View, panes: list[Pane]) -> drawing.Laid:
+    """Return the content of a page, for a room its heading, formula, picture and one sentence, and the proof."""
+    blocks = presented(view, panes) if is_presented(view) else CONTENTS[view.page].make(view, panes)
+    return (*drawing.lay(blocks, view), *_proof(view, panes))
+
+
+def _proof(view: View, panes: Sequence[Pane]) -> drawing.Laid:
+    return drawing.lay(proven(panes), view, "proof")
+
+
+def _can_be_turned(view: View, panes: Sequence[Pane], laid: drawing.Laid, look: Mapping[str, bool]) -> None:
+    """Let a browser go on to another step by itself (see ``attention.ui.leaf``), where nothing is left to be said."""
+    told = "" if state.notices() or not is_quiet(panes) else drawing.outline(laid)
+    components.mount(components.Part("leaf", "leaf", {"page": view.page.address, "outline": told}))
+    state.offers_for(partial(_offered, look))
+
+
+def _offered(look: Mapping[str, bool], view: View) -> dict[str, components.Act]:
+    """Return what the page would offer to press for another view, by the keys of its components."""
+    with state.imagined(view):
+        laid = all_parts(view, running.run(run_as(view), running.load_silently), look)
+    return {f"{part.key}.{name}": act for part in drawing.parts_of(laid) for name, act in part.acts.items()}
+
+
+def is_quiet(panes: Sequence[Pane]) -> bool:
+    """Tell whether all models have run, and nothing has to be said about that."""
+    return bool(panes) and all(pane.scene is not None and not pane.notices for pane in panes)
 
 
 def controls(
     view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True, with_parts: bool = True
-) -> None:
-    """Draw the line of what is looked at: the use of attention, layer and head, the word, the mask, a second model."""
+) -> components.Part:
+    """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model."""
     # A step says its own name, in the line of the steps.
     title = "" if view.page is STEP_BY_STEP else view.page.title
     line = Line("context", title=title).group(message("What is looked at"))
     add_controls(line, view, panes, with_beside=with_beside, with_word=with_word, with_parts=with_parts)
-    line.draw()
+    return line.part()
 
 
 def add_controls(
@@ -203,7 +247,8 @@ def add_place(line: Line, pane: Pane, *, is_one_place: bool = False) -> None:
 
 def finish(panes: Sequence[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
-    drawing.draw(proven(panes), drawing.Source(state.current()), "proof")
+    view = state.current()
+    drawing.show(_proof(view, panes), drawing.Source(view))
     settle()
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 
-__all__ = ["MAX_WAIT", "Gate", "aside", "one_page_at_a_time"]
+__all__ = ["MAX_WAIT", "Gate", "aside", "in_turn", "one_page_at_a_time"]
 
 # In seconds. Longer than a page takes to be drawn, and shorter than what a person would take for a fault.
 MAX_WAIT = 2.0
@@ -100,6 +100,7 @@ _GATE = Gate()
 _run = ScriptRunner._run_script
 
 aside = _GATE.aside
+in_turn = _GATE.turn
 
 
 def one_page_at_a_time() -> None:

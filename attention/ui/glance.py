@@ -1,19 +1,24 @@
-"""A widget's look at its own value, without evaluating those of all others.
+"""A widget's look at its own value, without evaluating those of all others, and all that a component has sent.
 
 Before a field or a list is drawn, Streamlit checks whether its value was set to None, and for that evaluates the values
 of all widgets on the page: eleven times in a step, a sixth of the time that the step takes. There is no public way to
 ask for a single value there, so this patches a private function of the pinned version.
+
+Of what a component sends, Streamlit shows a page only what there is a callback for. A browser may draw a component by
+itself (:mod:`attention.ui.leaf`), with other acts than those that the server knows of; what they do is checked anyway.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from streamlit.components.v2.bidi_component import main as components
 from streamlit.elements.widgets import selectbox, text_widgets
 from streamlit.runtime.state import SafeSessionState, get_session_state
 
-__all__ = ["Glance", "look_at_one_value"]
+__all__ = ["Glance", "look_at_one_value", "see_all_that_is_sent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +49,12 @@ def look_at_one_value() -> None:
     """Make fields and lists look only at their own value."""
     for module in (text_widgets, selectbox):
         module.get_session_state = lambda: Glance(get_session_state())  # type: ignore[attr-defined]
+
+
+def see_all_that_is_sent() -> None:
+    """Let the value of a component be all that its script has sent."""
+    components.make_bidi_component_presenter = _as_it_is  # type: ignore[attr-defined, assignment]
+
+
+def _as_it_is(*_: Any) -> Callable[[Any, Any], Any]:
+    return lambda value, _: value

@@ -120,11 +120,15 @@ class Line:
         self._add({"kind": kind, "name": parameter.name, "label": label, "value": value, "help": help})
         self._acts[parameter.name] = _of_kind(bool, take or state.setter(parameter))
 
-    def draw(self) -> None:
-        """Draw the line."""
+    def part(self) -> components.Part:
+        """Return the line as it is drawn."""
         groups = [group for group in self._groups if group["controls"]]
         data = {"name": self.look, "title": self.title, "network": self.network, "groups": groups}
-        components.mount("line", self.key, data, **self._acts)
+        return components.Part("line", self.key, data, self._acts)
+
+    def draw(self) -> None:
+        """Draw the line."""
+        components.mount(self.part())
 
     def _add(self, control: Data) -> None:
         self._groups[-1]["controls"].append(control)

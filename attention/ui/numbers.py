@@ -1,32 +1,27 @@
 """The numbers of a large matrix, which is sent in shades: a browser asks for them when somebody points at it.
 
-Their address is the link of the page, the key of the picture and a fingerprint of the numbers. So nothing is kept for
-it: whoever asks, on whichever copy of the server and after a restart too, is answered out of the same run, made anew
-if need be; and where another model or another picture is found there by now, the fingerprint tells.
+Their address is the link of the page, the key of the picture and a fingerprint of the numbers: where another model or
+another picture is found there by now, the fingerprint tells.
 """
 
 from __future__ import annotations
 
-import logging
-import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import urlencode
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from attention.blocks import Picture, walk
 from attention.content.registry import CONTENTS
 from attention.figures.matrix import Matrix
 from attention.models import list_models
-from attention.pages import PAGES, Page
+from attention.pages import Page
 from attention.ui.files import NUMBERS
 from attention.ui.running import load_silently, run
 from attention.view import View
 
-__all__ = ["answer", "where"]
-
-_LOGGER = logging.getLogger(__name__)
+__all__ = ["give", "where"]
 
 
 def where(view: View, key: str) -> Callable[[str], str] | None:
@@ -38,28 +33,13 @@ def _address(view: View, key: str, fingerprint: str) -> str:
     return f"./{NUMBERS}/{view.page.address}/{key}/{fingerprint}?{urlencode(view.to_query())}"
 
 
-def answer(method: str, path: str, link: Mapping[str, str], headers: Mapping[str, str]) -> Response:
-    """Answer who asks for numbers: by the page, the picture and the fingerprint in the path, and the page's link."""
-    address, _, rest = path.partition("/")
+def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
+    """Return the numbers of a picture on the page of a link; ``rest`` is the picture's key and their fingerprint."""
     key, _, fingerprint = rest.partition("/")
-    pages = {page.address: page for page in PAGES if page in CONTENTS}
-    if address not in pages or not fingerprint:
-        return PlainTextResponse("Not Found", status_code=404)
-    if method != "GET":
-        return PlainTextResponse("Method Not Allowed", status_code=405)
-    # A page of somebody else's is not to have a model run.
-    if headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        return PlainTextResponse("Forbidden", status_code=403)
-    try:
-        matrix = _find(pages[address], key, link)
-    except Exception as error:
-        # Without its message, which may quote what was typed.
-        kind = type(error).__name__
-        _LOGGER.error("%s failed with %s:\n%s", key, kind, "".join(traceback.format_tb(error.__traceback__)))
-        return PlainTextResponse("Internal Server Error", status_code=500)
+    matrix = _find(page, key, link)
     if matrix is None or matrix.fingerprint != fingerprint:
-        return PlainTextResponse("Gone", status_code=410)
-    return Response(matrix.numbers, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
+        return None
+    return Response(matrix.numbers, media_type="application/octet-stream")
 
 
 def _find(page: Page, key: str, link: Mapping[str, str]) -> Matrix | None:

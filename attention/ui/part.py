@@ -1,28 +1,55 @@
 """A press in a part of a page runs that part alone, if nothing else runs; otherwise it runs the page.
 
 Streamlit lets such a press wait until what runs has ended, and ignores one in a part of which the server does not know,
-as after a restart. Here every press interrupts, and none is lost. There is no public way to do this, so this patches a
-private function of the pinned version.
+as after a restart. Here every press interrupts, and none is lost.
+
+And a press whose answer the browser has drawn by itself (:mod:`attention.ui.leaf`) runs nothing: it travels on with
+every later message, and is taken together with the next one (:mod:`attention.ui.state`).
+
+There is no public way to do this, so this patches a private function of the pinned version.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
 
-__all__ = ["run_whole_when_busy"]
+__all__ = ["run_what_is_needed"]
 
 _request = AppSession.request_rerun
 
 
-def run_whole_when_busy() -> None:
-    """Let a press run the whole page, unless the session is idle and knows the part where it was made."""
-    AppSession.request_rerun = _request_whole  # type: ignore[method-assign]
+def run_what_is_needed() -> None:
+    """Let a press run the whole page, unless the session is idle: then its part of the page, or nothing."""
+    AppSession.request_rerun = _request_what_is_needed  # type: ignore[method-assign]
 
 
-def _request_whole(self: AppSession, client_state: ClientState | None) -> None:
-    if client_state is not None and client_state.fragment_id:
+def _request_what_is_needed(self: AppSession, client_state: ClientState | None) -> None:
+    if client_state is not None:
         is_idle = self._state is AppSessionState.APP_NOT_RUNNING
-        if not is_idle or not self.has_fragment(client_state.fragment_id):
+        if is_idle and any(_has_drawn(self, said) for said in _chosen(client_state)):
+            return
+        if client_state.fragment_id and not (is_idle and self.has_fragment(client_state.fragment_id)):
             client_state.fragment_id = ""
     _request(self, client_state)
+
+
+def _has_drawn(session: AppSession, said: object) -> bool:
+    # It is much to import, and the server answers before that.
+    from attention.settings import STEP
+    from attention.ui import state
+
+    return state.has_drawn(session.session_state, "stepper.choose", said, STEP)
+
+
+def _chosen(client_state: ClientState) -> Iterator[object]:
+    """Yield what the stepper says; a browser can say anything."""
+    for widget in client_state.widget_states.widgets:
+        if widget.id.endswith("-stepper"):
+            try:
+                yield json.loads(widget.json_value)["choose"]
+            except (ValueError, TypeError, LookupError, RecursionError):
+                return

@@ -30,7 +30,7 @@ def field(view: View, reading: Reading) -> None:
     take = partial(_set_drawn, reading)
     left, right = st.columns((1, 2), gap="medium", vertical_alignment="bottom")
     with left:
-        components.mount("drawing", "drawing", {"label": _LABEL, "picture": shown}, draw=take)
+        components.mount(components.Part("drawing", "drawing", {"label": _LABEL, "picture": shown}, {"draw": take}))
     with right:
         thumbs = tuple(map(_thumb, reading.examples, reading.example_names))
         chosen = reading.examples.index(view.text) if view.text in reading.examples else -1

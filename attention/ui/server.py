@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import importlib
 import logging
 import os
 import re
@@ -30,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attention.ui import files
 from attention.ui.gate import one_page_at_a_time
 from attention.ui.mail import gather_mail
-from attention.ui.part import run_whole_when_busy
+from attention.ui.part import run_what_is_needed
 from attention.ui.theme import keep_theme
 
 __all__ = [
@@ -53,6 +54,8 @@ METRICS_VARIABLE = "ATTENTION_METRICS"
 # An open tab takes four files or connections. macOS allows a process 256 by default, and 10,240 at most.
 MAX_DESCRIPTORS = 10_240
 
+# Who makes what is asked for in a folder.
+_ASKED = {files.NUMBERS: "attention.ui.numbers", files.LEAVES: "attention.ui.leaf"}
 # Paths below these names belong to Streamlit itself, not to a page.
 _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
 _EVERYBODY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
@@ -87,7 +90,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     gather_mail()
     keep_theme()
     one_page_at_a_time()
-    run_whole_when_busy()
+    run_what_is_needed()
     bound_to = str(st.get_option("server.address") or "")
     is_open = bound_to in _EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
@@ -195,9 +198,9 @@ class _WithHeaders:
 
 
 class _AtOnce:
-    """Makes the system send every small message of a WebSocket at once.
+    """Makes the system send everything at once: small messages of a WebSocket, and short answers.
 
-    By default, the system holds a small message back until the previous one is acknowledged, which the browser's side
+    By default, the system holds what is small back until what came before is acknowledged, which the browser's side
     delays by 40 ms (Nagle's algorithm, RFC 896, and delayed acknowledgements, RFC 1122, section 4.2.3.2). asyncio
     switches this off for sockets that are declared as TCP, but the one on which Streamlit listens is not.
     """
@@ -206,9 +209,10 @@ class _AtOnce:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            # ASGI does not expose the connection, but uvicorn passes methods of an object that has it.
-            transport = getattr(getattr(send, "__self__", None), "transport", None)
+        if scope["type"] in ("http", "websocket"):
+            # ASGI does not expose the connection, but uvicorn passes methods of an object that has it. Starlette puts
+            # a function of its own in front of ``send``, but not in front of ``receive``.
+            transport = getattr(getattr(receive, "__self__", None), "transport", None)
             connection = transport.get_extra_info("socket") if isinstance(transport, asyncio.Transport) else None
             if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -279,10 +283,11 @@ def page_below(path: str, pages: Iterable[str]) -> str | None:
     return "../" * len(rest) + page
 
 
-class _Numbers:
-    """Gives the numbers of a picture, at whose address a browser asks for them (see ``attention.ui.numbers``)."""
+class _Asked:
+    """Gives what a browser asks for by the link of a page, made by a module (see ``attention.ui.asked``)."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, module: str, path: str) -> None:
+        self.module = module
         self.path = path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -291,9 +296,10 @@ class _Numbers:
 
     def _answer(self, request: Request) -> Response:
         # What makes a page is much to import, and the server answers before that.
-        from attention.ui import numbers
+        from attention.ui import asked
 
-        return numbers.answer(request.method, self.path, request.query_params, request.headers)
+        give = importlib.import_module(self.module).give
+        return asked.answer(give, request.method, self.path, request.query_params, request.headers)
 
 
 class _Ways:
@@ -315,8 +321,9 @@ class _Ways:
         path = scope["path"].removeprefix(f"/{_base_path()}".rstrip("/"))
         if path == "/_stcore/metrics" and not self.has_metrics:
             return PlainTextResponse("Not Found", status_code=404)
-        if path.startswith(f"/{files.NUMBERS}/"):
-            return _Numbers(path.removeprefix(f"/{files.NUMBERS}/"))
+        for folder, module in _ASKED.items():
+            if path.startswith(f"/{folder}/"):
+                return _Asked(module, path.removeprefix(f"/{folder}/"))
         if path.startswith(f"/{files.FOLDER}/"):
             return files.answer(self.kept, path.removeprefix(f"/{files.FOLDER}/"), Headers(scope=scope))
         way = page_below(path, self.pages) if scope["method"] in ("GET", "HEAD") else None

@@ -39,26 +39,24 @@ from attention.ui import components, markup, numbers, state
 from attention.ui.files import address_of
 from attention.view import View
 
-__all__ = ["draw", "is_for_sheet", "with_words"]
+__all__ = ["is_for_sheet", "with_words", "written"]
 
-# What is not here needs Streamlit.
-_KINDS = (Fold, Formula, Heading, Notice, Picture, Prose, Proven, Row, Section, Shapes)
 # What sets formulas comes with Streamlit, which sets its own with it.
 _KATEX = next(Path(st.__file__).parent.glob("static/static/js/rehype-katex.*.js")).name
 
 
 def is_for_sheet(block: Block) -> bool:
     """Tell whether a block can be drawn on a sheet, with all that is inside it."""
-    if not isinstance(block, _KINDS) or (isinstance(block, Section) and (block.are_choices or block.is_line)):
+    if type(block) not in _WRITERS or (isinstance(block, Section) and (block.are_choices or block.is_line)):
         return False
     return all(map(is_for_sheet, (each for blocks in inside(block) for each in blocks)))
 
 
-def draw(blocks: Iterable[Block], view: View, key: str) -> None:
-    """Draw blocks on the sheet with this key."""
+def written(blocks: Iterable[Block], view: View, key: str) -> components.Part:
+    """Return the sheet with this key on which blocks are written."""
     sheet = _Sheet(view)
-    written = sheet.all(tuple(blocks))
-    components.mount("sheet", key, {"blocks": written, "katex": f"./static/js/{_KATEX}"}, **sheet.acts)
+    data = {"blocks": sheet.all(tuple(blocks)), "katex": f"./static/js/{_KATEX}"}
+    return components.Part("sheet", key, data, sheet.acts)
 
 
 @dataclass(slots=True)
@@ -66,7 +64,7 @@ class _Sheet:
     """A sheet while it is written: the data of its blocks, and what is done when something on it is pressed."""
 
     view: View
-    acts: dict[str, Callable[[object], None]] = field(default_factory=dict)
+    acts: dict[str, components.Act] = field(default_factory=dict)
 
     def all(self, blocks: Blocks) -> list[dict[str, Any]]:
         return [_WRITERS[type(block)](self, block) for block in blocks]
@@ -117,6 +115,7 @@ def with_words(section: Section) -> Blocks:
     return (*((Prose(html.escape(section.on_paper), "paper"),) if section.on_paper else ()), *section.blocks)
 
 
+# What is not here needs Streamlit.
 _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
     Fold: _Sheet.fold,
     Formula: _Sheet.formula,

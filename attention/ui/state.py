@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state import SessionState
 
 from attention.lesson.opening import first_place
 from attention.messages import message
@@ -28,9 +29,9 @@ from attention.parameters import Context, Parameter, Spot, other_model
 from attention.reading import Reading, recognised
 from attention.settings import AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
 from attention.ui import focus
-from attention.ui.desk import PAGE, Choice, Desk, Offer, Take
+from attention.ui.desk import PAGE, Choice, Desk, Heard, Offer, Take
 from attention.ui.forged import ignore_forged_values
-from attention.ui.glance import look_at_one_value
+from attention.ui.glance import look_at_one_value, see_all_that_is_sent
 from attention.view import View
 
 __all__ = [
@@ -40,12 +41,16 @@ __all__ = [
     "follow",
     "go_to",
     "group",
+    "has_drawn",
+    "imagined",
     "is_new",
     "notices",
     "offer",
+    "offers_for",
     "open_page",
     "open_part",
     "probe",
+    "run_number",
     "seen_with",
     "set",
     "set_all",
@@ -56,6 +61,7 @@ __all__ = [
 
 ignore_forged_values()
 look_at_one_value()
+see_all_that_is_sent()
 
 T = TypeVar("T")
 
@@ -90,6 +96,9 @@ class _Session:
     is_new: bool = True
     # The other page that was chosen.
     way: Page | None = None
+    # What the page would offer for another view, which a browser may have drawn by itself; and the view that it drew.
+    offers_for: Callable[[View], Mapping[str, Take]] = lambda _: {}
+    drawn: View | None = None
     # What such a browser has chosen, and on which page: what it said of how far it had drawn that one.
     late: list[tuple[Choice, str]] = field(default_factory=list)
 
@@ -121,7 +130,7 @@ def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View
     session.desk.begin()
     session.is_open, session.late = True, []
     _mark(PAGE, "before", session)
-    _write_link(session.seen)
+    _write_link(session)
     return session.seen.view
 
 
@@ -142,7 +151,7 @@ def open_part(page: Page, head: Callable[[View], object]) -> View:
         if head(session.seen.view) != before or not session.desk.begin_part():
             st.rerun()
         session.is_open = True
-        _write_link(session.seen)
+        _write_link(session)
     _mark(PAGE, "below", session)
     return session.seen.view
 
@@ -162,6 +171,8 @@ def _take(session: _Session, page: Page, opening: Callable[[View], View] | None)
     with _all_or_nothing(session):
         if is_turned or is_history:
             _follow_link(session.seen, page, models, opening)
+        else:
+            heard = _catch_up(session, heard)
         gone = _leave_what_is_gone(session.seen, models)
         # A link to another page was made before the answers that the browser has not seen.
         _apply(heard.unseen if is_turned else ())
@@ -177,9 +188,23 @@ def _take(session: _Session, page: Page, opening: Callable[[View], View] | None)
         st.switch_page(session.way.file, query_params=taken_along().on(session.way).to_query())
 
 
-def _write_link(seen: _Seen) -> None:
-    if st.query_params.to_dict() != seen.link:
-        st.query_params.from_dict(seen.link)
+def _catch_up(session: _Session, heard: Heard) -> Heard:
+    """Take what a browser has drawn by itself; what was pressed there can only be heard once that is offered here."""
+    drawn = [choice for choice in heard.choices if choice.is_drawn]
+    if not drawn:
+        return heard
+    _apply(drawn)
+    session.desk.offer_presses(session.offers_for(session.seen.view))
+    heard = session.desk.hear(_values(session.desk), _marks())
+    return replace(heard, choices=tuple(choice for choice in heard.choices if not choice.is_drawn))
+
+
+def _write_link(session: _Session) -> None:
+    link = session.seen.link
+    # Where a browser has gone on by itself, Streamlit does not know the link that it shows.
+    if session.drawn is not None or st.query_params.to_dict() != link:
+        st.query_params.from_dict(link)
+    session.drawn = None
 
 
 def go_to(page: Page) -> None:
@@ -332,9 +357,45 @@ def current() -> View:
 
 
 def follow() -> Callable[[], View]:
-    """Return what tells the session's view at any later time, on any thread."""
+    """Return what tells the view that a browser shows at any later time, on any thread."""
     session = _session()
-    return lambda: session.seen.view
+    return lambda: session.drawn or session.seen.view
+
+
+def run_number() -> int:
+    """Return the number of this run of the page."""
+    return _session().desk.run
+
+
+@contextmanager
+def imagined(view: View) -> Iterator[None]:
+    """Be in a session with this view and nothing else, to see what a page offers and shows there."""
+    token = _RUNNING.set(_Session(_Seen(view)))
+    try:
+        yield
+    finally:
+        _RUNNING.reset(token)
+
+
+def offers_for(offers: Callable[[View], Mapping[str, Take]]) -> None:
+    """Say what the page that is being drawn offers for another view, by the keys of the components."""
+    _session().offers_for = offers
+
+
+def has_drawn(kept: SessionState, key: str, said: object, parameter: Parameter[Any]) -> bool:
+    """Tell whether a message only says that a browser has drawn the answer to a press by itself, and remember that.
+
+    ``kept`` is what Streamlit keeps of the session; ``said`` came from a component under this key, and chooses a value
+    of the parameter.
+    """
+    session = kept[_SESSION] if _SESSION in kept else None  # noqa: SIM401 - it has no get()
+    if not isinstance(session, _Session) or not session.desk.is_drawn_now(key, said):
+        return False
+    shown, value = session.drawn or session.seen.view, said["value"]  # type: ignore[index]
+    if not parameter.fits(value, Context(_models(), shown.model)):
+        return False
+    session.drawn = shown.having(parameter, value)
+    return True
 
 
 def notices() -> list[str]:

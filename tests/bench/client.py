@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
+import httpx2
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -111,6 +112,19 @@ class Drawn:
                 yield part, widget_id
 
 
+def _redrawn(element: Any, parts: Mapping[str, Any]) -> Any:
+    """Return an element with the data that a leaf has for it."""
+    if element.WhichOneof("type") != "bidi_component":
+        return element
+    _, key, run = json.loads(element.bidi_component.json)
+    if key not in parts:
+        return element
+    redrawn = type(element)()
+    redrawn.CopyFrom(element)
+    redrawn.bidi_component.json = json.dumps([parts[key], key, run])
+    return redrawn
+
+
 def _walk(blocks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for block in blocks:
         yield block
@@ -131,8 +145,11 @@ class _Line(ClientConnection):
 class Visitor:
     """One person's tab on one page; ``async with Visitor.at(url, …) as visitor``."""
 
-    def __init__(self, connection: _Line, page: str) -> None:
+    def __init__(self, url: str, connection: _Line, page: str) -> None:
+        self._files = httpx2.AsyncClient(base_url=url, trust_env=False, timeout=60)
         self._connection = connection
+        # What the stepper says since a leaf was turned: a browser says it with every message.
+        self._turned: WidgetState | None = None
         self._page = page
         self._page_hash = ""
         self._query = ""
@@ -146,7 +163,7 @@ class Visitor:
         """Connect, and open a page with a link's query; ``visitor.drawn`` is what it drew first."""
         address = url.replace("http", "ws", 1) + STREAM
         connection = await connect(address, max_size=None, proxy=None, create_connection=_Line)
-        visitor = cls(connection, page)
+        visitor = cls(url, connection, page)
         visitor._query = urlencode(query)
         await visitor._rerun(BackMsg())
         return visitor
@@ -158,6 +175,7 @@ class Visitor:
 
     async def close(self) -> None:
         """Close the tab."""
+        await self._files.aclose()
         await self._connection.close()
 
     async def follow(self, **query: str) -> Drawn:
@@ -171,8 +189,32 @@ class Visitor:
         """Go so many steps on, or back, if there are such."""
         (data,) = self.drawn.components("attention_stepper")
         keys = [step["key"] for step in data["steps"]]
-        place = min(max(keys.index(data["current"]) + by, 0), len(keys) - 1)
-        return await self.send("stepper", "choose", keys[place])
+        wanted = keys[min(max(keys.index(data["current"]) + by, 0), len(keys) - 1)]
+        return await self._turn("step", wanted) or await self.send("stepper", "choose", wanted)
+
+    async def _turn(self, name: str, value: str) -> Drawn | None:
+        """Draw the page with another value of a parameter without a run of the app, if that can be had (leaves.js)."""
+        (page,) = self.drawn.components("attention_leaf")
+        if not page["outline"]:
+            return None
+        start = time.perf_counter()
+        answer = await self._files.get(f"/_attention/leaf/{page['page']}/{name}/{value}?{self._query}")
+        seconds = time.perf_counter() - start
+        leaf = answer.json() if answer.is_success else {}
+        if leaf.get("outline") != page["outline"]:
+            return None
+        head = sum(len(each) + len(said) + 4 for each, said in answer.headers.raw)
+        self._query = leaf["link"]
+        drawn = [(part, _redrawn(element, leaf["parts"])) for part, element in self.drawn.placed]
+        self.drawn = Drawn(seconds, head + answer.num_bytes_downloaded, is_part=True, placed=drawn)
+        # Afterwards, the server is told, and does not answer.
+        self._n_presses += 1
+        said = {"choose": {"value": value, "press": self._n_presses, "on": "", "drawn": True}}
+        self._turned = WidgetState(id=self.drawn.widget("stepper"), json_value=json.dumps(said))
+        message = BackMsg()
+        message.rerun_script.widget_states.widgets.append(self._turned)
+        await self._connection.send(message.SerializeToString())
+        return self.drawn
 
     async def send(self, key: str, name: str, value: object) -> Drawn:
         """Send what a component's script sends when something is chosen there, or in a picture on a sheet."""
@@ -192,6 +234,8 @@ class Visitor:
     async def send_state(self, state: WidgetState, part: str | None = None) -> Drawn:
         """Say any value of any widget, in the part of the page where it is, unless another one is given."""
         message = BackMsg()
+        if self._turned is not None and self._turned.id != state.id:
+            message.rerun_script.widget_states.widgets.append(self._turned)
         message.rerun_script.widget_states.widgets.append(state)
         message.rerun_script.fragment_id = self.drawn.part(state.id) if part is None else part
         return await self._rerun(message)

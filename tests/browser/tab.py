@@ -19,8 +19,8 @@ WHILE_RUNNING = '[data-testid="stApp"]:not([data-test-script-state="notRunning"]
 # The scripts of our own pictures arrive after the page has run, and a matrix may turn into the next for a moment.
 IS_DRAWN = """() => {
   const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .sheet .figure')];
-  const sheets = [...document.querySelectorAll('[data-testid=stBidiComponentRegular]')];
-  return !document.querySelector('[data-testid="stSkeleton"]')
+  const sheets = [...document.querySelectorAll('[data-testid=stBidiComponentRegular]:not(.st-key-leaf *)')];
+  return !document.querySelector('[data-testid="stSkeleton"], html[data-turns]')
     && sheets.every(place => place.querySelector('.sheet > *') && !place.querySelector('.formula:empty'))
     && places.every(place => !place.hasAttribute('data-waiting') && place.shadowRoot?.querySelector('.root > *'))
     && !places.some(place => place.shadowRoot.querySelector('[data-turning]'));

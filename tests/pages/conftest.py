@@ -143,8 +143,8 @@ class Shown:
         return stage if key not in pictures and stage.get("name") == name else pictures[key]
 
     def components(self):
-        # Not the lines of controls, which every page has.
-        return [key for key, data in self.pictures.items() if "network" not in data]
+        # Not the lines of controls, which every page has, and nothing without anything to see.
+        return [key for key, data in self.pictures.items() if "network" not in data and key != "leaf"]
 
     def controls(self):
         """The native controls, and the keys of their lines, by their names; those that open under a field too."""

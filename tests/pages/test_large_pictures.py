@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.models import load
-from attention.ui import numbers
+from attention.ui import asked, numbers
 from attention.ui.files import NUMBERS
 
 TEXT = "It was 50 % & more? #1 + ümlaut / 猫"
@@ -19,7 +19,7 @@ def ask(at, method="GET", **headers):
     """Ask as the server does, which reads the path and the query of an address."""
     parts = urlsplit(at)
     path = parts.path.removeprefix(f"./{NUMBERS}/")
-    return numbers.answer(method, path, dict(parse_qsl(parts.query, keep_blank_values=True)), headers)
+    return asked.answer(numbers.give, method, path, dict(parse_qsl(parts.query, keep_blank_values=True)), headers)
 
 
 def recorded(name, text, layer):
@@ -73,8 +73,8 @@ def test_a_page_of_somebody_elses_gets_nothing(open_page):
 
 @given(st.text(max_size=30), st.dictionaries(st.sampled_from(["text", "step", "layer", "cell"]), st.text(max_size=9)))
 def test_whatever_is_asked_for_gets_an_answer(path, link):
-    assert numbers.answer("GET", path, {"model": "toy", **link}, {}).status_code in (404, 410)
-    made_up = numbers.answer("GET", f"step_by_step/main_scores/{path or 'x'}", {"model": "toy", **link}, {})
+    assert asked.answer(numbers.give, "GET", path, {"model": "toy", **link}, {}).status_code in (404, 410)
+    made_up = asked.answer(numbers.give, "GET", f"step_by_step/main_scores/{path or 'x'}", {"model": "toy", **link}, {})
     assert made_up.status_code == 410
 
 

@@ -220,7 +220,7 @@ def test_what_heads_do_their_badges_and_the_current_one_are_sent():
 )
 def test_only_a_head_that_there_is_can_be_chosen(monkeypatch, said, chosen):
     mounted = {}
-    monkeypatch.setattr(ui, "mount", lambda _component, _key, _data, **acts: mounted.update(acts))
+    monkeypatch.setattr(ui, "mount", lambda part: mounted.update(part.acts))
     found = []
     tiles = Tiles.of([random_weights(3, layers=1, heads=n)[0] for n in (3, 2)])
     ui.atlas(atlas(tiles), key="atlas", on_choose=lambda layer, head: found.append((layer, head)))
