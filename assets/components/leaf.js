@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} LeafData
- * @property {string} page its address
+ * @property {string} address where its leaves can be had
  * @property {string} outline what of it no leaf changes; empty if the app has to run for every change
  */
 

@@ -23,7 +23,7 @@ async function turnLeaf(name, value) {
   const root = document.documentElement;
   root.dataset.turns = "";
   try {
-    const address = `./_attention/leaf/${page.page}/${name}/${encodeURIComponent(value)}${location.search}`;
+    const address = `${page.address}/${name}/${encodeURIComponent(value)}${location.search}`;
     const signal = AbortSignal.any([coming.signal, AbortSignal.timeout(LEAF_PATIENCE)]);
     const response = await fetch(new URL(address, document.baseURI), { signal });
     const leaf = response.ok ? await response.json() : null;
@@ -42,7 +42,10 @@ function drawLeaf({ link, parts }) {
   const drawn = document[Symbol.for("attention.drawn")];
   const found = Object.entries(parts).map(([key, data]) => ({ data, root: places.get(key)?.deref() }));
   if (found.some(({ root }) => !(root?.host ?? root)?.isConnected)) return false;
-  history.pushState({}, "", `${location.pathname}${link && "?"}${link}`);
+  // How the page is framed is said in the address, too (https://docs.streamlit.io/deploy: embed your app).
+  const framed = [...new URLSearchParams(location.search)].filter(([name]) => /^embed(_options)?$/i.test(name));
+  const said = [new URLSearchParams(framed).toString(), link].filter(Boolean).join("&");
+  history.pushState({}, "", `${location.pathname}${said && "?"}${said}`);
   for (const { root, data } of found) drawn.get(root).redraw(data);
   return true;
 }

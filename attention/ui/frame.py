@@ -20,6 +20,7 @@ from attention.settings import BESIDE, GUESS, MASK, PART, PRESENT, STEP, WORD, m
 from attention.trace import PARTS, Part
 from attention.ui import components, drawing, markup, model_choice, running, state
 from attention.ui.cache import settle
+from attention.ui.files import LEAVES
 from attention.ui.lines import Line
 from attention.ui.masthead import Second, head_of, is_presented, masthead, no_field, notices
 from attention.view import View
@@ -160,7 +161,8 @@ def _proof(view: View, panes: Sequence[Pane]) -> drawing.Laid:
 def _can_be_turned(view: View, panes: Sequence[Pane], laid: drawing.Laid, look: Mapping[str, bool]) -> None:
     """Let a browser go on to another step by itself (see ``attention.ui.leaf``), where nothing is left to be said."""
     told = "" if state.notices() or not is_quiet(panes) else drawing.outline(laid)
-    components.mount(components.Part("leaf", "leaf", {"page": view.page.address, "outline": told}))
+    data = {"address": f"./{LEAVES}/{view.page.address}", "outline": told}
+    components.mount(components.Part("leaf", "leaf", data))
     state.offers_for(partial(_offered, look))
 
 

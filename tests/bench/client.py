@@ -198,7 +198,7 @@ class Visitor:
         if not page["outline"]:
             return None
         start = time.perf_counter()
-        answer = await self._files.get(f"/_attention/leaf/{page['page']}/{name}/{value}?{self._query}")
+        answer = await self._files.get(f"{page['address']}/{name}/{value}?{self._query}")
         seconds = time.perf_counter() - start
         leaf = answer.json() if answer.is_success else {}
         if leaf.get("outline") != page["outline"]:

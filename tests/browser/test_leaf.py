@@ -76,6 +76,15 @@ def test_a_page_that_a_run_draws_as_it_drew_it_before_is_drawn_anew(opened):
     expect(opened.current_step).to_contain_text("Scores")
 
 
+def test_a_page_in_a_frame_stays_as_it_is_framed(tab):
+    tab.go(embed="true", model="toy", text=SENTENCE, step="scores")
+    press(tab, "ArrowRight").expect_query(embed="true", model="toy", text=SENTENCE, step="scale")
+    n_pages = tab.page.evaluate("history.length")
+    tab.matrix("scaled").click(2, 1)
+    tab.expect_query(embed="true", model="toy", text=SENTENCE, step="scale", word="2", cell="scaled-2-1")
+    assert tab.page.evaluate("history.length") == n_pages + 1
+
+
 def test_presses_in_quick_succession_all_count(opened):
     for _ in range(4):
         press(opened, "ArrowRight")
