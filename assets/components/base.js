@@ -48,6 +48,11 @@ function setAttribute(element, name, value) {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
+/** Say something in an element; what is said there already is left alone, so that nothing has to be laid out anew. */
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 /** What a person can see of a label: white space alone would look like nothing at all. */
 function visible(label) {
   return label.trim() === "" ? "␣" : label;

@@ -86,7 +86,7 @@ function arrange(state, parent, blocks) {
     counts[block.kind] = (counts[block.kind] ?? 0) + 1;
     const name = block.key ? `${block.kind} ${block.key}` : `${block.kind} ${counts[block.kind]}`;
     const element = before.get(name) ?? KINDS[block.kind].build(block);
-    element.dataset.block = name;
+    setAttribute(element, "data-block", name);
     before.delete(name);
     return element;
   });
@@ -235,7 +235,7 @@ function buildFold(block) {
 function drawFold(element, block, state) {
   const [title, inside] = element.children;
   const part = parts.get(element);
-  if (title.textContent !== block.title) title.textContent = block.title;
+  setText(title, block.title);
   // It opens at once; what is in it may be on its way, and nothing but an answer shuts it.
   if (part.isOpen !== block.isOpen) element.open = part.isOpen = block.isOpen;
   title.onclick = () => send(state.setStateValue, `${block.key}.open`, !element.open);

@@ -74,15 +74,15 @@ function draw(state) {
   data.steps.forEach(({ name }, index) => {
     const button = list.children[index].firstChild;
     const [number, text] = button.children;
-    number.textContent = String(index + 1);
-    text.textContent = name;
-    button.className = index < current ? "done" : index === current ? "current" : "ahead";
+    setText(number, String(index + 1));
+    setText(text, name);
+    setAttribute(button, "class", index < current ? "done" : index === current ? "current" : "ahead");
     setAttribute(button, "aria-current", index === current ? "step" : null);
     setAttribute(button, "title", name);
   });
   const following = data.steps[current + 1];
-  back.word.textContent = message("Back");
-  next.word.textContent = following ? message("Next: {step}", { step: following.name }) : message("Last step");
+  setText(back.word, message("Back"));
+  setText(next.word, following ? message("Next: {step}", { step: following.name }) : message("Last step"));
   back.disabled = current === 0;
   next.disabled = !following;
 }

@@ -12,7 +12,9 @@ import streamlit as st
 from attention.address import Address
 from attention.content.guess import Asked
 from attention.content.pane import Pane, missing
+from attention.figures.buttons import Button, Buttons
 from attention.figures.matrix import Cell
+from attention.figures.touch import Parts
 from attention.lesson.compare import COMPARE, Comparison, Side, changes_picture, side_of, tell, tell_changes
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
@@ -142,6 +144,8 @@ def show(view: View, panes: list[Pane]) -> None:
     addresses = [pane.address for pane in panes if pane.address is not None]
     for pane in panes:
         drawing.draw(missing(pane.reason), drawing.Source(view), f"{pane.name}_missing")
+    if scenes and not view.beside and not view.versus:
+        _offer_pairs()
     if len(scenes) < 2:
         return
     comparison = Comparison(*_sides(scenes, are_models=view.beside))
@@ -243,6 +247,16 @@ def _choose_head(cell: Cell) -> None:
 def _take_compared(are_models: bool) -> None:
     state.set(BESIDE, are_models)
     state.set(CELL, None)
+
+
+def _offer_pairs() -> None:
+    """Draw the pairs of examples where there is nothing to compare yet."""
+    row = tuple(Button(_shortly(each), parts={"pair": str(index)}) for index, each in enumerate(_EXAMPLES))
+    components.figure(Buttons(message("Pairs to compare"), row), key="pairs", take=_take_pair)
+
+
+def _take_pair(parts: Parts) -> None:
+    _take_example(int(str(parts["pair"])))
 
 
 def _take_example(index: int) -> None:

@@ -121,3 +121,13 @@ def test_a_sentence_that_is_let_go_stays_so_on_coming_back(opened):
     tab.to_page("Compare")
     tab.expect_query(model="toy", text="One two", versus="")
     expect(field).to_have_value("")
+
+
+def test_with_one_sentence_alone_pairs_are_a_press_away(tab):
+    tab.go("compare", text="The owl sleeps")
+    expect(tab.notices).to_have_text("Type a second sentence above, or choose one of the pairs of examples.")
+    pairs = tab.page.get_by_role("group", name="Pairs to compare")
+    pairs.get_by_role("button", name="The river bank was wet").click()
+    tab.expect_query(text="The river bank was wet", versus="The central bank was rich")
+    expect(tab.notices).to_have_count(0)
+    expect(pairs).to_have_count(0)
