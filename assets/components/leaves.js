@@ -4,6 +4,10 @@
 const LEAF = Symbol.for("attention.leaf");
 /** In milliseconds: longer than a leaf takes that is to be had, shorter than anybody waits without a sign. */
 const LEAF_PATIENCE = 1_500;
+/** Pictures are drawn by then. */
+const LEAF_REST = 150;
+/** A leaf that was fetched ahead is not kept for longer: the server's models may change. */
+const LEAF_AGE = 60_000;
 
 /** Whether the app runs, or a press is on its way to it: then what the page shows is about to change. */
 function isRunning() {
@@ -13,9 +17,12 @@ function isRunning() {
 
 /**
  * Draw the page with another value of a parameter, if there is such a leaf.
+ * @param {string} name the parameter
+ * @param {string} value
+ * @param {string} [following] the value that is likely to be wanted after it, whose leaf is fetched ahead
  * @returns {Promise<boolean | null>} whether it is drawn; if not, the app has to run for it. Nothing, if overtaken.
  */
-async function turnLeaf(name, value) {
+async function turnLeaf(name, value, following) {
   const page = document[LEAF];
   page?.coming?.abort();
   if (!page?.outline || isRunning()) return false;
@@ -23,18 +30,45 @@ async function turnLeaf(name, value) {
   const root = document.documentElement;
   root.dataset.turns = "";
   try {
-    const address = `${page.address}/${name}/${encodeURIComponent(value)}${location.search}`;
-    const signal = AbortSignal.any([coming.signal, AbortSignal.timeout(LEAF_PATIENCE)]);
-    const response = await fetch(new URL(address, document.baseURI), { signal });
-    const leaf = response.ok ? await response.json() : null;
+    const leaf = await leafAt(page, leafAddress(page, name, value), coming.signal);
     if (page.coming !== coming) return null;
-    return leaf !== null && document[LEAF] === page && leaf.outline === page.outline && !isRunning() && drawLeaf(leaf);
+    const fits = leaf?.outline === page.outline && document[LEAF] === page && !isRunning();
+    if (!fits || !drawLeaf(leaf)) return false;
+    if (following) fetchAhead(page, name, following);
+    return true;
   } catch {
     // Where another leaf is wanted meanwhile, this one is not; otherwise the server is slow, or out of reach.
     return page.coming === coming ? false : null;
   } finally {
     if (page.coming === coming) delete root.dataset.turns;
   }
+}
+
+function leafAddress(page, name, value) {
+  return new URL(`${page.address}/${name}/${encodeURIComponent(value)}${location.search}`, document.baseURI).href;
+}
+
+/** The leaf at an address, or null; whoever goes on in the same direction finds it here already. */
+async function leafAt(page, address, signal) {
+  const { ahead } = page;
+  const isHere = ahead?.address === address && performance.now() - ahead.since < LEAF_AGE;
+  const found = isHere ? await ahead.leaf : null;
+  return found ?? fetchLeaf(address, AbortSignal.any([signal, AbortSignal.timeout(LEAF_PATIENCE)]));
+}
+
+async function fetchLeaf(address, signal) {
+  const response = await fetch(address, { signal });
+  return response.ok ? response.json() : null;
+}
+
+function fetchAhead(page, name, value) {
+  clearTimeout(page.rest);
+  page.rest = setTimeout(() => {
+    if (document[LEAF] !== page || isRunning()) return;
+    const address = leafAddress(page, name, value);
+    const leaf = fetchLeaf(address, AbortSignal.timeout(LEAF_PATIENCE)).catch(() => null);
+    page.ahead = { address, leaf, since: performance.now() };
+  }, LEAF_REST);
 }
 
 function drawLeaf({ link, parts }) {

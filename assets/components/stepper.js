@@ -57,10 +57,12 @@ function shown({ data, wish }) {
 
 function choose(state, index) {
   const step = state.data.steps[index];
-  if (!step || index === shown(state)) return;
+  const before = shown(state);
+  if (!step || index === before) return;
   state.wish.ask(step.key, () => draw(state));
   draw(state);
-  turnLeaf("step", step.key).then((isTurned) => {
+  const following = state.data.steps[index + Math.sign(index - before)]?.key;
+  turnLeaf("step", step.key, following).then((isTurned) => {
     if (isTurned !== null) send(state.setStateValue, "choose", step.key, isTurned);
   });
 }

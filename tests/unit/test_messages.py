@@ -162,7 +162,7 @@ def literals(script):
             yield text
 
 
-SCRIPTS = sorted({"asking", "base", *assets.COMPONENTS}.union(*assets.COMPONENTS.values()))
+SCRIPTS = sorted({"base", "in_app", *assets.COMPONENTS}.union(*assets.COMPONENTS.values()))
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
