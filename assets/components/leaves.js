@@ -30,9 +30,12 @@ async function turnLeaf(name, value, following) {
   const root = document.documentElement;
   root.dataset.turns = "";
   try {
-    const leaf = await leafAt(page, leafAddress(page, name, value), coming.signal);
+    const address = leafAddress(page, name, value);
+    const leaf = await leafAt(page, address, coming.signal);
     if (page.coming !== coming) return null;
-    const fits = leaf?.outline === page.outline && document[LEAF] === page && !isRunning();
+    // A run that has ended meanwhile shows in the link at once, and in what is drawn a moment later.
+    const isSame = document[LEAF] === page && leafAddress(page, name, value) === address;
+    const fits = leaf?.outline === page.outline && isSame && !isRunning();
     if (!fits || !drawLeaf(leaf)) return false;
     if (following) fetchAhead(page, name, following);
     return true;

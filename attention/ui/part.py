@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterator
 
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.app_session import AppSession
 
 __all__ = ["run_what_is_needed"]
 
@@ -29,12 +29,21 @@ def run_what_is_needed() -> None:
 
 def _request_what_is_needed(self: AppSession, client_state: ClientState | None) -> None:
     if client_state is not None:
-        is_idle = self._state is AppSessionState.APP_NOT_RUNNING
+        is_idle = _is_idle(self)
         if is_idle and any(_has_drawn(self, said) for said in _chosen(client_state)):
             return
         if client_state.fragment_id and not (is_idle and self.has_fragment(client_state.fragment_id)):
             client_state.fragment_id = ""
     _request(self, client_state)
+
+
+def _is_idle(session: AppSession) -> bool:
+    """Tell whether no run is asked for, and all that the last one drew is sent.
+
+    When a part begins to run, Streamlit drops what of it was not sent yet; after a run of the page, the browser would
+    take that part for gone, and make it anew.
+    """
+    return session._scriptrunner is None and session._browser_queue.is_empty()
 
 
 def _has_drawn(session: AppSession, said: object) -> bool:

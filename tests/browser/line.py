@@ -16,6 +16,7 @@ class Line:
         self.socket = None
         self.held = None
         page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
+        page.route(re.compile("/_attention/leaf/"), self._give)
 
     def _connect(self, socket):
         self.socket = socket
@@ -28,6 +29,11 @@ class Line:
             self.socket.send(message)
         else:
             self.held.append(message)
+
+    def _give(self, route):
+        # One that is held back is never wanted later: the page has asked in another way by then.
+        if self.held is None:
+            route.continue_()
 
     def hold(self):
         """From now on, the page hears nothing."""
