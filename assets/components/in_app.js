@@ -5,7 +5,7 @@
  * @param {string} address from the page
  * @returns {Promise<ArrayBuffer | null>} what lies there; nothing, if it cannot be had
  */
-async function ask(address) {
+export async function ask(address) {
   try {
     const response = await fetch(new URL(address, document.baseURI));
     return response.ok ? await response.arrayBuffer() : null;
