@@ -6,25 +6,36 @@ as after a restart. Here every press interrupts, and none is lost.
 And a press whose answer the browser has drawn by itself (:mod:`attention.ui.leaf`) runs nothing: it travels on with
 every later message, and is taken together with the next one (:mod:`attention.ui.state`).
 
-There is no public way to do this, so this patches a private function of the pinned version.
+There is no public way to do this, so this patches two private functions of the pinned version.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 
 __all__ = ["run_what_is_needed"]
 
 _request = AppSession.request_rerun
+_handle = AppSession._handle_scriptrunner_event_on_event_loop
+# Whether a session was asked for a run that has not ended; its own state turns only when the run has begun.
+_ASKED = "_attention_asked"
+_ENDS = (
+    ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS,
+    ScriptRunnerEvent.SCRIPT_STOPPED_WITH_COMPILE_ERROR,
+    ScriptRunnerEvent.FRAGMENT_STOPPED_WITH_SUCCESS,
+)
 
 
 def run_what_is_needed() -> None:
     """Let a press run the whole page, unless the session is idle: then its part of the page, or nothing."""
     AppSession.request_rerun = _request_what_is_needed  # type: ignore[method-assign]
+    AppSession._handle_scriptrunner_event_on_event_loop = _note_the_end  # type: ignore[method-assign]
 
 
 def _request_what_is_needed(self: AppSession, client_state: ClientState | None) -> None:
@@ -35,15 +46,25 @@ def _request_what_is_needed(self: AppSession, client_state: ClientState | None) 
         if client_state.fragment_id and not (is_idle and self.has_fragment(client_state.fragment_id)):
             client_state.fragment_id = ""
     _request(self, client_state)
+    vars(self)[_ASKED] = True
+
+
+def _note_the_end(self: AppSession, sender: Any, event: ScriptRunnerEvent, *arguments: Any, **others: Any) -> None:
+    is_current = sender is self._scriptrunner
+    _handle(self, sender, event, *arguments, **others)
+    if is_current and event in _ENDS:
+        vars(self)[_ASKED] = False
 
 
 def _is_idle(session: AppSession) -> bool:
-    """Tell whether no run is asked for, and all that the last one drew is sent.
+    """Tell whether no run is asked for or under way, and all that the last one drew is sent.
 
     When a part begins to run, Streamlit drops what of it was not sent yet; after a run of the page, the browser would
     take that part for gone, and make it anew.
     """
-    return session._scriptrunner is None and session._browser_queue.is_empty()
+    is_asked = session._scriptrunner is not None and vars(session).get(_ASKED, False)
+    is_running = session._state is not AppSessionState.APP_NOT_RUNNING
+    return not (is_asked or is_running) and session._browser_queue.is_empty()
 
 
 def _has_drawn(session: AppSession, said: object) -> bool:
