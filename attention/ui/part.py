@@ -1,12 +1,13 @@
 """A press in a part of a page runs that part alone, if nothing else runs; otherwise it runs the page.
 
 Streamlit lets such a press wait until what runs has ended, and ignores one in a part of which the server does not know,
-as after a restart. Here every press interrupts, and none is lost.
+as after a restart. Here every press interrupts, and none is lost, not even one whose run had not begun. What asks for a
+run by itself, as a bar does that follows something, interrupts nothing: it asks again.
 
 And a press whose answer the browser has drawn by itself (:mod:`attention.ui.leaf`) runs nothing: it travels on with
 every later message, and is taken together with the next one (:mod:`attention.ui.state`).
 
-There is no public way to do this, so this patches two private functions of the pinned version.
+There is no public way to do this, so this patches two private functions, and calls one, of the pinned version.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType, _coalesce_widget_states
 
 __all__ = ["run_what_is_needed"]
 
@@ -43,8 +45,12 @@ def _request_what_is_needed(self: AppSession, client_state: ClientState | None) 
         is_idle = _is_idle(self)
         if is_idle and any(_has_drawn(self, said) for said in _chosen(client_state)):
             return
+        if client_state.is_auto_rerun and not is_idle:
+            return
         if client_state.fragment_id and not (is_idle and self.has_fragment(client_state.fragment_id)):
             client_state.fragment_id = ""
+        if not client_state.fragment_id:
+            _take_over(self, client_state)
     _request(self, client_state)
     vars(self)[_ASKED] = True
 
@@ -54,6 +60,20 @@ def _note_the_end(self: AppSession, sender: Any, event: ScriptRunnerEvent, *argu
     _handle(self, sender, event, *arguments, **others)
     if is_current and event in _ENDS:
         vars(self)[_ASKED] = False
+
+
+def _take_over(session: AppSession, client_state: ClientState) -> None:
+    """Add what was pressed for a run that has not begun: Streamlit stops that run, and a button would be forgotten."""
+    if session._scriptrunner is None:
+        return
+    requests = session._scriptrunner._requests
+    with requests._lock:
+        if requests._state is ScriptRequestType.RERUN:
+            both = _coalesce_widget_states(requests._rerun_data.widget_states, client_state.widget_states)
+            # Otherwise it could begin meanwhile, and the press would count twice.
+            requests._state = ScriptRequestType.STOP
+            if both is not None:
+                client_state.widget_states.CopyFrom(both)
 
 
 def _is_idle(session: AppSession) -> bool:

@@ -240,18 +240,28 @@ class Visitor:
         message.rerun_script.fragment_id = self.drawn.part(state.id) if part is None else part
         return await self._rerun(message)
 
-    async def _rerun(self, message: BackMsg) -> Drawn:
-        request = message.rerun_script
-        request.query_string = self._query
-        request.page_script_hash = self._page_hash
-        request.page_name = "" if self._page_hash else self._page
-        request.cached_message_hashes.extend(self._kept)
+    async def press(self, key: str, *then: BackMsg) -> Drawn:
+        """Press a button, and send other messages at once."""
+        message = BackMsg()
+        widget = self.drawn.widget(key)
+        message.rerun_script.widget_states.widgets.append(WidgetState(id=widget, trigger_value=True))
+        message.rerun_script.fragment_id = self.drawn.part(widget)
+        return await self._rerun(message, *then)
+
+    async def _rerun(self, *messages: BackMsg) -> Drawn:
+        for message in messages:
+            request = message.rerun_script
+            request.query_string = self._query
+            request.page_script_hash = self._page_hash
+            request.page_name = "" if self._page_hash else self._page
+            request.cached_message_hashes.extend(self._kept)
         drawn = Drawn()
-        data = message.SerializeToString()
+        sent = [message.SerializeToString() for message in messages]
 
         before = self._connection.n_bytes
         start = time.perf_counter()
-        await self._connection.send(data)
+        for data in sent:
+            await self._connection.send(data)
         received = []
         while True:
             data = await self._connection.recv()
