@@ -164,7 +164,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A control that belongs to the content: a choice of options (a drop-down list if ``is_list``), or a switch."""
+    """A control that belongs to the content: a choice of options (a drop-down list if ``is_list``), or a switch.
+
+    A label that ``is_silent`` is heard, but not seen.
+    """
 
     key: str
     parameter: Parameter[Any]
@@ -174,7 +177,7 @@ class Setting:
     is_list: bool = False
     is_off: bool = False
     help: str = ""
-    width: int | None = None
+    is_silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,12 @@ class Panels:
     options: tuple[Option, ...]
     contents: Mapping[Any, Blocks]
     is_labelled: bool = False
+
+    @property
+    def choice(self) -> Setting:
+        """The control by which one of them is opened."""
+        silent = not self.is_labelled
+        return Setting(self.key, self.parameter, self.label, self.value, self.options, is_silent=silent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,15 +233,13 @@ class Row:
 class Section:
     """Blocks that belong together; with a visible frame if ``is_framed``, side by side if ``is_line``.
 
-    If they ``are_choices``, they may be pressed in quick succession, before the page is redrawn. ``on_paper`` says in
-    words what is chosen, for a file without controls.
+    ``on_paper`` says in words what is chosen, for a file without controls.
     """
 
     key: str
     blocks: Blocks
     is_framed: bool = False
     is_line: bool = False
-    are_choices: bool = False
     on_paper: str = ""
 
 

@@ -135,7 +135,7 @@ const SENT = Symbol.for("attention.sent");
 
 /** The number of the page that is drawn whole, which Python puts where nobody sees it; empty before the first. */
 function drawnPage() {
-  return document.querySelector(".st-key-drawn_after_page input")?.value ?? "";
+  return document.querySelector(".st-key-drawn_after input")?.value ?? "";
 }
 
 /**

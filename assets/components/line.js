@@ -2,12 +2,13 @@
 
 /**
  * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
- * @typedef {{label: string, current?: boolean, page?: string, act?: "copy" | "file"}} Item a page, or what is done
+ * @typedef {{label: string, current?: boolean, page?: string, file?: string, act?: "copy"}} Item a page, a file, or
+ *   what is done
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
- * @typedef {{kind: "list", name: string, label: string, options: string[], values: string[], value: string,
- *   help: string, silent: boolean, page?: string, pageLabel?: string}} List
- * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string}} Switch
+ * @typedef {{kind: "list" | "choice", name: string, label: string, options: string[], values: string[], value: string,
+ *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice has all its options in sight
+ * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string, off: boolean}} Switch
  * @typedef {object} LineData
  * @property {string} title the page's, where nothing else on it says which one it is; else empty
  * @property {{label: string, controls: (Menu | Field | List | Switch)[]}[]} groups each is one stop of the Tab key
@@ -103,6 +104,14 @@ const MAKERS = {
     };
     return made;
   },
+  choice(state) {
+    const element = make("div", "control choice");
+    const made = { element, name: make("span", "label"), box: make("div", "options"), told: make("bdi", "told") };
+    made.box.setAttribute("role", "radiogroup");
+    element.append(made.name, made.box, made.told);
+    made.box.onchange = ({ target }) => choose(state, made, made.data.values[Number(target.dataset.index)]);
+    return made;
+  },
   switch(state) {
     const element = make("label", "control");
     const made = { element, box: make("input"), name: make("span", "label") };
@@ -140,20 +149,46 @@ const UPDATERS = {
     setAttribute(made.element, "title", data.help || null);
     setAttribute(list, "aria-description", data.help || null);
   },
+  choice(_, made, value) {
+    const { box, data } = made;
+    const written = JSON.stringify(data.options);
+    if (written !== made.written) box.replaceChildren(...data.options.map((label, index) => optionOf(made, label, index)));
+    made.written = written;
+    [...box.querySelectorAll("input")].forEach((input, index) => (input.checked = data.values[index] === value));
+    made.told.textContent = data.options[data.values.indexOf(value)] ?? "";
+    made.name.textContent = data.label;
+    setAttribute(made.name, "data-silent", data.silent ? "" : null);
+    setAttribute(made.element, "title", data.help || null);
+    setAttribute(box, "aria-label", data.label);
+    setAttribute(box, "aria-description", data.help || null);
+  },
   switch(_, made, value) {
     made.box.checked = value;
+    made.box.disabled = made.data.off;
     made.name.textContent = made.data.label;
     setAttribute(made.element, "title", made.data.help || null);
     setAttribute(made.element, "data-on", value ? "" : null);
   },
   button(_, made, value) {
     made.element.textContent = made.data.label;
+    made.element.disabled = made.data.off;
     setAttribute(made.element, "aria-pressed", String(value));
     setAttribute(made.element, "title", made.data.help || null);
   },
   menu: updateMenu,
   field: updateField,
 };
+
+/** One of several options abreast: a button to look at, and to the keyboard what it is. */
+function optionOf(made, label, index) {
+  const element = make("label", "option");
+  const input = make("input");
+  input.type = "radio";
+  input.name = made.data.name;
+  input.dataset.index = String(index);
+  element.append(input, make("bdi", "", label));
+  return element;
+}
 
 function show({ list, told, data }, value) {
   list.selectedIndex = data.values.indexOf(value);
@@ -195,10 +230,12 @@ function updateMenu(_, made) {
 
 function itemOf(item, index) {
   const element = make("li");
-  const way = make(item.page === undefined ? "button" : "a", "", item.label);
+  const address = item.page === undefined ? item.file : `./${item.page}`;
+  const way = make(address === undefined ? "button" : "a", "", item.label);
   way.dataset.index = String(index);
-  if (item.page === undefined) way.type = "button";
-  else way.href = `./${item.page}`;
+  if (address === undefined) way.type = "button";
+  else way.href = address;
+  if (item.file !== undefined) way.download = item.file.split("/").at(-1);
   if (item.current) way.setAttribute("aria-current", "page");
   // The browser moves the focus there before the next key is heard.
   if (index === 0) way.autofocus = true;
@@ -217,14 +254,11 @@ function press(state, made, event) {
     event.preventDefault();
     made.panel.togglePopover(false);
     state.send("page", item.page);
-  } else if (item.act === "copy") void share(state, made, way, item);
-  else fileOf(made);
-}
-
-/** Streamlit makes and sends the file; its own button stays out of sight. */
-function fileOf(made) {
-  document.querySelector(".st-key-page_file button")?.click();
-  made.panel.togglePopover(false);
+  } else if (item.file !== undefined) {
+    // It is made of what the page shows now.
+    way.href = item.file + location.search;
+    made.panel.togglePopover(false);
+  } else void share(state, made, way, item);
 }
 
 /** A panel that lies over the page, under what opens it. */

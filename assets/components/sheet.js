@@ -168,7 +168,27 @@ const KINDS = {
   section: { build: buildSection, draw: drawSection },
   row: { build: () => make("div", "columns"), draw: drawRow },
   picture: { build: buildPicture, draw: drawPicture },
+  way: { build: (block) => make("a", `way st-key-${block.key}`), draw: drawWay },
+  file: {
+    build: () => make("a", "file"),
+    draw: (element, block) => {
+      element.textContent = block.text;
+      element.href = block.address;
+      element.download = block.file;
+    },
+  },
 };
+
+/** A plain click on a way to another page stays in the session; any other one is the browser's. */
+function drawWay(element, block, state) {
+  element.textContent = block.text;
+  element.href = block.address;
+  element.onclick = (event) => {
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    send(state.setStateValue, `${block.key}.go`, true);
+  };
+}
 
 /** In the colours of the page: pictures, and what may hold some. */
 const PAINTED = new Set(["fold", "picture", "row", "section"]);
@@ -249,6 +269,7 @@ function buildSection(block) {
 }
 
 function drawSection(element, block, state) {
+  element.hidden = !block.blocks.length;
   setAttribute(element.firstChild, "data-holds", [...heldIn(block.blocks)].join(" "));
   arrange(state, element.firstChild, block.blocks);
 }

@@ -92,12 +92,11 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
             "look",
             (
                 Setting("sort", SORT, message("Sort by"), sort, sortings),
-                Setting("hide", HIDE, message("Hide"), view.look.hide, hides, is_list=True, width=230),
+                Setting("hide", HIDE, message("Hide"), view.look.hide, hides, is_list=True),
                 Setting("words", WORDS, message("Whole words"), view.look.words),
                 renormalise,
             ),
             is_line=True,
-            are_choices=True,
         ),
     )
 

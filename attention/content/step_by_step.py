@@ -75,7 +75,9 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     # A map has the heads already; on paper, there is none.
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
     extras = [block for extra in EXTRAS if extra.name in step.extras for block in extra.content(view, panes, whole)]
-    return (*asked.content(), *body, *grids, *alignment(panes), *over_picture(panes), *extras)
+    # It is there for every step, so that one may become another one where it stands.
+    under = Section("under", (*grids, *alignment(panes), *over_picture(panes), *extras))
+    return (*asked.content(), *body, under)
 
 
 def asks_for_tokens(view: View, panes: Sequence[Pane]) -> bool:
@@ -92,7 +94,8 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     head = Section("present_head", tuple(block for each in shown for block in (*each.heading(), *each.formula())))
     if asked.is_open:
         return (Section("present", (head, *asked.content())),)
-    pictures = tuple(block for each in shown for block in each.main_picture())
+    # In front of a room there are no controls.
+    pictures = tuple(block for each in shown for block in each.main_picture() if not isinstance(block, Setting))
     told = Section("present_words", tuple(block for each in shown for block in each.in_short()))
     place = "present_wide" if any(map(_is_wide, pictures)) else "present_picture"
     plan = tuple(block for pane in panes[:1] if view[MAP] for block in on_map(view, pane))
@@ -309,7 +312,7 @@ def _numbered(label: str, parameter: Parameter[int | None], count: int, value: i
     options = tuple(
         Option(index, message("{number} of {count}", number=index + 1, count=count)) for index in range(count)
     )
-    return Setting(parameter.name, parameter, label, value, options, is_list=True, width=110)
+    return Setting(parameter.name, parameter, label, value, options, is_list=True)
 
 
 def _product(pictures: Sequence[Block]) -> list[Block]:

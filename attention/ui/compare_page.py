@@ -77,7 +77,7 @@ def controls(view: View, panes: list[Pane]) -> None:
     line = Line("context", title=view.page.title).group(message("What is looked at"))
     if view.page.is_for(get_info(view.model)):
         labels = (message("two sentences"), message("two models"))
-        line.list(BESIDE, message("Compare"), (False, True), labels, take=_take_compared, completes_title=True)
+        line.list(BESIDE, message("Compare"), (False, True), labels, take=_take_compared, is_silent=True)
     # Until one is chosen, the head follows from the two sentences: both are chosen together.
     frame.add_controls(line, view, panes, with_beside=False, with_word=False, with_parts=False, is_one_place=True)
     line.draw()
@@ -143,7 +143,7 @@ def show(view: View, panes: list[Pane]) -> None:
     scenes = [pane.scene for pane in panes if pane.scene is not None]
     addresses = [pane.address for pane in panes if pane.address is not None]
     for pane in panes:
-        drawing.draw(missing(pane.reason), drawing.Source(view), f"{pane.name}_missing")
+        drawing.draw(missing(pane.reason), view, f"{pane.name}_missing")
     if scenes and not view.beside and not view.versus:
         _offer_pairs()
     if len(scenes) < 2:
@@ -155,7 +155,7 @@ def show(view: View, panes: list[Pane]) -> None:
     info = scenes[0].info
     for name in filter(None, (info.build.of_heads, "" if view.beside else info.build.of_changes)):
         markup.prose(lesson(name, model=word(info.name)))
-    drawing.draw(asked.content(), drawing.Source(view), "asked")
+    drawing.draw(asked.content(), view, "asked")
     first, second, difference = comparison.pictures(selected)
     left, right = st.columns(2, gap="large")
     with left:

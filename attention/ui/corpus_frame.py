@@ -53,7 +53,7 @@ def load(info: ModelInfo) -> Model | None:
     model = load_or_reason(info)
     if not isinstance(model, ModelUnavailableError):
         return model
-    drawing.draw(missing(model), drawing.Source(state.current()))
+    drawing.draw(missing(model), state.current())
     return None
 
 
@@ -124,7 +124,7 @@ def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
 def finish(name: str, difference: Difference, largest_row_error: float) -> None:
     """Draw the proof for everything that was run."""
     proof = Proof.of_outputs(difference, largest_row_error)
-    drawing.draw((Proven((proof_line(name, proof),)),), drawing.Source(state.current()))
+    drawing.draw((Proven((proof_line(name, proof),)),), state.current())
     settle()
 
 

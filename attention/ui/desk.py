@@ -1,11 +1,11 @@
 """Which of the values that a browser sends are choices: a protocol between a page and its browser, without Streamlit.
 
-With every press a browser sends the values of all widgets as it knows them. People press faster than answers come,
-so a message may come from a page that is drawn anew just then, and its values may be those of before. To tell what
-was chosen from what is only repeated, each run of a page has a number. Before a group of widgets and after it, the page
-draws that number, and the browser says both with every message: what was drawn at the number *after* a group is whole,
-and what comes later, up to the number *before* it, is on its way. A value is a choice if it differs from what the
-browser said before, from what it was told to show since, and from what is just on its way.
+With every press a browser sends the values of all widgets as it knows them. People press faster than answers come, so a
+message may come from a page that is drawn anew just then, and its values may be those of before. To tell what was
+chosen from what is only repeated, each run of a page has a number. At its beginning and at its end, the page draws that
+number, and the browser says both with every message: what was drawn at the number at the end is whole, and what comes
+later, up to the number at the beginning, is on its way. A value is a choice if it differs from what the browser said
+before, from what it was told to show since, and from what is just on its way.
 
 A message may be dropped when the next one overtakes it. Nothing is lost by that: values travel with every message,
 and count against the last message that was taken whole (``commit``). And what the browser shows already is not said
@@ -19,10 +19,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
-__all__ = ["PAGE", "Choice", "Desk", "Drawn", "Heard", "Offer", "Take"]
+__all__ = ["Choice", "Desk", "Drawn", "Heard", "Offer", "Take"]
 
-# The group of all that belongs to no other one.
-PAGE = "page"
 # So many runs are remembered of which the browser has not said that it has drawn them.
 MAX_RUNS = 64
 
@@ -34,17 +32,15 @@ _NOTHING = object()
 class Offer:
     """What a page offers to choose: the value that it shows, and what takes another one.
 
-    A press is an event and shows no value. It says on which page it was made. ``options`` stands for what there is to
-    choose from; ``is_said`` tells whether the browser is told to show the value, or does so already. A widget that
-    ``keeps`` its value is never told: ``value`` is what it begins with.
+    A press is an event and shows no value. It says on which page it was made. ``is_said`` tells whether the
+    browser is told to show the value, or does so already. A widget that ``keeps`` its value is never told: ``value`` is
+    what it begins with.
     """
 
     value: Any
     take: Take
     is_press: bool = False
     keeps: bool = False
-    options: object = None
-    group: str = PAGE
     is_said: bool = True
 
 
@@ -64,7 +60,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How far a browser has drawn a group of widgets: the run that is whole, and the last one that is begun."""
+    """How far a browser has drawn the page: the run that is whole, and the last one that is begun."""
 
     whole: int = 0
     begun: int = 0
@@ -72,19 +68,15 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a message says: the values, how far each group is drawn, and the choices among the values.
+    """What a message says: the values, how far the page is drawn, and the choices among the values.
 
     ``unseen`` are choices that were taken before, of which the browser had not seen the answer.
     """
 
     said: Mapping[str, Any] = field(default_factory=dict)
-    drawn: Mapping[str, Drawn] = field(default_factory=dict)
+    drawn: Drawn = field(default_factory=Drawn)
     choices: tuple[Choice, ...] = ()
     unseen: tuple[Choice, ...] = ()
-
-    def of(self, group: str) -> Drawn:
-        """Return how far a group is drawn; nothing of it, if nothing was said."""
-        return self.drawn.get(group, Drawn())
 
 
 class Desk:
@@ -93,7 +85,6 @@ class Desk:
     def __init__(self) -> None:
         """Begin with nothing shown."""
         self.run = 0
-        self.group = PAGE
         self._shown: dict[int, dict[str, Offer]] = {0: {}}
         self._heard = Heard()
         # The first run of the page that is open: a browser draws all widgets of another page anew.
@@ -110,7 +101,6 @@ class Desk:
     def begin(self) -> int:
         """Begin a run of the page and return its number."""
         self.run += 1
-        self.group = PAGE
         self._head = None
         self._shown[self.run] = {}
         for run in [run for run in self._shown if run <= self.run - MAX_RUNS]:
@@ -131,9 +121,9 @@ class Desk:
         return True
 
     def offer(self, key: str, offer: Offer) -> bool:
-        """Note what is shown in this run, in the group that is being drawn; tell whether the browser has to be told."""
+        """Note what is shown in this run; tell whether the browser has to be told."""
         is_said = not offer.keeps and not self._is_shown(key, offer)
-        self._shown[self.run][key] = replace(offer, group=self.group, is_said=is_said)
+        self._shown[self.run][key] = replace(offer, is_said=is_said)
         return is_said
 
     def offer_presses(self, acts: Mapping[str, Take]) -> None:
@@ -153,17 +143,16 @@ class Desk:
         """Return what has been offered in the runs that the browser may still show; the newest of each."""
         return {key: offer for run in sorted(self._shown) for key, offer in self._shown[run].items()}
 
-    def hear(self, values: Mapping[str, Any], marks: Mapping[str, tuple[object, ...]]) -> Heard:
+    def hear(self, values: Mapping[str, Any], marks: tuple[object, ...] = ()) -> Heard:
         """Tell the choices among the values of a message; nothing is remembered before ``commit``.
 
-        ``marks`` are the numbers of each group, as the browser says them: before it, after it, and before the part of
-        it that may run again by itself.
+        ``marks`` are the numbers that the page has drawn, as the browser says them: at the beginning, at the end, and
+        before the part of it that may run again by itself.
         """
-        drawn = {group: self._drawn(group, *numbers) for group, numbers in marks.items()}
-        heard = Heard({**self._heard.said, **values}, {**self._heard.drawn, **drawn})
+        heard = Heard({**self._heard.said, **values}, self._drawn(*marks))
         known = self._known(heard)
         choices = []
-        for key, offer in self._made_on(heard.of(PAGE).whole).items():
+        for key, offer in self._made_on(heard.drawn.whole).items():
             if key not in values:
                 continue
             value = values[key]
@@ -173,13 +162,13 @@ class Desk:
             # Of what was never shown to it, a browser cannot say what was chosen.
             elif key in known and value not in known[key]:
                 choices.append(Choice(key, value, offer.take))
-        is_same_page = heard.of(PAGE).whole == self._heard.of(PAGE).whole
+        is_same_page = heard.drawn.whole == self._heard.drawn.whole
         return replace(heard, choices=tuple(choices), unseen=self._heard.unseen if is_same_page else ())
 
     def commit(self, heard: Heard) -> None:
         """Remember a message whose choices have all been taken."""
         self._heard = replace(heard, choices=(), unseen=heard.unseen + heard.choices)
-        for run in [run for run in self._shown if run < heard.of(PAGE).whole]:
+        for run in [run for run in self._shown if run < heard.drawn.whole]:
             del self._shown[run]
 
     def _made_on(self, run: int) -> dict[str, Offer]:
@@ -196,7 +185,7 @@ class Desk:
             known[key] = [value]
         for run in sorted(self._shown):
             for key, offer in self._shown[run].items():
-                before, now = self._heard.of(offer.group), heard.of(offer.group)
+                before, now = self._heard.drawn, heard.drawn
                 if offer.is_press or not offer.is_said or not before.whole < run <= now.begun:
                     continue
                 if before.begun < run <= now.whole:
@@ -210,15 +199,15 @@ class Desk:
     def _is_shown(self, key: str, offer: Offer) -> bool:
         """Tell whether a browser shows a value already, and nothing that is on its way to it says another one."""
         before = self._shown.get(self.run - 1, {}).get(key) if self._turned < self.run else None
-        if before is None or before.options != offer.options or self._heard.said.get(key, _NOTHING) != offer.value:
+        if before is None or self._heard.said.get(key, _NOTHING) != offer.value:
             return False
-        whole = self._heard.of(self.group).whole
+        whole = self._heard.drawn.whole
         later = [self._shown[run].get(key) for run in self._shown if whole < run < self.run]
         return all(each is None or not each.is_said or each.value == offer.value for each in later)
 
-    def _drawn(self, group: str, before: object, after: object, below: object = None) -> Drawn:
-        """Read the numbers of a group; a browser can say anything."""
-        whole = self._number(after, self._heard.of(group).whole)
+    def _drawn(self, before: object = None, after: object = None, below: object = None) -> Drawn:
+        """Read the numbers of a page; a browser can say anything."""
+        whole = self._number(after, self._heard.drawn.whole)
         return Drawn(whole, max(whole, self._number(before, whole), self._number(below, whole)))
 
     def _number(self, said: object, otherwise: int) -> int:
@@ -235,4 +224,4 @@ class Desk:
         if not isinstance(value, Mapping) or value == before:
             return False
         on = value.get("on", "")
-        return before is not None or on == "" or self._number(on, -1) >= self._heard.of(PAGE).whole
+        return before is not None or on == "" or self._number(on, -1) >= self._heard.drawn.whole

@@ -1,51 +1,37 @@
 """Blocks drawn with Streamlit: the one place where content becomes a page of the app.
 
-A session keeps the callbacks for presses and files for a while, so they refer to names and sizes only, never to the
-numbers themselves. The callback for a file knows the view, and makes the page's content again on demand.
+A session keeps the callbacks for presses for a while, so they refer to names and sizes only, never to the numbers
+themselves.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
 import streamlit as st
 
-from attention.address import Address
 from attention.blocks import (
     Block,
     Blocks,
     Code,
-    Download,
     Fold,
     Panels,
     Row,
     Section,
-    Setting,
     Table,
-    Way,
     rows_of,
 )
 from attention.messages import message
-from attention.ui import choices, markup, sheet, state
+from attention.ui import choices, markup, sheet
 from attention.ui.components import Part, mount
-from attention.ui.downloads import of_block
 from attention.ui.sheet import is_for_sheet, with_words
 from attention.view import View
 
-__all__ = ["Laid", "Placed", "Source", "draw", "lay", "outline", "parts_of", "show"]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What blocks were made from, in names: the view, and the addresses at which the runs of its panes are found."""
-
-    view: View
-    addresses: tuple[Address, ...] = ()
+__all__ = ["Laid", "Placed", "draw", "lay", "outline", "parts_of", "show"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +47,9 @@ class Placed:
 Laid = tuple[Part | Placed, ...]
 
 
-def draw(blocks: Blocks, source: Source, place: str = "page") -> None:
+def draw(blocks: Blocks, view: View, place: str = "page") -> None:
     """Draw blocks, which are a page's content or a part of it: at each ``place``, once."""
-    show(lay(blocks, source.view, place), source)
+    show(lay(blocks, view, place))
 
 
 def lay(blocks: Blocks, view: View, place: str = "page") -> Laid:
@@ -86,7 +72,10 @@ def _inside(block: Block, place: str) -> Iterator[tuple[Blocks, str]]:
     """Yield what is drawn inside a block, with its places."""
     match block:
         case Panels():
+            yield (block.choice,), f"{block.key}_choice"
             yield block.contents[block.value], block.key
+        case Table() if block.file:
+            yield (replace(block, is_shown=False),), f"{block.key}_file"
         case Fold():
             yield block.blocks, block.key
         case Section():
@@ -95,13 +84,13 @@ def _inside(block: Block, place: str) -> Iterator[tuple[Blocks, str]]:
             yield from ((column, f"{place}_{index}") for index, column in enumerate(block.columns))
 
 
-def show(laid: Laid, source: Source) -> None:
+def show(laid: Laid) -> None:
     """Draw what is laid out."""
     for each in laid:
         if isinstance(each, Part):
             mount(each)
         else:
-            _DRAWERS[type(each.block)](each.block, each, source)
+            _DRAWERS[type(each.block)](each.block, each)
 
 
 def parts_of(laid: Laid) -> Iterator[Part]:
@@ -137,25 +126,23 @@ def _outline(laid: Laid) -> str | None:
     return "\n".join(told)
 
 
-# Of the rest, files and long tables, it is not said what they are made from.
+# Of the rest, long tables, it is not said what they are made from.
 _OUTLINES: Mapping[type[Block], Callable[[Any], object]] = {
     Code: lambda block: (block.source, block.language),
     Table: lambda block: (block.key, block.make(), block.is_narrow) if block.is_whole and not block.file else None,
-    Setting: lambda each: (each.key, each.label, each.value, each.options, each.is_list, each.is_off, each.help),
-    Panels: lambda block: (block.key, block.label, block.value, block.options),
+    Panels: lambda block: (block.key, block.value),
     Fold: lambda block: (block.key, block.title, block.is_open),
-    Way: lambda block: (block.key, block.label, block.query),
     Row: lambda block: (block.widths, block.gap),
-    Section: lambda block: (block.key, block.is_framed, block.is_line, block.are_choices),
+    Section: lambda block: (block.key, block.is_framed, block.is_line),
 }
 
 
-def _code(block: Code, _: Placed, __: Source) -> None:
+def _code(block: Code, _: Placed) -> None:
     st.code(block.source, language=block.language)
 
 
-def _table(block: Table, _: Placed, source: Source) -> None:
-    columns = block.make() if block.is_shown else {}
+def _table(block: Table, placed: Placed) -> None:
+    columns = block.make()
     n_rows = rows_of(columns)
     if block.limit is not None and max(n_rows, len(columns)) > block.limit:
         markup.notice(
@@ -165,91 +152,55 @@ def _table(block: Table, _: Placed, source: Source) -> None:
                 size=f"{n_rows} × {len(columns) - 1}",
             )
         )
-    elif block.is_shown:
+    else:
         width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
         if block.is_whole:
             markup.table(columns, width)
         else:
             st.dataframe(dict(columns), hide_index=True, key=block.key, width=width)
-    if block.file:
-        name = f"{block.file}.csv"
-        of_block(name, name, source.view, source.addresses, block.key, key=f"{block.key}_csv")
+    _all(placed)
 
 
-def _download(block: Download, _: Placed, source: Source) -> None:
-    of_block(block.label, block.file, source.view, source.addresses, block.file, key=block.file)
+def _panels(block: Panels, placed: Placed) -> None:
+    with st.container(key=f"{block.key}_open"):
+        _all(placed)
 
 
-def _setting(block: Setting, _: Placed, __: Source) -> None:
-    look: dict[str, Any] = {"key": block.key}
-    if block.help:
-        look["help"] = block.help
-    if block.is_off:
-        look["disabled"] = True
-    if not block.options:
-        choices.switch(block.parameter, block.label, **look)
-        return
-    labels = {option.value: option.label for option in block.options}
-    if block.width is not None:
-        look["width"] = block.width
-    kind = choices.select if block.is_list else choices.one_of
-    kind(block.parameter, block.label, list(labels), value=block.value, format_func=labels.__getitem__, **look)
-
-
-def _panels(block: Panels, placed: Placed, source: Source) -> None:
-    labels = {option.value: option.label for option in block.options}
-    choices.one_of(
-        block.parameter,
-        block.label,
-        list(labels),
-        value=block.value,
-        key=block.key,
-        format_func=labels.__getitem__,
-        label_visibility="visible" if block.is_labelled else "collapsed",
-    )
-    show(placed.inside[0], source)
-
-
-def _fold(block: Fold, placed: Placed, source: Source) -> None:
+def _fold(block: Fold, placed: Placed) -> None:
     if block.parameter is None:
         with st.expander(block.title, expanded=block.is_open):
-            show(placed.inside[0], source)
+            _all(placed)
         return
-    place = choices.opening(block.parameter, block.title, value=block.is_open, key=block.key)
+    place = choices.opening(block.parameter, block.title, is_open=block.is_open, key=block.key)
     if place is not None:
         with place:
-            show(placed.inside[0], source)
+            _all(placed)
 
 
-def _way(block: Way, _: Placed, __: Source) -> None:
-    with st.container(key=block.key):
-        st.page_link(block.page.file, label=block.label, query_params=dict(block.query))
-
-
-def _row(block: Row, placed: Placed, source: Source) -> None:
+def _row(block: Row, placed: Placed) -> None:
     places = st.columns(len(block.columns) if block.widths is None else block.widths, gap=block.gap)
     for column, laid in zip(places, placed.inside, strict=True):
         with column:
-            show(laid, source)
+            show(laid)
 
 
-def _section(block: Section, placed: Placed, source: Source) -> None:
+def _section(block: Section, placed: Placed) -> None:
     look: dict[str, Any] = {"horizontal": True, "vertical_alignment": "bottom"} if block.is_line else {}
-    with (
-        state.group(block.key) if block.are_choices else nullcontext(),
-        st.container(key=block.key, border=block.is_framed, **look),
-    ):
-        show(placed.inside[0], source)
+    with st.container(key=block.key, border=block.is_framed, **look):
+        _all(placed)
 
 
-_DRAWERS: Mapping[type[Block], Callable[[Any, Placed, Source], None]] = {
+def _all(placed: Placed) -> None:
+    for laid in placed.inside:
+        show(laid)
+
+
+# The rest is on sheets.
+_DRAWERS: Mapping[type[Block], Callable[[Any, Placed], None]] = {
     Code: _code,
     Table: _table,
-    Download: _download,
-    Setting: _setting,
     Panels: _panels,
     Fold: _fold,
-    Way: _way,
     Row: _row,
     Section: _section,
 }

@@ -23,6 +23,7 @@ from streamlit.components.v2 import component as register
 from attention.figures import assets
 
 __all__ = [
+    "FILES",
     "FOLDER",
     "LEAVES",
     "NUMBERS",
@@ -42,6 +43,8 @@ FOLDER = "_attention"
 NUMBERS = f"{FOLDER}/numbers"
 # Where a page can be had as it is with another value of one of its parameters.
 LEAVES = f"{FOLDER}/leaf"
+# Where what a page offers to take away can be had.
+FILES = f"{FOLDER}/file"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.

@@ -101,15 +101,14 @@ def _content(view: View, look: Mapping[str, bool]) -> None:
     above = nullcontext() if is_presented(view) else st.container(key="above")
     # Before the model runs, which may take a while: whoever knows the way need not wait for it.
     steps_line = _steps_line(view)
-    drawing.show(steps_line, drawing.Source(view))
+    drawing.show(steps_line)
     with above:
         panes = open_panes(run_as(view))
-        source = drawing.Source(view, tuple(pane.address for pane in panes if pane.address is not None))
         laid_above = _above(view, panes, look)
-        drawing.show(laid_above, source)
+        drawing.show(laid_above)
     with st.spinner(content.waiting, show_time=True) if content.waiting else nullcontext():
         laid = _below(view, panes)
-    drawing.show(laid, source)
+    drawing.show(laid)
     settle()
     if page is STEP_BY_STEP:
         _can_be_turned(view, panes, (*steps_line, *laid_above, *laid), look)
@@ -250,7 +249,7 @@ def add_place(line: Line, pane: Pane, *, is_one_place: bool = False) -> None:
 def finish(panes: Sequence[Pane]) -> None:
     """Draw the proof: a line for each model that ran, which stays in sight."""
     view = state.current()
-    drawing.show(_proof(view, panes), drawing.Source(view))
+    drawing.show(_proof(view, panes))
     settle()
 
 

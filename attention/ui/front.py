@@ -44,10 +44,9 @@ def show() -> None:
     info = get_info(view.model)
     at_softmax = _start(info).but(STEP, softmax.STEP.key).but(FIRST_ANSWER, view[FIRST_ANSWER])
     pane = frame.open_pane(at_softmax, info)
-    source = drawing.Source(view, () if pane.address is None else (pane.address,))
-    drawing.draw(content(at_softmax, pane), source)
+    drawing.draw(content(at_softmax, pane), view)
     if pane.scene is None:
-        drawing.draw(missing(pane.reason), source, "missing")
+        drawing.draw(missing(pane.reason), view, "missing")
     _ways_to([each for each in bundled.MODELS if each.info is not info])
     frame.finish([pane])
 

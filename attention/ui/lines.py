@@ -49,12 +49,12 @@ class Field:
 class Line:
     """Controls in one line, in groups: with the Tab key one stops once at each group.
 
-    ``key`` is the key of its element, ``look`` one of its two looks; ``network`` is the server's address for other
+    ``key`` is the key of its element, ``look`` one of its three looks; ``network`` is the server's address for other
     machines. ``title`` is the page's, where nothing else on it says which one it is.
     """
 
     key: str
-    look: Literal["header", "context"] = "context"
+    look: Literal["header", "context", "content"] = "context"
     network: str = ""
     title: str = ""
     _groups: list[Data] = field(default_factory=list)
@@ -91,17 +91,19 @@ class Line:
         help: str = "",
         take: Callable[[T], None] | None = None,
         page: tuple[str, str] | None = None,
-        completes_title: bool = False,
+        is_silent: bool = False,
+        is_abreast: bool = False,
     ) -> None:
         """Add a list of which one option is chosen, told as it is written in a link.
 
-        ``page`` is the address and the label of another page, to which the last line of the list leads. The options of
-        a list that ``completes_title`` are read after the line's title, without a label to be seen.
+        ``page`` is the address and the label of another page, to which the last line of the list leads. A label that
+        ``is_silent`` is not seen. Options that are ``is_abreast`` all stay in sight.
         """
         shown = state.current()[parameter] if value is None else value
         written = [parameter.kind.write(option) for option in options]
         name = name or parameter.name
-        data: Data = {"kind": "list", "name": name, "label": label, "help": help, "silent": completes_title}
+        kind = "choice" if is_abreast else "list"
+        data: Data = {"kind": kind, "name": name, "label": label, "help": help, "silent": is_silent}
         last = {} if page is None else {"page": page[0], "pageLabel": page[1]}
         self._add(data | last | {"options": list(labels), "values": written, "value": parameter.kind.write(shown)})
         self._acts[name] = _one_of(dict(zip(written, options, strict=True)), take or state.setter(parameter))
@@ -113,11 +115,13 @@ class Line:
         *,
         help: str = "",
         is_button: bool = False,
+        is_off: bool = False,
         take: Callable[[bool], None] | None = None,
     ) -> None:
-        """Add a switch that is on or off, or a button that stays pressed."""
+        """Add a switch that is on or off, or a button that stays pressed; none that ``is_off`` can be pressed now."""
         kind, value = "button" if is_button else "switch", state.current()[parameter]
-        self._add({"kind": kind, "name": parameter.name, "label": label, "value": value, "help": help})
+        data: Data = {"kind": kind, "name": parameter.name, "label": label, "value": value, "help": help}
+        self._add(data | {"off": is_off})
         self._acts[parameter.name] = _of_kind(bool, take or state.setter(parameter))
 
     def part(self) -> components.Part:

@@ -14,8 +14,7 @@ from attention.messages import message
 from attention.models import list_models
 from attention.pages import GROUP_TITLES, GROUPS, MODELS, PAGES, Page
 from attention.settings import GET, MODEL, PRESENT
-from attention.ui import fields, markup, state
-from attention.ui.downloads import of_page
+from attention.ui import fields, made, markup, state
 from attention.ui.lines import Field, Line
 from attention.view import View
 
@@ -58,7 +57,6 @@ def masthead(
         line.draw()
         if reads:
             fields.draw(view)
-        of_page(page, state.follow())
     return view
 
 
@@ -102,7 +100,7 @@ def _actions(line: Line, page: Page) -> None:
         )
     items: list[Mapping[str, Any]] = [{"label": message("Copy link"), "act": "copy"}]
     if page in CONTENTS:
-        items.append({"label": message("Download this page"), "act": "file"})
+        items.append({"label": message("Download this page"), "file": made.of_page(page)})
     line.menu("more", message("More"), items, is_icon=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from attention.address import Address
@@ -27,13 +27,12 @@ from attention.ui.cache import (
     five_ways_of,
     forecast_of,
     model_or_reason,
-    recorded_at,
     survey_of,
     thumbs_of,
 )
 from attention.view import Place, View, same_word, word_at
 
-__all__ = ["Load", "Shared", "again", "load_silently", "place_within", "run", "run_one"]
+__all__ = ["Load", "Shared", "load_silently", "place_within", "run", "run_one"]
 
 # A function that returns a model, or the reason why it is not there.
 Load = Callable[[ModelInfo], Model | ModelUnavailableError]
@@ -66,26 +65,6 @@ class Shared:
     def answer(self) -> Answer | None:
         """Return what a picture was taken for; None if the model does not classify."""
         return answer_of(self.address.run, self.whole)
-
-
-def again(addresses: Sequence[Address]) -> list[Pane]:
-    """Return the panes at these addresses, as they were drawn, or raise what ``recorded_at`` raises."""
-    return [_again(address, is_other=index > 0) for index, address in enumerate(addresses)]
-
-
-def _again(address: Address, *, is_other: bool) -> Pane:
-    recorded = recorded_at(address.run)
-    scene = recorded.scene(address)
-    return Pane(
-        scene.info,
-        is_other,
-        scene,
-        recorded.proof,
-        pair=recorded.pair if recorded.is_pair else "",
-        whole=recorded.trace,
-        address=address,
-        found=Shared(address, scene, recorded.trace),
-    )
 
 
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:

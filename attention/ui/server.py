@@ -55,7 +55,7 @@ METRICS_VARIABLE = "ATTENTION_METRICS"
 MAX_DESCRIPTORS = 10_240
 
 # Who makes what is asked for in a folder.
-_ASKED = {files.NUMBERS: "attention.ui.numbers", files.LEAVES: "attention.ui.leaf"}
+_ASKED = {files.NUMBERS: "attention.ui.numbers", files.LEAVES: "attention.ui.leaf", files.FILES: "attention.ui.made"}
 # Paths below these names belong to Streamlit itself, not to a page.
 _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
 _EVERYBODY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from attention.blocks import (
     Block,
     Blocks,
+    Download,
     Fold,
     Formula,
     Heading,
@@ -28,15 +30,20 @@ from attention.blocks import (
     Proven,
     Row,
     Section,
+    Setting,
     Shapes,
+    Table,
+    Way,
     inside,
 )
 from attention.figures.touch import Parts
 from attention.messages import message
 from attention.models import list_models
+from attention.pages import Page
 from attention.parameters import Context, Parameter, read
-from attention.ui import components, markup, numbers, state
+from attention.ui import components, made, markup, numbers, state
 from attention.ui.files import address_of
+from attention.ui.lines import Line
 from attention.view import View
 
 __all__ = ["is_for_sheet", "with_words", "written"]
@@ -47,7 +54,7 @@ _KATEX = next(Path(st.__file__).parent.glob("static/static/js/rehype-katex.*.js"
 
 def is_for_sheet(block: Block) -> bool:
     """Tell whether a block can be drawn on a sheet, with all that is inside it."""
-    if type(block) not in _WRITERS or (isinstance(block, Section) and (block.are_choices or block.is_line)):
+    if type(block) not in _WRITERS or (isinstance(block, Table) and block.is_shown):
         return False
     return all(map(is_for_sheet, (each for blocks in inside(block) for each in blocks)))
 
@@ -95,8 +102,44 @@ class _Sheet:
         return {"kind": "row", "widths": block.widths, "gap": block.gap, "columns": columns}
 
     def section(self, block: Section) -> dict[str, Any]:
-        blocks, look = self.all(with_words(block)), "framed" if block.is_framed else ""
-        return {"kind": "section", "key": block.key, "look": look, "blocks": blocks}
+        looks = {"framed": block.is_framed, "abreast": block.is_line}
+        look = " ".join(name for name, has_it in looks.items() if has_it)
+        return {"kind": "section", "key": block.key, "look": look, "blocks": self.all(with_words(block))}
+
+    def setting(self, block: Setting) -> dict[str, Any]:
+        line = Line(block.key, "content").group(block.label)
+        if block.options:
+            values, labels = zip(*((option.value, option.label) for option in block.options), strict=True)
+            line.list(
+                block.parameter,
+                block.label,
+                values,
+                labels,
+                value=block.value,
+                name=block.key,
+                help=block.help,
+                is_silent=block.is_silent,
+                is_abreast=not block.is_list,
+            )
+        else:
+            line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off)
+        return self._component(line.part())
+
+    def way(self, block: Way) -> dict[str, Any]:
+        self.acts[f"{block.key}.go"] = partial(_go, block.page, block.query)
+        address = f"./{block.page.address}?{urlencode(block.query)}"
+        return {"kind": "way", "key": block.key, "text": block.label, "address": address}
+
+    def download(self, block: Download) -> dict[str, Any]:
+        return self._file(block.label, block.file, block.file)
+
+    def table(self, block: Table) -> dict[str, Any]:
+        name = f"{block.file}.csv"
+        return self._file(name, block.key, name)
+
+    def _file(self, label: str, key: str, name: str) -> dict[str, Any]:
+        address = made.where(self.view, key, name)
+        return {"kind": "file", "key": key, "text": label, "file": name, "address": address}
 
     def proven(self, block: Proven) -> dict[str, Any]:
         return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines)}
@@ -106,8 +149,11 @@ class _Sheet:
         take = partial(_take, sets, block.clears, block.only_while) if sets else None
         ask_at = numbers.where(self.view, block.key)
         data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
-        self.acts |= {f"{key}.{act}": told for act, told in acts.items()}
-        return {"kind": "picture", "key": key, "source": address_of(block.figure.component), "data": data}
+        return self._component(components.Part(block.figure.component, key, data, acts))
+
+    def _component(self, part: components.Part) -> dict[str, Any]:
+        self.acts |= {f"{part.key}.{act}": told for act, told in part.acts.items()}
+        return {"kind": "picture", "key": part.key, "source": address_of(part.name), "data": part.data}
 
 
 def with_words(section: Section) -> Blocks:
@@ -117,6 +163,7 @@ def with_words(section: Section) -> Blocks:
 
 # What is not here needs Streamlit.
 _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
+    Download: _Sheet.download,
     Fold: _Sheet.fold,
     Formula: _Sheet.formula,
     Heading: _Sheet.heading,
@@ -126,8 +173,16 @@ _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
     Proven: _Sheet.proven,
     Row: _Sheet.row,
     Section: _Sheet.section,
+    Setting: _Sheet.setting,
     Shapes: _Sheet.shapes,
+    Table: _Sheet.table,
+    Way: _Sheet.way,
 }
+
+
+def _go(page: Page, query: Mapping[str, str], is_pressed: object) -> None:
+    if is_pressed is True:
+        state.go_to(page, query)
 
 
 def _open(take: Callable[[bool], None], is_open: object) -> None:

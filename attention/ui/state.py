@@ -1,7 +1,7 @@
 """The view of this session and its link: the one place where either changes.
 
 The link is the truth. A widget never keeps a value of its own: it is given the view's whenever it is drawn
-(:mod:`attention.ui.choices`), and what the user chooses is taken when the page runs next (``open_page``), all of it or
+(:mod:`attention.ui.lines`), and what the user chooses is taken when the page runs next (``open_page``), all of it or
 nothing: where a newer press stops the run, the next run hears the same values again. So the back button, a reload and a
 link sent to somebody all lead to the same page, and no press is lost, however fast they come.
 
@@ -29,7 +29,7 @@ from attention.parameters import Context, Parameter, Spot, other_model
 from attention.reading import Reading, recognised
 from attention.settings import AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
 from attention.ui import focus
-from attention.ui.desk import PAGE, Choice, Desk, Heard, Offer, Take
+from attention.ui.desk import Choice, Desk, Heard, Offer, Take
 from attention.ui.forged import ignore_forged_values
 from attention.ui.glance import look_at_one_value, see_all_that_is_sent
 from attention.view import View
@@ -38,9 +38,7 @@ __all__ = [
     "change",
     "close_page",
     "current",
-    "follow",
     "go_to",
-    "group",
     "has_drawn",
     "imagined",
     "is_new",
@@ -66,8 +64,6 @@ see_all_that_is_sent()
 T = TypeVar("T")
 
 _SESSION = "session"
-# The groups of widgets between whose hidden fields the browser says which run of the page it has drawn.
-_GROUPS = (PAGE, "look")
 
 
 @dataclass(slots=True)
@@ -94,8 +90,8 @@ class _Session:
     is_open: bool = False
     # Whether no page has been drawn whole: the browser may be new, or come from a server that is no more.
     is_new: bool = True
-    # The other page that was chosen.
-    way: Page | None = None
+    # The other page that was chosen, and the link with which it opens.
+    way: tuple[Page, Mapping[str, str] | None] | None = None
     # What the page would offer for another view, which a browser may have drawn by itself; and the view that it drew.
     offers_for: Callable[[View], Mapping[str, Take]] = lambda _: {}
     drawn: View | None = None
@@ -129,7 +125,7 @@ def open_page(page: Page, opening: Callable[[View], View] | None = None) -> View
     _take(session, page, opening)
     session.desk.begin()
     session.is_open, session.late = True, []
-    _mark(PAGE, "before", session)
+    _mark("before", session)
     _write_link(session)
     return session.seen.view
 
@@ -152,7 +148,7 @@ def open_part(page: Page, head: Callable[[View], object]) -> View:
             st.rerun()
         session.is_open = True
         _write_link(session)
-    _mark(PAGE, "below", session)
+    _mark("below", session)
     return session.seen.view
 
 
@@ -185,7 +181,8 @@ def _take(session: _Session, page: Page, opening: Callable[[View], View] | None)
         _remember(session.seen, models)
     session.desk.commit(heard)
     if session.way is not None:
-        st.switch_page(session.way.file, query_params=taken_along().on(session.way).to_query())
+        page, link = session.way
+        st.switch_page(page.file, query_params=taken_along().on(page).to_query() if link is None else dict(link))
 
 
 def _catch_up(session: _Session, heard: Heard) -> Heard:
@@ -207,11 +204,11 @@ def _write_link(session: _Session) -> None:
     session.drawn = None
 
 
-def go_to(page: Page) -> None:
-    """Go to another page, and take the view along, with all that is chosen in the same message."""
+def go_to(page: Page, link: Mapping[str, str] | None = None) -> None:
+    """Go to another page by a link; without one, take the view along, with all that is chosen in the same message."""
     session = _session()
     if page is not session.seen.view.page:
-        session.way = page
+        session.way = page, link
 
 
 def close_page() -> None:
@@ -220,7 +217,7 @@ def close_page() -> None:
     if not session.is_open:
         return
     session.is_open = False
-    drawn = _mark(PAGE, "after", session)
+    drawn = _mark("after", session)
     if not session.is_new:
         return
     # A browser may also remember a press of long ago.
@@ -243,14 +240,12 @@ def _all_or_nothing(session: _Session) -> Iterator[None]:
         raise
 
 
-def offer(
-    key: str, value: Any, take: Take, *, is_press: bool = False, keeps: bool = False, options: object = None
-) -> bool:
+def offer(key: str, value: Any, take: Take, *, is_press: bool = False, keeps: bool = False) -> bool:
     """Note what a page offers to choose, under the key of its widget: the value shown, and what takes another.
 
     Tells whether the browser has to be told to show that value, or does so already.
     """
-    return _session().desk.offer(key, Offer(value, take, is_press, keeps, options))
+    return _session().desk.offer(key, Offer(value, take, is_press, keeps))
 
 
 def is_new() -> bool:
@@ -269,31 +264,18 @@ def probe(key: str, value: Any) -> None:
         session.late.append((Choice(key, value.get("value"), offered.take), value.get("on", "")))
 
 
-@contextmanager
-def group(name: str) -> Iterator[None]:
-    """Draw widgets that follow one another quickly: the browser says before and after them how far it has drawn."""
-    assert name in _GROUPS
-    session = _session()
-    _mark(name, "before", session)
-    session.desk.group = name
-    yield
-    session.desk.group = PAGE
-    _mark(name, "after", session)
-
-
-def _mark(group: str, where: str, session: _Session) -> str:
+def _mark(where: str, session: _Session) -> str:
     """Draw the number of this run where nobody sees it; the browser sends it along with every press."""
-    key, number = f"drawn_{where}_{group}", str(session.desk.run)
+    key, number = f"drawn_{where}", str(session.desk.run)
     if not session.is_new:
         st.session_state[key] = number
     return st.text_input(key, value=number if session.is_new else "", key=key, label_visibility="collapsed")
 
 
-def _marks() -> dict[str, tuple[object, ...]]:
-    """Return what the browser says of how far it has drawn each group."""
+def _marks() -> tuple[object, ...]:
+    """Return what the browser says of how far it has drawn the page."""
     said = st.session_state
-    places = ("before", "after", "below")
-    return {name: tuple(said.get(f"drawn_{place}_{name}") for place in places) for name in _GROUPS}
+    return tuple(said.get(f"drawn_{place}") for place in ("before", "after", "below"))
 
 
 def _values(desk: Desk) -> dict[str, Any]:
@@ -354,12 +336,6 @@ def _fit(seen: _Seen, models: Mapping[str, ModelInfo]) -> None:
 def current() -> View:
     """Return the session's view."""
     return _session().seen.view
-
-
-def follow() -> Callable[[], View]:
-    """Return what tells the view that a browser shows at any later time, on any thread."""
-    session = _session()
-    return lambda: session.drawn or session.seen.view
 
 
 def run_number() -> int:

@@ -28,7 +28,7 @@ from attention.messages import message, messages
 from attention.models import ModelInfo, get_info
 from attention.settings import ALIGNMENT
 from attention.study import Study, StudyResult
-from attention.ui import choices, components, corpus_frame, markup, state
+from attention.ui import components, corpus_frame, markup
 from attention.ui.downloads import Table, csv_button
 from attention.ui.lines import Line
 from attention.ui.model_choice import add_place, choose_head
@@ -157,9 +157,10 @@ def _say_what_was_read(info: ModelInfo, texts: _Texts, found: Snapshot[Any], res
 
 def _all_heads(view: View, result: StudyResult, current: Head) -> None:
     label = message("Sentences are laid on each other at")
-    # The page is marked as complete before the sentences are read, which may take long; this comes later.
-    with state.group("look"):
-        choices.one_of(ALIGNMENT, label, ALIGNMENTS, format_func=_ALIGNMENT_LABELS.__getitem__)
+    names = [_ALIGNMENT_LABELS[alignment] for alignment in ALIGNMENTS]
+    line = Line("alignment", "content").group(label)
+    line.list(ALIGNMENT, label, ALIGNMENTS, names, is_abreast=True)
+    line.draw()
     components.atlas(averages(result, view[ALIGNMENT], current), key="study_atlas", on_choose=choose_head)
 
 

@@ -45,6 +45,7 @@ from attention.syntax import Finding, SyntaxCheck
 from attention.ui import choices, components, corpus_frame, markup, state
 from attention.ui.cache import record
 from attention.ui.downloads import Table, csv_button
+from attention.ui.lines import Line
 from attention.ui.study_cache import syntax_job
 from attention.view import View
 from attention.words import special_names
@@ -73,9 +74,9 @@ def show(view: View) -> None:
     _say_what_was_counted(info, job.collector, done.n_done)
     common = [finding.relation for finding in relations(found, with_rare=False)]
     with_rare = view[RARE]
-    choices.switch(
-        RARE, message("Relations with fewer than {few} cases, too", few=FEW), take=partial(_take_rare, common)
-    )
+    rare = Line("rare", "content").group(message("Table"))
+    rare.switch(RARE, message("Relations with fewer than {few} cases, too", few=FEW), take=partial(_take_rare, common))
+    rare.draw()
     shown = relations(found, with_rare=with_rare)
     _table(shown, partial(_columns, job.key, with_rare))
     _one_relation(view, model, shown, n_heads)
@@ -119,13 +120,11 @@ def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: i
     numbers = {sentence.text: number for number, sentence in enumerate(treebank)}
     having = [numbers[sentence.text] for sentence in examples(treebank, finding.relation)]
     number = _sentence(view[EXAMPLE], having)
-    # The page is marked as complete before the counting, which may take long; these come later.
-    with state.group("look"), st.container(horizontal=True, key="relation_choice"):
-        choices.select(RELATION, message("Relation"), list(by_name), value=finding.relation, width=180)
-        texts = {index: treebank[index].text for index in having}
-        choices.select(
-            EXAMPLE, message("Example"), having, format_func=texts.__getitem__, key="syntax_example", value=number
-        )
+    line = Line("relation", "content").group(message("Relation"))
+    line.list(RELATION, message("Relation"), list(by_name), list(by_name), value=finding.relation)
+    texts = [treebank[index].text for index in having]
+    line.list(EXAMPLE, message("Example"), having, texts, value=number, name="syntax_example")
+    line.draw()
     _example(view, model, finding, treebank[number], n_heads)
 
 

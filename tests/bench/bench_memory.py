@@ -30,7 +30,7 @@ SENTENCES = (
     "She gave him the red book",
     "They were playing tennis in the park yesterday",
 )
-PANELS = ("Shapes", "NumPy", "PyTorch", "Table")
+PANELS = ("shapes", "numpy", "pytorch", "table")
 
 N_LONG = 30
 # More than the model takes, so it is cut; and as much as a link holds.
@@ -81,7 +81,7 @@ async def _interaction(visitor: Visitor, chance: random.Random) -> None:
     if kind < 0.5:
         await visitor.go(chance.choice((-1, 1)))
     elif kind < 0.6:
-        await visitor.choose("main_panel", chance.choice(PANELS))
+        await visitor.send("main_panel", "main_panel", chance.choice(PANELS))
     else:
         info = chance.choice(MODELS)
         await visitor.follow(

@@ -225,12 +225,6 @@ class Visitor:
         said = {name: {"value": value, "press": self._n_presses, "on": ""}}
         return await self.send_state(WidgetState(id=self.drawn.widget(key), json_value=json.dumps(said)))
 
-    async def choose(self, key: str, option: str) -> Drawn:
-        """Choose an option of the segmented control with this key."""
-        state = WidgetState(id=self.drawn.widget(key))
-        state.string_array_value.data.append(option)
-        return await self.send_state(state)
-
     async def send_state(self, state: WidgetState, part: str | None = None) -> Drawn:
         """Say any value of any widget, in the part of the page where it is, unless another one is given."""
         message = BackMsg()

@@ -200,8 +200,14 @@ class Tab:
 
     def download_page(self) -> Download:
         """Choose Download from the menu of the page, and wait for the file."""
+        self.menu("More")
+        return self.take_away("Download this page")
+
+    def take_away(self, label: str) -> Download:
+        """Press what gives a file, a button or a link, and wait for it."""
+        of_page = self.page.get_by_role("link", name=label, exact=True)
         with self.page.expect_download() as download:
-            self.menu("More").page.get_by_role("button", name="Download this page").click()
+            of_page.or_(self.page.get_by_role("button", name=label, exact=True)).click()
         return download.value
 
     def type_sentence(self, text: str) -> Tab:

@@ -134,10 +134,9 @@ def test_a_head_of_the_atlas_is_opened_by_mouse_and_by_keyboard(opened):
 )
 def test_a_page_that_was_taken_away_opens_from_the_disk_without_a_network(opened, browser, tmp_path, label, part):
     tab = opened(layer="5", head="3", hide="special")
-    with tab.page.expect_download() as download:
-        tab.page.get_by_role("button", name=label).click()
-    file = tmp_path / download.value.suggested_filename
-    download.value.save_as(file)
+    download = tab.take_away(label)
+    file = tmp_path / download.suggested_filename
+    download.save_as(file)
     assert file.stat().st_size < 1_000_000
     context = browser.new_context(offline=True)
     page = context.new_page()

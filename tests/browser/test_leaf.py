@@ -13,7 +13,7 @@ LEAVES = re.compile("/_attention/leaf/")
 
 def run_number(tab):
     """The number of the run that has drawn the page."""
-    return tab.page.locator(".st-key-drawn_after_page input").input_value()
+    return tab.page.locator(".st-key-drawn_after input").input_value()
 
 
 def press(tab, key):
@@ -126,9 +126,7 @@ def test_the_theme_may_change_after_it(opened):
 
 def test_a_file_of_the_page_has_the_step_that_is_seen(opened):
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
-    with opened.page.expect_download() as download:
-        opened.menu("More").page.get_by_role("button", name="Download this page").click()
-    written = download.value.path().read_text("utf-8")
+    written = opened.download_page().path().read_text("utf-8")
     assert "5. Make the scores smaller" in written
     assert "4. Compare every query" not in written
 

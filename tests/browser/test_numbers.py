@@ -287,14 +287,9 @@ def test_the_table_of_tokens_has_what_was_typed(tab):
 
 def table_of(tab, name):
     """Take the table of this name as CSV, and read it."""
-    button = tab.page.get_by_role("button", name=f"{name}.csv")
-    if name == "parts" and not button.is_visible():
+    if name == "parts" and not tab.page.get_by_role("link", name="parts.csv").is_visible():
         tab.page.get_by_text("These parts as a table").click()
-    button.wait_for()
-    # While the page runs, the file of the run before is no longer there.
-    tab.settled()
-    with tab.page.expect_download() as download:
-        button.click()
-    assert download.value.suggested_filename == f"{name}.csv"
-    with download.value.path().open(encoding="utf-8-sig", newline="") as file:
+    download = tab.settled().take_away(f"{name}.csv")
+    assert download.suggested_filename == f"{name}.csv"
+    with download.path().open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))

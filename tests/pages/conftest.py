@@ -162,6 +162,19 @@ class Shown:
                 return self.send(key, name, control["examples"]["labels"].index(label))
         raise KeyError(name)
 
+    @property
+    def ways(self):
+        """What the links to other pages say, by their labels."""
+        own = {each.proto.label: each.proto.query_string for each in self.app.get("page_link")}
+        on_sheets = [block for block in self.blocks if block["kind"] == "way"]
+        return own | {block["text"]: block["address"].partition("?")[2] for block in on_sheets}
+
+    @property
+    def files(self):
+        """The addresses of what can be taken away, by the names of the files; nothing for what has none."""
+        own = {each.proto.label: "" for each in self.app.get("download_button")}
+        return own | {block["file"]: block["address"] for block in self.blocks if block["kind"] == "file"}
+
     def to_page(self, page):
         """Choose another page from the menu, which takes the session along."""
         self.send("header", "page", page.address)
@@ -210,7 +223,7 @@ class Shown:
                 key, name = sheet, f"{key}.{name}"
         (element,) = [each.proto for each in self.app.get("bidi_component") if each.key == key]
         self.presses += 1
-        sent = {"value": value, "press": self.presses, "on": self.widget("drawn_after_page").value}
+        sent = {"value": value, "press": self.presses, "on": self.widget("drawn_after").value}
         self.chosen.setdefault(element.id, {})[name] = sent
         self.said[key] = WidgetState(id=element.id, json_value=json.dumps(self.chosen[element.id]))
         return self.states()
@@ -247,7 +260,7 @@ class Native:
 
     @property
     def is_numbered(self):
-        return self.data["kind"] == "list" and all(map(str.isdecimal, self.data["values"]))
+        return self.data["kind"] in ("list", "choice") and self.name in NUMBERED
 
     @property
     def value(self):
@@ -261,6 +274,7 @@ class Native:
         self.shown.sent(self.shown.controls()[self.name][1], self.name, said)
 
 
+NUMBERED = ("layer", "head", "beside_layer", "beside_head", "word", "shade", "beside")
 WIDGETS = ("text_input", "selectbox", "segmented_control", "pills", "toggle")
 
 

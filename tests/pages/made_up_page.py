@@ -2,7 +2,8 @@
 
 from attention.pages import Page
 from attention.parameters import Choice, Number, Parameter
-from attention.ui import choices, state
+from attention.ui import state
+from attention.ui.lines import Line
 from attention.ui.masthead import masthead, notices
 
 COLOUR: Parameter[str] = Parameter("colour", Choice(lambda _: ("red", "green", "blue")), "red", resets=("shade",))
@@ -14,6 +15,8 @@ def show():
     """Draw the page."""
     view = masthead(MADE_UP)
     notices()
-    choices.select(COLOUR, "Colour", ("red", "green", "blue"))
-    choices.one_of(SHADE, "Shade", range(3), value=view[SHADE] or 0, format_func=lambda shade: str(shade + 1))
+    line = Line("look", "content").group("Look")
+    line.list(COLOUR, "Colour", ("red", "green", "blue"), ("red", "green", "blue"))
+    line.list(SHADE, "Shade", range(3), ("1", "2", "3"), value=view[SHADE] or 0, is_abreast=True)
+    line.draw()
     state.close_page()

@@ -87,8 +87,8 @@ def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
     front = open_page("app.py", text="Two birds")
     assert front.exceptions == []
     assert sorted(front.headings(3)) == sorted(info.name for info in bundled.infos())
-    (way,) = [link.proto for link in front.app.get("page_link") if link.proto.label.startswith(entry.invitation.label)]
-    assert way.query_string == f"text=Two+birds&model={MODEL}&step=scores"
+    (way,) = [link for label, link in front.ways.items() if label.startswith(entry.invitation.label)]
+    assert way == f"text=Two+birds&model={MODEL}&step=scores"
     assert entry.info.summary in front.text
     (header,) = [each for each in front.headings(2) if "more model" in each]
     assert header == "Five more models"

@@ -114,7 +114,7 @@ def test_nothing_of_the_second_sentence_is_shown_before_the_guess(open_page):
     assert "verdict" not in shown.component("question")
     assert "it gives animal 0.64 of its weight" in shown.text
     assert number not in shown.text
-    assert not shown.app.get("download_button")
+    assert not shown.files
     shown.send("question", "choose", 1)
     assert shown.component("question")["verdict"] == "right"
     assert number in shown.text

@@ -4,6 +4,8 @@ import gc
 import io
 import shutil
 import weakref
+from functools import partial
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 
 from attention.models import hub, local
-from attention.ui import cache, study_cache
+from attention.ui import asked, cache, downloads, made, study_cache
+from attention.ui.files import FILES
 from tests import tiny_models
 
 PAGES = ("app", "pages/step_by_step", "pages/all_heads", "pages/neuron_view", "pages/compare", "pages/code_lab")
@@ -29,9 +32,17 @@ def alone(tmp_path, monkeypatch):
     st.cache_resource.clear()
 
 
+def fetch(address):
+    """Ask for a file as a browser does."""
+    path, _, query = address.removeprefix(f"./{FILES}/").partition("?")
+    answer = asked.answer(made.give, "GET", path, dict(parse_qsl(query, keep_blank_values=True)), {})
+    assert answer.status_code == 200
+    return answer.body
+
+
 @pytest.fixture
 def files(monkeypatch):
-    """What makes each file that was offered, by its name."""
+    """What makes each file that a page offers, by its name."""
     found = {}
     register = MediaFileManager.add_deferred
 
@@ -40,7 +51,9 @@ def files(monkeypatch):
         return register(self, make, *args, file_name=file_name, **options)
 
     monkeypatch.setattr(MediaFileManager, "add_deferred", note)
-    return found
+    return lambda shown: {
+        name: partial(fetch, address) if address else found[name] for name, address in shown.files.items()
+    }
 
 
 @pytest.fixture
@@ -73,18 +86,18 @@ def leave(open_page):
 def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, model):
     shown = open_page(f"{page}.py", model=model, step="qkv", versus="Two birds sang")
     watched = watch()
-    kept = [shown, dict(files)]
+    kept = [shown, files(shown)]
     if page == "pages/step_by_step":
         for step in ("qkv", "softmax", "heads"):
             shown = open_page(f"{page}.py", model=model, step=step).choose("main_panel", "table")
-            kept += [shown, dict(files)]
+            kept += [shown, files(shown)]
         watched += watch()
     assert shown.exceptions == []
     leave(open_page)
     assert [each for each in watched if each() is not None] == []
     if page in ("pages/all_heads", "pages/neuron_view"):
         assert watched
-        assert files
+        assert kept[1]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +120,13 @@ def test_a_file_is_the_same_when_its_numbers_have_to_be_found_anew(open_page, fi
     if page == "pages/step_by_step":
         shown.choose("main_panel", "table")
     assert shown.exceptions == []
-    before = {name: make() for name, make in files.items()}
+    makers = files(shown)
+    before = {name: make() for name, make in makers.items()}
     assert before
     for model_id in MODELS:
         cache._caches().traces.drop(model_id)
     assert traces() == []
-    for name, make in files.items():
+    for name, make in makers.items():
         again = make()
         if name.endswith(".npz"):
             one, other = (np.load(io.BytesIO(data)) for data in (before[name], again))
@@ -135,42 +149,39 @@ def test_a_file_of_a_model_that_is_gone_says_so(open_page, files, folder, caplog
     shown = open_page(f"pages/{page}.py", model="llama", text=f"The {WORD} sat", step="heads")
     if page == "step_by_step":
         shown.choose("main_panel", "table")
-    assert files
+    makers = files(shown)
+    assert makers
     shutil.rmtree(folder)
     st.cache_resource.clear()
-    for name, make in files.items():
+    for name, make in makers.items():
         assert "This file could not be made. llama is no longer here." in explanation_in(name, make())
     assert WORD not in caplog.text
     assert "Traceback" not in caplog.text
 
 
 def test_a_file_of_a_model_that_was_replaced_says_so_and_has_no_numbers_of_the_new_one(open_page, files, folder):
-    open_page("pages/neuron_view.py", model="llama")
-    make = files["neuron.csv"]
+    make = files(open_page("pages/neuron_view.py", model="llama"))["neuron.csv"]
+    assert "q(" in explanation_in("neuron.csv", make())
     shutil.rmtree(folder)
     tiny_models.make("bert", folder)
-    # As long as the old run is in memory, the file is of what the page shows.
-    assert "q(" in explanation_in("neuron.csv", make())
-    cache._caches().traces.drop("llama")
     assert "The files of llama have changed since: load the page anew." in explanation_in("neuron.csv", make())
 
 
 def test_whatever_goes_wrong_in_making_a_file_is_said_in_it_and_the_log_holds_no_text(caplog):
-    from attention.ui.downloads import _made
 
     def fail():
         raise RuntimeError(f"cannot take {WORD}")
 
     for name in ("heads.csv", "heads.html", "heads.svg", "trace.npz"):
-        assert "Something went wrong (RuntimeError)" in explanation_in(name, _made(name, fail))
+        assert "Something went wrong (RuntimeError)" in explanation_in(name, downloads.made(name, fail))
     assert "RuntimeError" in caplog.text
     assert WORD not in caplog.text
 
 
 def test_a_job_that_is_no_longer_in_memory_leaves_no_table(open_page, files):
-    open_page("pages/many_sentences.py", model="toy")
+    make = files(open_page("pages/many_sentences.py", model="toy"))["many-sentences.csv"]
     study_cache._jobs.clear()
-    assert "no longer in memory" in explanation_in("many-sentences.csv", files["many-sentences.csv"]())
+    assert "no longer in memory" in explanation_in("many-sentences.csv", make())
 
 
 # ------------------------------------------------------------------------------------------ caches

@@ -61,11 +61,7 @@ def names(shown):
 
 def ways(shown):
     """Where the links lead that open a model."""
-    return {
-        link.proto.label.replace("\\", ""): link.proto.query_string
-        for link in shown.app.get("page_link")
-        if link.proto.label.startswith("Look at ")
-    }
+    return {label.replace("\\", ""): link for label, link in shown.ways.items() if label.startswith("Look at ")}
 
 
 def fetch(shown, model_id=TINY):

@@ -134,9 +134,9 @@ def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page,
 
 def test_what_grouped_queries_save_is_open_where_heads_share_until_it_is_shut(open_page):
     shown = open_page(model="smollm2-135m", step="qkv")
-    assert "sizes" in [widget.key for widget in shown.app.segmented_control]
+    assert "sizes" in shown.controls()
     shown.open("What grouped queries save", is_open=False)
     assert shown.view[SAVINGS] is False
-    assert "sizes" not in [widget.key for widget in shown.app.segmented_control]
+    assert "sizes" not in shown.controls()
     # Of another model, nobody has said so.
     assert shown.choose("model", "toy").view[SAVINGS] is None

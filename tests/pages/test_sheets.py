@@ -24,8 +24,9 @@ def test_what_holds_a_widget_is_not_for_a_sheet(around):
     assert not is_for_sheet(around(Table("table", dict)))
 
 
-def test_choices_that_may_be_pressed_in_quick_succession_are_not_for_a_sheet():
-    assert not is_for_sheet(Section("look", (WORDS,), are_choices=True))
+def test_a_file_of_a_table_is_for_a_sheet_and_the_table_itself_is_not():
+    assert is_for_sheet(Table("table", dict, file="numbers", is_shown=False))
+    assert not is_for_sheet(Table("table", dict, file="numbers"))
 
 
 @pytest.mark.parametrize("step", [step.key for step in STEPS])

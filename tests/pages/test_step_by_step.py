@@ -95,12 +95,7 @@ def test_every_picture_has_a_table_of_its_numbers(open_page, step, model):
         for key in shown.components()
         if key not in ("stepper", "main_next_layer", "main_next", "map", "drawing", "digits", *shown.charts())
     ]
-    offered = {button.proto.label for button in shown.app.get("download_button")} - {
-        "parts.csv",
-        "next-token.csv",
-        "onward.csv",
-        "Download",
-    }
+    offered = set(shown.files) - {"parts.csv", "next-token.csv", "onward.csv"}
     named = {key: shown.component(key).get("name", key.removeprefix("main_")) for key in pictures}
     wanted = {f"{name}.csv" for name in named.values()}
     # What the main picture was before may have one, too.
@@ -355,10 +350,9 @@ def test_the_last_step_leads_on_into_the_next_layer_and_to_other_pages(open_page
     shown = open_page(step="heads", layer="5", head="3")
     assert "enters layer 6" in shown.text
     assert shown.component("main_onward")["names"] == ["came in", "ΔE", "sum", "LayerNorm", "feed-forward", "goes out"]
-    links = {each.proto.label: each.proto.query_string for each in shown.app.get("page_link")}
     for label in ("All heads ▸", "Compare ▸"):
-        assert "layer=5" in links[label]
-        assert "head=3" in links[label]
+        assert "layer=5" in shown.ways[label]
+        assert "head=3" in shown.ways[label]
     shown.send("main_next_layer", "press", 0)
     assert (shown.view.step, shown.view.pane.layer, shown.view.pane.head) == ("embed", 5, 2)
     assert shown.component("main_inputs")["title"] == "X: what enters layer 6"

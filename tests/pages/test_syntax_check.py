@@ -24,7 +24,7 @@ def test_every_relation_has_its_best_head_and_an_example(open_page, model):
         shown.choose("relation", relation)
         assert shown.exceptions == []
         assert relation in shown.text
-        sentence = corpus.annotated()[shown.widget("syntax_example").value].text
+        sentence = corpus.annotated()[int(shown.widget("syntax_example").value) - 1].text
         matrix = shown.component("syntax_matrix")
         (annotated,) = (each for each in corpus.annotated() if each.text == sentence)
         assert tuple(matrix["rows"]) == annotated.words
@@ -68,7 +68,7 @@ def test_the_relation_and_the_example_are_in_the_link_and_lead_somebody_else_the
     shown = open_page(PAGE, model="toy", text="Two birds sing").choose("rare", True)
     shown.choose("relation", "iobj")
     having = [number for number, each in enumerate(corpus.annotated()) if "iobj" in each.relations]
-    shown.choose("syntax_example", having[2])
+    shown.choose("syntax_example", str(having[2] + 1))
     query = shown.view.to_query()
     assert query == {
         "text": "Two birds sing",
@@ -81,9 +81,9 @@ def test_the_relation_and_the_example_are_in_the_link_and_lead_somebody_else_the
     assert (there.exceptions, there.notices) == ([], [])
     assert there.text == shown.text
     assert there.component("syntax_matrix") == shown.component("syntax_matrix")
-    assert there.widget("syntax_example").value == having[2]
+    assert there.widget("syntax_example").value == str(having[2] + 1)
     # Another relation keeps an example that has it, and lets go of one that has not.
-    assert shown.choose("relation", "nsubj").widget("syntax_example").value == having[2]
+    assert shown.choose("relation", "nsubj").widget("syntax_example").value == str(having[2] + 1)
     shown.choose("relation", "cop")
     assert shown.view[EXAMPLE] is None
     assert shown.view.to_query()["relation"] == "cop"
@@ -96,7 +96,11 @@ def test_the_ways_lead_to_the_head_with_ones_own_sentence_and_with_the_example(o
     (place,) = table[table["relation"] == "det"]["head"]
     layer, head = place.split("-")
     own = {**chosen, "pair": "It ran", "step": "softmax", "layer": layer, "head": head}
-    example = {"model": "toy", "text": corpus.annotated()[shown.widget("syntax_example").value].text, "step": "softmax"}
+    example = {
+        "model": "toy",
+        "text": corpus.annotated()[int(shown.widget("syntax_example").value) - 1].text,
+        "step": "softmax",
+    }
     example |= {"layer": layer, "head": head}
     found = ways(shown)
     named = [label for label in found if "the example" not in label]

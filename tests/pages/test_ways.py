@@ -18,8 +18,7 @@ TITLES = {page.title: page for page in PAGES}
 
 def link(shown, label):
     """The parameters of a link of the page."""
-    (found,) = [each.proto for each in shown.app.get("page_link") if each.proto.label == label]
-    return dict(parse_qsl(found.query_string, keep_blank_values=True))
+    return dict(parse_qsl(shown.ways[label], keep_blank_values=True))
 
 
 def follow(shown, label, file=None):
@@ -63,7 +62,7 @@ def test_the_front_door_shows_what_a_model_of_another_kind_read_and_leads_back_t
     assert shown.headings(3)[0] == info.name
     assert sorted(shown.headings(3)) == sorted(info.name for info in MODELS.values())
     assert shown.send("question", "show", True).component(f"front_{model}")["rows"] == tokens
-    (way,) = [link.proto.label for link in shown.app.get("page_link") if link.proto.label.startswith("Step through it")]
+    (way,) = [label for label in shown.ways if label.startswith("Step through it")]
     assert link(shown, way) == {"text": text, "model": model, "word": "2"}
     follow(shown, way, STEP_PAGE)
     assert (shown.view.model, shown.view.text, shown.view.word) == (model, text, 2)

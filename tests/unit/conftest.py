@@ -1,14 +1,9 @@
 """What the unit tests share: the bundled BERT, and the same weights as transformers itself runs them."""
 
 import pytest
-from hypothesis import settings
 
 # Before the libraries under it: it tells them to stay offline, which they ask when they are imported.
 import attention  # noqa: F401
-
-# No deadline: the machine may be busy. Derandomised: a red test is red again.
-settings.register_profile("unit", max_examples=60, deadline=None, derandomize=True)
-settings.load_profile("unit")
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from attention.ui.desk import PAGE, Desk, Drawn, Offer
+from attention.ui.desk import Desk, Drawn, Offer
 
 FIRST, LAST = "first", "last"
 
@@ -25,7 +25,7 @@ class Server:
 
     def run(self, message, *, is_overtaken=False):
         """Take a message and draw the page, unless a newer message stops the run before all is taken."""
-        heard = self.desk.hear(message, {PAGE: (message[FIRST], message[LAST])})
+        heard = self.desk.hear(message, (message[FIRST], message[LAST]))
         if is_overtaken:
             return
         for choice in heard.choices:
@@ -149,7 +149,7 @@ def test_no_interleaving_of_presses_answers_and_overtaken_runs_loses_one(n_press
 @pytest.mark.parametrize("presses", [pair for pair in product(PRESSES, repeat=2) if pair[0] != pair[1]])
 def test_a_press_while_an_answer_is_being_drawn_counts(presses, n_parts):
     # Only what a widget showed just before, and is told at this moment to show no more, cannot be chosen again while
-    # its group is drawn, some milliseconds long: nobody could tell that from what a browser repeats.
+    # the page is drawn, some milliseconds long: nobody could tell that from what a browser repeats.
     server, browser = opened()
     (first, second) = presses
     if browser.shown.get(second[0]) == second[1]:
@@ -242,7 +242,7 @@ def with_head(*more_runs):
 
 def say(desk, values, drawn):
     """Let the browser say these values, when it has drawn a run whole, and take the choices among them."""
-    heard = desk.hear(values, {PAGE: ("1", str(drawn), str(drawn))})
+    heard = desk.hear(values, ("1", str(drawn), str(drawn)))
     for choice in heard.choices:
         choice.apply()
     desk.commit(heard)
@@ -276,4 +276,4 @@ def test_no_part_runs_by_itself_before_the_head_is_drawn():
 def test_a_part_that_is_being_drawn_counts_as_begun():
     """The browser has the number below the head, and not yet the one at the page's end."""
     desk, _ = with_head("once more")
-    assert desk.hear({}, {PAGE: ("1", "1", "2")}).of(PAGE) == Drawn(whole=1, begun=2)
+    assert desk.hear({}, ("1", "1", "2")).drawn == Drawn(whole=1, begun=2)
