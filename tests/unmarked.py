@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from attention import corpus
 from attention.models import bundled
 from attention.models.hub import CURATED
 
@@ -63,12 +64,12 @@ _EXAMPLES = [
     line
     for name in ("examples.txt", "examples-french.txt", "pairs.txt", "comparisons.txt")
     for line in (_ASSETS / name).read_text("utf-8").splitlines()
-]
+] + [sentence.text for sentence in corpus.annotated()]
 _STREAMLIT = re.compile(
     r"Skip to main content|Main menu|Open|Choose an option|Help for .*|Copy to clipboard|"
     r"Show/hide columns|Download as CSV|Search|Fullscreen|file upload|Upload|\d+MB per file|"
     # Marks that the page sends along, of which nothing is shown.
-    r"drawn_(before|below|after)_\w+"
+    r"drawn_(before|below|after)"
 )
 # Parts of texts that are the same in every language.
 _NAMES = re.compile(

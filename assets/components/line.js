@@ -186,7 +186,7 @@ function optionOf(made, label, index) {
   input.type = "radio";
   input.name = made.data.name;
   input.dataset.index = String(index);
-  element.append(input, make("bdi", "", label));
+  element.append(input, make("span", "", label));
   return element;
 }
 

@@ -231,7 +231,7 @@ def stops(tab):
               const element = ({FOCUSED})();
               if (element === null || element === document.body) return null;
               return element.getAttribute('aria-label') || element.innerText || element.textContent
-                || element.getAttribute('title') || element.tagName;
+                || element.labels?.[0]?.innerText || element.getAttribute('title') || element.tagName;
             }}"""
         )
         if name is None:
