@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from attention.figures.touch import Touch
-from attention.pages import Page
 from attention.parameters import Parameter
+
+if TYPE_CHECKING:
+    # The pages know the labs, which are made of blocks.
+    from attention.pages import Page
 
 __all__ = [
     "Block",
@@ -164,8 +167,9 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A control that belongs to the content: a choice of options (a drop-down list if ``is_list``), or a switch.
+    """A control that belongs to the content: a choice of options, or a switch.
 
+    The options all stay in sight, unless they are in a drop-down list (``is_list``) or on a slider (``is_scale``).
     A label that ``is_silent`` is heard, but not seen.
     """
 
@@ -175,6 +179,7 @@ class Setting:
     value: Any
     options: tuple[Option, ...] = ()
     is_list: bool = False
+    is_scale: bool = False
     is_off: bool = False
     help: str = ""
     is_silent: bool = False

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from attention import settings
+from attention.labs import LABS, Lab
 from attention.lesson.compare import COMPARE as COMPARED
 from attention.lesson.neuron import NEURON
 from attention.messages import message
@@ -26,6 +28,7 @@ __all__ = [
     "MANY_SENTENCES",
     "MODELS",
     "NEURON_VIEW",
+    "OF_LABS",
     "PAGES",
     "STEP_BY_STEP",
     "SYNTAX_CHECK",
@@ -174,6 +177,14 @@ MODELS = Page(
     own=(settings.GET,),
 )
 
+
+def _page_of(lab: Lab) -> Page:
+    """Return the page of a lab, on which a question is asked first."""
+    return Page(lab.address, lab.title, "Labs", lab.purpose, own=(*lab.knobs, settings.ANSWER), is_for=lab.is_for)
+
+
+OF_LABS: Mapping[Lab, Page] = MappingProxyType({lab: _page_of(lab) for lab in LABS})
+
 PAGES = (
     FRONT,
     STEP_BY_STEP,
@@ -182,6 +193,7 @@ PAGES = (
     COMPARE,
     MANY_SENTENCES,
     SYNTAX_CHECK,
+    *OF_LABS.values(),
     CODE_LAB,
     MODELS,
 )

@@ -21,6 +21,7 @@
  * @property {string} valueAxis
  * @property {[number, number] | null} limits of the values
  * @property {number} decimals
+ * @property {boolean} isLog whether equal distances along the axis of the values are equal factors
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -30,6 +31,7 @@ const MAX_NAME = 12; // letters of a name at a bar; the whole one is in the read
 const SIZE = 12; // of letters
 const POINT = 3.5;
 const MAX_BAR = 56; // a bar is at most so thick
+const BEYOND = 1.5; // a factor
 const REACH = 24; // so near to a point one points at it
 const MINUS = "\u2212";
 
@@ -105,12 +107,13 @@ function draw(state) {
 function layOut(state, width) {
   const { given: data } = state;
   const isRows = data.kind === "rows";
-  const [low, high] = extent(state);
-  const values = ticksOf(low, high, isRows ? 5 : 4);
+  const onAxis = data.isLog ? Math.log10 : Number;
+  const [low, high] = extent(state).map(onAxis);
+  const values = data.isLog ? factorsBetween(low, high) : ticksOf(low, high, isRows ? 5 : 4);
   const places = placesOf(state);
   const names = placeTicks(data, places, width);
   const widths = (ticks) => Math.max(0, ...ticks.map(({ text }) => textWidth(state, text)));
-  const beside = 8 + (isRows ? widths(names) : widths(values.map((value) => ({ text: written(value, values) }))));
+  const beside = 8 + (isRows ? widths(names) : widths(values.map((value) => ({ text: written(value, values, data.isLog) }))));
   const room = width - beside - (isRows ? 12 : 6); // half of the last number lies beyond
   const length = isRows ? ROW * places.count : HEIGHTS[data.kind];
   const slot = isRows ? ROW : room / places.count;
@@ -119,16 +122,19 @@ function layOut(state, width) {
   const top = 8;
   const alongPlaces = (place) =>
     isRows ? top + (place - places.low) * (length / places.span) : beside + (place - places.low) * (room / places.span);
-  const alongValues = (value) =>
-    isRows ? beside + ((value - low) / (high - low)) * room : top + (1 - (value - low) / (high - low)) * length;
+  const alongValues = (value) => {
+    const share = (onAxis(value) - low) / (high - low);
+    return isRows ? beside + share * room : top + (1 - share) * length;
+  };
   const size = { width, height: top + length + below, beside, room, top, length };
   return { ...size, isRows, isSlanted, values, names, slot, unit: places.unit, alongPlaces, alongValues };
 }
 
-/** The ends of the axis of the values: from 0, and a little beyond the largest. */
+/** The ends of the axis of the values: from 0, and a little beyond the largest; of factors, a little beyond both. */
 function extent({ given: data, series }) {
   if (data.limits) return data.limits;
   const all = series.flatMap((each) => Array.from(each.values)).filter(Number.isFinite);
+  if (data.isLog) return [Math.min(...all) / BEYOND, Math.max(...all) * BEYOND];
   const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
   if (low === high) return [0, 1];
   const rest = 0.06 * (high - low);
@@ -139,8 +145,9 @@ function extent({ given: data, series }) {
 function placesOf({ given: data, marks }) {
   const all = marks.map(({ place }) => place);
   if (data.kind === "points") {
-    const count = Math.round(Math.max(...all));
-    return { low: 0.5, span: count, count, unit: 1 };
+    const first = data.names ? 0 : 1;
+    const count = Math.round(Math.max(...all)) + 1 - first;
+    return { low: first - 0.5, span: count, count, unit: 1 };
   }
   const distinct = [...new Set(all)];
   const unit = distinct.length > 1 ? (distinct.at(-1) - distinct[0]) / (distinct.length - 1) : 1;
@@ -171,8 +178,17 @@ function ticksOf(low, high, about) {
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
 
-/** A tick with as many decimals as its neighbours need. */
-function written(value, ticks) {
+/** Round numbers between two powers of ten, given by their exponents: more of them where there are few powers. */
+function factorsBetween(low, high) {
+  const factors = high - low < 2 ? [1, 2, 5] : [1];
+  const powers = Array.from({ length: Math.ceil(high) - Math.floor(low) + 1 }, (_, index) => 10 ** (Math.floor(low) + index));
+  const all = powers.flatMap((power) => factors.map((factor) => factor * power));
+  return all.filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
+}
+
+/** A tick with as many decimals as its neighbours need; of factors, as many as it needs itself. */
+function written(value, ticks, isLog = false) {
+  if (isLog) return String(Number(value.toPrecision(1)));
   const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : 1;
   const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
   return fixed(value, decimals);
@@ -215,7 +231,7 @@ function axes(state) {
     const place = isRows
       ? { x: at, y: top + length + SIZE + 4, "text-anchor": "middle" }
       : { x: beside - 6, y: at + 4, "text-anchor": "end" };
-    group.append(svg("text", place, written(value, values)));
+    group.append(svg("text", place, written(value, values, data.isLog)));
   }
   for (const { place, text } of names) group.append(nameAt(layout, alongPlaces(place), text, isSlanted));
   const corner = { x: beside + room, y: layout.height - 2, "text-anchor": "end", class: "axis" };

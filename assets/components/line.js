@@ -6,8 +6,9 @@
  *   what is done
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
- * @typedef {{kind: "list" | "choice", name: string, label: string, options: string[], values: string[], value: string,
- *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice has all its options in sight
+ * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
+ *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice has all its options in sight,
+ *   on a scale they are the places of a slider
  * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string, off: boolean}} Switch
  * @typedef {object} LineData
  * @property {string} title the page's, where nothing else on it says which one it is; else empty
@@ -112,6 +113,17 @@ const MAKERS = {
     made.box.onchange = ({ target }) => choose(state, made, made.data.values[Number(target.dataset.index)]);
     return made;
   },
+  scale(state) {
+    const element = make("label", "control scale");
+    const made = { element, name: make("span", "label"), slider: make("input"), told: make("output") };
+    made.slider.type = "range";
+    made.slider.min = "0";
+    element.append(made.name, made.slider, made.told);
+    // While it is moved, it says where it is; where it is let go is what was chosen.
+    made.slider.oninput = () => tellPlace(made, made.slider.valueAsNumber);
+    made.slider.onchange = () => choose(state, made, made.data.values[made.slider.valueAsNumber]);
+    return made;
+  },
   switch(state) {
     const element = make("label", "control");
     const made = { element, box: make("input"), name: make("span", "label") };
@@ -162,6 +174,16 @@ const UPDATERS = {
     setAttribute(box, "aria-label", data.label);
     setAttribute(box, "aria-description", data.help || null);
   },
+  scale(_, made, value) {
+    const { slider, data } = made;
+    const place = data.values.indexOf(value);
+    slider.max = String(data.values.length - 1);
+    slider.value = String(place);
+    tellPlace(made, place);
+    made.name.textContent = data.label;
+    setAttribute(made.element, "title", data.help || null);
+    setAttribute(slider, "aria-description", data.help || null);
+  },
   switch(_, made, value) {
     made.box.checked = value;
     made.box.disabled = made.data.off;
@@ -178,6 +200,11 @@ const UPDATERS = {
   menu: updateMenu,
   field: updateField,
 };
+
+function tellPlace({ slider, told, data }, place) {
+  told.textContent = data.options[place] ?? "";
+  setAttribute(slider, "aria-valuetext", told.textContent);
+}
 
 /** One of several options abreast: a button to look at, and to the keyboard what it is. */
 function optionOf(made, label, index) {

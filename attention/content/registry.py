@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Protocol
 
 from attention import pages
 from attention.blocks import Blocks
-from attention.content import all_heads, code_lab, neuron_view, step_by_step
+from attention.content import all_heads, code_lab, labs, neuron_view, step_by_step
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
 from attention.messages import message
@@ -59,6 +60,10 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
         ),
         pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone),
         pages.CODE_LAB: Content(code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …")),
+        **{
+            found: Content(partial(labs.content, lab), run_as=_alone, above=_nothing)
+            for lab, found in pages.OF_LABS.items()
+        },
     }
 )
 

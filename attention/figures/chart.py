@@ -20,9 +20,11 @@ __all__ = [
     "Chart",
     "Series",
     "candidates_chart",
+    "growth_chart",
     "layers_chart",
     "lengths_chart",
     "parts_chart",
+    "shares_chart",
     "spread_chart",
 ]
 
@@ -94,7 +96,8 @@ class Chart:
     """One chart: its numbers, the names of its axes, and the number of decimals shown.
 
     ``names`` label the places 0, 1, 2, … on the axis; without them the places are labelled by numbers. ``limits`` are
-    the ends of the value axis; None is from 0 to the largest number.
+    the ends of the value axis; None is from 0 to the largest number. If ``is_log``, equal distances along that axis are
+    equal factors.
     """
 
     component: ClassVar[str] = "chart"
@@ -108,6 +111,7 @@ class Chart:
     value_axis: str = ""
     limits: tuple[float, float] | None = None
     decimals: int = 4
+    is_log: bool = False
 
     @property
     def touch(self) -> None:
@@ -126,6 +130,7 @@ class Chart:
             "valueAxis": self.value_axis,
             "limits": None if self.limits is None else list(self.limits),
             "decimals": self.decimals,
+            "isLog": self.is_log,
         }
 
 
@@ -168,10 +173,12 @@ def candidates_chart(labels: Sequence[str], probabilities: Sequence[float]) -> C
     )
 
 
-def spread_chart(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_closer: bool) -> Chart:
+def spread_chart(
+    before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_closer: bool, counted: str = message("cells")
+) -> Chart:
     """Return histograms of the scores before and after scaling, with the same bins.
 
-    ``is_closer`` tells whether scaling brings the scores closer to 0.
+    ``is_closer`` tells whether scaling brings the scores closer to 0; ``counted`` says what has a score.
     """
     # If all scores are large, the scaled ones lie below the lowest unscaled one, so the bins must cover both.
     low, high = (float(extreme([extreme(before), extreme(after)])) for extreme in (np.min, np.max))
@@ -193,8 +200,70 @@ def spread_chart(before: Float[Array, "Q K"], after: Float[Array, "Q K"], *, is_
             for name, ink, scores in inks
         ),
         place_axis=message("score"),
-        value_axis=message("cells"),
+        value_axis=counted,
         decimals=0,
+    )
+
+
+def shares_chart(
+    before: Float[Array, " K"], after: Float[Array, " K"], labels: Sequence[str], title: str, alt: str
+) -> Chart:
+    """Return two bars for each key: the weight that it would get before, and the one that it gets after."""
+    inks: tuple[tuple[str, Ink, Float[Array, " K"]], ...] = (
+        (message("before"), "inactive", before),
+        (message("after"), "weight", after),
+    )
+    return Chart(
+        kind="columns",
+        title=title,
+        alt=alt,
+        series=tuple(Series(name, ink, np.arange(len(labels)), row, tuple(labels)) for name, ink, row in inks),
+        names=tuple(labels),
+        value_axis=message("weight"),
+        limits=(0.0, 1.0),
+        decimals=3,
+    )
+
+
+def growth_chart(
+    sizes: Sequence[int],
+    before: Float[Array, " N"],
+    after: Float[Array, " N"],
+    title: str,
+    alt: str,
+    axis: str,
+    current: int,
+) -> Chart:
+    """Return how something changes with a size, before and after, on two axes on which equal distances are factors.
+
+    The sizes are evenly spaced on their axis, so each is the same multiple of the one before; ``current`` is the index
+    of the one that is emphasised.
+    """
+    labels = tuple(f"{axis} = {size}" for size in sizes)
+    inks: tuple[tuple[str, Ink, Float[Array, " N"]], ...] = (
+        (message("before"), "inactive", before),
+        (message("after"), "weight", after),
+    )
+    return Chart(
+        kind="points",
+        title=title,
+        alt=alt,
+        series=tuple(
+            Series(
+                name,
+                ink,
+                np.arange(len(sizes)),
+                values,
+                tuple(f"{label}, {name}" for label in labels),
+                is_line=True,
+                current=current,
+            )
+            for name, ink, values in inks
+        ),
+        names=tuple(map(str, sizes)),
+        place_axis=axis,
+        decimals=3,
+        is_log=True,
     )
 
 

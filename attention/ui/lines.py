@@ -92,18 +92,17 @@ class Line:
         take: Callable[[T], None] | None = None,
         page: tuple[str, str] | None = None,
         is_silent: bool = False,
-        is_abreast: bool = False,
+        look: Literal["list", "choice", "scale"] = "list",
     ) -> None:
         """Add a list of which one option is chosen, told as it is written in a link.
 
         ``page`` is the address and the label of another page, to which the last line of the list leads. A label that
-        ``is_silent`` is not seen. Options that are ``is_abreast`` all stay in sight.
+        ``is_silent`` is not seen. In a choice, all options stay in sight; on a scale they are the places of a slider.
         """
         shown = state.current()[parameter] if value is None else value
         written = [parameter.kind.write(option) for option in options]
         name = name or parameter.name
-        kind = "choice" if is_abreast else "list"
-        data: Data = {"kind": kind, "name": name, "label": label, "help": help, "silent": is_silent}
+        data: Data = {"kind": look, "name": name, "label": label, "help": help, "silent": is_silent}
         last = {} if page is None else {"page": page[0], "pageLabel": page[1]}
         self._add(data | last | {"options": list(labels), "values": written, "value": parameter.kind.write(shown)})
         self._acts[name] = _one_of(dict(zip(written, options, strict=True)), take or state.setter(parameter))

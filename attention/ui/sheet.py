@@ -119,7 +119,7 @@ class _Sheet:
                 name=block.key,
                 help=block.help,
                 is_silent=block.is_silent,
-                is_abreast=not block.is_list,
+                look="list" if block.is_list else "scale" if block.is_scale else "choice",
             )
         else:
             line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off)

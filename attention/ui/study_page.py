@@ -159,7 +159,7 @@ def _all_heads(view: View, result: StudyResult, current: Head) -> None:
     label = message("Sentences are laid on each other at")
     names = [_ALIGNMENT_LABELS[alignment] for alignment in ALIGNMENTS]
     line = Line("alignment", "content").group(label)
-    line.list(ALIGNMENT, label, ALIGNMENTS, names, is_abreast=True)
+    line.list(ALIGNMENT, label, ALIGNMENTS, names, look="choice")
     line.draw()
     components.atlas(averages(result, view[ALIGNMENT], current), key="study_atlas", on_choose=choose_head)
 

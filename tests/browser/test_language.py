@@ -13,7 +13,17 @@ from attention.lesson.syntax_check import MEANINGS
 from attention.masks import MASK_NAMES
 from attention.messages import VARIABLE
 from attention.models.toy import FEATURES
-from attention.pages import ALL_HEADS, CODE_LAB, COMPARE, FRONT, NEURON_VIEW, PAGES, STEP_BY_STEP, SYNTAX_CHECK
+from attention.pages import (
+    ALL_HEADS,
+    CODE_LAB,
+    COMPARE,
+    FRONT,
+    NEURON_VIEW,
+    OF_LABS,
+    PAGES,
+    STEP_BY_STEP,
+    SYNTAX_CHECK,
+)
 from tests.browser.server import serve
 from tests.loaded import load
 from tests.pseudo import write_language
@@ -104,6 +114,9 @@ def spoken(speaking, new_shared_tab):
 @pytest.mark.parametrize(("page", "query"), sweep(VIEWS, quick=QUICK))
 def test_a_page_says_no_word_that_no_catalogue_has(spoken, page, query):
     spoken.go(page.address, **query)
+    if page in OF_LABS.values():
+        spoken.page.get_by_role("button", name="【Show me").click()
+        expect(spoken.settled().page.get_by_role("heading", level=2).first).to_be_visible()
     texts = spoken.page.evaluate(READ)
     assert sum("【" in text for text in texts) > 10
     assert unmarked(texts, data(page, {"model": "", **query})) == []

@@ -17,6 +17,6 @@ def show():
     notices()
     line = Line("look", "content").group("Look")
     line.list(COLOUR, "Colour", ("red", "green", "blue"), ("red", "green", "blue"))
-    line.list(SHADE, "Shade", range(3), ("1", "2", "3"), value=view[SHADE] or 0, is_abreast=True)
+    line.list(SHADE, "Shade", range(3), ("1", "2", "3"), value=view[SHADE] or 0, look="choice")
     line.draw()
     state.close_page()

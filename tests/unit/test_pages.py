@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from attention.models import list_models
-from attention.pages import FRONT, GROUPS, PAGES, Group, Page, everything, table
+from attention.pages import FRONT, GROUPS, OF_LABS, PAGES, Group, Page, everything, table
 from attention.parameters import Context, read
 from attention.settings import MODEL, SHARED
 from attention.view import View
@@ -29,6 +29,9 @@ def test_every_page_has_a_file_and_every_file_is_a_page():
 @pytest.mark.parametrize("page", [page for page in PAGES if page is not FRONT], ids=lambda page: page.title)
 def test_a_file_draws_the_page_that_it_is_named_after(page):
     written = (ROOT / page.file).read_text("utf-8")
+    if page in OF_LABS.values():
+        assert f"OF_LABS[{page.address}.LAB]" in written
+        return
     name = next(name for name, value in vars(__import__("attention.pages").pages).items() if value is page)
     assert f"import {name}\n" in written or "models_page.show()" in written
 

@@ -1,0 +1,13 @@
+"""Labs: short pages on which one turns a knob and sees what it is for. A new one is a module, and a name in ``LABS``.
+
+A lab declares what can be set and returns blocks; what it computes lives in a module of its own, which knows no lab.
+"""
+
+from __future__ import annotations
+
+from attention.labs import why_divide
+from attention.labs.base import Lab
+
+__all__ = ["LABS", "Lab"]
+
+LABS: tuple[Lab, ...] = (why_divide.LAB,)

@@ -1,0 +1,7 @@
+"""Why divide by √d_k: on random vectors of any width, and in a head of a model."""
+
+from attention.labs import why_divide
+from attention.pages import OF_LABS
+from attention.ui import frame
+
+frame.show(OF_LABS[why_divide.LAB], with_beside=False)

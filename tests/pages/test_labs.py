@@ -1,0 +1,93 @@
+"""Labs: a question first, then what was measured; every knob is in the link, and the page can be taken away."""
+
+import pytest
+
+from attention.models import list_models
+from attention.pages import OF_LABS
+from attention.parameters import Context
+from tests.pages.test_memory import fetch
+
+MODELS = {info.model_id: info for info in list_models()}
+LABS = {lab.address: (lab, page) for lab, page in OF_LABS.items()}
+
+
+@pytest.fixture
+def open_lab(open_page):
+    """Open a lab, and have its question answered."""
+
+    def open_(address, **query):
+        shown = open_page(LABS[address][1].file, **query)
+        return shown.send("question", "show", True) if "question" in shown.components() else shown
+
+    return open_
+
+
+def knobs(address, model):
+    """Every knob of a lab with each value that it can have."""
+    lab, _ = LABS[address]
+    context = Context(MODELS, model)
+    for knob in lab.knobs:
+        for value in knob.kind.options(context) if hasattr(knob.kind, "options") else ():
+            yield knob, value
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("address", LABS)
+def test_a_lab_asks_first_and_shows_then(open_page, address, model):
+    lab, page = LABS[address]
+    shown = open_page(page.file, model=model)
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert set(shown.components()) <= {"question", "drawing", "digits"}
+    shown.send("question", "show", True)
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert shown.headings()
+    assert {knob.name for knob in lab.knobs} <= set(shown.controls())
+    assert shown.proofs
+
+
+@pytest.mark.parametrize("address", LABS)
+def test_a_wrong_answer_is_answered_too_and_stays_in_the_link(open_page, address):
+    shown = open_page(LABS[address][1].file, model="toy")
+    asked = shown.component("question")
+    wrong = next(
+        number
+        for number in range(len(asked["answers"]))
+        if open_page(LABS[address][1].file, model="toy")
+        .send("question", "choose", number)
+        .component("question")["verdict"]
+        == "other"
+    )
+    shown.send("question", "choose", wrong)
+    assert shown.component("question")["verdict"] == "other"
+    there = open_page(LABS[address][1].file, **shown.view.to_query())
+    assert there.component("question") == shown.component("question")
+    assert there.text == shown.text
+
+
+@pytest.mark.parametrize("address", LABS)
+def test_every_knob_is_in_the_link_and_leads_somebody_else_to_the_same(open_lab, open_page, address):
+    for knob, value in knobs(address, "toy"):
+        shown = open_lab(address, model="toy", text="Two small birds sing loudly")
+        shown.choose(knob.name, knob.kind.write(value))
+        assert (shown.exceptions, shown.notices) == ([], [])
+        assert shown.view[knob] == value
+        there = open_page(LABS[address][1].file, **shown.view.to_query())
+        assert (there.text, there.components()) == (shown.text, shown.components())
+
+
+@pytest.mark.parametrize("address", LABS)
+def test_a_lab_can_be_taken_away_with_its_tables(open_lab, address):
+    shown = open_lab(address, model="minilm-l6", text="Two small birds sing loudly")
+    page = fetch(f"./_attention/file/{address}/now/page/{address.replace('_', '-')}.html?model=minilm-l6").decode()
+    assert LABS[address][1].title in page
+    assert "<table" in page
+    assert "could not be made" not in page
+    for address_of_file in shown.files.values():
+        assert b"could not be made" not in fetch(address_of_file)
+
+
+@pytest.mark.parametrize("address", LABS)
+def test_without_a_text_a_lab_invites_to_one(open_page, address):
+    shown = open_page(LABS[address][1].file, text="  ")
+    assert shown.exceptions == []
+    assert len(shown.notices) == 1

@@ -1,0 +1,92 @@
+"""Why divide by √d: what is shown of random vectors and of a head, against NumPy's and torch's own numbers."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from attention.blocks import Picture, Prose, Table, walk
+from attention.labs.why_divide import ASKED_WIDTH, DIVISOR, LAB, TEMPERATURE, TEMPERATURES, WIDTH, WIDTHS
+from attention.lesson.scene import Scene
+from attention.pages import OF_LABS
+from attention.view import View
+from tests.loaded import load
+
+SENTENCE = "Four grey geese cross the cold river"
+TEXTS = {"translator-fr-en": "le chat noir dort"}
+FACTORS = {"none": lambda _: 1.0, "root": lambda d: d**0.5, "width": float}
+
+
+@pytest.fixture(scope="module", params=["toy", "minilm-l6", "smollm2-135m", "translator-fr-en"])
+def scene(request):
+    trace = load(request.param).trace(TEXTS.get(request.param, SENTENCE))
+    return Scene(trace, 0, 1, min(3, len(trace.tokens) - 1))
+
+
+def shown(scene, **knobs):
+    view = View(page=OF_LABS[LAB])
+    for parameter in (WIDTH, DIVISOR, TEMPERATURE):
+        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
+    return walk(LAB.content(view, scene))
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def table(blocks, key):
+    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+
+
+@pytest.mark.parametrize("divisor", FACTORS)
+@pytest.mark.parametrize("temperature", TEMPERATURES)
+def test_the_weights_as_chosen_are_those_of_torch(scene, divisor, temperature):
+    blocks = shown(scene, divisor=divisor, temperature=temperature)
+    (drawn,) = [each.figure for each in blocks if isinstance(each, Picture) and each.key == "chosen_weights"]
+    scores = torch.tensor(np.asarray(scene.steps.scores, dtype=np.float64))
+    scores = scores / FACTORS[divisor](scene.d_head) / temperature + torch.tensor(np.asarray(scene.steps.mask))
+    wanted = torch.softmax(scores, dim=-1).numpy()
+    np.testing.assert_allclose(np.nan_to_num(drawn.values), np.where(scene.visible, wanted, 0), atol=2e-5)
+    rows = table(blocks, "rows_table")
+    logs = np.log(wanted, where=wanted > 0, out=np.zeros_like(wanted))
+    found = np.array(rows["chosen: entropy in nats"], dtype=float)
+    np.testing.assert_allclose(found, -(wanted * logs).sum(axis=-1), atol=1e-4)
+
+
+def test_as_the_model_does_it_nothing_changes(scene):
+    rows = table(shown(scene), "rows_table")
+    for what in ("largest weight", "entropy in nats", "gradient"):
+        own, chosen = (np.array(rows[f"{whose}: {what}"], dtype=float) for whose in ("own", "chosen"))
+        np.testing.assert_allclose(own, chosen, atol=1e-6)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_is_said_of_a_width_is_in_the_table_and_as_theory_has_it(width):
+    blocks = shown(None, width=width)
+    numbers = table(blocks, "widths_table")
+    at = numbers["d"].index(str(width))
+    before, after = (float(numbers[name][at]) for name in ("spread", "spread, divided by √d"))
+    assert before == pytest.approx(width**0.5, rel=0.03)
+    assert after == pytest.approx(1, rel=0.03)
+    told = prose(blocks)
+    assert f"With d = {width}, the scores spread by {before:.2f}; divided by √d, by {after:.2f}" in told
+    power = float(re.search(r"to the power of ([\d.]+)", told)[1])
+    assert power == pytest.approx(0.5, abs=0.02)
+    # The gradient dies as d grows, and does not after the division.
+    slopes, kept = (np.array(numbers[name], dtype=float) for name in ("gradient", "gradient, divided by √d"))
+    assert np.all(np.diff(slopes[1:]) < 0)
+    assert kept.min() > 0.9 * kept.max()
+
+
+def test_the_question_is_answered_by_what_was_measured():
+    guess = LAB.guess(None)
+    (right,) = guess.right
+    assert guess.answers[right] == "about 8"
+    spread = float(re.search(r"standard deviation is (?:<[^>]+>)?([\d.]+)", guess.reason)[1])
+    assert spread == pytest.approx(ASKED_WIDTH**0.5, rel=0.03)
+
+
+def test_a_word_without_a_choice_is_told_so():
+    trace = load("toy").trace(SENTENCE, mask="causal")
+    assert "has no choice" in prose(shown(Scene(trace, 0, 0, 0), divisor="none"))
