@@ -31,7 +31,7 @@ from attention.settings import AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, W
 from attention.ui import focus
 from attention.ui.desk import Choice, Desk, Heard, Offer, Take
 from attention.ui.forged import ignore_forged_values
-from attention.ui.glance import look_at_one_value, see_all_that_is_sent
+from attention.ui.glance import look_at_one_value, name_as_the_message_does, see_all_that_is_sent
 from attention.view import View
 
 __all__ = [
@@ -92,6 +92,8 @@ class _Session:
     is_new: bool = True
     # The other page that was chosen, and the link with which it opens.
     way: tuple[Page, Mapping[str, str] | None] | None = None
+    # The page that was left last by such a way: a browser that has seen nothing of the other one still asks for it.
+    left: Page | None = None
     # What the page would offer for another view, which a browser may have drawn by itself; and the view that it drew.
     offers_for: Callable[[View], Mapping[str, Take]] = lambda _: {}
     drawn: View | None = None
@@ -157,6 +159,7 @@ def _take(session: _Session, page: Page, opening: Callable[[View], View] | None)
     models = _models()
     context = get_script_run_ctx()
     is_history = context is not None and context.is_history_navigation
+    name_as_the_message_does()
     heard = session.desk.hear(_values(session.desk), _marks())
     is_turned = session.seen.opened is None or session.seen.view.page is not page
     if is_turned:
@@ -171,8 +174,9 @@ def _take(session: _Session, page: Page, opening: Callable[[View], View] | None)
             heard = _catch_up(session, heard)
         gone = _leave_what_is_gone(session.seen, models)
         # A link to another page was made before the answers that the browser has not seen.
+        left = session.left
         _apply(heard.unseen if is_turned else ())
-        if is_turned or is_history:
+        if is_history or (is_turned and page is not left):
             # That page is this one, or was left again. Otherwise, a press has overtaken the way there: it still holds.
             session.way = None
         _apply(heard.choices)
@@ -207,8 +211,11 @@ def _write_link(session: _Session) -> None:
 def go_to(page: Page, link: Mapping[str, str] | None = None) -> None:
     """Go to another page by a link; without one, take the view along, with all that is chosen in the same message."""
     session = _session()
-    if page is not session.seen.view.page:
-        session.way = page, link
+    here = session.seen.view.page
+    if page is here:
+        session.way = None
+    else:
+        session.way, session.left = (page, link), here
 
 
 def close_page() -> None:

@@ -7,6 +7,8 @@ import pytest
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import app_test
 
+from attention.pages import ALL_HEADS
+
 # So many places at which a run can be stopped come before the page's own part begins.
 EARLY = 24
 
@@ -135,3 +137,24 @@ def test_a_press_right_before_a_link_to_another_page_counts(open_page, is_taken)
     shown.app._run(said)
     assert shown.exceptions == []
     assert (shown.view.mask, shown.view.model) == ("causal", "toy")
+
+
+def test_the_way_to_another_page_holds_wherever_another_press_on_the_old_one_arrives(open_page, monkeypatch):
+    """A browser that has seen nothing of the new page asks for the old one."""
+    monkeypatch.setattr(app_test, "LocalScriptRunner", Overtaken)
+    place, is_through = 0, False
+    while not is_through:
+        place += 1
+        shown = open_page(model="toy", step="scores")
+        old = shown.app._page_hash or shown.app._finished_page_script_hash
+        link = urlencode(shown.app.query_params)
+        first = shown.sent("header", "page", ALL_HEADS.address)
+        second = shown.sent("header", "text", "Two birds")
+        Overtaken.plan = [(place, RerunData(widget_states=second, query_string=link, page_script_hash=old))]
+        Overtaken.n_places = 0
+        shown.app._run(first)
+        is_through = bool(Overtaken.plan)
+        assert shown.exceptions == []
+        assert shown.view.page is ALL_HEADS, place
+        assert is_through or shown.view.text == "Two birds", place
+    assert place > EARLY
