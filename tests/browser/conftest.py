@@ -1,6 +1,7 @@
 """The running app, a browser, and tabs of it in which nothing may go wrong unseen."""
 
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -12,6 +13,13 @@ from tests.browser.server import serve
 pytest.register_assert_rewrite("tests.browser.looks", "tests.browser.tab")
 # The machine may be busy; a test that waits for the right thing does not get slower by that.
 expect.set_options(timeout=20_000)
+
+
+def pytest_collection_modifyitems(items):
+    """Leave to `make test-all` what is not marked as quick: a journey through every page is, and little more."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent) and item.get_closest_marker("quick") is None:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

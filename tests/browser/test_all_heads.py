@@ -102,6 +102,7 @@ def test_lines_can_be_read_by_keyboard_alone(opened, weights):
     tab.expect_query(text=SENTENCE, layer="5", head="3")
 
 
+@pytest.mark.quick
 def test_a_head_of_the_atlas_is_opened_by_mouse_and_by_keyboard(opened):
     tab = opened()
     atlas = tab.page.locator(".st-key-atlas").get_by_role("application")

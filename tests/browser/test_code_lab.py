@@ -16,6 +16,7 @@ def layer(models):
     return models["minilm-l6"].trace(TEXT).layers[1]
 
 
+@pytest.mark.quick
 def test_every_way_shows_its_own_code_and_shapes(tab, layer):
     tab.go("code_lab", text=TEXT, layer="2", head="5")
     for way, result in zip(WAYS, run(layer, 4), strict=True):

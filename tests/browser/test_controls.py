@@ -102,6 +102,7 @@ def test_a_click_on_a_token_puts_it_into_focus(opened):
     expect(tab.chips.filter(has_text="mat")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.quick
 def test_a_click_on_a_cell_is_in_the_address_and_its_row_comes_into_focus(opened):
     tab = opened(step="scores", model="toy")
     matrix = tab.matrix("scores")
@@ -154,6 +155,7 @@ def test_buttons_lead_through_all_nine_steps_and_back(opened):
     tab.expect_query(model="toy", step="sum")
 
 
+@pytest.mark.quick
 def test_a_click_leads_to_any_step(opened):
     tab = opened(model="toy")
     tab.to_step("Softmax")
@@ -162,6 +164,7 @@ def test_a_click_leads_to_any_step(opened):
     assert tab.query() == {"model": "toy", "step": "embed"}
 
 
+@pytest.mark.quick
 def test_arrow_keys_lead_a_step_on_and_back(opened):
     tab = opened(model="toy", step="scores")
     tab.page.keyboard.press("ArrowRight")
@@ -240,6 +243,7 @@ def stops(tab):
     pytest.fail(f"the Tab key does not come to an end: {found}")
 
 
+@pytest.mark.quick
 def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
     tab = opened(model="toy", step="scores")
     found = stops(tab)

@@ -46,6 +46,7 @@ def test_the_weights_are_not_there_before_they_are_guessed(tab, models):
     check(tab)
 
 
+@pytest.mark.quick
 def test_a_guess_counts_once_in_a_visit(tab):
     tab.go(model="toy", text=SENTENCE, step="mask", guess="1")
     question(tab).get_by_role("button", name="6", exact=True).click()

@@ -55,6 +55,7 @@ def test_each_line_is_as_low_as_a_line_can_be(shared_tab):
     assert {name: height for name, height in heights.items() if height > LINES[name]} == {}
 
 
+@pytest.mark.quick
 def test_with_the_tab_key_one_is_soon_at_the_steps(shared_tab):
     shared_tab.page.set_viewport_size(PROJECTOR)
     shared_tab.go(step="scores")
@@ -101,6 +102,7 @@ def test_a_page_opens_in_another_tab_with_what_is_chosen(shared_tab):
     expect(shared_tab.page).to_have_title(re.compile("^Step by step"))
 
 
+@pytest.mark.quick
 def test_the_examples_open_under_the_field_and_answer_to_the_keyboard(shared_tab):
     shared_tab.page.set_viewport_size(PROJECTOR)
     shared_tab.go(model="toy", step="scores")

@@ -96,6 +96,7 @@ def test_what_a_link_says_is_shown_as_text_on_both_pages(opened, models, text):
     expect_nothing_interpreted(tab)
 
 
+@pytest.mark.quick
 def test_no_text_is_an_invitation_and_no_error(opened):
     tab = opened(model="toy", step="scores")
     tab.type_sentence("")
@@ -153,6 +154,7 @@ def test_a_text_that_is_too_long_is_cut_and_a_notice_says_where(opened, models, 
     tab.select("Mask", "none")
 
 
+@pytest.mark.quick
 def test_a_hundred_thousand_characters_are_cut_for_the_link(opened):
     tab = opened(model="toy", step="scores")
     tab.type_sentence("word " * 20_000)

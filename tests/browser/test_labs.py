@@ -19,6 +19,7 @@ def show(tab):
     return tab.settled()
 
 
+@pytest.mark.quick
 def test_why_divide_is_guessed_first_and_then_shown(tab):
     tab.go("why_divide", model="toy", text=SENTENCE)
     expect(tab.page.get_by_role("heading", name="Random queries and keys")).to_have_count(0)
@@ -27,6 +28,7 @@ def test_why_divide_is_guessed_first_and_then_shown(tab):
     expect(tab.page.get_by_role("heading", name="Random queries and keys")).to_be_visible()
 
 
+@pytest.mark.quick
 def test_the_slider_of_the_width_goes_by_keys_and_is_in_the_link(tab, new_tab):
     show(tab.go("why_divide", model="toy", text=SENTENCE))
     slider = tab.page.get_by_role("slider", name="Numbers in a query, d")

@@ -26,6 +26,7 @@ def opened(tab):
     return tab.go(model="toy", text=SENTENCE, step="scores")
 
 
+@pytest.mark.quick
 def test_a_step_further_needs_no_run(opened, models):
     before = run_number(opened)
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
@@ -53,6 +54,7 @@ def test_back_and_forward_and_a_reload_show_what_the_address_says(opened):
     expect(opened.heading).to_have_text(re.compile("^6"))
 
 
+@pytest.mark.quick
 def test_what_is_pressed_after_it_counts_on_the_step_that_is_seen(opened):
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")

@@ -70,6 +70,7 @@ def test_what_grouped_queries_save_can_be_read_too(shared_tab):
     check(shared_tab)
 
 
+@pytest.mark.quick
 def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
     tab = new_tab(viewport=NARROW, has_touch=True).go(step="scores", model="toy", beside="1")
     for name in ("Learn", "Explore", "More"):
@@ -89,6 +90,7 @@ def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
     expect_to_fit(tab)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab, scheme):
     """axe does not look into drawings: of every number, the contrast with its cell is worked out here."""

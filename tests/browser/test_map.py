@@ -18,6 +18,7 @@ def the_map(tab: Tab):
     return tab.page.get_by_role("navigation", name="Map of the model")
 
 
+@pytest.mark.quick
 def test_the_ring_is_at_the_step_and_a_dot_leads_to_another(tab):
     tab.go(step="scores", layer="3", head="9")
     here = the_map(tab)

@@ -42,6 +42,7 @@ def head_of(models, model):
     return [token.text for token in trace.tokens], *vectors, info.d_head**-0.5
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("model", ["toy", "minilm-l6"])
 def test_every_number_that_stands_there_is_torchs_own(opened, models, model):
     tab = opened(PAGE, text=SENTENCE, model=model, word="2")

@@ -88,6 +88,7 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
         expect(tab.proof).to_contain_text("✓")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("model", MODELS)
 def test_the_cell_of_two_words_is_their_score(typed, models, model):
     tab = typed(model).to_step("Scores")
@@ -96,6 +97,7 @@ def test_the_cell_of_two_words_is_their_score(typed, models, model):
     expect(matrix.cell(3, 2)).to_have_text(f"{steps.scores[3, 2]:.2f}".replace("-", "−"))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("model", MODELS)
 def test_the_rows_of_weights_add_up_to_one_as_they_stand_there(typed, models, model):
     tab = typed(model).to_step("Softmax")
@@ -193,6 +195,7 @@ def test_what_a_decoder_hides_stays_hatched_wherever_its_weights_are_drawn(tab, 
 # ------------------------------------------------------------------------- where a number comes from
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("model", MODELS)
 def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, model):
     tab = typed(model).to_step("Scores")
@@ -267,6 +270,7 @@ def test_the_code_as_it_stands_there_computes_the_number_of_the_page(typed, mode
     expect(tab.words).to_contain_text(f"dog scores highest with {best}: {printed.getvalue().strip()}")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("model", MODELS)
 def test_the_table_behind_the_picture_can_be_taken_away(typed, models, model):
     tab = typed(model).to_step("Scores")

@@ -67,6 +67,7 @@ def test_every_picture_is_drawn_and_the_words_are_the_users_own(opened, page, sc
     assert too_wide <= 0
 
 
+@pytest.mark.quick
 def test_cells_answer_to_mouse_and_keyboard(opened, models):
     shown = opened("step_by_step")
     weights = models["minilm-l6"].trace(SENTENCE).layers[2].head(8).weights

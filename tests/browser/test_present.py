@@ -59,6 +59,7 @@ def test_the_keys_of_a_remote_lead_on_and_p_turns_it_on_and_off(tab):
     tab.expect_query(step="scale")
 
 
+@pytest.mark.quick
 def test_a_letter_that_is_typed_is_no_command(tab):
     tab.go(model="toy")
     tab.field.fill("")

@@ -72,6 +72,7 @@ def test_whatever_cell_is_pointed_at_its_number_stands_beside_it(tab, size, text
     expect(picture.root.locator(".label.lit")).to_have_count(0)
 
 
+@pytest.mark.quick
 def test_the_keys_point_at_a_cell_too(tab):
     tab.page.set_viewport_size(WIDE)
     tab.go(step="qkv", text=LONG)

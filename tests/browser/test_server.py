@@ -254,6 +254,7 @@ def bare_page(browser):
     page.close()
 
 
+@pytest.mark.quick
 def test_a_page_takes_nothing_from_elsewhere(server, elsewhere, bare_page):
     url, asked = elsewhere
     bare_page.goto(f"{server.url}/step_by_step?model=toy")

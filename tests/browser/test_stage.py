@@ -350,6 +350,7 @@ def test_a_text_is_cut_at_the_borders_of_its_tokens(new_tab, models):
     expect(line).to_have_count(0)
 
 
+@pytest.mark.quick
 def test_a_link_shows_the_end_and_the_slider_the_way_there(new_tab, steps):
     tab = new_tab().go(step="scale", model="toy", mask="causal")
     matrix = tab.matrix("scaled")
