@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from attention.figures.touch import Touch
+from attention.jobs import Job
 from attention.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Blocks",
+    "Brush",
     "Code",
     "Columns",
     "Download",
@@ -40,6 +42,7 @@ __all__ = [
     "Shapes",
     "Table",
     "Way",
+    "Work",
     "inside",
     "rows_of",
     "walk",
@@ -112,11 +115,26 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class Brush:
+    """What a press on a cell paints: it adds the cell to those of ``cells``, or removes it.
+
+    They count while ``mode`` is ``painted``; where it is not, painting begins with the cells ``before``.
+    """
+
+    cells: Parameter[tuple[int, ...]]
+    before: tuple[int, ...]
+    mode: Parameter[Any]
+    painted: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A figure, and the parameters that the parts of a press in it set, in this order.
 
     If a press sets anything, cells and tokens look selectable, unless ``is_selectable`` says otherwise. The parameters
     in ``clears`` go back to their defaults. A press counts only while the view has the values of ``only_while``.
+
+    With a ``brush``, a press on a cell paints instead.
 
     Pictures with the same ``place`` on different pages of a walk are one in the app: the one turns into the other.
     """
@@ -128,6 +146,7 @@ class Picture:
     is_selectable: bool | None = None
     only_while: tuple[tuple[Parameter[Any], Any], ...] = ()
     place: str = ""
+    brush: Brush | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +245,25 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """A button that has the server do something long and, while that goes on, how far it is and a button to stop it.
+
+    ``told`` says how far it is or what came of it, ``share`` how much is done, None while it does not go on. With
+    ``is_off``, there is nothing to press: something else goes on, or somebody else has started this. When it is
+    started, the parameters in ``clears`` go back to their defaults.
+    """
+
+    key: str
+    job: Job
+    arguments: tuple[str, ...]
+    label: str
+    told: str
+    share: float | None = None
+    is_off: bool = False
+    clears: tuple[Parameter[Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """Columns side by side, with their relative widths; on a narrow screen, one below the other."""
 
@@ -279,6 +317,7 @@ Block = (
     | Panels
     | Fold
     | Way
+    | Work
     | Row
     | Section
     | Proven

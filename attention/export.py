@@ -233,7 +233,7 @@ class _Svg:
         return np.where(np.isfinite(values), step, n_colours)
 
     def _written(self, value: float) -> str:
-        return self.data.masked if np.isneginf(value) else number(float(value))
+        return self.data.masked if np.isneginf(value) else self.data.written(value)
 
     def _x(self, column: int) -> float:
         return self.left + column * self.pitch_x

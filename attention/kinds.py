@@ -31,6 +31,8 @@ class Use:
     sides: tuple[Side, ...] = (Side(),)
     # The letter of the vectors from which keys and values are projected.
     source: str = "X"
+    # Whether it is in the part of the model that reads what the user gives it.
+    is_reading: bool = True
     # Whether rows and columns are the same tokens, so that heads can be labelled by their patterns.
     has_patterns: bool = True
     # Whether the lesson still has to explain how its tokens were cut into pieces.
@@ -61,6 +63,7 @@ SELF = Use()
 
 # What the decoder of an encoder–decoder writes, attending to itself.
 WRITTEN = Use(
+    is_reading=False,
     n_given=1,
     hides_later="mask/written",
     asides={"tokens": "tokens/decoder"},
@@ -78,6 +81,7 @@ CROSS = Use(
         Side("read", message("Tokens that were read"), message("What was read is asked")),
     ),
     source="Z",
+    is_reading=False,
     has_patterns=False,
     has_pieces=False,
     others=message("encoder or decoder, or another model"),

@@ -33,6 +33,17 @@ def padding(is_padding: Sequence[bool]) -> Float[Array, "T T"]:
     return painted(np.broadcast_to(hidden, (hidden.size, hidden.size)))
 
 
+def window(n_tokens: int, reach: int) -> Float[Array, "T T"]:
+    """Hide from each token all those more than ``reach`` places away (Beltagy et al. 2020, section 3.1)."""
+    places = np.arange(n_tokens)
+    return painted(np.abs(places[:, None] - places) > reach)
+
+
+def prefix(n_tokens: int, length: int) -> Float[Array, "T T"]:
+    """Hide what comes later, but let every token see the first ``length`` (Raffel et al. 2020, section 3.2.1)."""
+    return painted(np.isneginf(causal(n_tokens)) & (np.arange(n_tokens) >= length))
+
+
 def painted(hidden: Bool[Array, "Q K"]) -> Float[Array, "Q K"]:
     """Return the additive mask that hides exactly the cells marked True."""
     return np.where(hidden, np.float32(-np.inf), np.float32(0))

@@ -38,6 +38,7 @@ from attention.blocks import (
     Shapes,
     Table,
     Way,
+    Work,
     rows_of,
 )
 from attention.figures import assets
@@ -95,6 +96,7 @@ class _Page:
             Row: self._row,
             Section: self._section,
             Proven: self._proven,
+            Work: self._work,
             # A file has no links to other pages, and no downloads.
             Download: self._nothing,
             Way: self._nothing,
@@ -221,6 +223,9 @@ class _Page:
             for line in block.lines
         )
         return f'<div class="proven">{lines}</div>'
+
+    def _work(self, block: Work) -> str:
+        return f'<p class="notice quiet"><bdi>{plain(block.told)}</bdi></p>'
 
     def _nothing(self, _: Block) -> str:
         return ""

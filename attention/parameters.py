@@ -18,6 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar, get_args
 
 from attention.figures.head_view import Side
 from attention.figures.matrix import Cell
+from attention.figures.order import written as as_order
 from attention.figures.question import MAX_PERCENT, SHOW, Answer
 from attention.messages import message
 from attention.segments import SENTENCES
@@ -31,10 +32,12 @@ __all__ = [
     "Choice",
     "Context",
     "Flag",
+    "Grid",
     "Indices",
     "Kind",
     "Name",
     "Number",
+    "Order",
     "Parameter",
     "Pins",
     "Spot",
@@ -308,6 +311,71 @@ class Spots(Kind[Spot]):
     def can_be(self, _: Context) -> str:
         """Give an example."""
         return message("it looks like {example}", example="A-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(Kind[tuple[int, ...]]):
+    """Some of the cells of a grid: for each row a number whose bit c tells of column c; rows of none at the end go."""
+
+    most: int
+
+    def read(self, written: str, context: Context) -> tuple[int, ...]:
+        """Read rows in hexadecimal, with points between them."""
+        rows = tuple(int(row, 16) for row in written.split(".")) if written else ()
+        if not self.fits(rows, context) or self.write(rows) != written:
+            raise ValueError(written)
+        return rows
+
+    def write(self, value: tuple[int, ...]) -> str:
+        """Write rows in hexadecimal, with points between them."""
+        return ".".join(f"{row:x}" for row in value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether these are rows of such a grid, the last of them with a cell."""
+        if not isinstance(value, tuple) or len(value) > self.most or (value and value[-1] == 0):
+            return False
+        return all(type(row) is int and 0 <= row < 2**self.most for row in value)
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="0.6.1f")
+
+    @staticmethod
+    def flipped(value: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
+        """Return the cells with one more, or without it if it is one of them."""
+        rows = [*value, *[0] * (row + 1 - len(value))]
+        rows[row] ^= 1 << column
+        while rows and rows[-1] == 0:
+            rows.pop()
+        return tuple(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Kind[tuple[int, ...]]):
+    """An order of at most so many things: the index of the one at each place; what stays at the end is left out."""
+
+    most: int
+
+    def read(self, written: str, context: Context) -> tuple[int, ...]:
+        """Read numbers separated by hyphens, counted from 1."""
+        value = tuple(_digits(part) - 1 for part in written.split("-")) if written else ()
+        if not self.fits(value, context) or self.write(value) != written:
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[int, ...]) -> str:
+        """Write numbers separated by hyphens, counted from 1."""
+        return as_order(value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether each index is in it once, and the last place has another than its own."""
+        if not isinstance(value, tuple) or len(value) > self.most or not all(type(each) is int for each in value):
+            return False
+        return sorted(value) == list(range(len(value))) and (not value or value[-1] != len(value) - 1)
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="3-1-2")
 
 
 @dataclass(frozen=True, slots=True)

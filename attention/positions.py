@@ -1,4 +1,4 @@
-"""How a model learns the order of the words: from waves added to their vectors, or from rotated queries and keys."""
+"""How a model learns the order of the words: from what is added to their vectors or to scores, or from rotations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
-__all__ = ["Rotary", "apply_rotary", "rotary", "sinusoidal", "waves"]
+__all__ = [
+    "Rotary",
+    "alibi",
+    "alibi_slopes",
+    "apply_rotary",
+    "begun_at",
+    "distances",
+    "rotary",
+    "sinusoidal",
+    "speeds",
+    "t5_buckets",
+    "turns_of",
+    "waves",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +83,8 @@ def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*
     if x.ndim < 2:
         raise ValueError(f"x must have the axes (…, tokens, width), got shape {x.shape}")
     n_tokens, width = x.shape[-2:]
-    angles = np.outer(np.arange(n_tokens, dtype=np.float64), _frequencies(width, base))
-    return apply_rotary(x, Rotary(np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)))
+    turns = turns_of(n_tokens, width, base)
+    return apply_rotary(x, Rotary(turns.cosines.astype(x.dtype), turns.sines.astype(x.dtype)))
 
 
 def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T D"]:
@@ -96,6 +109,76 @@ def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T
     return np.concatenate(
         [first * turns.cosines - second * turns.sines, second * turns.cosines + first * turns.sines], axis=-1
     )
+
+
+def begun_at(turns: Rotary, place: int) -> Rotary:
+    """Return how far the same tokens are rotated in a text that begins at ``place`` instead of 0.
+
+    Pair i turns by ``(place + p) · θ_i``, where the speeds ``θ_i`` are those of ``speeds``.
+
+    Raises:
+        ValueError: there are fewer than two positions.
+    """
+    angles = np.outer(np.arange(place, place + len(turns.cosines)), speeds(turns))
+    # Some models multiply both by a factor.
+    factors = np.hypot(turns.cosines[1], turns.sines[1], dtype=np.float64)
+    return Rotary((factors * np.cos(angles)).astype(np.float32), (factors * np.sin(angles)).astype(np.float32))
+
+
+def speeds(turns: Rotary) -> Float[Array, " D/2"]:
+    """Return by what angle each pair turns from one position to the next (radians), read off the second position.
+
+    Raises:
+        ValueError: there are fewer than two positions.
+    """
+    if len(turns.cosines) < 2:
+        raise ValueError(f"turns must have at least 2 positions to tell how fast they are, got {len(turns.cosines)}")
+    return np.arctan2(turns.sines[1].astype(np.float64), turns.cosines[1].astype(np.float64))
+
+
+def turns_of(n_tokens: int, width: int, base: float = 10_000.0) -> Rotary:
+    """Return how far ``rotary`` rotates queries and keys of this width at the first positions, in float64."""
+    angles = np.outer(np.arange(n_tokens, dtype=np.float64), _frequencies(width, base))
+    return Rotary(np.cos(angles), np.sin(angles))
+
+
+def distances(n_tokens: int) -> Int[Array, "T T"]:
+    """Return how many places the key of each column comes after the query of each row."""
+    places = np.arange(n_tokens)
+    return places - places[:, None]
+
+
+def alibi_slopes(n_heads: int) -> Float[Array, " H"]:
+    """Return how fast the bias of each head grows: ``2^(-8h/H)`` for h from 1 to H.
+
+    (Press et al. 2022, "Train Short, Test Long: Attention with Linear Biases", section 3.)
+    """
+    return 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)
+
+
+def alibi(slope: float, n_tokens: int) -> Float[Array, "T T"]:
+    """Return what is added to the scaled scores of a head: ``-slope · |i - j|``.
+
+    It is not divided by √d_k (Press et al. 2022, section 3). The paper's decoder has no keys after the query; an
+    encoder has them at the same distances.
+    """
+    return (-slope * np.abs(distances(n_tokens))).astype(np.float32)
+
+
+def t5_buckets(distances: Int[Array, "*axes"], n_buckets: int = 32, furthest: int = 128) -> Int[Array, "*axes"]:
+    """Return which of its numbers T5's encoder adds to the score of a key, by the distance from the query.
+
+    Half of the buckets are for keys before the query, and half for those after it. Of each half, the first half is for
+    one distance each, the others for ranges that grow as powers do, up to ``furthest``; all that is further away shares
+    the last (Raffel et al. 2020, "Exploring the Limits of Transfer Learning", section 2.1).
+    """
+    half = n_buckets // 2
+    n_exact = half // 2
+    far = np.maximum(np.abs(distances), 1).astype(np.float32)
+    # In float32, as T5 does it: a distance at the edge of a range falls on the same side.
+    powers = np.log(far / n_exact) / np.float32(np.log(furthest / n_exact)) * (half - n_exact)
+    ranges = np.minimum(n_exact + powers.astype(np.int64), half - 1)
+    return np.where(np.abs(distances) < n_exact, np.abs(distances), ranges) + half * (distances > 0)
 
 
 def _frequencies(width: int, base: float) -> Float[Array, " N"]:

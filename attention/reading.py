@@ -162,6 +162,7 @@ PICTURE = Reading(
         "neuron/intro": "neuron/intro-picture",
         "tokens/words": "tokens/words-picture",
         "embed/words-normed": "embed/words-picture",
+        "explain/words": "explain/words-picture",
     },
 )
 

@@ -99,7 +99,7 @@ PANELS: tuple[Panel, ...] = ("shapes", "numpy", "pytorch", "table")
 
 # The parameters that depend on the cells of a matrix, on the tokens of a text, and on the layers and heads of a model.
 _CELLS = ("cell", "beside_cell")
-_TOKENS = (*_CELLS, "word", "at", "pins")
+_TOKENS = (*_CELLS, "word", "at", "pins", "order")
 _PLACES = ("layer", "head", "beside_layer", "beside_head")
 
 

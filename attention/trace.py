@@ -36,6 +36,7 @@ __all__ = [
     "ModelInfo",
     "Norm",
     "Part",
+    "PositionTable",
     "Projections",
     "Rotary",
     "Token",
@@ -175,16 +176,29 @@ class Norm:
 
 
 @dataclass(frozen=True, slots=True)
+class PositionTable:
+    """The vectors that a model adds at its positions, from the first on; shared with the model.
+
+    They are learned from texts, or computed from a formula.
+    """
+
+    rows: Float[Array, "P M"]
+    is_learned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Embeddings:
     """The parts that are added up, token by token, before the first layer; a part that the model lacks is None.
 
     Some models then normalise the sum, by ``norm``, before it enters that layer.
+    ``table`` has the vectors of all positions, not only those of the text.
     """
 
     words: Float[Array, "T M"]
     positions: Float[Array, "T M"] | None = None
     segments: Float[Array, "T M"] | None = None
     norm: Norm | None = None
+    table: PositionTable | None = None
 
 
 @dataclass(frozen=True, slots=True)

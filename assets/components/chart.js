@@ -3,7 +3,7 @@
 /**
  * @typedef {object} Series what attention.figures.chart.Series.payload() gives
  * @property {string} name
- * @property {"signed" | "weight" | "inactive"} ink
+ * @property {"signed" | "weight" | "value" | "plain" | "inactive"} ink
  * @property {string | null} places little-endian float32 in base64; null for 0, 1, 2, …
  * @property {string} values the same
  * @property {string} prefix what all labels begin with
@@ -21,7 +21,9 @@
  * @property {string} valueAxis
  * @property {[number, number] | null} limits of the values
  * @property {number} decimals
+ * @property {number} nPlaces how many numbered places there are at least
  * @property {boolean} isLog whether equal distances along the axis of the values are equal factors
+ * @property {number} first the first of the numbered places
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -29,6 +31,7 @@ const HEIGHTS = { columns: 150, points: 200 }; // of the marks, without names an
 const ROW = 26;
 const MAX_NAME = 12; // letters of a name at a bar; the whole one is in the readout
 const SIZE = 12; // of letters
+const GAP = 12; // between two numbers of an axis, at least
 const POINT = 3.5;
 const MAX_BAR = 56; // a bar is at most so thick
 const BEYOND = 1.5; // a factor
@@ -111,10 +114,12 @@ function layOut(state, width) {
   const [low, high] = extent(state).map(onAxis);
   const values = data.isLog ? factorsBetween(low, high) : ticksOf(low, high, isRows ? 5 : 4);
   const places = placesOf(state);
-  const names = placeTicks(data, places, width);
   const widths = (ticks) => Math.max(0, ...ticks.map(({ text }) => textWidth(state, text)));
+  const names = placeTicks(data, places, width, widths([{ text: String(places.count) }]));
   const beside = 8 + (isRows ? widths(names) : widths(values.map((value) => ({ text: written(value, values, data.isLog) }))));
-  const room = width - beside - (isRows ? 12 : 6); // half of the last number lies beyond
+  // Half of the last number lies beyond.
+  const beyond = data.kind === "points" && data.names === null ? Math.max(6, widths(names) / 2) : 6;
+  const room = width - beside - (isRows ? 12 : beyond);
   const length = isRows ? ROW * places.count : HEIGHTS[data.kind];
   const slot = isRows ? ROW : room / places.count;
   const isSlanted = !isRows && data.names !== null && widths(names) > slot - 4;
@@ -145,8 +150,8 @@ function extent({ given: data, series }) {
 function placesOf({ given: data, marks }) {
   const all = marks.map(({ place }) => place);
   if (data.kind === "points") {
-    const first = data.names ? 0 : 1;
-    const count = Math.round(Math.max(...all)) + 1 - first;
+    const first = data.names ? 0 : data.first;
+    const count = Math.max(Math.round(Math.max(...all)) + 1 - first, data.nPlaces);
     return { low: first - 0.5, span: count, count, unit: 1 };
   }
   const distinct = [...new Set(all)];
@@ -155,12 +160,18 @@ function placesOf({ given: data, marks }) {
   return { low, span: unit * Math.max(distinct.length, 1), count: Math.max(distinct.length, 1), unit };
 }
 
+/** The next of 1, 2, 3, 5 and ten times as much, and so on: a step by which one counts. */
+function roundStep(least) {
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(least)));
+  return [1, 2, 3, 5, 10].map((factor) => factor * power).find((step) => step >= least);
+}
+
 /** What is written at the places: names, or numbers at even distances. */
-function placeTicks(data, places, width) {
+function placeTicks(data, places, width, widest) {
   if (data.names) return data.names.map((name, place) => ({ place, text: shortened(name) }));
   const ticks =
     data.kind === "points"
-      ? everyNth(places.count, Math.ceil((24 * places.count) / width))
+      ? [...(data.first ? [] : [0]), ...everyNth(places.count - 1 + data.first, roundStep(((widest + GAP) * places.count) / width))]
       : ticksOf(places.low, places.low + places.span, Math.max(2, Math.floor(width / 60)));
   return ticks.map((place) => ({ place, text: written(place, ticks) }));
 }

@@ -32,6 +32,7 @@
  * @property {[string, number][]} columnGroups
  * @property {string} blank what a cell without a number says
  * @property {boolean} showNumbers
+ * @property {boolean} areCounts whether all numbers are whole
  * @property {string} alt
  * @property {StageChange | null} [change] how another matrix became this one
  * @property {boolean} selectable
@@ -263,7 +264,8 @@ const cosine = (degrees) => Math.cos((degrees * Math.PI) / 180);
 /** The most exact way to write the numbers that fits into every cell, or null. */
 function fitNumbers(state, room, height) {
   const { data, numbers, font, maxNumber } = state;
-  const ways = data.palette === "weights" || data.limit < 1 ? SMALL_WAYS : SIGNED_WAYS;
+  const usual = data.palette === "weights" || data.limit < 1 ? SMALL_WAYS : SIGNED_WAYS;
+  const ways = data.areCounts ? COUNT_WAYS : usual;
   const context = pen();
   const fitting = ways.find(({ size, write }) => {
     if (size > Math.min(height, maxNumber)) return false;
@@ -288,6 +290,7 @@ function bare(value) {
 }
 
 const ways = (sizes, write) => sizes.map((size) => ({ size, write }));
+const COUNT_WAYS = ways([22, 21, 20, 18, 16, 14, 13, 12, 11, 10], (value) => fixed(value, 0));
 // Of a number below 1, one decimal would leave little.
 const SMALL_WAYS = [
   // Large before exact: these are to be read from the last row of a room.

@@ -2,7 +2,7 @@
 // Nobody is there to be told what is pressed, so what would lead to another view does nothing.
 const given = JSON.parse(document.getElementById("given").textContent);
 // What is pressed there would show another view; pins, heads that are switched and sizes stay within the picture.
-const ELSEWHERE = { atlas: ".picture", head_grid: ".root", model_map: ".chip, .dot, .other, .fold", neuron: ".root", overlay: ".root", question: ".root", tokens: ".root" };
+const ELSEWHERE = { atlas: ".picture", head_grid: ".root", model_map: ".chip, .dot, .other, .fold", neuron: ".root", order: ".root", overlay: ".root", question: ".root", tokens: ".root" };
 const isPaper = matchMedia("print");
 const isDark = matchMedia("(prefers-color-scheme: dark)");
 

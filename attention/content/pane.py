@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from jaxtyping import Float
+from numpy import ndarray as Array
+
 from attention import settings
+from attention.ablation import Change, Effect
 from attention.address import Address
 from attention.blocks import Blocks, Code, Notice, ProofLine, Proven
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
+from attention.jobs import Job, Status
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
@@ -18,7 +23,8 @@ from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey
 from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError
-from attention.models.base import Answer
+from attention.models.base import Answer, Unmasked
+from attention.one_page import Passed
 from attention.trace import Trace
 
 __all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
@@ -41,8 +47,29 @@ class Found(Protocol):
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""
 
+    def unmasked(self) -> Unmasked | None:
+        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
+
+    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+
+    def passed(self) -> Passed | None:
+        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on another text; None if it does not accept that, or is gone."""
+
+    def added(self) -> Float[Array, "Q M"] | None:
+        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
+
     def answer(self) -> Answer | None:
         """Return what a picture was taken for; None if the model does not classify."""
+
+    def prefix_matching(self) -> Float[Array, "L H"]:
+        """Return the prefix-matching score of every head, where a text looks at itself."""
+
+    def job(self, job: Job) -> Status:
+        """Return what is known of something long that this server does when it is asked to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from attention.blocks import Blocks
 from attention.content import all_heads, code_lab, labs, neuron_view, step_by_step
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
+from attention.labs import Lab
 from attention.messages import message
 from attention.page_file import page
 from attention.pages import Page
@@ -38,6 +39,10 @@ def _alone(view: View) -> View:
     return view.without(STEP, BESIDE, CELL)
 
 
+def _for_lab(lab: Lab, view: View) -> View:
+    return _alone(view).without(*lab.leaves_out)
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """How a page is made: the view for which models are run, the content, and what is said while the user waits."""
@@ -61,7 +66,9 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
         pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone),
         pages.CODE_LAB: Content(code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …")),
         **{
-            found: Content(partial(labs.content, lab), run_as=_alone, above=_nothing)
+            found: Content(
+                partial(labs.content, lab), run_as=partial(_for_lab, lab), above=_nothing, waiting=lab.waiting
+            )
             for lab, found in pages.OF_LABS.items()
         },
     }

@@ -27,9 +27,11 @@ VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items()
 _LETTERS = f":host {{ {VARIABLES} }}"
 # Every component, and the scripts that it shares with others or is divided into, beside the base.
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
+    "arrows": (),
     "atlas": ("colours",),
     "buttons": (),
     "chart": ("colours",),
+    "dials": (),
     "drawing": ("colours",),
     "head_grid": ("colours", "thumb"),
     "head_view": ("colours",),
@@ -38,11 +40,13 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "matrix": ("colours", "stage", "turn_overlay", "turn_cells", "turn_products", "turn_share", "turn_join"),
     "model_map": ("colours", "thumb"),
     "neuron": ("colours",),
+    "order": (),
     "overlay": ("colours",),
     "question": (),
     "sheet": (),
     "stepper": ("leaves",),
     "tokens": ("stage", "turn_split"),
+    "work": (),
 }
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 # These are part of the page, and have its styles; each of the others has its own.

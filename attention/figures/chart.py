@@ -18,20 +18,30 @@ from attention.messages import message
 __all__ = [
     "MAX_NAMED",
     "Chart",
+    "Ink",
+    "Line",
     "Series",
+    "by_layer_chart",
     "candidates_chart",
+    "compared_chart",
     "growth_chart",
+    "layer_lines",
     "layers_chart",
     "lengths_chart",
+    "lines_chart",
     "parts_chart",
+    "portions_chart",
     "shares_chart",
+    "spots_chart",
     "spread_chart",
 ]
 
 # "columns" are vertical bars, "rows" horizontal ones; "points" are drawn over numbered places.
 Kind = Literal["columns", "rows", "points"]
 # "signed" colours each number by its sign.
-Ink = Literal["signed", "weight", "inactive"]
+Ink = Literal["signed", "weight", "value", "plain", "inactive"]
+# A line of a chart by layer: its name, its colour, and a number for each layer.
+Line = tuple[str, Ink, Float[Array, " L"]]
 
 # The most bars that have room for their names.
 MAX_NAMED = 24
@@ -97,7 +107,8 @@ class Chart:
 
     ``names`` label the places 0, 1, 2, … on the axis; without them the places are labelled by numbers. ``limits`` are
     the ends of the value axis; None is from 0 to the largest number. If ``is_log``, equal distances along that axis are
-    equal factors.
+    equal factors. Points without names stand at places that are counted from ``first``; their axis has at least
+    ``n_places``, though there may be no points there yet.
     """
 
     component: ClassVar[str] = "chart"
@@ -112,6 +123,8 @@ class Chart:
     limits: tuple[float, float] | None = None
     decimals: int = 4
     is_log: bool = False
+    first: int = 1
+    n_places: int = 0
 
     @property
     def touch(self) -> None:
@@ -131,6 +144,8 @@ class Chart:
             "limits": None if self.limits is None else list(self.limits),
             "decimals": self.decimals,
             "isLog": self.is_log,
+            "first": self.first,
+            "nPlaces": self.n_places,
         }
 
 
@@ -146,7 +161,7 @@ def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *,
     )
 
 
-def lengths_chart(labels: Sequence[str], lengths: Sequence[float], title: str) -> Chart:
+def lengths_chart(labels: Sequence[str], lengths: Sequence[float] | Array, title: str, *, decimals: int = 2) -> Chart:
     """Return one bar for each length, the first at the top."""
     return Chart(
         kind="rows",
@@ -154,7 +169,7 @@ def lengths_chart(labels: Sequence[str], lengths: Sequence[float], title: str) -
         alt=message("Bars: {title}. The words beside them have the same numbers.", title=title),
         series=(Series("", "inactive", np.arange(len(labels)), np.asarray(lengths), tuple(labels)),),
         names=tuple(labels),
-        decimals=2,
+        decimals=decimals,
     )
 
 
@@ -170,6 +185,20 @@ def candidates_chart(labels: Sequence[str], probabilities: Sequence[float]) -> C
         series=(Series("", "weight", np.arange(len(labels)), np.asarray(probabilities), tuple(labels)),),
         names=tuple(labels),
         limits=(0.0, 1.0),
+    )
+
+
+def portions_chart(labels: Sequence[str], portions: Float[Array, " N"], title: str, alt: str, axis: str) -> Chart:
+    """Return one bar for each portion of weight, from 0 to 1, so that charts can be compared."""
+    return Chart(
+        kind="columns",
+        title=title,
+        alt=alt,
+        series=(Series("", "weight", np.arange(len(portions)), portions, tuple(labels)),),
+        names=tuple(labels) if len(portions) <= MAX_NAMED else None,
+        place_axis=axis,
+        limits=(0.0, 1.0),
+        decimals=3,
     )
 
 
@@ -206,12 +235,20 @@ def spread_chart(
 
 
 def shares_chart(
-    before: Float[Array, " K"], after: Float[Array, " K"], labels: Sequence[str], title: str, alt: str
+    before: Float[Array, " K"],
+    after: Float[Array, " K"],
+    labels: Sequence[str],
+    title: str,
+    alt: str,
+    names: tuple[str, str] = (message("before"), message("after")),
 ) -> Chart:
-    """Return two bars for each key: the weight that it would get before, and the one that it gets after."""
+    """Return two bars for each key: the weight that it would get before, and the one that it gets after.
+
+    Other shares than these have other ``names``.
+    """
     inks: tuple[tuple[str, Ink, Float[Array, " K"]], ...] = (
-        (message("before"), "inactive", before),
-        (message("after"), "weight", after),
+        (names[0], "inactive", before),
+        (names[1], "weight", after),
     )
     return Chart(
         kind="columns",
@@ -222,6 +259,63 @@ def shares_chart(
         value_axis=message("weight"),
         limits=(0.0, 1.0),
         decimals=3,
+    )
+
+
+def compared_chart(
+    labels: Sequence[str],
+    before: tuple[str, Float[Array, " N"]],
+    after: tuple[str, Float[Array, " N"]],
+    title: str,
+    alt: str,
+) -> Chart:
+    """Return two bars for each of several things; what they stand for comes with their numbers."""
+    inks: tuple[Ink, Ink] = ("inactive", "weight")
+    return Chart(
+        kind="columns",
+        title=title,
+        alt=alt,
+        series=tuple(
+            Series(name, ink, np.arange(len(labels)), values, tuple(labels))
+            for (name, values), ink in zip((before, after), inks, strict=True)
+        ),
+        names=tuple(labels) if len(labels) <= MAX_NAMED else None,
+        decimals=3,
+    )
+
+
+def lines_chart(
+    lines: Sequence[tuple[str, Float[Array, " N"]]],
+    title: str,
+    alt: str,
+    axis: str,
+    *,
+    limits: tuple[float, float] | None = None,
+    current: int | None = None,
+) -> Chart:
+    """Return one or two lines through points at the places from 0; the point at ``current`` is emphasised."""
+    inks: tuple[Ink, ...] = ("weight", "inactive")
+    prefixes = [f"{name}, {axis}" if len(lines) > 1 else axis for name, _ in lines]
+    return Chart(
+        kind="points",
+        title=title,
+        alt=alt,
+        series=tuple(
+            Series(
+                name,
+                ink,
+                np.arange(len(values)),
+                values,
+                tuple(f"{prefix} {place}" for place in range(len(values))),
+                is_line=True,
+                current=current,
+            )
+            for (name, values), prefix, ink in zip(lines, prefixes, inks, strict=False)
+        ),
+        place_axis=axis,
+        limits=limits,
+        decimals=3,
+        first=0,
     )
 
 
@@ -267,6 +361,39 @@ def growth_chart(
     )
 
 
+def layer_lines(
+    layers: Sequence[str],
+    lines: Sequence[Line],
+    title: str,
+    alt: str,
+    *,
+    current: int | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Chart:
+    """Return a line for each of several things that change from layer to layer; the ``current`` layer is emphasised."""
+    return Chart(
+        kind="points",
+        title=title,
+        alt=alt,
+        series=tuple(
+            Series(
+                name,
+                ink,
+                np.arange(len(layers)),
+                values,
+                tuple(message("layer {layer}, {name}", layer=layer, name=name) for layer in layers),
+                is_line=True,
+                current=current,
+            )
+            for name, ink, values in lines
+        ),
+        names=tuple(layers),
+        place_axis=message("layer"),
+        limits=limits,
+        decimals=3,
+    )
+
+
 def layers_chart(values: Float[Array, "L H"], title: str, unit: str, current: Head, *, is_share: bool) -> Chart:
     """Return a point for each head and a line through the means of the layers; the current head is emphasised.
 
@@ -305,4 +432,67 @@ def layers_chart(values: Float[Array, "L H"], title: str, unit: str, current: He
         value_axis=unit,
         limits=(0.0, 1.0) if is_share else None,
         decimals=3,
+    )
+
+
+def by_layer_chart(
+    lines: Sequence[tuple[str, Float[Array, " L"]]],
+    title: str,
+    alt: str,
+    limits: tuple[float, float] | None = None,
+) -> Chart:
+    """Return one or two numbers for each layer, each with its name and a line through them."""
+    inks: tuple[Ink, ...] = ("inactive", "weight")
+    numbers = np.arange(1, len(lines[0][1]) + 1)
+    return Chart(
+        kind="points",
+        title=title,
+        alt=alt,
+        series=tuple(
+            Series(
+                name,
+                ink,
+                numbers,
+                values,
+                tuple(message("layer {layer}, {name}", layer=int(number), name=name) for number in numbers),
+                is_line=True,
+            )
+            for (name, values), ink in zip(lines, inks, strict=False)
+        ),
+        place_axis=message("layer"),
+        limits=limits,
+        decimals=3,
+    )
+
+
+def spots_chart(names: Sequence[str], values: Float[Array, "P N"], medians: Float[Array, " P"], title: str) -> Chart:
+    """Return N points over each of P named places, side by side, and a line through their medians."""
+    n_places, n_values = values.shape
+    places, index = (axis.ravel() for axis in np.indices(values.shape))
+    beside = SPREAD * (2 * index / max(n_values - 1, 1) - 1)
+    return Chart(
+        kind="points",
+        title=title,
+        alt=message(
+            "{title}: a point for each time, and the medians; the table below has the same numbers.", title=title
+        ),
+        series=(
+            Series(
+                message("median"),
+                "inactive",
+                np.arange(n_places),
+                medians,
+                tuple(message("{name}, median", name=name) for name in names),
+                is_line=True,
+            ),
+            Series(
+                message("shuffled once"),
+                "weight",
+                places + beside,
+                values.ravel(),
+                tuple(f"{name}, {time + 1}" for name in names for time in range(n_values)),
+            ),
+        ),
+        names=tuple(names),
+        decimals=4,
     )

@@ -109,7 +109,8 @@ class Matrix:
     What the mask hides is drawn hatched. Before softmax, that is a score of ``-inf``; after it, a weight of exactly 0,
     and ``hidden`` marks those cells, because a weight that is merely small is a number like any other.
 
-    A matrix with a ``change`` can be seen turning into what it is from what it was.
+    A matrix with a ``change`` can be seen turning into what it is from what it was. If ``are_counts``, its numbers are
+    whole, and are written without decimals.
     """
 
     component: ClassVar[str] = "matrix"
@@ -137,6 +138,7 @@ class Matrix:
     blank: str = "not a number"
     hidden: Bool[Array, "R C"] | None = None
     change: Turn | None = None
+    are_counts: bool = False
 
     def __post_init__(self) -> None:
         """Refuse labels, marks of hidden cells, or a matrix that this one was, that do not match the numbers.
@@ -192,7 +194,13 @@ class Matrix:
     def range_text(self) -> str:
         """Return the range of the numbers that are not masked, from the smallest to the largest."""
         finite = self.drawn[np.isfinite(self.drawn)]
-        return f"{number(finite.min())} … {number(finite.max())}" if finite.size else message("all masked")
+        if not finite.size:
+            return message("all masked")
+        return f"{self.written(finite.min())} … {self.written(finite.max())}"
+
+    def written(self, value: float) -> str:
+        """Return one of its numbers as it is written in a cell."""
+        return number(float(value), 0 if self.are_counts else 2)
 
     @cached_property
     def colour_limit(self) -> float:
@@ -271,6 +279,7 @@ class Matrix:
             "columnGroups": [list(group) for group in self.column_groups],
             "showNumbers": max(self.values.shape) <= MAX_LABELLED,
             "blank": self.blank,
+            "areCounts": self.are_counts,
             "alt": self.alt,
             "change": None if self.change is None else said(self.change, is_seen=self.moves),
             "selectable": False,

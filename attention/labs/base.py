@@ -4,15 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.ablation import Change, Effect
 from attention.blocks import Blocks
+from attention.jobs import Job, Status
 from attention.lesson.guess import Guess
 from attention.lesson.scene import Scene
+from attention.models.base import Unmasked
+from attention.one_page import Passed
 from attention.parameters import Parameter, Values
-from attention.trace import ModelInfo
+from attention.trace import ModelInfo, Trace
 
-__all__ = ["Lab"]
+__all__ = ["Lab", "Runs"]
+
+
+class Runs(Protocol):
+    """What a lab may ask of the model that has run, beside the run itself: each takes long, and is kept."""
+
+    def unmasked(self) -> Unmasked | None:
+        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
+
+    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+
+    def passed(self) -> Passed | None:
+        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on another text; None if it does not accept that, or is gone."""
+
+    def added(self) -> Float[Array, "Q M"] | None:
+        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
+
+    def prefix_matching(self) -> Float[Array, "L H"]:
+        """Return the prefix-matching score of every head, where a text looks at itself."""
+
+    def job(self, job: Job) -> Status:
+        """Return what is known of something long that this server does when it is asked to."""
 
 
 def _every(_: ModelInfo) -> bool:
@@ -25,8 +57,10 @@ class Lab:
     """A page with one idea, in one object; ``attention.pages`` makes the page of it.
 
     ``knobs`` are what can be set on it. ``guess`` returns what is asked first, about the head that is looked at where
-    there is one; ``content`` returns what is shown then. Both get no scene if no model has run. ``is_for`` tells for
-    which models it makes sense.
+    there is one; ``content`` returns what is shown then. Both get no scene if no model has run. The models run without
+    what is in ``leaves_out``, which is no choice there. ``is_for`` tells for which models it makes sense. Where what is
+    asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while the user
+    waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
     """
 
     address: str
@@ -34,5 +68,9 @@ class Lab:
     purpose: str
     knobs: tuple[Parameter[Any], ...] = field(repr=False)
     guess: Callable[[Scene | None], Guess | None] = field(repr=False)
-    content: Callable[[Values, Scene | None], Blocks] = field(repr=False)
+    content: Callable[[Values, Scene | None, Runs | None], Blocks] = field(repr=False)
+    leaves_out: tuple[Parameter[Any], ...] = field(default=(), repr=False)
     is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
+    measured_guess: Callable[[Scene, Runs], Guess | None] | None = field(default=None, repr=False)
+    waiting: str = ""
+    job: Job | None = None

@@ -13,7 +13,7 @@ from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row,
 from attention.figures.chart import Chart, growth_chart, shares_chart, spread_chart
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
-from attention.labs.base import Lab
+from attention.labs.base import Lab, Runs
 from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
@@ -96,7 +96,7 @@ def _guess(_: Scene | None) -> Guess:
 # ------------------------------------------------------------------------------------ what is shown
 
 
-def _content(values: Values, scene: Scene | None) -> Blocks:
+def _content(values: Values, scene: Scene | None, _: Runs | None) -> Blocks:
     """Return what happens to random vectors of the chosen width and, where a model has run, to its head's."""
     return (*_random(values[WIDTH]), *(() if scene is None else _head(scene, values[DIVISOR], values[TEMPERATURE])))
 

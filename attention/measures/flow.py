@@ -6,9 +6,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.measures.max_flow import largest_flow
 from attention.trace import LayerTrace, Trace
 
-__all__ = ["rollout", "trace_rollout", "value_norms", "weighted_norms"]
+__all__ = ["flow_to", "rollout", "trace_rollout", "value_norms", "weighted_norms"]
 
 
 def rollout(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
@@ -22,20 +23,47 @@ def rollout(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
     Raises:
         ValueError: the weights are not one square matrix per layer.
     """
-    if weights.ndim != 3 or weights.shape[1] != weights.shape[2]:
-        raise ValueError(f"weights must have shape (layers, tokens, tokens), got {weights.shape}")
-    identity = np.eye(weights.shape[1])
-    rolled, current = np.empty(weights.shape), identity
-    for layer, layer_weights in enumerate(weights):
-        with_residual = layer_weights + identity
-        current = with_residual / with_residual.sum(axis=-1, keepdims=True) @ current
+    _check(weights)
+    rolled, current = np.empty(weights.shape), np.eye(weights.shape[1])
+    for layer, mixed in enumerate(_with_residual(weights)):
+        current = mixed @ current
         rolled[layer] = current
     return rolled
+
+
+def _check(weights: Array) -> None:
+    if weights.ndim != 3 or weights.shape[1] != weights.shape[2]:
+        raise ValueError(f"weights must have shape (layers, tokens, tokens), got {weights.shape}")
+
+
+def _with_residual(weights: Float[Array, "L T T"]) -> Float[Array, "L T T"]:
+    """Return ``Â``, the weights with the residual connection."""
+    mixed: Array = weights + np.eye(weights.shape[1])
+    return mixed / mixed.sum(axis=-1, keepdims=True)
 
 
 def trace_rollout(trace: Trace) -> Float[Array, "L T T"]:
     """Return the rollout of a trace, from the mean of each layer's heads; see ``rollout``."""
     return rollout(np.stack([layer.steps().weights.mean(axis=0, dtype=np.float64) for layer in trace.layers]))
+
+
+def flow_to(weights: Float[Array, "L T T"], row: int) -> Float[Array, " T"]:
+    """Return the largest flow from each input token to one position after the last layer (Abnar & Zuidema 2020).
+
+    The network has a node for each token before and after each layer. From a key before a layer to a query after it
+    goes a pipe with the capacity ``Â_qk``, of the same ``Â`` as in ``rollout``. A token's flow is what could be sent
+    from it alone (their section 3): as much as the narrowest place lets through.
+
+    Raises:
+        ValueError: the weights are not one square matrix per layer.
+    """
+    _check(weights)
+    n_layers, n_tokens, _ = weights.shape
+    mixed = _with_residual(weights)
+    pipes: list[dict[int, float]] = [{} for _ in range((n_layers + 1) * n_tokens)]
+    for layer, query, key in zip(*map(np.ndarray.tolist, np.nonzero(mixed)), strict=True):
+        pipes[layer * n_tokens + key][(layer + 1) * n_tokens + query] = float(mixed[layer, query, key])
+    return np.array([largest_flow(pipes, token, n_layers * n_tokens + row) for token in range(n_tokens)])
 
 
 def value_norms(layer: LayerTrace) -> Float[Array, "H K"]:

@@ -9,7 +9,16 @@ from numpy import ndarray as Array
 from attention.measures.rows import Rows
 from attention.trace import Trace
 
-__all__ = ["head_distance", "head_distances", "trace_head_distances"]
+__all__ = ["head_distance", "head_distances", "overlaps", "trace_head_distances"]
+
+
+def overlaps(weights: Float[Array, "*H Q K"], other: Float[Array, "Q K"]) -> Float[Array, "*H Q"]:
+    """Return how much weight each row has where the other one has it, too: ``Σ min(a, b) = 1 − ½ Σ |a − b|``.
+
+    It is 1 if the rows are equal, and 0 if no token gets weight from both.
+    """
+    shared: Array = np.minimum(weights, other).sum(axis=-1)
+    return shared
 
 
 def head_distance(

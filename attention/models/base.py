@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.ablation import Change, Output
 from attention.masks import MaskName
+from attention.one_page import Insides
 from attention.trace import Cut, LayerTrace, ModelInfo, Token, Trace
 
 __all__ = ["Answer", "Batch", "Encoded", "Model", "ModelInfo", "ModelUnavailableError", "NextToken", "check_batch"]
@@ -50,6 +52,19 @@ class NextToken:
     logits: Float[Array, "L+1 V"]
     labels: tuple[str, ...]
     texts: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unmasked:
+    """What a decoder predicts with its causal mask (first) and with nothing hidden (second).
+
+    ``losses`` are ``−ln p`` of each token of the text after the first, in nats; ``logits`` are those of the token that
+    follows the text, and ``labels`` the vocabulary as it is shown.
+    """
+
+    losses: Float[Array, "2 T-1"]
+    logits: Float[Array, "2 V"]
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +111,25 @@ class Model(Protocol):
 
     def next_token(self, trace: Trace) -> NextToken | None:
         """Predict the token that follows the text of a trace; None if the model is not a decoder."""
+
+    def unmasked(self, text: str) -> Unmasked | None:
+        """Run the model with its causal mask and without it; None if it does not predict the next token.
+
+        Raises:
+            ValueError: no text is left after cleaning.
+        """
+
+    def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
+        """Run the model once with each change, with only its own mask, and yield what comes out.
+
+        For an encoder–decoder, only the encoder is run.
+
+        Raises:
+            ValueError: no text is left after cleaning, there is a pair too many, or a token cannot be blotted out.
+        """
+
+    def insides(self) -> Insides | None:
+        """Return the model's own arrays and its configuration; None if it has no configuration, or two stacks."""
 
     def answer(self, trace: Trace) -> Answer | None:
         """Return the classes predicted for what a trace of this model read; None if the model is not a classifier."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -17,15 +17,18 @@ from numpy import ndarray as Array
 from transformers import AutoConfig, AutoModel, AutoModelForImageClassification, AutoModelForSeq2SeqLM
 
 from attention import masks
+from attention.ablation import Change, Output
 from attention.masks import MaskName
 from attention.messages import message
+from attention.models.altering import Alteration
 from attention.models.architectures import Stack, architecture_of, read_config
-from attention.models.base import Answer, Batch, Encoded, NextToken, check_batch
+from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch
 from attention.models.encoder_decoder import TargetReader
 from attention.models.picture import PictureReader
-from attention.models.recorder import ATTENTION_NAME, recording
-from attention.models.stack import LayerStack, batch_traces
+from attention.models.recorder import ATTENTION_NAME, altering, recording
+from attention.models.stack import LayerStack, batch_traces, shared
 from attention.models.tokens import TextReader
+from attention.one_page import Insides
 from attention.text import clean
 from attention.trace import Cut, Embeddings, ModelInfo, Token, Trace
 from attention.training.vocabulary import unknown_words
@@ -34,6 +37,9 @@ __all__ = ["HuggingFaceModel", "check_size"]
 
 # How many numbers a model may have beyond those in its files and a pooler: computed tables, causal masks.
 _SPARE_NUMBERS = 10**7
+
+# How many tokens are run at once where a text is run again and again: more would take more memory, and no less time.
+_MOST_AT_ONCE = 512
 
 # While transformers loads a model, it sets flags for the whole process: of two models loaded at once, one may end up
 # without some of its weights.
@@ -209,13 +215,83 @@ class HuggingFaceModel:
         return NextToken(logits.numpy(), *self._vocabulary)
 
     @torch.inference_mode()
+    def unmasked(self, text: str) -> Unmasked | None:
+        """Run the model with its causal mask and without it; see ``Model.unmasked``."""
+        if self._final_norm is None or not self._config.tie_word_embeddings:
+            return None
+        source = self._read(text, None, 0)
+        n_tokens = len(source.tokens)
+        found = [self._predicted(source, mask) for mask in (masks.causal(n_tokens), masks.none(n_tokens))]
+        losses, logits = (torch.stack(each).numpy() for each in zip(*found, strict=True))
+        return Unmasked(losses, logits, self._vocabulary[0])
+
+    def _predicted(self, source: _Source, mask: Array) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the loss at each token after the first, and the logits of the token that follows."""
+        assert self._final_norm is not None
+        stream = self._final_norm(self._run([source], mask, is_whole=False).last_hidden_state[0])
+        logits = stream @ self._stack.word_table.T
+        wanted = torch.tensor(source.ids[1:], dtype=torch.long)
+        return torch.nn.functional.cross_entropy(logits[:-1], wanted, reduction="none"), logits[-1].clone()
+
+    @torch.inference_mode()
+    def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
+        """Run the model with each change, several at a time; see ``Model.outputs``."""
+        source = self._read(text, None if self._target is not None else pair, 0)
+        n_tokens = len(source.tokens)
+        at_once = max(1, _MOST_AT_ONCE // n_tokens)
+        for first in range(0, len(changes), at_once):
+            some = changes[first : first + at_once]
+            with altering(Alteration(some)):
+                result = self._run(
+                    [self._changed(source, each) for each in some], self._mask(None, n_tokens), is_whole=False
+                )
+            for vectors in result.last_hidden_state:
+                yield self._output(vectors)
+
+    def insides(self) -> Insides | None:
+        """Return the model's own arrays and its configuration; see ``Model.insides``."""
+        if self._target is not None:
+            return None
+        arrays = self._stack.arrays()
+        if self._final_norm is not None:
+            arrays |= {f"norm.{name}": shared(each) for name, each in self._final_norm.named_parameters()}
+        return Insides(str(self._config.model_type), arrays, self._config.to_dict())
+
+    def _changed(self, source: _Source, change: Change) -> _Source:
+        """Return what is read where a token is blotted out."""
+        if change.without is None:
+            return source
+        if self._picture is not None:
+            return replace(source, text=self._picture.without(source.text, change.without))
+        assert self._text is not None
+        blank = replace(source.tokens[change.without], token_id=self._text.blank_id)
+        return replace(
+            source, tokens=tuple(blank if each.position == blank.position else each for each in source.tokens)
+        )
+
+    def _output(self, vectors: torch.Tensor) -> Output:
+        """Return the last vectors of one text, and what is predicted from them."""
+        if self._classifier is not None:
+            return Output(vectors.numpy(), self._classifier(vectors[0]).numpy(), self._classes)
+        if self._final_norm is None:
+            return Output(vectors.numpy())
+        vectors = self._final_norm(vectors)
+        if not self._config.tie_word_embeddings:
+            return Output(vectors.numpy())
+        return Output(vectors.numpy(), (vectors[-1] @ self._stack.word_table.T).numpy(), self._vocabulary[0])
+
+    @property
+    def _classes(self) -> tuple[str, ...]:
+        labels = self._config.id2label
+        return tuple(str(labels[number]) for number in sorted(labels))
+
+    @torch.inference_mode()
     def answer(self, trace: Trace) -> Answer | None:
         """Return the classes predicted for a picture; see ``Model.answer``."""
         if self._classifier is None:
             return None
         whole = self._stack.module.layernorm(torch.from_numpy(trace.hidden_states[-1][0].copy()))
-        labels = self._config.id2label
-        return Answer(tuple(str(labels[number]) for number in sorted(labels)), self._classifier(whole).numpy())
+        return Answer(self._classes, self._classifier(whole).numpy())
 
     @cached_property
     def _vocabulary(self) -> tuple[tuple[str, ...], tuple[str | None, ...]]:

@@ -39,6 +39,21 @@ class PictureReader:
         resized = torch.nn.functional.interpolate(levels, size=self._size, mode="bilinear", align_corners=False)
         return ((resized - _MEAN) / _SPREAD).expand(-1, self._n_colours, -1, -1)
 
+    def without(self, text: str, position: int) -> str:
+        """Return a picture in which the patch of one token is black.
+
+        Raises:
+            ValueError: the token is no patch, or the text is not a picture.
+        """
+        row, column = divmod(position - 1, self._n_columns)
+        if not 0 <= row < self._n_rows:
+            raise ValueError(f"the position of a patch must be 1 to {self._n_rows * self._n_columns}, got {position}")
+        levels = pixels.parse(text)
+        height, width = (-(-pixels.SIDE // count) for count in (self._n_rows, self._n_columns))
+        top, left = row * pixels.SIDE // self._n_rows, column * pixels.SIDE // self._n_columns
+        levels[top : top + height, left : left + width] = 0
+        return pixels.write(levels)
+
     def tokens(self) -> tuple[Token, ...]:
         """Return the tokens: [CLS], and each patch by its row and column, counted from 1."""
         names = [f"r{row + 1}c{column + 1}" for row in range(self._n_rows) for column in range(self._n_columns)]

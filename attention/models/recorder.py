@@ -1,11 +1,11 @@
-"""An attention function for transformers that records exactly what a model used, and changes nothing.
+"""An attention function for transformers that records exactly what a model used, and changes nothing unless told to.
 
 transformers lets a caller register an attention function by name. This one calls the library's own SDPA
 forward and records query, key, value, mask, position bias, scaling and output: the tensors after any rotary
 embedding and before key/value heads are repeated. Hooks add the output of the output projection, and the
 lengths of the vectors that come after it. They are recorded in a ``ContextVar``, so that threads never see
 each other's calls, and a model that runs outside
-``recording()`` is not recorded at all.
+``recording()`` is not recorded at all. Within ``altering()``, what attention hands on is replaced.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-__all__ = ["ATTENTION_NAME", "AttentionCall", "note_added", "note_lengths", "recording"]
+__all__ = ["ATTENTION_NAME", "AttentionCall", "altering", "note_added", "note_lengths", "recording"]
 
 ATTENTION_NAME = "recorded_sdpa"
 
@@ -60,6 +60,21 @@ def recording() -> Iterator[list[AttentionCall]]:
         _calls.reset(token)
 
 
+# What is handed on in place of an attention's output.
+Alter = Callable[[AttentionCall], torch.Tensor]
+_alter: ContextVar[Alter | None] = ContextVar("alter", default=None)
+
+
+@contextmanager
+def altering(alter: Alter) -> Iterator[None]:
+    """Replace the output of each attention call that this thread makes inside the block."""
+    token = _alter.set(alter)
+    try:
+        yield
+    finally:
+        _alter.reset(token)
+
+
 def _recorded_sdpa(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -74,10 +89,15 @@ def _recorded_sdpa(
     output, weights = ALL_ATTENTION_FUNCTIONS["sdpa"](
         module, query, key, value, attention_mask, scaling=scaling, position_bias=position_bias, **kwargs
     )
-    calls = _calls.get()
-    if calls is not None:
+    calls, alter = _calls.get(), _alter.get()
+    if calls is not None or alter is not None:
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-        calls.append(AttentionCall(module, query, key, value, attention_mask, position_bias, scale, output))
+        call = AttentionCall(module, query, key, value, attention_mask, position_bias, scale, output)
+        if alter is not None:
+            output = alter(call)
+            call = replace(call, output=output)
+        if calls is not None:
+            calls.append(call)
     return output, weights
 
 

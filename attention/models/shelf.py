@@ -12,10 +12,12 @@ from threading import Condition, Thread
 
 from numpy import ndarray as Array
 
+from attention.ablation import Change, Output
 from attention.masks import MaskName
 from attention.messages import message
-from attention.models.base import Answer, Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken
+from attention.models.base import Answer, Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken, Unmasked
 from attention.models.store import OnProgress, Progress
+from attention.one_page import Insides
 from attention.trace import Trace
 
 __all__ = ["MAX_MODELS_VARIABLE", "Shelf", "ShelvedModel", "max_models"]
@@ -253,6 +255,21 @@ class ShelvedModel:
         """Predict the next token; see ``Model.next_token``."""
         with self._borrowed() as model:
             return model.next_token(trace)
+
+    def unmasked(self, text: str) -> Unmasked | None:
+        """Run the model with its causal mask and without it; see ``Model.unmasked``."""
+        with self._borrowed() as model:
+            return model.unmasked(text)
+
+    def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
+        """Run the model with each change; see ``Model.outputs``."""
+        with self._borrowed() as model:
+            yield from model.outputs(text, pair, changes)
+
+    def insides(self) -> Insides | None:
+        """Return the model's own arrays; see ``Model.insides``."""
+        with self._borrowed() as model:
+            return model.insides()
 
     def answer(self, trace: Trace) -> Answer | None:
         """Return the predicted classes; see ``Model.answer``."""

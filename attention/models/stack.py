@@ -15,11 +15,14 @@ from transformers.pytorch_utils import Conv1D
 from attention import masks
 from attention.models import architectures
 from attention.models.recorder import AttentionCall, note_added, note_lengths
-from attention.positions import Rotary
+from attention.positions import Rotary, sinusoidal
 from attention.structure import Branch, Structure, Sublayer
-from attention.trace import AttentionKind, Embeddings, LayerTrace, Lengths, Norm, Projections
+from attention.trace import AttentionKind, Embeddings, LayerTrace, Lengths, Norm, PositionTable, Projections
 
-__all__ = ["LayerStack", "batch_traces"]
+__all__ = ["LayerStack", "batch_traces", "layer_of_call", "shared"]
+
+# So many positions tell whether a table is the formula's: no learnt one is so near to it.
+_N_COMPARED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,10 @@ class LayerStack:
         setattr(self.module, name, torch.nn.Identity())
         return norm
 
+    def arrays(self) -> dict[str, Array]:
+        """Return all weights by the names that they have in the model's files, as read-only views of its own memory."""
+        return {name: shared(parameter) for name, parameter in self.module.named_parameters()}
+
     @property
     def word_table(self) -> torch.Tensor:
         """The vector of every token of the vocabulary."""
@@ -82,6 +89,7 @@ class LayerStack:
             positions=self._position_rows(ids),
             segments=None if table is None else _rows(table, segments),
             norm=self._norm,
+            table=self._position_table(),
         )
 
     def picture_embeddings(self, pixels: torch.Tensor) -> Embeddings:
@@ -89,7 +97,8 @@ class LayerStack:
         parts = self.module.embeddings
         patches = parts.patch_embeddings(pixels)[0]
         words = torch.cat([parts.cls_token[0], patches])
-        return Embeddings(words=words.numpy(), positions=_shared(parts.position_embeddings)[0])
+        positions = shared(parts.position_embeddings)[0]
+        return Embeddings(words=words.numpy(), positions=positions, table=_table(positions))
 
     def _position_rows(self, ids: Sequence[int]) -> Array | None:
         if self._names.positions is None:
@@ -100,6 +109,13 @@ class LayerStack:
             return table.weight[is_text.cumsum(0) * is_text + table.padding_idx].numpy()
         first = self._names.first_position
         return table.weight[first : first + len(ids)].numpy()
+
+    def _position_table(self) -> PositionTable | None:
+        if self._names.positions is None:
+            return None
+        table = attrgetter(self._names.positions)(self.module)
+        first = table.padding_idx + 1 if self._names.has_padding_position else self._names.first_position
+        return _table(shared(table.weight)[first:])
 
     def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
         """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
@@ -194,6 +210,24 @@ def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
     return tuple(_batch_trace(call, biases[id(call.position_bias)]) for call in calls)
 
 
+def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
+    """Record the layer of one call for one text of a batch, with neither its inputs nor its projections."""
+    mask, bias = (
+        None if each is None else each[index if len(each) > 1 else 0].numpy()
+        for each in (call.mask, call.position_bias)
+    )
+    return LayerTrace(
+        inputs=None,
+        queries=call.query[index].numpy(),
+        keys=call.key[index].numpy(),
+        values=call.value[index].numpy(),
+        mask=None if mask is None else masks.hide_lowest(mask),
+        scale=float(call.scaling),
+        model_output=call.output[index].transpose(0, 1).numpy(),
+        bias=bias,
+    )
+
+
 def _batch_trace(call: AttentionCall, bias: Array | None) -> LayerTrace:
     n_texts, n_heads, n_tokens, _ = call.query.shape
     return LayerTrace(
@@ -241,6 +275,16 @@ def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
     if len(set(indices)) == 1:
         return np.broadcast_to(table[indices[0]].numpy(), (len(indices), table.shape[1]))
     return table[list(indices)].numpy()
+
+
+def _table(rows: Array) -> PositionTable:
+    """Return a table of positions: learnt, unless it is the formula's, with sines and cosines in turn or in halves."""
+    if rows.shape[1] % 2:
+        return PositionTable(rows, is_learned=True)
+    in_turn = sinusoidal(min(len(rows), _N_COMPARED), rows.shape[1])
+    in_halves = np.concatenate([in_turn[:, 0::2], in_turn[:, 1::2]], axis=1)
+    are_waves = any(np.allclose(rows[: len(each)], each, atol=1e-4) for each in (in_turn, in_halves))
+    return PositionTable(rows, is_learned=not are_waves)
 
 
 def _structure(stack: Any, names: architectures.Stack) -> Structure:
@@ -311,17 +355,18 @@ def _projections(layer: Any, names: architectures.Attention) -> Projections:
 def _linear(module: Any) -> tuple[Array, Array | None]:
     """Return a linear map's weight as (in, out) and its bias, as read-only views of the model's own memory."""
     # GPT-2's Conv1D is a linear map whose weight is stored transposed.
-    weight = _shared(module.weight)
-    return weight if isinstance(module, Conv1D) else weight.T, None if module.bias is None else _shared(module.bias)
+    weight = shared(module.weight)
+    return weight if isinstance(module, Conv1D) else weight.T, None if module.bias is None else shared(module.bias)
 
 
 def _norm(module: Any) -> Norm:
     if isinstance(module, torch.nn.LayerNorm):
-        return Norm(_shared(module.weight), module.eps, _shared(module.bias), centred=True)
-    return Norm(_shared(module.weight), module.variance_epsilon)
+        return Norm(shared(module.weight), module.eps, shared(module.bias), centred=True)
+    return Norm(shared(module.weight), module.variance_epsilon)
 
 
-def _shared(parameter: torch.Tensor) -> Array:
+def shared(parameter: torch.Tensor) -> Array:
+    """Return a parameter as a read-only view of the model's own memory."""
     array = parameter.detach().numpy()
     array.setflags(write=False)
     return array

@@ -57,6 +57,9 @@ class TextReader:
         # GPT-2 has no padding token; since padding is hidden, any token will do.
         ids = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
         self.pad_id: int = next(number for number in ids if number is not None)
+        # What stands for what is not known, or failing that for something hidden, says least of all tokens.
+        ids = (tokenizer.unk_token_id, tokenizer.mask_token_id, self.pad_id)
+        self.blank_id: int = next(number for number in ids if number is not None)
         self._n_closing = _n_closing(self._tokenizer)
 
     def encode(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:

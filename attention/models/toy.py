@@ -36,7 +36,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -46,13 +47,24 @@ from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
 from attention import masks
+from attention.ablation import Change, Output, replaced
 from attention.masks import MaskName
 from attention.messages import message
 from attention.models.base import Batch, Encoded, check_batch
 from attention.positions import waves
 from attention.structure import Structure, Sublayer
 from attention.text import clean
-from attention.trace import Cut, Embeddings, LayerTrace, Lengths, ModelInfo, Projections, Token, Trace
+from attention.trace import (
+    Cut,
+    Embeddings,
+    LayerTrace,
+    Lengths,
+    ModelInfo,
+    PositionTable,
+    Projections,
+    Token,
+    Trace,
+)
 
 __all__ = ["FEATURES", "PROJECTIONS", "TOY_INFO", "ToyModel", "describe", "is_guessed", "read_lexicon", "split_words"]
 
@@ -371,6 +383,9 @@ class ToyModel:
     def __init__(self, *, positions: bool = True) -> None:
         """Read the lexicon."""
         self._has_positions = positions
+        table = self._position_vectors(MAX_TOKENS)
+        table.flags.writeable = False
+        self._table = PositionTable(table, is_learned=False) if positions else None
         lexicon = read_lexicon()
         self._lexicon = MappingProxyType(lexicon)
         self._ids = MappingProxyType({word: index for index, word in enumerate(lexicon)})
@@ -397,7 +412,7 @@ class ToyModel:
             tokens=tokens,
             layers=(layer,),
             info=TOY_INFO,
-            embeddings=Embeddings(words=word_vectors, positions=position_vectors),
+            embeddings=Embeddings(words=word_vectors, positions=position_vectors, table=self._table),
             hidden_states=(inputs, inputs + layer.added),
             cut=encoded.cut,
             structure=STRUCTURE,
@@ -422,6 +437,25 @@ class ToyModel:
 
     def next_token(self, trace: Trace) -> None:
         """Return None: the toy does not write; see ``Model.next_token``."""
+
+    def unmasked(self, text: str) -> None:
+        """Return None: the toy does not write; see ``Model.unmasked``."""
+
+    def outputs(self, text: str, pair: str | None, changes: Sequence[Change]) -> Iterator[Output]:
+        """Run the model once with each change; see ``Model.outputs``."""
+        if pair:
+            raise ValueError(message("The toy takes one text, not two."))
+        encoded = self._encode(text, 0)
+        positions = self._position_vectors(len(encoded.tokens))
+        for change in changes:
+            # A token that is blotted out has a position, and none of the features of a word.
+            tokens = [replace(each, is_special=each.position == change.without) for each in encoded.tokens]
+            inputs = self._word_vectors(tokens) + positions
+            outputs = replaced(_layer_trace(inputs, None), change, 0)
+            yield Output(inputs + _mixed(outputs.astype(np.float64)).astype(np.float32))
+
+    def insides(self) -> None:
+        """Return None: the toy is written in its own file; see ``Model.insides``."""
 
     def answer(self, trace: Trace) -> None:
         """Return None: the toy is not a classifier; see ``Model.answer``."""
@@ -483,7 +517,7 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
             scores = keys[head, visible] @ queries[head, position] / math.sqrt(D_HEAD) + row[visible]
             likelihoods = np.exp(scores - scores.max())
             outputs[head, position] = likelihoods @ values[head, visible] / likelihoods.sum()
-    added = np.einsum("htd,hdm->tm", outputs, PROJECTIONS.W_O.reshape(N_HEADS, D_HEAD, -1).astype(np.float64))
+    added = _mixed(outputs)
     lengths = np.linalg.norm(exact + added, axis=1).astype(np.float32)
     return LayerTrace(
         inputs=inputs,
@@ -499,3 +533,8 @@ def _layer_trace(inputs: Float[Array, "T M"], mask: Float[Array, "T T"] | None) 
         # What is added up leaves the layer as it is.
         lengths=Lengths(summed=lengths, left=lengths),
     )
+
+
+def _mixed(outputs: Float[Array, "H T D"]) -> Float[Array, "T M"]:
+    """Return what the heads' outputs add to each word's vector."""
+    return np.einsum("htd,hdm->tm", outputs, PROJECTIONS.W_O.reshape(N_HEADS, D_HEAD, -1).astype(np.float64))

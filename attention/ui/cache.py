@@ -10,13 +10,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import BoundedSemaphore
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from attention.ablation import Change, Effect, effects
 from attention.address import Address, RunKey
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
@@ -29,6 +29,7 @@ from attention.lesson.proof import Proof, prove
 from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey, survey
 from attention.masks import MaskName
+from attention.measures.induction import scores_of
 from attention.messages import message
 from attention.models import (
     Model,
@@ -41,25 +42,32 @@ from attention.models import (
     local,
     revision_of,
 )
-from attention.models.base import Answer
+from attention.models.base import Answer, Unmasked
 from attention.models.downloads import Downloads
 from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
+from attention.one_page import Passed, is_written
+from attention.one_page import run as run_page
 from attention.trace import LayerTrace, Part, Trace
-from attention.ui.gate import aside
+from attention.ui.gate import Places, aside
 from attention.ui.kept import Kept
 from attention.ui.memory import give_back_arrays
 
 __all__ = [
     "ModelFailedError",
     "Recorded",
+    "added_of",
     "answer_of",
     "changes_of",
     "downloads",
+    "effects_of",
     "first_word_of",
     "five_ways_of",
     "forecast_of",
     "model_or_reason",
+    "passed_of",
+    "prefix_matching_of",
+    "read_by",
     "record",
     "recorded_at",
     "scene_at",
@@ -85,6 +93,12 @@ MAX_THUMBS_BYTES = 8 * 2**20
 # The five ways' outputs for one layer: 4 MB for BERT with 512 tokens.
 MAX_FIVE_WAYS_BYTES = 32 * 2**20
 MAX_CHANGES_BYTES = 2**20
+# The neurons of SmolLM2 on eight tokens: 1.5 MB; on 64, 12 MB.
+MAX_PASSED_BYTES = 24 * 2**20
+# What each head of BERT is worth for eight words takes 30 kB; for 512 tokens, 170 kB.
+MAX_EFFECTS_BYTES, EFFECT_BYTES = 8 * 2**20, 400
+# What one layer of BERT adds: 15 kB for eight words, 786 kB for 512 tokens.
+MAX_ADDED_BYTES = 8 * 2**20
 # A model's answer is a few dozen words with their probabilities; the word that is in focus first, one number.
 MAX_SAID, MAX_AT_ONCE = 256, 4
 
@@ -121,7 +135,7 @@ class _Caches:
 
     def __init__(self) -> None:
         # More at once would only share the processors, and each takes memory while it runs.
-        self.turns = BoundedSemaphore(min(MAX_AT_ONCE, os.cpu_count() or 1))
+        self.places = Places(min(MAX_AT_ONCE, os.cpu_count() or 1))
         self.traces = Kept[RunKey, Recorded](
             MAX_TRACE_BYTES,
             lambda recorded: recorded.trace.nbytes,
@@ -139,9 +153,24 @@ class _Caches:
         self.changes = Kept[tuple[RunKey, RunKey], Float[Array, "L H"]](
             MAX_CHANGES_BYTES, lambda changed: changed.nbytes
         )
+        self.added = Kept[tuple[RunKey, Part, int], Float[Array, "Q M"] | None](
+            MAX_ADDED_BYTES, lambda added: SUMMARY_BYTES + (0 if added is None else added.nbytes)
+        )
+        self.prefix_matching = Kept[tuple[RunKey, Part], Float[Array, "L H"]](
+            MAX_CHANGES_BYTES, lambda scores: scores.nbytes
+        )
         self.forecasts = Kept[RunKey, Forecast | None](MAX_SAID, lambda _: 1)
+        self.unmasked = Kept[RunKey, Unmasked | None](MAX_SAID, lambda _: 1)
+        self.effects = Kept[tuple[RunKey, tuple[Change, ...]], tuple[Effect, ...]](MAX_EFFECTS_BYTES, _effects_size)
+        self.passed = Kept[RunKey, Passed | None](
+            MAX_PASSED_BYTES, lambda passed: 0 if passed is None else passed.nbytes
+        )
         self.answers = Kept[RunKey, Answer | None](MAX_SAID, lambda _: 1)
         self.first_words = Kept[tuple[RunKey, Part], int](MAX_SAID, lambda _: 1)
+
+
+def _effects_size(found: tuple[Effect, ...]) -> int:
+    return sum(EFFECT_BYTES + effect.tokens.nbytes for effect in found)
 
 
 def _survey_size(surveyed: Survey) -> int:
@@ -231,7 +260,7 @@ def waiting(info: ModelInfo) -> str:
 @contextmanager
 def turns() -> Iterator[None]:
     """Wait for a turn to compute, and let other pages be drawn meanwhile."""
-    with aside(), _caches().turns:
+    with aside(_caches().places):
         yield
 
 
@@ -255,6 +284,14 @@ def recorded_at(run: RunKey) -> Recorded:
         ModelFailedError: the model failed.
     """
     return _caches().traces.get(run, lambda: _run(_model_of(run), run), turns())
+
+
+def read_by(run: RunKey, text: str) -> Recorded | None:
+    """Return a run of the same model with the same mask on another text alone; None if that fails."""
+    try:
+        return recorded_at(replace(run, text=text, pair=""))
+    except (ValueError, ModelFailedError, ModelUnavailableError):
+        return None
 
 
 def scene_at(address: Address) -> Scene:
@@ -285,6 +322,17 @@ def survey_of(address: Address, trace: Trace, look: Look) -> Survey:
     return _caches().surveys.get(key, lambda: survey(trace, look), turns())
 
 
+def prefix_matching_of(address: Address, trace: Trace) -> Float[Array, "L H"]:
+    """Return the prefix-matching score of every head of the trace at an address, from the cache if it is there."""
+
+    def make() -> Float[Array, "L H"]:
+        scores = scores_of(trace)
+        scores.setflags(write=False)
+        return scores
+
+    return _caches().prefix_matching.get((address.run, address.part), make, turns())
+
+
 def thumbs_of(address: Address, scene: Scene) -> tuple[HeadThumb, ...]:
     """Return a small picture of each head of the layer at an address, from the cache if they are there."""
     key = (address.run, address.part, address.layer, address.word)
@@ -302,6 +350,44 @@ def forecast_of(run: RunKey, trace: Trace) -> Forecast | None:
         return _caches().forecasts.get(run, make, turns())
     except ModelUnavailableError:
         # Not kept: the next one who asks may find the model there.
+        return None
+
+
+def unmasked_of(run: RunKey, trace: Trace) -> Unmasked | None:
+    """Return what a decoder predicts with its causal mask and without it; None if it does not predict, or is gone."""
+    try:
+        return _caches().unmasked.get(run, lambda: ShelvedModel(shelf(), trace.info).unmasked(trace.text), turns())
+    except ModelUnavailableError:
+        return None
+
+
+def effects_of(run: RunKey, trace: Trace, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+    """Return how far each change moves what comes out of a run, from the cache if it is there; None if it is gone."""
+
+    def make() -> tuple[Effect, ...]:
+        outputs = ShelvedModel(shelf(), trace.info).outputs(run.text, run.pair or None, (Change(), *changes))
+        return effects(outputs, np.array([not token.is_special for token in trace.tokens]))
+
+    try:
+        return _caches().effects.get((run, changes), make, turns())
+    except ModelUnavailableError:
+        return None
+
+
+def passed_of(run: RunKey, trace: Trace) -> Passed | None:
+    """Return what a model's page of NumPy gives, from the cache if it is there; None if there is none."""
+
+    def make() -> Passed | None:
+        model = ShelvedModel(shelf(), trace.info)
+        insides = model.insides()
+        if insides is None or not is_written(insides):
+            return None
+        found = model.next_token(trace)
+        return run_page(insides, trace) if found is None else run_page(insides, trace, found.logits[-1], found.labels)
+
+    try:
+        return _caches().passed.get(run, make, turns())
+    except ModelUnavailableError:
         return None
 
 
@@ -324,6 +410,15 @@ def five_ways_of(address: Address, scene: Scene) -> list[Result]:
         # Not kept: the next one who asks may find the model there.
         with turns():
             return run_five_ways(scene.attention, scene.head)
+
+
+def added_of(address: Address, scene: Scene) -> Float[Array, "Q M"] | None:
+    """Return what the model itself has the layer at an address add, from the cache if it is there; None if unknown."""
+    key = (address.run, address.part, address.layer)
+    try:
+        return _caches().added.get(key, lambda: _with_added(address, scene).added, turns())
+    except ModelUnavailableError:
+        return None
 
 
 def _with_added(address: Address, scene: Scene) -> LayerTrace:

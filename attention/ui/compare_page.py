@@ -146,6 +146,7 @@ def show(view: View, panes: list[Pane]) -> None:
         drawing.draw(missing(pane.reason), view, f"{pane.name}_missing")
     if scenes and not view.beside and not view.versus:
         _offer_pairs()
+        _show_alone(scenes[0])
     if len(scenes) < 2:
         return
     comparison = Comparison(*_sides(scenes, are_models=view.beside))
@@ -253,6 +254,12 @@ def _offer_pairs() -> None:
     """Draw the pairs of examples where there is nothing to compare yet."""
     row = tuple(Button(_shortly(each), parts={"pair": str(index)}) for index, each in enumerate(_EXAMPLES))
     components.figure(Buttons(message("Pairs to compare"), row), key="pairs", take=_take_pair)
+
+
+def _show_alone(scene: Scene) -> None:
+    """Draw the first sentence, as it will stand beside the second."""
+    side = side_of(scene, message("The first sentence"), within=message("the first sentence"))
+    components.matrix(Comparison(side, side).pictures(None)[0], key="first")
 
 
 def _take_pair(parts: Parts) -> None:

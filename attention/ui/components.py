@@ -30,9 +30,11 @@ __all__ = ["Act", "Part", "atlas", "figure", "matrix", "mount", "of_figure", "st
 Act = Callable[[object], None]
 
 _NAMES = (
+    "arrows",
     "atlas",
     "buttons",
     "chart",
+    "dials",
     "drawing",
     "head_grid",
     "head_view",
@@ -41,11 +43,13 @@ _NAMES = (
     "matrix",
     "model_map",
     "neuron",
+    "order",
     "overlay",
     "question",
     "sheet",
     "stepper",
     "tokens",
+    "work",
 )
 _COMPONENTS: Mapping[str, Callable[..., Any]] = MappingProxyType({name: component(name) for name in _NAMES})
 

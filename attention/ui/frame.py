@@ -18,7 +18,7 @@ from attention.models import ModelInfo, get_info
 from attention.pages import STEP_BY_STEP, Page
 from attention.settings import BESIDE, GUESS, MASK, PART, PRESENT, STEP, WORD, masks_of
 from attention.trace import PARTS, Part
-from attention.ui import components, drawing, markup, model_choice, running, state
+from attention.ui import components, drawing, jobs, markup, model_choice, running, state
 from attention.ui.cache import settle
 from attention.ui.files import LEAVES
 from attention.ui.lines import Line
@@ -84,13 +84,18 @@ def tell(panes: Sequence[Pane]) -> None:
 def show(page: Page, **look: bool) -> None:
     """Draw a page that is made of blocks; ``look`` says which controls it has (see ``controls``)."""
     masthead(page)
-    _below_head(page, look)
+    follows = jobs.follows(page)
+    st.fragment(_below_head, run_every=jobs.REFRESH_SECONDS if follows else None)(page, look, follows)
 
 
-@st.fragment
-def _below_head(page: Page, look: Mapping[str, bool]) -> None:
-    """Draw what lies below the head of a page; a press that changes nothing of the head runs this alone."""
+def _below_head(page: Page, look: Mapping[str, bool], follows: bool) -> None:
+    """Draw what lies below the head of a page; a press that changes nothing of the head runs this alone.
+
+    While the page ``follows`` something long, this runs by itself again and again.
+    """
     view = state.open_part(page, head_of)
+    if jobs.follows(page) != follows:
+        st.rerun()
     notices()
     _content(view, look)
     state.close_page()
@@ -178,13 +183,29 @@ def is_quiet(panes: Sequence[Pane]) -> bool:
 
 
 def controls(
-    view: View, panes: list[Pane], *, with_beside: bool = True, with_word: bool = True, with_parts: bool = True
+    view: View,
+    panes: list[Pane],
+    *,
+    with_beside: bool = True,
+    with_word: bool = True,
+    with_parts: bool = True,
+    with_mask: bool = True,
+    with_head: bool = True,
 ) -> components.Part:
     """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model."""
     # A step says its own name, in the line of the steps.
     title = "" if view.page is STEP_BY_STEP else view.page.title
     line = Line("context", title=title).group(message("What is looked at"))
-    add_controls(line, view, panes, with_beside=with_beside, with_word=with_word, with_parts=with_parts)
+    add_controls(
+        line,
+        view,
+        panes,
+        with_beside=with_beside,
+        with_word=with_word,
+        with_parts=with_parts,
+        with_mask=with_mask,
+        with_head=with_head,
+    )
     return line.part()
 
 
@@ -196,6 +217,8 @@ def add_controls(
     with_beside: bool,
     with_word: bool,
     with_parts: bool,
+    with_mask: bool = True,
+    with_head: bool = True,
     is_one_place: bool = False,
 ) -> None:
     """Add to a line what is looked at: side by side and a word where a page has them.
@@ -207,11 +230,12 @@ def add_controls(
         _add_part(line)
     for pane in panes[:1]:
         if not view.beside:
-            add_place(line, pane, is_one_place=is_one_place)
+            add_place(line, pane, is_one_place=is_one_place, with_head=with_head)
         if with_word:
             _add_word(line, pane)
-    names, masks = info.build.mask_names, masks_of(info)
-    line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
+    if with_mask:
+        names, masks = info.build.mask_names, masks_of(info)
+        line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
     if with_beside and info.reading.takes_sentences:
         line.switch(BESIDE, message("Side by side"))
     if GUESS in view.page.own:
@@ -239,11 +263,12 @@ def _add_part(line: Line) -> None:
     )
 
 
-def add_place(line: Line, pane: Pane, *, is_one_place: bool = False) -> None:
+def add_place(line: Line, pane: Pane, *, is_one_place: bool = False, with_head: bool = True) -> None:
     """Add the choice of layer and head of one pane."""
     scene, info = pane.scene, pane.info
     if scene is not None:
-        model_choice.add_place(line, info, scene.layer, scene.head, pane.settings, is_one=is_one_place)
+        place = scene.layer, scene.head
+        model_choice.add_place(line, info, *place, pane.settings, is_one=is_one_place, with_head=with_head)
 
 
 def finish(panes: Sequence[Pane]) -> None:

@@ -11,14 +11,54 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 
-__all__ = ["MAX_WAIT", "Gate", "aside", "in_turn", "one_page_at_a_time"]
+__all__ = ["MAX_WAIT", "Gate", "Places", "aside", "in_turn", "one_page_at_a_time"]
 
 # In seconds. Longer than a page takes to be drawn, and shorter than what a person would take for a fault.
 MAX_WAIT = 2.0
+
+
+class Places:
+    """So many may compute at a time, in the order in which they come, but for those who go first."""
+
+    def __init__(self, count: int) -> None:
+        """Begin with all places free."""
+        self._lock = threading.Lock()
+        self._n_free = count
+        self._first: deque[threading.Event] = deque()
+        self._others: deque[threading.Event] = deque()
+
+    @contextmanager
+    def taken(self, *, goes_first: bool = False) -> Iterator[None]:
+        """Wait for a place, and give it to the next one at the end."""
+        with self._lock:
+            called = threading.Event() if not self._n_free else None
+            if called is None:
+                self._n_free -= 1
+            else:
+                (self._first if goes_first else self._others).append(called)
+        if called is not None:
+            called.wait()
+        try:
+            yield
+        finally:
+            self._leave()
+
+    @property
+    def n_waiting(self) -> int:
+        """Return how many wait for a place."""
+        return len(self._first) + len(self._others)
+
+    def _leave(self) -> None:
+        with self._lock:
+            waiting = self._first or self._others
+            if waiting:
+                waiting.popleft().set()
+            else:
+                self._n_free += 1
 
 
 class Gate:
@@ -38,6 +78,7 @@ class Gate:
         if self._has_turn:
             yield
             return
+        self._own.has_made = False
         self._has_turn = self._wait()
         try:
             yield
@@ -45,16 +86,21 @@ class Gate:
             self._leave()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Let others pass meanwhile, and wait for one's turn again; without a turn, nothing happens."""
-        if not self._has_turn:
-            yield
-            return
+    def aside(self, places: Places | None = None) -> Iterator[None]:
+        """Let others pass meanwhile, and wait for one's turn again; whoever has no turn need not wait for one.
+
+        What takes memory is made in one of some ``places``, which is kept until the turn comes. Whoever has made
+        something in this turn goes before those who have not: otherwise everybody would wait with something in hand.
+        """
+        has_turn = self._has_turn
         self._leave()
-        try:
-            yield
-        finally:
-            self._has_turn = self._wait()
+        has_made = getattr(self._own, "has_made", False)
+        with nullcontext() if places is None else places.taken(goes_first=has_made):
+            try:
+                yield
+            finally:
+                self._own.has_made = has_made or places is not None
+                self._has_turn = has_turn and self._wait()
 
     @property
     def n_waiting(self) -> int:

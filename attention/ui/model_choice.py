@@ -20,8 +20,17 @@ from attention.ui.lines import Line
 __all__ = ["add_place", "choose_head", "load"]
 
 
-def add_place(line: Line, info: ModelInfo, layer: int, head: int, pane: OfPane = MAIN, *, is_one: bool = False) -> None:
-    """Add the choice of layer and head, of the model itself or of the one beside it.
+def add_place(
+    line: Line,
+    info: ModelInfo,
+    layer: int,
+    head: int,
+    pane: OfPane = MAIN,
+    *,
+    is_one: bool = False,
+    with_head: bool = True,
+) -> None:
+    """Add the choice of layer and, where it matters, of the head, of the model itself or of the one beside it.
 
     If they are chosen as one, the link holds both as soon as one of them is chosen.
     """
@@ -29,7 +38,7 @@ def add_place(line: Line, info: ModelInfo, layer: int, head: int, pane: OfPane =
         (message("Layer"), pane.layer, info.n_layers, layer),
         (message("Head"), pane.head, info.n_heads, head),
     )
-    for label, parameter, count, value in offered:
+    for label, parameter, count, value in offered if with_head else offered[:1]:
         names = [message("{number} of {count}", number=number, count=count) for number in range(1, count + 1)]
         take = (
             partial(_take_both, state.current().model, parameter, ((pane.layer, layer), (pane.head, head)))

@@ -5,30 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.ablation import Change, Effect
 from attention.address import Address
 from attention.content.pane import Pane
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
+from attention.jobs import Job, Status
 from attention.lesson.next_token import Forecast
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.survey import Look, Survey
 from attention.messages import message, messages
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
-from attention.models.base import Answer
+from attention.models.base import Answer, Unmasked
+from attention.one_page import Passed
 from attention.parameters import other_model
 from attention.settings import FACTORS
 from attention.trace import Cut, Trace
-from attention.ui import focus
+from attention.ui import focus, jobs
 from attention.ui.cache import (
     ModelFailedError,
+    added_of,
     answer_of,
+    effects_of,
     first_word_of,
     five_ways_of,
     forecast_of,
     model_or_reason,
+    passed_of,
+    prefix_matching_of,
+    read_by,
     survey_of,
     thumbs_of,
+    unmasked_of,
 )
 from attention.view import Place, View, same_word, word_at
 
@@ -62,9 +74,38 @@ class Shared:
         """Return the prediction of the next token; None if the model does not make one."""
         return forecast_of(self.address.run, self.scene.trace)
 
+    def unmasked(self) -> Unmasked | None:
+        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
+        return unmasked_of(self.address.run, self.scene.trace)
+
+    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
+        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
+        return effects_of(self.address.run, self.whole, changes)
+
+    def passed(self) -> Passed | None:
+        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
+        return passed_of(self.address.run, self.whole)
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on another text; None if it does not accept that, or is gone."""
+        recorded = read_by(self.address.run, text)
+        return None if recorded is None else recorded.trace.part(self.address.part)
+
+    def added(self) -> Float[Array, "Q M"] | None:
+        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
+        return added_of(self.address, self.scene)
+
     def answer(self) -> Answer | None:
         """Return what a picture was taken for; None if the model does not classify."""
         return answer_of(self.address.run, self.whole)
+
+    def prefix_matching(self) -> Float[Array, "L H"]:
+        """Return the prefix-matching score of every head, where a text looks at itself."""
+        return prefix_matching_of(self.address, self.scene.trace)
+
+    def job(self, job: Job) -> Status:
+        """Return what is known of something long that this server does when it is asked to."""
+        return jobs.status(job)
 
 
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:

@@ -20,6 +20,7 @@ import streamlit as st
 from attention.blocks import (
     Block,
     Blocks,
+    Brush,
     Download,
     Fold,
     Formula,
@@ -34,14 +35,16 @@ from attention.blocks import (
     Shapes,
     Table,
     Way,
+    Work,
     inside,
 )
 from attention.figures.touch import Parts
+from attention.jobs import Job
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import Page
-from attention.parameters import Context, Parameter, read
-from attention.ui import components, made, markup, numbers, state
+from attention.parameters import Context, Grid, Parameter, read
+from attention.ui import components, jobs, made, markup, numbers, state
 from attention.ui.files import address_of
 from attention.ui.lines import Line
 from attention.view import View
@@ -147,9 +150,16 @@ class _Sheet:
     def picture(self, block: Picture) -> dict[str, Any]:
         sets, key = tuple(block.sets.items()), block.place or block.key
         take = partial(_take, sets, block.clears, block.only_while) if sets else None
+        if block.brush is not None:
+            take = partial(_paint, block.brush)
         ask_at = numbers.where(self.view, block.key)
         data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
         return self._component(components.Part(block.figure.component, key, data, acts))
+
+    def work(self, block: Work) -> dict[str, Any]:
+        acts = {"press": partial(_work, block.job, block.arguments, block.clears)}
+        data = {"label": block.label, "told": block.told, "share": block.share, "isOff": block.is_off}
+        return self._component(components.Part("work", block.key, data, acts))
 
     def _component(self, part: components.Part) -> dict[str, Any]:
         self.acts |= {f"{part.key}.{act}": told for act, told in part.acts.items()}
@@ -177,6 +187,7 @@ _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
     Shapes: _Sheet.shapes,
     Table: _Sheet.table,
     Way: _Sheet.way,
+    Work: _Sheet.work,
 }
 
 
@@ -189,6 +200,22 @@ def _open(take: Callable[[bool], None], is_open: object) -> None:
     """Take that a fold was opened or shut; a browser can say anything."""
     if isinstance(is_open, bool):
         take(is_open)
+
+
+def _work(job: Job, arguments: tuple[str, ...], clears: Sequence[Parameter[Any]], wish: object) -> None:
+    """Start something long or stop it."""
+    if wish == "start":
+        state.set_all((), clears)
+    jobs.press(job, arguments, wish)
+
+
+def _paint(brush: Brush, parts: Parts) -> None:
+    """Take a press that paints a cell; one of many in quick succession goes on from what the one before has left."""
+    view = state.current()
+    _, row, column = str(parts["cell"]).rsplit("-", 2)
+    before = view[brush.cells] if view[brush.mode] == brush.painted else brush.before
+    cells = Grid.flipped(before, int(row), int(column))
+    state.set_all([(brush.cells, cells), (brush.mode, brush.painted)])
 
 
 def _take(

@@ -124,9 +124,11 @@ def test_a_sentence_that_is_let_go_stays_so_on_coming_back(opened):
     expect(field).to_have_value("")
 
 
-def test_with_one_sentence_alone_pairs_are_a_press_away(tab):
+def test_with_one_sentence_alone_its_picture_is_there_and_pairs_are_a_press_away(tab):
     tab.go("compare", text="The owl sleeps")
     expect(tab.notices).to_have_text("Type a second sentence above, or choose one of the pairs of examples.")
+    expect(tab.page.locator(".matrix")).to_have_count(1)
+    expect(tab.page.locator(".matrix .name")).to_have_text("The first sentence")
     pairs = tab.page.get_by_role("group", name="Pairs to compare")
     pairs.get_by_role("button", name="The river bank was wet").click()
     tab.expect_query(text="The river bank was wet", versus="The central bank was rich")

@@ -155,7 +155,6 @@ def test_buttons_lead_through_all_nine_steps_and_back(opened):
     tab.expect_query(model="toy", step="sum")
 
 
-@pytest.mark.quick
 def test_a_click_leads_to_any_step(opened):
     tab = opened(model="toy")
     tab.to_step("Softmax")
@@ -243,7 +242,6 @@ def stops(tab):
     pytest.fail(f"the Tab key does not come to an end: {found}")
 
 
-@pytest.mark.quick
 def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened):
     tab = opened(model="toy", step="scores")
     found = stops(tab)

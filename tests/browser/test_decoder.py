@@ -31,7 +31,6 @@ def test_queries_and_keys_are_shown_after_and_before_they_are_turned(tab, trace)
     expect(tab.words).to_contain_text("Heads 4 to 6 each have their own queries")
 
 
-@pytest.mark.quick
 def test_the_heads_stand_in_three_groups_and_can_be_chosen(tab):
     tab.go(model=MODEL, text=FRANCE, step="softmax")
     groups = tab.page.locator(".st-key-map .group")

@@ -102,7 +102,6 @@ def test_a_page_opens_in_another_tab_with_what_is_chosen(shared_tab):
     expect(shared_tab.page).to_have_title(re.compile("^Step by step"))
 
 
-@pytest.mark.quick
 def test_the_examples_open_under_the_field_and_answer_to_the_keyboard(shared_tab):
     shared_tab.page.set_viewport_size(PROJECTOR)
     shared_tab.go(model="toy", step="scores")

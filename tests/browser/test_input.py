@@ -154,7 +154,6 @@ def test_a_text_that_is_too_long_is_cut_and_a_notice_says_where(opened, models, 
     tab.select("Mask", "none")
 
 
-@pytest.mark.quick
 def test_a_hundred_thousand_characters_are_cut_for_the_link(opened):
     tab = opened(model="toy", step="scores")
     tab.type_sentence("word " * 20_000)

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from attention import corpus
 from attention.five_ways import WAYS
+from attention.labs import vector_moves
 from attention.lesson import steps
 from attention.lesson.survey import SORT_NAMES
 from attention.lesson.syntax_check import MEANINGS
@@ -88,6 +89,8 @@ def data(page, query):
     if page is CODE_LAB:
         code = ast.parse(WAYS[0].source)
         found |= {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
+    if page is OF_LABS[vector_moves.LAB]:
+        found |= {each for texts in vector_moves.PAIRS.values() for text in texts for each in text.split()}
     if query["model"] == "toy":
         found |= set(FEATURES)
     if query["model"] == "translator-fr-en":
@@ -117,6 +120,8 @@ def test_a_page_says_no_word_that_no_catalogue_has(spoken, page, query):
     if page in OF_LABS.values():
         spoken.page.get_by_role("button", name="【Show me").click()
         expect(spoken.settled().page.get_by_role("heading", level=2).first).to_be_visible()
+        # How long one has waited, Streamlit says in English.
+        expect(spoken.settled().page.get_by_test_id("stSpinner")).to_have_count(0)
     texts = spoken.page.evaluate(READ)
     assert sum("【" in text for text in texts) > 10
     assert unmarked(texts, data(page, {"model": "", **query})) == []

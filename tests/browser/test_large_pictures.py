@@ -130,7 +130,6 @@ def test_every_cell_says_the_number_of_the_record(bare, shape, data, palette):
     assert found == [said_of(picture.drawn[place], picture.masked) for place in places]
 
 
-@pytest.mark.quick
 def test_only_who_points_at_a_picture_asks_for_its_numbers(tab, models):
     tab.go(model="minilm-l6", step="heads")
 

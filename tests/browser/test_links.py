@@ -185,7 +185,6 @@ def test_a_page_that_there_is_not_leads_to_the_front_door(tab):
     assert "does not seem to exist" in tab.errors.pop()
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("has_clipboard", [True, False], ids=["over HTTPS", "over plain HTTP"])
 def test_a_button_copies_the_link(new_tab, has_clipboard):
     tab = new_tab(permissions=["clipboard-read", "clipboard-write"])

@@ -90,7 +90,6 @@ def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
     expect_to_fit(tab)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab, scheme):
     """axe does not look into drawings: of every number, the contrast with its cell is worked out here."""

@@ -104,7 +104,6 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     page.expect_query(model="toy", at="A-19")
 
 
-@pytest.mark.quick
 def test_who_cancels_sees_that_nothing_is_left(page, hub):
     hub.drip_seconds = 0.4
     fetch(page, "tiny/llama")

@@ -97,7 +97,6 @@ def test_the_cell_of_two_words_is_their_score(typed, models, model):
     expect(matrix.cell(3, 2)).to_have_text(f"{steps.scores[3, 2]:.2f}".replace("-", "−"))
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("model", MODELS)
 def test_the_rows_of_weights_add_up_to_one_as_they_stand_there(typed, models, model):
     tab = typed(model).to_step("Softmax")
@@ -270,7 +269,6 @@ def test_the_code_as_it_stands_there_computes_the_number_of_the_page(typed, mode
     expect(tab.words).to_contain_text(f"dog scores highest with {best}: {printed.getvalue().strip()}")
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("model", MODELS)
 def test_the_table_behind_the_picture_can_be_taken_away(typed, models, model):
     tab = typed(model).to_step("Scores")

@@ -96,7 +96,6 @@ def test_a_click_beside_everything_and_an_arrow_key_leave_no_frame(new_tab, sche
     assert tab.page.screenshot(clip=edge) == before
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("name", sweep(PRINTED, quick=("a matrix and its bars", "a long text", "all heads")))
 def test_what_is_printed_is_whole_and_has_no_controls(shared_tab, name):
     path, query = PRINTED[name]

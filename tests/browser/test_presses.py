@@ -97,7 +97,6 @@ def test_a_sentence_that_is_typed_after_a_restart_counts(restarted):
     expect(restarted.field).to_have_value("Two small birds sing")
 
 
-@pytest.mark.quick
 def test_a_page_and_a_model_that_are_chosen_at_once_are_both_there(tab):
     tab.go(model="minilm-l6")
     tab.to_page("All heads").pick("Model", "Toy")

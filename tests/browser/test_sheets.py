@@ -26,7 +26,6 @@ def test_what_two_steps_have_in_common_stays(shared_tab):
     assert [each.evaluate(IS_MARKED) for each in kept] == [True] * len(kept)
 
 
-@pytest.mark.quick
 def test_a_fold_opens_by_keyboard_and_keeps_the_focus(shared_tab):
     tab = shared_tab.go(model="toy", step="scores")
     fold = tab.page.locator(".st-key-why")

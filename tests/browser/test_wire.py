@@ -2,8 +2,6 @@
 
 import statistics
 
-import pytest
-
 from tests.bench.client import STEP_PAGE, Visitor, visited
 from tests.bench.walk import MODELS, Walk
 
@@ -21,7 +19,6 @@ async def walk_there_and_back(url):
     return n_bytes
 
 
-@pytest.mark.quick
 def test_half_of_all_step_changes_send_at_most_twelve_kilobytes_and_none_more_than_25(server):
     n_bytes = visited(walk_there_and_back(server.url))
     assert len(SENTENCE.split()) == 12

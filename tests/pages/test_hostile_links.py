@@ -6,7 +6,21 @@ import pytest
 
 from attention.models import list_models
 from attention.pages import FRONT, MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_CHECK, everything
-from attention.parameters import Answers, Cells, Choice, Context, Flag, Indices, Name, Number, Pins, Spots, Text
+from attention.parameters import (
+    Answers,
+    Cells,
+    Choice,
+    Context,
+    Flag,
+    Grid,
+    Indices,
+    Name,
+    Number,
+    Order,
+    Pins,
+    Spots,
+    Text,
+)
 from tests.sweep import sweep
 
 # The two pages about many sentences read them before they show anything: fewer links do.
@@ -59,6 +73,8 @@ TEXTS = (
     "{0.__class__}%s%n",
 )
 JUNK = (SECRET, "", "0", "[CLS], [SEP]", "A-B", "aa", "../toy", "org/model", "TOY", "nan", "inf")
+# Rows of painted cells, in hexadecimal.
+ROWS = ("0", "1", "6", "1f", "ffffff", "1000000", "-1", "0x1", "1_0", "٣", "", "1e400")
 FLAGS = ("0", "1", "1", "2", "", SECRET)
 
 
@@ -88,10 +104,14 @@ def said(parameter, chance):
             return chance.choice(NUMBERS)
         case Cells():
             return cell(chance)
+        case Grid():
+            return ".".join(chance.choice((*ROWS, SECRET)) for _ in range(chance.randrange(30)))
         case Spots():
             return f"{chance.choice(('A', 'B', SECRET))}-{chance.choice(NUMBERS)}"
         case Indices():
             return numbers(chance)
+        case Order():
+            return chance.choice((numbers(chance), "2-1", "3-1-2", "1-2-3", "-".join(map(str, range(99, 0, -1)))))
         case Answers():
             return f"{chance.choice(('0a1b2c3d', SECRET, ''))}-{chance.choice(('show', numbers(chance)))}"
         case Pins():

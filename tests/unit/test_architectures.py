@@ -16,8 +16,12 @@ from tokenizers import Tokenizer, decoders, models, normalizers, processors
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from attention import masks, pixels, reading
+from attention.ablation import Change
 from attention.models.architectures import ARCHITECTURES, info_from_config
 from attention.models.huggingface import HuggingFaceModel
+from attention.models.stack import LayerStack
+from attention.order import can_be_reordered, first_head
+from attention.positions import sinusoidal
 from attention.text import clean
 from tests.tiny_models import KINDS
 
@@ -156,6 +160,40 @@ def test_the_parts_of_the_embedding_add_up_to_what_enters_layer_1(model_of, kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_table_of_positions_begins_with_those_of_the_text(model_of, kind):
+    trace = model_of(kind).trace(text_of(kind))
+    for one in filter(None, (trace, trace.decoder)):
+        parts = one.embeddings
+        if parts.positions is None:
+            assert parts.table is None
+            continue
+        np.testing.assert_array_equal(parts.table.rows[: len(one.tokens)], parts.positions)
+        assert parts.table.is_learned
+
+
+def test_a_table_that_is_the_formulas_is_not_taken_for_learnt(tmp_path):
+    sizes = {"d_model": 16, "max_position_embeddings": 32, "vocab_size": 50, "pad_token_id": 1}
+    layers = {
+        f"{part}_{name}": 1 for part in ("encoder", "decoder") for name in ("layers", "attention_heads", "ffn_dim")
+    }
+    transformers.MarianMTModel(transformers.MarianConfig(**sizes, **layers)).save_pretrained(tmp_path)
+    model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path)
+    with torch.inference_mode():
+        table = LayerStack(model.base_model, ARCHITECTURES["marian"].encoder).embeddings([3, 4], [0, 0]).table
+    assert not table.is_learned
+    np.testing.assert_allclose(table.rows[:, :8], sinusoidal(32, 16)[:, 0::2], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_head_is_found_from_the_parts_of_the_embedding(model_of, kind):
+    trace = model_of(kind).trace(text_of(kind))
+    for one in filter(None, (trace, trace.decoder)):
+        assert can_be_reordered(one)
+        found = first_head(one, 1, range(len(one.tokens)), with_positions=True).head_outputs
+        np.testing.assert_allclose(found, one.layers[0].model_output[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_derived_change_is_what_each_attention_added(model_of, eager_of, kind):
     """What transformers' own output projection gave."""
     name = OUTPUTS[kind]
@@ -195,6 +233,42 @@ def test_what_comes_next_is_the_models_own_answer(model_of, folder_of, kind):
     found = model_of(kind).next_token(trace)
     np.testing.assert_allclose(found.logits[-1], logits, rtol=0, atol=1e-5)
     assert len(found.labels) == len(found.texts) == len(logits)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_with_its_mask_and_without_it_a_decoder_predicts_what_transformers_says(model_of, folder_of, kind):
+    """Transformers, too, takes a mask of zeros in place of the causal one."""
+    whole = AutoModelForCausalLM.from_pretrained(
+        folder_of(kind), local_files_only=True, attn_implementation="eager"
+    ).eval()
+    ids = ids_of(model_of(kind).trace(SENTENCE))
+    found = model_of(kind).unmasked(SENTENCE)
+    later = torch.full((ids.shape[1], ids.shape[1]), -torch.inf).triu(1)
+    for mask, losses, logits in zip((later, torch.zeros_like(later)), found.losses, found.logits, strict=True):
+        with torch.inference_mode():
+            wanted = whole(ids, attention_mask=mask[None, None]).logits[0]
+        np.testing.assert_allclose(logits, wanted[-1].numpy(), rtol=0, atol=1e-5)
+        surprise = -torch.log_softmax(wanted[:-1], dim=-1).gather(1, ids[0, 1:, None])[:, 0]
+        np.testing.assert_allclose(losses, surprise.numpy(), rtol=0, atol=1e-5)
+    assert not np.allclose(found.logits[0], found.logits[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", ["zero", "mean", "even", "shuffled"])
+def test_a_head_can_be_changed_in_every_architecture(model_of, kind, how):
+    model = model_of(kind)
+    trace = model.trace(text_of(kind))
+    changed, plain, again = (
+        np.array(output.vectors)
+        for output in model.outputs(
+            text_of(kind), None, [Change(frozenset({(0, 1)}), how), Change(), Change(frozenset({(0, 1)}), how)]
+        )
+    )
+    assert plain.shape == trace.hidden_states[-1].shape
+    assert not np.allclose(plain, changed, atol=1e-5)
+    np.testing.assert_allclose(changed, again, rtol=0, atol=1e-5)
+    # What is recorded afterwards is the model's own.
+    assert model.trace(text_of(kind)).check() < 1e-4
 
 
 @pytest.mark.parametrize("kind", ["bert", "bart", "t5", "vit"])

@@ -4,20 +4,26 @@ import subprocess
 import sys
 from functools import cache
 
+import numpy as np
 import pytest
 
+from attention.ablation import Change, effects
 from attention.address import Address, RunKey
-from attention.blocks import Download, Fold, Formula, Heading, Panels, Picture, Section, Setting, Table, Way, walk
+from attention.blocks import Download, Fold, Formula, Heading, Panels, Picture, Section, Setting, Table, Way, Work, walk
 from attention.content.pane import Pane
 from attention.content.registry import CONTENTS, page_file
 from attention.five_ways import run
+from attention.jobs import Status
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import forecast
 from attention.lesson.proof import prove
 from attention.lesson.scene import Scene
 from attention.lesson.steps import STEPS, step_of
 from attention.lesson.survey import survey
+from attention.measures.induction import scores_of
 from attention.models import load
+from attention.one_page import is_written
+from attention.one_page import run as run_page
 from attention.pages import CODE_LAB, STEP_BY_STEP
 from attention.settings import BESIDE, WAY
 from attention.view import View
@@ -41,8 +47,31 @@ class Fresh:
         found = self.model.next_token(self.scene.trace)
         return None if found is None else forecast(found, self.scene.trace.text)
 
+    def unmasked(self):
+        return self.model.unmasked(self.scene.trace.text)
+
+    def effects(self, changes):
+        outputs = self.model.outputs(self.trace.text, None, (Change(), *changes))
+        return effects(outputs, np.array([not token.is_special for token in self.trace.tokens]))
+
+    def passed(self):
+        insides = self.model.insides()
+        return run_page(insides, self.trace) if insides is not None and is_written(insides) else None
+
+    def reading(self, text):
+        return self.model.trace(text)
+
+    def added(self):
+        return self.scene.attention.added
+
     def thumbs(self):
         return tuple(head_thumbs(self.scene))
+
+    def prefix_matching(self):
+        return scores_of(self.scene.trace)
+
+    def job(self, job):
+        return Status()
 
     def answer(self):
         return self.model.answer(self.trace) if self.trace.info.reading.has_classes else None
@@ -83,7 +112,7 @@ def test_blocks_have_names_of_their_own_and_folded_ones_are_not_made(page, model
     view = view_of(page, model, all_models)
     blocks = walk(CONTENTS[page].make(view, [pane_of(view)]))
     assert blocks
-    keyed = (Picture, Table, Setting, Panels, Section, Way)
+    keyed = (Picture, Table, Setting, Panels, Section, Way, Work)
     keys = [block.key for block in blocks if isinstance(block, keyed)]
     keys += [block.file for block in blocks if isinstance(block, Download)]
     assert len(keys) == len(set(keys))

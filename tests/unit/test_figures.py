@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from attention.figures import assets, colours
-from attention.figures.chart import MAX_NAMED, Series, parts_chart, spread_chart
+from attention.figures.arrows import Arrows, Chain
+from attention.figures.chart import MAX_NAMED, Series, compared_chart, lines_chart, parts_chart, spread_chart
+from attention.figures.dials import Dials
 from attention.figures.format import named, number, scientific, shades
 from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
 from attention.figures.matrix import MAX_CELLS, MAX_LABELLED, Matrix
@@ -433,3 +435,78 @@ def test_the_bars_above_and_below_zero_can_be_told_apart(ground, sight):
     assert min(contrast(colour, ground) for colour in (colours.POSITIVE, colours.NEGATIVE)) >= 3
     assert apart(colours.POSITIVE, colours.NEGATIVE, sight) >= 0.07
     assert apart(colours.NEGATIVE, colours.QUERY, sight) >= 0.07
+
+
+# ----------------------------------------------------------------------------------------- dials
+
+
+def dials(**changes):
+    parts = {
+        "title": "Pairs",
+        "alt": "Some pairs.",
+        "query_name": "query: cat",
+        "key_name": "key: mat",
+        "query": np.array([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]]),
+        "key": np.array([[2.0, 0.0], [-4.0, 0.0], [0.0, 0.0]]),
+        "turned": np.array([0.5, 0.25, 0.0]),
+        "captions": (("one",), ("two",), ("none",)),
+    }
+    return Dials(**parts | changes)
+
+
+def test_arrows_are_sent_as_angles_and_as_parts_of_the_longer_one():
+    one, other, none = dials().payload()["dials"]
+    assert one == {"angles": [0.9273, 0.0], "lengths": [1.0, 0.4], "turned": 0.5, "captions": ["one"]}
+    assert other["angles"] == [1.5708, 3.1416]
+    assert other["lengths"] == [0.5, 1.0]
+    assert none["lengths"] == [0.0, 0.0]
+
+
+def test_dials_are_refused_where_a_pair_is_missing():
+    with pytest.raises(ValueError, match=r"must have shape \(3, 2\)"):
+        dials(key=np.zeros((2, 2)))
+
+
+# ------------------------------------------------------------------------------- counts and lines
+
+
+def test_whole_numbers_are_written_without_decimals():
+    found = matrix([[1, 17], [0, 3]], are_counts=True)
+    assert found.range_text == "0 … 17"
+    assert found.written(17) == "17"
+    assert found.payload()["areCounts"] is True
+    assert matrix([[1, 17], [0, 3]]).range_text == "0.00 … 17.00"
+
+
+def test_lines_begin_at_0_and_say_whose_points_they_are():
+    lines = [("fast", np.array([0.0, 1.0])), ("slow", np.array([0.0, 0.5]))]
+    found = lines_chart(lines, "Waves", "Two waves.", "position", current=1)
+    assert found.payload()["first"] == 0
+    assert [each.labels for each in found.series] == [
+        ("fast, position 0", "fast, position 1"),
+        ("slow, position 0", "slow, position 1"),
+    ]
+    assert lines_chart(lines[:1], "Wave", "A wave.", "position").series[0].labels == ("position 0", "position 1")
+
+
+def test_two_bars_of_a_thing_say_what_they_are():
+    found = compared_chart(("a", "b"), ("before", np.ones(2)), ("after", np.zeros(2)), "Moves", "Some moves.")
+    assert [(each.name, each.values.tolist()) for each in found.series] == [("before", [1, 1]), ("after", [0, 0])]
+
+
+# ------------------------------------------------------------------------------------------ arrows
+
+
+def test_arrows_that_do_not_match_their_labels_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(2, 2\).*got \(3, 2\)"):
+        Chain("", np.zeros((3, 2)), ("one",), ("sent",))
+    with pytest.raises(ValueError, match="length 1"):
+        Chain("", np.zeros((2, 2)), ("one",), ())
+
+
+def test_the_places_of_arrows_arrive_as_they_were_sent():
+    places = np.array([[0.5, 1], [2, -3], [4, 0]], np.float32)
+    chain = Chain("sat", places, ("one", "two"), ("sent", "other"), is_main=True)
+    sent = Arrows("title", "alt", (chain,), (("sent", "sent"),), "x", "y").payload()["chains"][0]
+    np.testing.assert_array_equal(numbers(sent["places"]).reshape(3, 2), places)
+    assert sent["inks"] == ["sent", "other"]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from attention.ui.gate import Gate
+from attention.ui.gate import Gate, Places
 
 # In seconds: only a test that fails waits for so long.
 PATIENCE = 60
@@ -122,3 +122,90 @@ def test_without_a_turn_one_need_not_step_aside():
         with gate.aside():
             pass
         assert gate.n_waiting == 0
+
+
+def test_a_place_that_was_taken_meanwhile_is_kept_until_the_turn_comes():
+    gate, places = Gate(PATIENCE), Places(1)
+    is_aside, may_come_back = threading.Event(), threading.Event()
+
+    def make():
+        with gate.turn(), gate.aside(places):
+            is_aside.set()
+            may_come_back.wait(PATIENCE)
+
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    assert is_aside.wait(PATIENCE)
+    late = Visitors(places)
+    with gate.turn():
+        may_come_back.set()
+        while not gate.n_waiting:
+            threading.Event().wait(0.001)
+        late.come("late", goes_first=True)
+        assert late.came == []
+    thread.join(PATIENCE)
+    assert late.gone() == ["late"]
+
+
+class Visitors:
+    """Threads that want a place one after another, and note when they get it."""
+
+    def __init__(self, places):
+        self.places = places
+        self.came = []
+        self.threads = []
+
+    def come(self, name, *, goes_first=False):
+        n_before = self.places.n_waiting
+
+        def take():
+            with self.places.taken(goes_first=goes_first):
+                self.came.append(name)
+
+        thread = threading.Thread(target=take, daemon=True)
+        thread.start()
+        self.threads.append(thread)
+        while self.places.n_waiting == n_before and thread.is_alive():
+            threading.Event().wait(0.001)
+
+    def gone(self):
+        for thread in self.threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+        return self.came
+
+
+def test_who_has_made_something_for_a_page_goes_first():
+    places = Places(1)
+    waiting = Visitors(places)
+    with places.taken():
+        for name in ("a", "b"):
+            waiting.come(name)
+        for name in ("A", "B"):
+            waiting.come(name, goes_first=True)
+        assert waiting.came == []
+    assert waiting.gone() == ["A", "B", "a", "b"]
+
+
+def test_in_a_turn_the_second_thing_that_is_made_goes_before_the_first_of_others():
+    gate, places = Gate(PATIENCE), Places(1)
+    is_held, is_released = threading.Event(), threading.Event()
+
+    def hold():
+        with places.taken():
+            is_held.set()
+            while places.n_waiting < 2:
+                threading.Event().wait(0.001)
+        is_released.set()
+
+    waiting = Visitors(places)
+    with gate.turn():
+        with gate.aside(places):
+            pass
+        threading.Thread(target=hold, daemon=True).start()
+        assert is_held.wait(PATIENCE)
+        waiting.come("other")
+        with gate.aside(places):
+            assert is_released.wait(PATIENCE)
+            assert waiting.came == []
+    assert waiting.gone() == ["other"]

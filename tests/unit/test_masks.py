@@ -92,3 +92,15 @@ def test_a_float_types_lowest_number_is_hidden_as_minus_infinity_is():
     lowest = np.zeros((3, 3), np.float32)
     lowest[1] = np.finfo(np.float32).min
     assert np.isneginf(masks.build(lowest, 3)[1]).all()
+
+
+@given(n_tokens, st.integers(0, 14), st.data())
+def test_a_window_hides_what_is_further_away_than_it_reaches(n, reach, data):
+    query, key = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
+    assert masks.window(n, reach)[query, key] == (-np.inf if abs(query - key) > reach else 0)
+
+
+@given(n_tokens, st.integers(0, 14), st.data())
+def test_a_prefix_is_seen_by_all_and_what_follows_is_causal(n, length, data):
+    query, key = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
+    assert masks.prefix(n, length)[query, key] == (0 if key < length or key <= query else -np.inf)

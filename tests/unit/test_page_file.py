@@ -33,11 +33,13 @@ from attention.blocks import (
     Shapes,
     Table,
     Way,
+    Work,
     walk,
 )
 from attention.figures.buttons import Button, Buttons
 from attention.figures.chart import parts_chart
 from attention.figures.matrix import Matrix
+from attention.jobs import Job
 from attention.page_file import page
 from attention.pages import FRONT
 from attention.settings import CELL, MEAN, SIZES
@@ -81,6 +83,7 @@ EXAMPLES = [
     (Fold("f", "More", (Shapes("inside"),)), "<details><summary>More</summary>"),
     (Fold("f", "More", (Shapes("inside"),), is_open=True), "<details open>"),
     (Way("w", "Elsewhere", FRONT, {}), None),
+    (Work("w", Job("j", "nowhere"), (), "Go", "Done <today>", 0.5), "Done &lt;today&gt;"),
     (Row(((Shapes("left"),), (Shapes("right"),)), (2, 1)), '<div style="--part: 1"><p class="shapes">right</p></div>'),
     (Section("s", (Shapes("inside"),), is_framed=True), '<section class="s framed">'),
     (Proven((ProofLine("rows sum to 1", True, (("what", "by"), ("rows", "1e-7")), "<p>How.</p>"),)), "✓ rows sum to 1"),

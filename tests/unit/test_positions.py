@@ -97,3 +97,46 @@ def test_after_rotary_the_score_depends_on_the_distance_only():
 def test_rotary_refuses_other_shapes(shape):
     with pytest.raises(ValueError, match="must"):
         positions.rotary(np.zeros(shape))
+
+
+def test_a_text_that_begins_later_is_turned_as_a_longer_one_from_there_on():
+    longer = positions.turns_of(300, 16)
+    turns = positions.Rotary(longer.cosines[:7], longer.sines[:7])
+    for place in (0, 1, 40, 293):
+        found = positions.begun_at(turns, place)
+        np.testing.assert_allclose(found.cosines, longer.cosines[place : place + 7], atol=3e-5)
+        np.testing.assert_allclose(found.sines, longer.sines[place : place + 7], atol=3e-5)
+    np.testing.assert_allclose(positions.speeds(turns), 10_000.0 ** (-np.arange(8) / 8), rtol=1e-5)
+
+
+def test_one_position_alone_does_not_tell_how_fast_anything_turns():
+    with pytest.raises(ValueError, match="at least 2 positions"):
+        positions.begun_at(positions.turns_of(1, 8), 3)
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 8, 16, 64])
+def test_slopes_are_those_of_transformers(n_heads):
+    bloom = pytest.importorskip("transformers.models.bloom.modeling_bloom")
+    wanted = bloom._get_alibi_slopes(n_heads, "cpu").numpy()
+    np.testing.assert_allclose(positions.alibi_slopes(n_heads), wanted, rtol=1e-6)
+
+
+def test_eight_heads_have_the_slopes_of_the_paper():
+    assert positions.alibi_slopes(8).tolist() == [1 / 2**power for power in range(1, 9)]
+
+
+def test_a_penalty_grows_with_the_distance_on_both_sides():
+    bias = positions.alibi(0.25, 4)
+    assert bias.dtype == np.float32
+    assert bias.tolist() == [[-0.25 * abs(i - j) for j in range(4)] for i in range(4)]
+
+
+@pytest.mark.parametrize(("n_buckets", "furthest"), [(32, 128), (16, 64), (64, 500)])
+def test_buckets_are_those_of_transformers(n_buckets, furthest):
+    torch = pytest.importorskip("torch")
+    t5 = pytest.importorskip("transformers.models.t5.modeling_t5")
+    distances = np.arange(-700, 701)
+    wanted = t5.T5Attention._relative_position_bucket(
+        torch.from_numpy(distances), num_buckets=n_buckets, max_distance=furthest
+    )
+    np.testing.assert_array_equal(positions.t5_buckets(distances, n_buckets, furthest), wanted.numpy())

@@ -11,8 +11,10 @@ from attention.figures.head_view import THRESHOLDS, HeadLines, HeadView
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
 from attention.figures.neuron import Neuron
+from attention.figures.order import OrderStrip
 from attention.figures.overlay import HeadOverlay, Overlay
 from attention.figures.tokens import TokenStrip
+from attention.labs.positions import ORDER
 from attention.models import list_models
 from attention.parameters import Context
 from attention.settings import CELL, HEAD, LAYER, LEAST, ON, PINS, TEXT, WORD
@@ -28,6 +30,7 @@ NAMED = {
     "on": ON,
     "least": LEAST,
     "text": TEXT,
+    "order": ORDER,
 }
 CONTEXT = Context({info.model_id: info for info in list_models()}, "minilm-l6")
 WEIGHTS = np.full((3, 3), 1 / 3, np.float32)
@@ -51,6 +54,7 @@ NEURON = Neuron("N", "A picture.", LABELS, 0, 0, VECTORS[0], VECTORS, VECTORS, R
 OVERLAY = Overlay("L", "a", np.zeros((2, 2)), ("p",), (HeadOverlay("Head 1", np.ones(1), 0.0, ""),), 0, (5,))
 GRID = HeadGrid((HeadThumb("Head 1", WEIGHTS), HeadThumb("Head 2", WEIGHTS)), 0)
 TOKENS = TokenStrip(tuple(Token(text, text, index, index, index) for index, text in enumerate(LABELS)), 1)
+STRIP = OrderStrip("words", LABELS, (1, 2, 3), (0, 1, 2))
 BUTTONS = Buttons("next", (Button("on", parts={"text": "a b"}), Button("off")))
 
 # A press that there is, and what it sets.
@@ -69,6 +73,9 @@ PRESSES = [
     (GRID, "choose", 1, {"head": "2"}),
     (TOKENS, "choose", 2, {"word": "2"}),
     (BUTTONS, "press", 0, {"text": "a b"}),
+    (STRIP, "arrange", [2, 0, 1], {"order": "3-1-2"}),
+    (STRIP, "arrange", [1, 0, 2], {"order": "2-1"}),
+    (STRIP, "arrange", [0, 1, 2], {"order": ""}),
 ]
 # Presses that there are not: of another matrix, beside the picture, of something that is off, of another kind.
 NONE = [
@@ -87,6 +94,12 @@ NONE = [
     (GRID, "choose", -1),
     (TOKENS, "choose", 3),
     (BUTTONS, "press", 1),
+    (STRIP, "arrange", [0, 1]),
+    (STRIP, "arrange", [0, 1, 1]),
+    (STRIP, "arrange", [0, 1, 3]),
+    (STRIP, "arrange", [0, 1, True]),
+    (STRIP, "arrange", "012"),
+    (STRIP, "choose", [2, 0, 1]),
 ]
 
 
@@ -110,7 +123,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=6,
 )
-FIGURES = [MATRIX, ATLAS, LINES, NEURON, OVERLAY, GRID, TOKENS, BUTTONS]
+FIGURES = [MATRIX, ATLAS, LINES, NEURON, OVERLAY, GRID, TOKENS, BUTTONS, STRIP]
 
 
 @given(st.sampled_from(FIGURES), st.data(), VALUES)

@@ -25,9 +25,11 @@ from attention.parameters import (
     Choice,
     Context,
     Flag,
+    Grid,
     Indices,
     Name,
     Number,
+    Order,
     Pins,
     Spot,
     Spots,
@@ -98,6 +100,12 @@ def values(parameter, context):
             found = st.builds(Spot, st.integers(0, 1), st.integers(0, 99_999))
         case Indices(count):
             found = ascending(st.integers(0, count(context) - 1))
+        case Grid(most):
+            rows = st.lists(st.integers(0, 2**most - 1), max_size=most).map(tuple)
+            found = rows.filter(lambda rows: not rows or rows[-1])
+        case Order(most):
+            orders = st.integers(0, most).flatmap(lambda n: st.permutations(range(n))).map(tuple)
+            found = orders.filter(lambda order: not order or order[-1] != len(order) - 1)
         case Answers():
             given = st.lists(st.integers(0, 100), max_size=16).map(tuple)
             found = st.builds(Answer, st.from_regex("[0-9a-f]{8}", fullmatch=True), given)

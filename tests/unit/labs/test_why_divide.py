@@ -28,7 +28,7 @@ def shown(scene, **knobs):
     view = View(page=OF_LABS[LAB])
     for parameter in (WIDTH, DIVISOR, TEMPERATURE):
         view = view.having(parameter, knobs.get(parameter.name, parameter.default))
-    return walk(LAB.content(view, scene))
+    return walk(LAB.content(view, scene, None))
 
 
 def prose(blocks):

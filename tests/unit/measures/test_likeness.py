@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.measures.likeness import head_distance, head_distances, trace_head_distances
+from attention.measures.likeness import head_distance, head_distances, overlaps, trace_head_distances
 from attention.models.toy import ToyModel
 from tests.plain_loops import average, counted_rows, js_bits, masked_weights, random_weights, seeds
 
@@ -81,3 +81,13 @@ def test_the_distances_of_a_trace_are_those_of_its_heads_without_padding():
     for i, j in product(range(3), repeat=2):
         assert plain[i, j] == pytest.approx(head_distance(weights[i], weights[j]), abs=1e-9)
     np.testing.assert_allclose(padded, plain, atol=1e-6)
+
+
+@given(masked_weights())
+def test_rows_overlap_by_all_but_half_of_what_differs(inputs):
+    weights, _, _ = inputs
+    found, differ = overlaps(weights, weights[0]), np.abs(weights - weights[0]).sum(axis=-1)
+    are_both = weights.any(axis=-1) & weights[0].any(axis=-1)
+    np.testing.assert_allclose(found[are_both], 1 - differ[are_both] / 2, atol=1e-6)
+    # A row that is wholly masked shares nothing.
+    assert not found[~are_both].any()

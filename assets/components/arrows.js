@@ -1,0 +1,233 @@
+// Arrows in a plane: chains of steps from place to place, and what each of them says.
+
+/**
+ * @typedef {object} Chain what attention.figures.arrows.Chain.payload() gives
+ * @property {string} name written where it begins or ends
+ * @property {string} places x and y of each place, little-endian float32 in base64
+ * @property {string[]} labels one for each arrow
+ * @property {string[]} inks the same
+ * @property {boolean} isMain whether it stands out
+ * @property {string[]} tags written beside the arrows; none, or one for each
+ *
+ * @typedef {object} ArrowsData what attention.figures.arrows.Arrows.payload() gives
+ * @property {string} title
+ * @property {string} alt
+ * @property {Chain[]} chains
+ * @property {[string, string][]} legend an ink, and what has it
+ * @property {string} xAxis
+ * @property {string} yAxis
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+const SIZE = 12; // of letters
+const MAX_NAME = 12; // letters of a name; the whole one is in the readout
+const TALLEST = 0.72; // of the width
+const MOST = 440; // pixels in height
+const LOWEST = 0.4;
+const ROOM = 26; // around the arrows, for names
+const HEAD = 7; // the length of an arrow's head
+const REACH = 20; // so near to an arrow one points at it
+
+const stateOf = remembering(build);
+
+/** @param {Mount} mount */
+export default function (mount) {
+  const state = stateOf(mount.parentElement);
+  if (state.given !== mount.data) take(state, mount.data);
+  state.observer.observe(state.root);
+  draw(state);
+  return whenGone(state, () => state.observer.disconnect());
+}
+
+function build(parent) {
+  const root = make("div", "root arrows");
+  const [title, legend, picture, readout] = ["title", "legend", "picture", "readout"].map((name) => make("div", name));
+  picture.tabIndex = 0;
+  picture.setAttribute("role", "application");
+  readout.setAttribute("role", "status");
+  root.append(title, legend, picture, readout);
+  parent.append(root);
+  const state = { root, title, legend, picture, readout, at: null };
+  state.observer = new ResizeObserver(() => {
+    if (root.clientWidth !== state.drawnWidth) draw(state);
+  });
+  picture.onpointermove = (event) => pointAt(state, arrowUnder(state, event));
+  picture.onpointerleave = picture.onblur = () => pointAt(state, null);
+  picture.onkeydown = (event) => press(state, event);
+  return state;
+}
+
+function take(state, data) {
+  state.given = data;
+  state.chains = data.chains.map((chain) => {
+    const numbers = decodeNumbers(chain.places);
+    const places = Array.from({ length: numbers.length / 2 }, (_, index) => [numbers[2 * index], numbers[2 * index + 1]]);
+    return { ...chain, places };
+  });
+  // The arrows in the order in which the arrow keys lead to them: the chains that stand out first.
+  const inOrder = [...state.chains].sort((one, other) => Number(other.isMain) - Number(one.isMain));
+  state.arrows = inOrder.flatMap((chain) =>
+    chain.labels.map((label, index) => ({ chain, label, ink: chain.inks[index], from: chain.places[index], to: chain.places[index + 1] })),
+  );
+  state.at = null;
+}
+
+function draw(state) {
+  const { root, given: data, picture, title, legend } = state;
+  const width = root.clientWidth;
+  state.drawnWidth = width;
+  if (!width) return; // in a closed tab: the observer calls when it opens
+  state.layout = layOut(state, width);
+  title.textContent = data.title;
+  legend.replaceChildren(...data.legend.map(([ink, name]) => make("span", `ink ${ink}`, name)));
+  const { height } = state.layout;
+  const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+  state.pointer = svg("g", { class: "pointer" });
+  const quiet = state.chains.filter((chain) => !chain.isMain);
+  const main = state.chains.filter((chain) => chain.isMain);
+  drawing.append(...[...quiet, ...main].map((chain) => drawChain(state, chain)), axes(state));
+  picture.replaceChildren(drawing);
+  drawing.append(...namesThatFit(drawing, [...main, ...quiet].flatMap((chain) => namesOfChain(state, chain))), state.pointer);
+  setAttribute(picture, "aria-label", `${data.alt} ${message("Arrow keys move from arrow to arrow.")}`);
+  pointAt(state, state.at);
+}
+
+/** Where the places lie, in CSS pixels: both axes have the same scale, so that lengths can be compared. */
+function layOut({ chains }, width) {
+  const all = chains.flatMap((chain) => chain.places);
+  const [xs, ys] = [0, 1].map((axis) => all.map((place) => place[axis]));
+  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const [wide, tall] = [Math.max(right - left, 1e-9), Math.max(high - low, 1e-9)];
+  const room = width - 2 * ROOM;
+  const most = Math.min(TALLEST * width, MOST) - 2 * ROOM;
+  const scale = Math.min(room / wide, most / tall);
+  const height = Math.max(tall * scale + 2 * ROOM, Math.min(LOWEST * width, MOST)) + SIZE;
+  const [middleX, middleY] = [(left + right) / 2, (low + high) / 2];
+  const at = ([x, y]) => [width / 2 + (x - middleX) * scale, (height - SIZE) / 2 - (y - middleY) * scale];
+  return { width, height, at };
+}
+
+function svg(tag, attributes, text) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function axes({ layout: { width, height }, given: data }) {
+  const group = svg("g", { class: "axes", "font-size": SIZE });
+  group.append(
+    svg("text", { x: width - 4, y: height - 4, "text-anchor": "end" }, data.xAxis),
+    svg("text", { transform: "translate(12 4) rotate(-90)", "text-anchor": "end" }, data.yAxis),
+  );
+  return group;
+}
+
+function drawChain({ layout }, chain) {
+  const group = svg("g", { class: chain.isMain ? "main" : "other" });
+  const places = chain.places.map(layout.at);
+  chain.labels.forEach((_, index) => group.append(...arrow(places[index], places[index + 1], chain.inks[index])));
+  const [x, y] = places[0];
+  group.append(svg("circle", { cx: x, cy: y, r: 3.5, class: "start" }));
+  return group;
+}
+
+/** The name of a chain, where a main one begins and where any other ends, and the tags of its arrows. */
+function namesOfChain({ layout }, chain) {
+  const places = chain.places.map(layout.at);
+  const tags = chain.tags.map((tag, index) => tagged(places[index], places[index + 1], tag));
+  if (!chain.name) return tags;
+  const [x, y] = chain.isMain ? places[0] : places.at(-1);
+  const kind = chain.isMain ? "own" : "name";
+  return [svg("text", { x: x + 6, y: y - 6, "font-size": SIZE, class: kind }, shortened(chain.name)), ...tags];
+}
+
+/** Those of some names that do not lie on one before them; all others are in the readout. */
+function namesThatFit(drawing, names) {
+  drawing.append(...names);
+  const taken = [];
+  return names.filter((name) => {
+    const box = name.getBBox();
+    const fits = taken.every(
+      (other) =>
+        box.x >= other.x + other.width || other.x >= box.x + box.width || box.y >= other.y + other.height || other.y >= box.y + box.height,
+    );
+    if (fits) taken.push(box);
+    else name.remove();
+    return fits;
+  });
+}
+
+/** A line, and its head, which is smaller than a short line. */
+function arrow([x1, y1], [x2, y2], ink) {
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  if (length < 0.5) return [];
+  const head = Math.min(HEAD, length / 2);
+  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [bx, by] = [x2 - dx * head, y2 - dy * head];
+  const half = head / 2;
+  const points = [[x2, y2], [bx - dy * half, by + dx * half], [bx + dy * half, by - dx * half]];
+  return [
+    svg("line", { x1, y1, x2: bx, y2: by, class: `ink ${ink}` }),
+    svg("polygon", { points: points.map((point) => point.join()).join(" "), class: `ink ${ink}` }),
+  ];
+}
+
+/** A few letters below the middle of an arrow. */
+function tagged([x1, y1], [x2, y2], tag) {
+  const isSteep = Math.abs(y2 - y1) > Math.abs(x2 - x1);
+  const place = isSteep
+    ? { x: (x1 + x2) / 2 - 6, y: (y1 + y2) / 2 + 4, "text-anchor": "end" }
+    : { x: (x1 + x2) / 2, y: (y1 + y2) / 2 + SIZE + 4, "text-anchor": "middle" };
+  return svg("text", { ...place, "font-size": SIZE, class: "tag" }, shortened(tag));
+}
+
+function shortened(name) {
+  const letters = Array.from(visible(name));
+  return letters.length <= MAX_NAME ? letters.join("") : `${letters.slice(0, MAX_NAME - 1).join("")}…`;
+}
+
+// ---- What is pointed at --------------------------------------------------------------------------
+
+/** The index of the arrow that is pointed at; none if all are far away. */
+function arrowUnder(state, event) {
+  const { layout, arrows } = state;
+  const box = state.picture.firstChild.getBoundingClientRect();
+  const scale = layout.width / box.width;
+  const point = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  const distances = arrows.map(({ from, to }) => distance(point, layout.at(from), layout.at(to)));
+  const nearest = distances.indexOf(Math.min(...distances));
+  return distances.length && distances[nearest] <= REACH ? nearest : null;
+}
+
+/** The distance of a point from a line between two others. */
+function distance([x, y], [x1, y1], [x2, y2]) {
+  const [dx, dy] = [x2 - x1, y2 - y1];
+  const squared = dx * dx + dy * dy;
+  const share = squared ? Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / squared)) : 0;
+  return Math.hypot(x - x1 - share * dx, y - y1 - share * dy);
+}
+
+function pointAt(state, at) {
+  const { layout, arrows, pointer, readout } = state;
+  state.at = at;
+  if (!pointer) return;
+  pointer.replaceChildren();
+  readout.textContent = at === null ? "\u00a0" : arrows[at].label;
+  if (at === null) return;
+  const [[x1, y1], [x2, y2]] = [layout.at(arrows[at].from), layout.at(arrows[at].to)];
+  pointer.append(svg("line", { x1, y1, x2, y2 }), svg("circle", { cx: x2, cy: y2, r: 6 }));
+}
+
+function press(state, event) {
+  const last = state.arrows.length - 1;
+  const from = state.at ?? -1;
+  const places = {
+    ArrowLeft: from - 1, ArrowUp: from - 1, ArrowRight: from + 1, ArrowDown: from + 1, Home: 0, End: last,
+  };
+  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
+  // The same arrows mean the step before and the next elsewhere on the page.
+  event.preventDefault();
+  event.stopPropagation();
+  pointAt(state, Math.min(last, Math.max(0, places[event.key])));
+}

@@ -1,0 +1,68 @@
+"""Pairs of numbers that turn, as the plain data of their component: a dial for each pair, with a query and a key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+__all__ = ["Dials"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dials:
+    """A query and a key, cut into pairs of numbers: of each pair two arrows, turned further by an angle (radians).
+
+    ``captions`` say below each dial what there is to say of it; ``query_name`` and ``key_name`` whose arrows they are.
+    """
+
+    component: ClassVar[str] = "dials"
+
+    title: str
+    alt: str
+    query_name: str
+    key_name: str
+    query: Float[Array, "P 2"]
+    key: Float[Array, "P 2"]
+    turned: Float[Array, " P"]
+    captions: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not have one pair for each caption.
+
+        Raises:
+            ValueError: the shapes differ; the message gives those that came and the one expected.
+        """
+        n_pairs = len(self.captions)
+        shapes = (self.query.shape, self.key.shape, self.turned.shape)
+        if shapes != ((n_pairs, 2), (n_pairs, 2), (n_pairs,)):
+            raise ValueError(f"query and key must have shape {(n_pairs, 2)} and turned {(n_pairs,)}, got {shapes}")
+
+    @property
+    def touch(self) -> None:
+        """None: the dials are only read."""
+        return None
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw them: of each arrow its angle and its length, as a part of the dial."""
+        lengths = np.stack([np.linalg.norm(self.query, axis=1), np.linalg.norm(self.key, axis=1)], axis=1)
+        longest = lengths.max(axis=1, initial=0, keepdims=True)
+        parts = lengths / np.where(longest == 0, 1, longest)
+        angles = np.stack([np.arctan2(each[:, 1], each[:, 0]) for each in (self.query, self.key)], axis=1)
+        return {
+            "title": self.title,
+            "alt": self.alt,
+            "names": [self.query_name, self.key_name],
+            "dials": [
+                {
+                    "angles": np.round(angle, 4).tolist(),
+                    "lengths": np.round(part, 4).tolist(),
+                    "turned": round(float(turned), 4),
+                    "captions": list(captions),
+                }
+                for angle, part, turned, captions in zip(angles, parts, self.turned, self.captions, strict=True)
+            ],
+        }

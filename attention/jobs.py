@@ -1,0 +1,212 @@
+"""Something long that the server does when it is asked to: one at a time, for a bounded time, in a process of its own.
+
+A process can be stopped at any moment and takes all its memory with it, and the pages of this one need not wait for it.
+It runs on one core and lets everything else go first. What it finds, it writes to its standard output in frames: named
+arrays, in NumPy's own format, with the number of bytes before them. The last result of each job is kept until there is
+another one, for whoever comes next.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock, Thread, Timer
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy import ndarray as Array
+
+__all__ = ["SHARE", "Ending", "Frame", "Job", "Jobs", "Run", "Status", "give_way", "read_frames", "write_frame"]
+
+_LOGGER = logging.getLogger(__name__)
+_ROOT = Path(__file__).resolve().parents[1]
+_SIZE = 8  # bytes before each frame
+# How much others go before a job, on a scale from 0 to 19.
+_NICE = 5
+# What each frame has beside what is found: how much is done, from 0 to 1.
+SHARE = "share"
+
+Frame = Mapping[str, Array]
+# How a run has ended; one that goes on has not.
+Ending = Literal["", "done", "stopped", "late", "failed"]
+# Those by which a run has taken all the time that it could.
+_WHOLE = ("done", "late")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: its name, the module that does it, and how many seconds it may take at most."""
+
+    name: str
+    module: str
+    most_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a job: what it was started with, by whom and when, what it has found until now, and how it ended.
+
+    ``seconds`` is how long it took, once it has ended.
+    """
+
+    arguments: tuple[str, ...]
+    owner: str = field(repr=False)
+    began: datetime
+    frames: tuple[Frame, ...] = field(default=(), repr=False)
+    ending: Ending = ""
+    seconds: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, from 0 to 1."""
+        return float(self.frames[-1][SHARE]) if self.frames else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is known of a job: the run that goes on, the last one that has ended, and whether another job goes on.
+
+    ``is_own`` tells whether the run that goes on was started by whoever asks.
+    """
+
+    now: Run | None = None
+    last: Run | None = None
+    is_busy: bool = False
+    is_own: bool = False
+
+
+# ------------------------------------------------------------------------------- in the job's own process
+
+
+def give_way() -> None:
+    """Let all other processes of this machine go first."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+
+
+def write_frame(stream: IO[bytes], share: float, **found: Array | np.generic) -> None:
+    """Write what is found when so much is done."""
+    packed = io.BytesIO()
+    arrays: dict[str, Any] = {SHARE: np.float64(share), **found}
+    np.savez(packed, **arrays)
+    written = packed.getvalue()
+    stream.write(len(written).to_bytes(_SIZE, "big") + written)
+    stream.flush()
+
+
+# ------------------------------------------------------------------------------------- in the server's
+
+
+def read_frames(stream: IO[bytes]) -> Iterator[Frame]:
+    """Yield the frames of a stream until it ends, be it in the midst of one; nobody can change them."""
+    while len(size := stream.read(_SIZE)) == _SIZE:
+        n_bytes = int.from_bytes(size, "big")
+        if len(written := stream.read(n_bytes)) < n_bytes:
+            return
+        with np.load(io.BytesIO(written), allow_pickle=False) as packed:
+            frame = dict(packed)
+        for each in frame.values():
+            each.flags.writeable = False
+        yield frame
+
+
+class Jobs:
+    """The jobs of a server: what goes on, and what came of each the last time."""
+
+    def __init__(self) -> None:
+        """Begin with nothing to do."""
+        self._lock = Lock()
+        self._going: _Going | None = None
+        self._last: dict[str, Run] = {}
+
+    def start(self, job: Job, arguments: tuple[str, ...] = (), owner: str = "") -> bool:
+        """Start a job; tell whether that was possible, for there is one at a time."""
+        with self._lock:
+            if self._going is not None:
+                return False
+            run = Run(arguments, owner, datetime.now(tz=UTC))
+            try:
+                self._going = _Going(job, run, self._end)
+            except OSError as error:
+                _LOGGER.error("%s cannot be started: %s", job.name, error.strerror)
+                self._last.setdefault(job.name, replace(run, ending="failed"))
+            return self._going is not None
+
+    def stop(self, job: Job, owner: str = "") -> None:
+        """Stop a job; only whoever has started it can."""
+        with self._lock:
+            going = self._going
+        if going is not None and going.job == job and going.run.owner == owner:
+            going.stop("stopped")
+
+    def status(self, job: Job, owner: str = "") -> Status:
+        """Return what is known of a job."""
+        with self._lock:
+            going, last = self._going, self._last.get(job.name)
+        if going is None or going.job != job:
+            return Status(None, last, is_busy=going is not None)
+        return Status(going.run, last, is_own=going.run.owner == owner)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until nothing goes on, but no longer than this."""
+        with self._lock:
+            going = self._going
+        if going is not None:
+            going.thread.join(seconds)
+
+    def _end(self, job: Job, run: Run) -> None:
+        """Keep what came of a run; one that was stopped, or failed, takes no place of one that was not."""
+        with self._lock:
+            self._going = None
+            before = self._last.get(job.name)
+            if run.ending in _WHOLE or before is None or before.ending not in _WHOLE:
+                self._last[job.name] = run
+
+
+class _Going:
+    """A run that goes on, and the thread that reads what it finds."""
+
+    def __init__(self, job: Job, run: Run, end: Any) -> None:
+        self.job, self.run, self._end = job, run, end
+        self._ending: Ending = "done"
+        self._process = subprocess.Popen(  # noqa: S603 - the project's own module, and arguments that a page has checked
+            [sys.executable, "-m", job.module, *run.arguments],
+            cwd=_ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        self._timer = Timer(job.most_seconds, self.stop, ["late"])
+        self._timer.daemon = True
+        self.thread = Thread(target=self._read, name=f"job {job.name}", daemon=True)
+        self._timer.start()
+        self.thread.start()
+
+    def stop(self, ending: Ending) -> None:
+        """Stop it; what it has found until now stands."""
+        self._ending = ending
+        self._process.kill()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        ending: Ending = "failed"
+        try:
+            with self._process.stdout as stream:
+                for frame in read_frames(stream):
+                    self.run = replace(self.run, frames=(*self.run.frames, frame))
+            is_well = self._process.wait() == 0
+            ending = "done" if is_well else self._ending if self._ending != "done" else "failed"
+        finally:
+            self._timer.cancel()
+            self._process.kill()
+            self._process.wait()
+            took = (datetime.now(tz=UTC) - self.run.began).total_seconds()
+            self.run = replace(self.run, ending=ending, seconds=took)
+            self._end(self.job, self.run)

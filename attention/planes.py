@@ -1,0 +1,110 @@
+"""How a vector moves: a plane in which it can be seen, and what each token sends to it.
+
+The plane is that of the two first principal components (Pearson 1901, "On lines and planes of closest fit to systems of
+points in space"): of all planes, the one from which the vectors are least far away, by the sum of squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.trace import LayerTrace
+
+__all__ = ["Plane", "along", "cosines", "fit", "sent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A plane through ``centre`` with two perpendicular ``axes`` of length 1, each with its share of the variance."""
+
+    centre: Float[Array, " M"]
+    axes: Float[Array, "2 M"]
+    shares: Float[Array, " 2"]
+
+    def places(self, vectors: Float[Array, "*N M"]) -> Float[Array, "*N 2"]:
+        """Return where vectors are seen: ``(x − centre) Aᵀ``."""
+        return self.steps(vectors - self.centre)
+
+    def steps(self, changes: Float[Array, "*N M"]) -> Float[Array, "*N 2"]:
+        """Return how changes of vectors are seen: ``Δx Aᵀ``. What adds up to a change also adds up in the plane."""
+        seen: Array = changes @ self.axes.T
+        return seen
+
+
+def fit(vectors: Float[Array, "N M"]) -> Plane:
+    """Return the plane closest to some vectors: their mean, and the first two right singular vectors about it."""
+    first, *others = _principal(vectors - vectors.mean(axis=0))
+    return _plane(vectors, first, next(iter(others), first))
+
+
+def along(vectors: Float[Array, "N M"], steps: Float[Array, "K M"]) -> Plane:
+    """Return the plane in which some steps are seen best whose sum leads to the right, through the mean of vectors.
+
+    Its first axis is the direction of the sum, and its second one, of all at right angles to it, that along which the
+    squares of the steps add up to most. If the sum is 0, it is the plane closest to the vectors.
+    """
+    change = steps.sum(axis=0)
+    size = np.linalg.norm(change)
+    if not size:
+        return fit(vectors)
+    first = change / size
+    return _plane(vectors, first, _principal(steps - np.outer(steps @ first, first))[0])
+
+
+def _plane(vectors: Float[Array, "N M"], first: Float[Array, " M"], second: Float[Array, " M"]) -> Plane:
+    """Return the plane with these two directions, of length 1, through the mean of vectors.
+
+    Vectors that do not differ have no variance, of which each axis has a share of 0.
+    """
+    upwards = second - (second @ first) * first
+    if np.linalg.norm(upwards) < 0.5:
+        # Nothing is at right angles to the first axis: any other will do.
+        other = int(np.abs(first).argmin())
+        upwards = np.eye(1, len(first), other, dtype=first.dtype)[0] - first[other] * first
+    axes, centre = np.stack([first, upwards / np.linalg.norm(upwards)]), vectors.mean(axis=0)
+    spread = vectors - centre
+    variances, total = np.square(spread @ axes.T).sum(axis=0), float(np.square(spread).sum())
+    return Plane(centre, axes, variances / total if total else variances * 0)
+
+
+def _principal(spread: Float[Array, "N M"]) -> Float[Array, "R M"]:
+    """Return the directions in which vectors spread most about 0, in this order: their right singular vectors.
+
+    The largest number of each is positive, so that the same vectors are always seen the same way round.
+    """
+    axes = np.linalg.svd(spread, full_matrices=False)[2]
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+    turned: Array = np.where(largest < 0, -axes, axes)
+    return turned
+
+
+def sent(layer: LayerTrace, row: int, heads: Iterable[int]) -> Float[Array, "K M"]:
+    """Return what each token sends to the vector of one, by some heads: ``Σ_h a_h[row, k] · v_h[k] W_O[rows of h]``.
+
+    By all heads, the sum over the tokens and the bias b_O is ΔE (Kobayashi et al. 2020, section 2).
+
+    Raises:
+        ValueError: W_O is not known.
+    """
+    if layer.projections is None:
+        raise ValueError("the output projection of this layer is not known, so nothing can be sent through it")
+    n_heads, _, width = layer.model_output.shape
+    weight = layer.projections.W_O.reshape(n_heads, width, -1)
+    found = np.zeros((layer.keys.shape[1], weight.shape[-1]), np.float32)
+    for head in heads:
+        steps = layer.head(head)
+        found += steps.weights[row][:, None] * (steps.values @ weight[head])
+    return found
+
+
+def cosines(first: Float[Array, "*N M"], second: Float[Array, "*N M"]) -> Float[Array, "*N"]:
+    """Return the cosine between vectors: ``x · y / (‖x‖ ‖y‖)``; NaN where one of them is 0."""
+    lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    products = np.einsum("...m,...m->...", first, second)
+    found: Array = np.divide(products, lengths, out=np.full_like(products, np.nan), where=lengths > 0)
+    return found

@@ -1,0 +1,54 @@
+"""The largest flow, against the narrowest cut, which is as wide (Ford & Fulkerson 1956)."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.measures.flow import flow_to, rollout
+from attention.measures.max_flow import largest_flow
+from tests.plain_loops import random_weights, seeds
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), min_size=6, max_size=6))
+def test_it_is_as_large_as_the_narrowest_cut_is_wide(widths):
+    pipes = [
+        {other: float(width) for other, width in enumerate(row) if width and other != node}
+        for node, row in enumerate(widths)
+    ]
+    cuts = []
+    for inner in product([False, True], repeat=4):
+        side = (True, *inner, False)
+        cuts.append(
+            sum(
+                width
+                for node, row in enumerate(pipes)
+                for other, width in row.items()
+                if side[node] and not side[other]
+            )
+        )
+    assert largest_flow(pipes, 0, 5) == pytest.approx(min(cuts))
+
+
+def test_what_was_sent_may_have_to_be_taken_back():
+    # The way through the middle fills both narrow pipes; without it, two units pass.
+    pipes = [{1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0}, {3: 1.0}, {}]
+    assert largest_flow(pipes, 0, 3) == 2
+
+
+@given(seeds, st.integers(1, 3), st.integers(1, 5))
+def test_the_flow_of_a_token_is_no_less_than_what_rollout_sends_along_all_paths(seed, n_layers, n_tokens):
+    weights = random_weights(seed, n_layers, n_tokens, n_tokens)
+    flow = flow_to(weights, n_tokens - 1)
+    assert (flow <= 1 + 1e-9).all()
+    # Rollout is a flow from the position down to the tokens; what it sends to one of them fits into the pipes.
+    assert (flow >= rollout(weights)[-1, -1] - 1e-9).all()
+
+
+def test_through_one_layer_the_flow_is_the_weight_with_the_residual():
+    weights = random_weights(3, 1, 4, 4)
+    np.testing.assert_allclose(flow_to(weights, 2), (weights[0, 2] + np.eye(4)[2]) / 2)
+    with pytest.raises(ValueError, match="weights must have shape"):
+        flow_to(weights[0], 2)

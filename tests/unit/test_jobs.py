@@ -1,0 +1,116 @@
+"""Jobs: one at a time, in a process of its own, which ends by itself, when it is stopped, or when its time is up."""
+
+import io
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from attention.jobs import Job, Jobs, read_frames, write_frame
+
+# Modules that any Python has would say nothing that we can read, so the jobs of these tests are in this one.
+COUNT = Job("count", "tests.unit.test_jobs")
+SLOW = Job("slow", "tests.unit.test_jobs")
+SHORT = Job("short", "tests.unit.test_jobs", most_seconds=1.5)
+PATIENCE = 60
+
+
+@pytest.fixture
+def jobs():
+    made = Jobs()
+    yield made
+    for job in (COUNT, SLOW, SHORT):
+        made.stop(job, "me")
+    made.wait(PATIENCE)
+
+
+def until(what):
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_frames_come_back_as_they_were_written_and_cannot_be_changed():
+    stream = io.BytesIO()
+    write_frame(stream, 0.5, a=np.arange(3, dtype=np.float32))
+    write_frame(stream, 1.0, a=np.zeros((2, 2)))
+    whole = stream.getvalue()
+    first, second = read_frames(io.BytesIO(whole))
+    assert (float(first["share"]), float(second["share"])) == (0.5, 1.0)
+    np.testing.assert_array_equal(first["a"], [0, 1, 2])
+    with pytest.raises(ValueError, match="read-only"):
+        first["a"][0] = 1
+    # Of a frame whose writer was stopped half way, nothing is read.
+    assert len(list(read_frames(io.BytesIO(whole[:-1])))) == 1
+    assert list(read_frames(io.BytesIO(whole[:5]))) == []
+
+
+def test_what_a_job_finds_is_kept(jobs):
+    assert jobs.start(COUNT, ("3",), "me")
+    jobs.wait(PATIENCE)
+    found = jobs.status(COUNT).last
+    assert (found.ending, found.share, found.arguments) == ("done", 1.0, ("3",))
+    assert [int(frame["number"]) for frame in found.frames] == [1, 2, 3]
+    assert jobs.status(SLOW).last is None
+
+
+def test_there_is_one_at_a_time_and_only_who_has_started_it_stops_it(jobs):
+    assert jobs.start(SLOW, ("1000",), "me")
+    assert not jobs.start(SLOW, (), "me")
+    assert not jobs.start(COUNT, ("3",), "you")
+    until(lambda: jobs.status(SLOW).now.frames)
+    assert jobs.status(SLOW, "me").is_own
+    assert not jobs.status(SLOW, "you").is_own
+    assert jobs.status(COUNT).is_busy
+    jobs.stop(SLOW, "you")
+    jobs.stop(COUNT, "me")
+    assert jobs.status(SLOW).now is not None
+    jobs.stop(SLOW, "me")
+    jobs.wait(PATIENCE)
+    found = jobs.status(SLOW)
+    assert (found.now, found.last.ending) == (None, "stopped")
+    assert found.last.frames
+    assert jobs.start(COUNT, ("1",), "you")
+
+
+def test_a_run_that_was_stopped_takes_no_place_of_one_that_came_to_its_end(jobs):
+    jobs.start(COUNT, ("2",), "me")
+    jobs.wait(PATIENCE)
+    jobs.start(COUNT, ("1000",), "me")
+    until(lambda: jobs.status(COUNT).now.frames)
+    jobs.stop(COUNT, "me")
+    jobs.wait(PATIENCE)
+    assert jobs.status(COUNT).last.arguments == ("2",)
+
+
+def test_a_job_ends_when_its_time_is_up(jobs):
+    jobs.start(SHORT, ("1000",), "me")
+    jobs.wait(PATIENCE)
+    assert jobs.status(SHORT).last.ending == "late"
+
+
+def test_a_job_that_fails_is_told_of(jobs, capfd):
+    jobs.start(COUNT, ("none",), "me")
+    jobs.wait(PATIENCE)
+    assert jobs.status(COUNT).last.ending == "failed"
+    assert "ValueError" in capfd.readouterr().err
+
+
+def test_where_no_process_can_be_started_that_is_said_and_nothing_is_in_the_way(jobs, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(12, "Cannot allocate memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("attention.jobs.subprocess.Popen", refuse)
+        assert not jobs.start(COUNT, ("1",), "me")
+    assert jobs.status(COUNT).last.ending == "failed"
+    assert jobs.start(COUNT, ("1",), "me")
+
+
+if __name__ == "__main__":
+    n_frames = int(sys.argv[1])
+    for number in range(1, n_frames + 1):
+        write_frame(sys.stdout.buffer, number / n_frames, number=np.int64(number))
+        time.sleep(0.05)
