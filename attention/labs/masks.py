@@ -1,0 +1,271 @@
+"""Masks: what a head does when other keys are hidden from its queries, by a rule or painted by hand."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention import masks
+from attention.blocks import Blocks, Brush, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.figures.chart import candidates_chart, lengths_chart
+from attention.labs.base import Lab, Runs
+from attention.lesson.guess import Guess
+from attention.lesson.matrices import pairs
+from attention.lesson.prose import fact, lesson, word
+from attention.lesson.scene import Scene
+from attention.messages import message
+from attention.models.base import Unmasked
+from attention.parameters import Choice, Grid, Parameter, Values
+from attention.settings import MASK, WORD
+from attention.steps import mask_scores, softmax, weighted_sum
+
+__all__ = ["HIDDEN", "LAB", "REACH", "RULE"]
+
+Rule = Literal["none", "causal", "padding", "window", "prefix", "painted"]
+
+RULES: tuple[Rule, ...] = ("none", "causal", "padding", "window", "prefix", "painted")
+# Of how many tokens a mask can be painted: each cell has to be pressed, and all are in the link.
+MOST_PAINTED = 24
+REACHES = tuple(range(1, 9))
+N_PREDICTED = 5
+
+RULE: Parameter[Rule] = Parameter("rule", Choice(lambda _: RULES), "causal")
+REACH: Parameter[int] = Parameter("reach", Choice(lambda _: REACHES, written=str), 2)
+HIDDEN: Parameter[tuple[int, ...]] = Parameter("hidden", Grid(MOST_PAINTED), ())
+
+_RULE_NAMES: dict[Rule, str] = {
+    "none": message("none"),
+    "causal": message("causal"),
+    "padding": message("padding"),
+    "window": message("sliding window"),
+    "prefix": message("prefix"),
+    "painted": message("painted"),
+}
+_TOLD: dict[Rule, str] = {
+    "none": "masks/none",
+    "causal": "masks/causal",
+    "padding": "masks/padding",
+    "window": "masks/window",
+    "prefix": "masks/prefix",
+    "painted": "masks/painted",
+}
+_REACH_NAMES: dict[Rule, str] = {
+    "padding": message("How many tokens at the end are padding"),
+    "window": message("How many places away a token sees"),
+    "prefix": message("How many tokens at the beginning all see"),
+}
+_HOW = message("Press a cell of the scores to hide it, or to show it again.")
+_TOO_MANY = message("With more than {most} tokens, no cell can be painted here.", most=MOST_PAINTED)
+
+
+def _guess(_: Scene | None) -> Guess:
+    """Ask what is left of a key's weight if its score becomes 0 instead of −∞."""
+    answers = (message("nothing"), message("it depends on the other scores"), message("the same as before"))
+    return Guess(lesson("masks/guess"), answers, lesson("masks/guess-because"), frozenset({1}))
+
+
+def hidden_by(rule: Rule, reach: int, painted: tuple[int, ...], n_tokens: int) -> Bool[Array, "T T"]:
+    """Return which cells of ``n_tokens`` queries and keys a rule hides."""
+    found = {
+        "none": lambda: masks.none(n_tokens),
+        "causal": lambda: masks.causal(n_tokens),
+        "padding": lambda: masks.padding([place >= n_tokens - reach for place in range(n_tokens)]),
+        "window": lambda: masks.window(n_tokens, reach),
+        "prefix": lambda: masks.prefix(n_tokens, reach),
+        "painted": lambda: masks.painted(_cells(painted, n_tokens)),
+    }
+    return np.isneginf(found[rule]())
+
+
+def _cells(rows: tuple[int, ...], n_tokens: int) -> Bool[Array, "T T"]:
+    columns = range(n_tokens)
+    rows = (*rows, *[0] * n_tokens)[:n_tokens]
+    return np.array([[bool(row >> column & 1) for column in columns] for row in rows])
+
+
+def _rows(cells: Bool[Array, "T T"]) -> tuple[int, ...]:
+    """Return cells as they are painted (see ``Grid``)."""
+    rows = [sum(1 << int(column) for column in np.flatnonzero(row)) for row in cells]
+    while rows and rows[-1] == 0:
+        rows.pop()
+    return tuple(rows)
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
+    if scene is None:
+        return ()
+    if scene.use.looks_elsewhere:
+        told = message("These masks hide tokens of a text from one another. Here, one text looks at another one.")
+        return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
+    rule, n_tokens = values[RULE], len(scene.tokens)
+    hidden = hidden_by(rule, values[REACH], values[HIDDEN], n_tokens)
+    return (*_mask(scene, values, hidden), *_outputs(scene, hidden), *_without(scene, runs))
+
+
+def _mask(scene: Scene, values: Values, hidden: Bool[Array, "T T"]) -> Blocks:
+    """Return the choice of a mask, and the mask, in which one can paint."""
+    rule, can_paint = values[RULE], len(scene.tokens) <= MOST_PAINTED
+    rules = [name for name in RULES if name != "painted" or can_paint]
+    knobs = [Setting("rule", RULE, message("Mask"), rule, tuple(Option(name, _RULE_NAMES[name]) for name in rules))]
+    if rule in _REACH_NAMES:
+        options = tuple(Option(reach, str(reach)) for reach in REACHES)
+        knobs.append(Setting("reach", REACH, _REACH_NAMES[rule], values[REACH], options, is_scale=True))
+    told = lesson(_TOLD[rule], reach=values[REACH], hidden=int(hidden.sum()), cells=hidden.size)
+    place = message(
+        "Layer {layer}, head {head} of {name}", layer=scene.layer + 1, head=scene.head + 1, name=scene.info.name
+    )
+    return (
+        Heading(place),
+        Section("knobs", tuple(knobs), is_line=True),
+        Prose(told),
+        Row(tuple((picture,) for picture in _pictures(scene, hidden, can_paint=can_paint)), gap="small"),
+        Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True),
+        *_told_of_row(scene, hidden),
+    )
+
+
+def _pictures(scene: Scene, hidden: Bool[Array, "T T"], *, can_paint: bool) -> tuple[Picture, ...]:
+    """Return the scores, in which one can paint, and the weights with the model's own mask and with this one."""
+    scores = mask_scores(scene.steps.scaled_scores, masks.painted(hidden))
+    title = message("scores + mask")
+    brush = Brush(HIDDEN, _rows(hidden), RULE, "painted") if can_paint else None
+    drawn = (
+        ("own_weights", message("weights, as the model does it"), scene.steps.weights, ~scene.visible),
+        ("masked_weights", message("weights, with this mask"), _masked(scene, hidden), hidden),
+    )
+    return (
+        Picture("mask", pairs(scene, "mask", title, scores), brush=brush, is_selectable=can_paint),
+        *(
+            Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
+            for name, title, each, dark in drawn
+        ),
+    )
+
+
+def _told_of_row(scene: Scene, hidden: Bool[Array, "T T"]) -> Blocks:
+    """Say what the mask does to the row in focus, and why what is hidden gets −∞ and not 0."""
+    row = scene.word
+    own, weights = scene.steps.weights[row], _masked(scene, hidden)[row]
+    focus, n_hidden = word(scene.names[row]), int(hidden[row].sum())
+    if n_hidden == hidden.shape[1]:
+        return (Prose(lesson("masks/row-all", focus=focus, n=n_hidden)),)
+    if not n_hidden:
+        return (Prose(lesson("masks/row-none", focus=focus)),)
+    as_zero = softmax(np.where(hidden[row], 0, scene.steps.scaled_scores[row]))
+    best = int(weights.argmax())
+    return (
+        Prose(
+            lesson(
+                "masks/row",
+                focus=focus,
+                n=n_hidden,
+                lost=fact(float(own[hidden[row]].sum())),
+                best=word(scene.key_names[best]),
+                before=fact(float(own[best])),
+                after=fact(float(weights[best])),
+                as_zero=fact(float(as_zero[hidden[row]].sum())),
+            )
+        ),
+    )
+
+
+def _masked(scene: Scene, hidden: Bool[Array, "T T"]) -> Float[Array, "T T"]:
+    """Return the head's weights with this mask in place of its own."""
+    return softmax(mask_scores(scene.steps.scaled_scores, masks.painted(hidden)))
+
+
+def _outputs(scene: Scene, hidden: Bool[Array, "T T"]) -> Blocks:
+    """Show how far the mask moves the output of each token, in this head alone."""
+    own, values = scene.steps.head_outputs, scene.steps.values
+    moved = weighted_sum(_masked(scene, hidden), values) - own
+    lengths = np.linalg.norm(moved, axis=-1)
+    chart = lengths_chart(scene.labels, lengths, message("how far the outputs move"))
+    row = scene.word
+    told = lesson(
+        "masks/outputs",
+        focus=word(scene.names[row]),
+        length=fact(float(np.linalg.norm(own[row]))),
+        moved=fact(float(lengths[row])),
+    )
+    table = Table("outputs_table", partial(_table, scene, hidden, lengths), file="outputs")
+    return (
+        Row(((Prose(told),), (Picture("moved", chart),)), (4, 5)),
+        Fold("outputs", message("Every row as a table"), (table,)),
+    )
+
+
+def _table(scene: Scene, hidden: Bool[Array, "T T"], lengths: Float[Array, " T"]) -> dict[str, list[str]]:
+    own, weights = scene.steps.weights, _masked(scene, hidden)
+    return {
+        message("from"): list(scene.labels),
+        message("hidden keys"): [str(int(row.sum())) for row in hidden],
+        message("weight they had"): [repr(float(each)) for each in (own * hidden).sum(axis=-1)],
+        message("largest weight now"): [repr(float(each)) for each in weights.max(axis=-1)],
+        message("output moved by"): [repr(float(each)) for each in lengths],
+    }
+
+
+# -------------------------------------------------------------------------- a decoder that sees what comes
+
+
+def _without(scene: Scene, runs: Runs | None) -> Blocks:
+    """Show what a decoder predicts, and how well, once nothing is hidden from any of its heads."""
+    found = runs.unmasked() if runs is not None and scene.info.build.says_next else None
+    if found is None:
+        return ()
+    probabilities = softmax(found.logits)
+    charts = []
+    for name, row in zip(("predicted", "predicted_unmasked"), probabilities, strict=True):
+        best = np.argsort(-row, kind="stable")[:N_PREDICTED]
+        charts.append(Picture(name, candidates_chart([found.labels[token] for token in best], row[best].tolist())))
+    firsts = [int(row.argmax()) for row in probabilities]
+    facts = {
+        "model": word(scene.info.name),
+        "first": word(found.labels[firsts[0]]),
+        "probability": fact(float(probabilities[0, firsts[0]])),
+        "first_unmasked": word(found.labels[firsts[1]]),
+        "probability_unmasked": fact(float(probabilities[1, firsts[1]])),
+    }
+    told = lesson("masks/unmasked", **facts) + _told_of_losses(found)
+    labels = scene.labels[1 : 1 + found.losses.shape[1]]
+    table = Table("losses_table", partial(_table_of_losses, labels, found), file="losses")
+    captions = (message("with its causal mask"), message("with nothing hidden"))
+    columns = tuple((Notice(caption, is_quiet=True), chart) for caption, chart in zip(captions, charts, strict=True))
+    return (
+        Heading(message("{name} without its mask", name=scene.info.name)),
+        Prose(told),
+        Row(columns),
+        Fold("losses", message("The loss at each token, as a table"), (table,)),
+    )
+
+
+def _told_of_losses(found: Unmasked) -> str:
+    n_losses = found.losses.shape[1]
+    if not n_losses:
+        return lesson("masks/no-loss")
+    before, after = found.losses.mean(axis=1)
+    return lesson("masks/loss", n=n_losses, loss=fact(float(before)), loss_unmasked=fact(float(after)))
+
+
+def _table_of_losses(labels: tuple[str, ...], found: Unmasked) -> dict[str, list[str]]:
+    columns = (message("loss with its mask"), message("loss with nothing hidden"))
+    losses = {name: [repr(float(loss)) for loss in row] for name, row in zip(columns, found.losses, strict=True)}
+    return {message("token"): list(labels)} | losses
+
+
+LAB = Lab(
+    address="masks",
+    title=message("Masks"),
+    purpose=message("What a head does when other words are hidden from it, by a rule or painted by hand."),
+    knobs=(RULE, REACH, HIDDEN),
+    guess=_guess,
+    content=_content,
+    leaves_out=(MASK,),
+)

@@ -1,0 +1,129 @@
+"""Masks: each rule cell by cell, the weights against torch's, and what is said of a row against its numbers."""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.blocks import Picture, Prose, Table, walk
+from attention.labs.masks import HIDDEN, LAB, MOST_PAINTED, REACH, RULE, RULES, hidden_by
+from attention.lesson.scene import Scene
+from attention.pages import OF_LABS
+from attention.parameters import Grid
+from attention.view import View
+from tests.loaded import load
+
+SENTENCE = "Four grey geese cross the cold river"
+N = 9
+HIDES = {
+    "none": lambda query, key, reach: False,
+    "causal": lambda query, key, reach: key > query,
+    "padding": lambda query, key, reach: key >= N - reach,
+    "window": lambda query, key, reach: abs(query - key) > reach,
+    "prefix": lambda query, key, reach: key > query and key >= reach,
+}
+
+
+@pytest.fixture(scope="module", params=["toy", "minilm-l6", "smollm2-135m"])
+def scene(request):
+    trace = load(request.param).trace(SENTENCE)
+    return Scene(trace, 0, 1, 3)
+
+
+def shown(scene, runs=None, **knobs):
+    view = View(page=OF_LABS[LAB])
+    for parameter in (RULE, REACH, HIDDEN):
+        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
+    return walk(LAB.content(view, scene, runs))
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def figure(blocks, key):
+    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
+
+
+@pytest.mark.parametrize("rule", HIDES)
+@pytest.mark.parametrize("reach", [1, 3, 8])
+def test_a_rule_hides_what_it_says(rule, reach):
+    hidden = hidden_by(rule, reach, (), N)
+    assert all(hidden[query, key] == HIDES[rule](query, key, reach) for query, key in product(range(N), repeat=2))
+
+
+@given(st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)), max_size=30))
+def test_cells_that_are_pressed_an_odd_number_of_times_are_hidden(presses):
+    painted = ()
+    for row, column in presses:
+        painted = Grid.flipped(painted, row, column)
+    hidden = hidden_by("painted", 1, painted, N)
+    assert all(hidden[cell] == (presses.count(cell) % 2 == 1) for cell in product(range(N), repeat=2))
+    assert Grid(MOST_PAINTED).read(Grid(MOST_PAINTED).write(painted), None) == painted
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_weights_with_a_mask_are_those_of_torch(scene, rule):
+    painted = (0b1, 0b110, (1 << len(scene.tokens)) - 1)
+    blocks = shown(scene, rule=rule, hidden=painted)
+    hidden = hidden_by(rule, REACH.default, painted, len(scene.tokens))
+    scores = torch.tensor(np.asarray(scene.steps.scaled_scores, np.float64)).masked_fill(
+        torch.tensor(hidden), -torch.inf
+    )
+    # Of a row that is hidden whole, torch says that it is not a number.
+    wanted = torch.nan_to_num(torch.softmax(scores, dim=-1), nan=0.0).numpy()
+    drawn = figure(blocks, "masked_weights")
+    np.testing.assert_allclose(np.nan_to_num(drawn.values), wanted, atol=1e-6)
+    np.testing.assert_array_equal(np.isneginf(figure(blocks, "mask").values), hidden)
+    moved = np.linalg.norm(wanted @ scene.steps.values - scene.steps.head_outputs, axis=-1)
+    table = next(block for block in blocks if isinstance(block, Table) and block.key == "outputs_table").make()
+    np.testing.assert_allclose(np.array(table["output moved by"], float), moved, atol=1e-4)
+    assert table["hidden keys"] == [str(n) for n in hidden.sum(axis=-1)]
+
+
+def test_what_is_said_of_a_row_is_worked_out_from_it():
+    trace = load("minilm-l6").trace(SENTENCE)
+    scene = Scene(trace, 2, 8, 4)
+    told = prose(shown(scene, rule="causal"))
+    scores = np.asarray(scene.steps.scaled_scores[4], np.float64)
+    own = np.exp(scores) / np.exp(scores).sum()
+    zeros = np.where(np.arange(len(scores)) > 4, 0, scores)
+    as_zero = (np.exp(zeros) / np.exp(zeros).sum())[5:].sum()
+    assert f"they have {own[5:].sum():.2f} of its weight" in told
+    assert f"With scores of 0 instead of −∞, the hidden keys would have {as_zero:.2f}" in told
+
+
+def test_a_row_that_is_hidden_whole_gives_nothing_and_is_told_so(scene):
+    painted = (0, 0, 0, (1 << len(scene.tokens)) - 1)
+    blocks = shown(scene, rule="painted", hidden=painted)
+    assert "divide 0 by 0" in prose(blocks)
+    assert not np.nan_to_num(figure(blocks, "masked_weights").values)[3].any()
+
+
+class Runs:
+    def unmasked(self):
+        return load("smollm2-135m").unmasked(SENTENCE)
+
+
+def test_a_decoder_without_its_mask_is_told_of_in_its_own_numbers():
+    trace = load("smollm2-135m").trace(SENTENCE)
+    found = Runs().unmasked()
+    blocks = shown(Scene(trace, 0, 0, 2), Runs())
+    told = prose(blocks)
+    before, after = found.losses.mean(axis=1)
+    assert f"is {before:.2f} nats with its mask, and {after:.2f} without it" in told
+    own = load("smollm2-135m").next_token(trace).logits[-1]
+    np.testing.assert_allclose(found.logits[0], own, atol=1e-3)
+    table = next(block for block in blocks if isinstance(block, Table) and block.key == "losses_table").make()
+    assert len(table["token"]) == len(trace.tokens) - 1
+
+
+def test_of_a_long_text_no_mask_can_be_painted():
+    scene = Scene(load("toy").trace("word " * (MOST_PAINTED + 1)), 0, 0, 0)
+    (picture,) = [each for each in shown(scene) if isinstance(each, Picture) and each.key == "mask"]
+    assert picture.brush is None
+    assert not picture.is_selectable
