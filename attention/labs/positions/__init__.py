@@ -1,0 +1,43 @@
+"""Where am I? What attention does without positions, and six ways to tell a model the order of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from attention.blocks import Blocks, Notice
+from attention.labs.base import Lab, Runs
+from attention.labs.positions.added import sinusoids, table
+from attention.labs.positions.biases import alibi, t5
+from attention.labs.positions.knobs import ORDER, PLACED, SCHEME, SHIFT, SLOPE, Scheme
+from attention.labs.positions.shuffled import guess, shuffled
+from attention.labs.positions.turning import turning
+from attention.lesson.scene import Scene
+from attention.messages import message
+from attention.parameters import Values
+from attention.settings import MASK
+
+__all__ = ["LAB", "ORDER", "PLACED", "SCHEME", "SHIFT", "SLOPE"]
+
+
+def _content(values: Values, scene: Scene | None, _: Runs | None) -> Blocks:
+    """Return what the chosen scheme does; it is chosen below the heading."""
+    if scene is not None and scene.trace.memory is not None:
+        told = message("This is about the order of the words within one text. Here, one text looks at another one.")
+        return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
+    return _CONTENTS[values[SCHEME]](values, scene)
+
+
+_CONTENTS: Mapping[Scheme, Callable[[Values, Scene | None], Blocks]] = MappingProxyType(
+    {"none": shuffled, "sinusoids": sinusoids, "table": table, "rotary": turning, "alibi": alibi, "t5": t5}
+)
+
+LAB = Lab(
+    address="positions",
+    title=message("Where am I?"),
+    purpose=message("What becomes of attention when the words are shuffled, and how a model is told their order."),
+    knobs=(SCHEME, ORDER, PLACED, SHIFT, SLOPE),
+    guess=guess,
+    content=_content,
+    leaves_out=(MASK,),
+)

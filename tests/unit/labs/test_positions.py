@@ -1,0 +1,282 @@
+"""Where am I: what is said of another order, and of each way to tell it, against numbers that are worked out anew."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attention.blocks import Notice, Picture, Prose, Table, walk
+from attention.figures.dials import Dials
+from attention.labs.positions import LAB, ORDER, PLACED, SCHEME, SHIFT, SLOPE
+from attention.labs.positions.knobs import MOST_MOVED, SHIFTS
+from attention.lesson.scene import Scene
+from attention.models import list_models
+from attention.models.base import Encoded
+from attention.pages import OF_LABS
+from attention.parameters import Context, read
+from attention.view import View
+from tests.loaded import load
+
+SENTENCE = "Four grey geese cross the cold river"
+TEXTS = {"translator-fr-en": "le chat noir dort"}
+MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
+ENCODERS = ["toy", "minilm-l6", "translator-fr-en", "vit-digits"]
+
+
+def scene_of(model_id, text=None, layer=0, head=1, word=3):
+    model = load(model_id)
+    usual = model.info.reading.first if model_id == "vit-digits" else TEXTS.get(model_id, SENTENCE)
+    trace = model.trace(text or usual)
+    return Scene(trace, layer, head, min(word, len(trace.tokens) - 1))
+
+
+def shown(scene, **knobs):
+    view = View(page=OF_LABS[LAB])
+    for parameter in (SCHEME, ORDER, PLACED, SHIFT, SLOPE):
+        view = view.but(parameter, knobs.get(parameter.name, parameter.default))
+    return walk(LAB.content(view, scene, None))
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def figure(blocks, key):
+    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
+
+
+def table(blocks, key):
+    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+
+
+def column(found, name):
+    return np.array(found[name], dtype=float)
+
+
+# ---------------------------------------------------------------------------------- another order
+
+
+@pytest.mark.parametrize("model_id", ENCODERS)
+@pytest.mark.parametrize("order", [None, (2, 0, 1), (1, 0)])
+def test_without_positions_no_output_of_an_encoder_moves(model_id, order):
+    moves = table(shown(scene_of(model_id), order=order), "moves_table")
+    assert column(moves, "without positions").max() < 1e-5
+    assert column(moves, "with positions").max() > 1e-3
+
+
+def test_a_decoder_is_told_that_its_mask_knows_the_order():
+    blocks = shown(scene_of("smollm2-135m"))
+    assert column(table(blocks, "moves_table"), "without positions").max() > 1e-2
+    told = prose(blocks)
+    assert "mask alone" in told
+    assert float(re.search(r"differ by at most ([\d.e-]+), which is rounding", told)[1]) < 1e-5
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
+def test_with_positions_the_weights_are_those_of_the_model_that_reads_that_order(model_id):
+    scene, order = scene_of(model_id), (3, 0, 2, 1)
+    blocks = shown(scene, order=order, placed=True)
+    words = [token for token in scene.tokens if not token.is_special]
+    tokens = list(scene.tokens)
+    for place, index in enumerate(order):
+        tokens[words[place].position] = words[index]
+    tokens = tuple(replace(token, position=place) for place, token in enumerate(tokens))
+    (first, *_) = load(model_id).trace_batch([Encoded(scene.trace.text, tokens)]).layers
+    drawn = figure(blocks, "moved_weights")
+    np.testing.assert_allclose(np.where(np.isneginf(drawn.drawn), 0, drawn.values), first.head(1).weights, atol=1e-5)
+    assert drawn.row_labels == tuple(token.text for token in tokens)
+    assert drawn.row_labels[drawn.focus_row] == scene.labels[scene.word]
+    np.testing.assert_allclose(figure(blocks, "typed_weights").values, scene.steps.weights, atol=1e-5)
+
+
+def test_what_is_said_of_an_order_and_of_a_word_is_in_the_table():
+    scene = scene_of("toy")
+    blocks = shown(scene, order=(6, 5, 4, 3, 2, 1, 0))
+    moves = table(blocks, "moves_table")
+    assert moves["position now"] == ["6", "5", "4", "3", "2", "1", "0"]
+    moved = column(moves, "with positions")[scene.word]
+    assert "is still at position 3, and those around it have changed places" in prose(blocks)
+    assert f"and moves by {moved:.2f}." in prose(blocks)
+
+
+def test_no_choice_of_an_order_is_the_reverse_and_what_is_typed_can_be_chosen():
+    scene = scene_of("minilm-l6")
+    strip = figure(shown(scene), "order")
+    assert strip.order == tuple(reversed(range(len(strip.names))))
+    assert not {"[CLS]", "[SEP]"} & set(strip.names)
+    blocks = shown(scene, order=())
+    assert figure(blocks, "order").order == tuple(range(len(strip.names)))
+    assert "All stand as you typed them" in prose(blocks)
+    assert column(table(blocks, "moves_table"), "with positions").max() == 0
+
+
+def test_every_button_leads_to_another_order_of_the_words():
+    scene = scene_of("toy")
+    blocks = shown(scene, order=(1, 0))
+    buttons = figure(blocks, "orders")
+    for button in buttons.row:
+        order = ORDER.kind.read(button.parts["order"], None)
+        assert figure(shown(scene, order=order), "order").order != figure(blocks, "order").order
+
+
+def test_an_order_of_more_words_than_there_are_is_cut_to_them():
+    scene = scene_of("toy", "Two birds")
+    assert figure(shown(scene, order=(4, 1, 0, 3, 2)), "order").order == (1, 0)
+
+
+def test_of_a_long_text_the_first_words_can_be_moved():
+    scene = scene_of("toy", "word " * (MOST_MOVED + 5))
+    blocks = shown(scene)
+    assert len(figure(blocks, "order").names) == MOST_MOVED
+    assert any("can be moved" in block.sentence for block in blocks if isinstance(block, Notice))
+    assert table(blocks, "moves_table")["position now"][-1] == str(MOST_MOVED + 4)
+
+
+def test_one_word_alone_has_no_order():
+    blocks = shown(scene_of("toy", "Birds"))
+    strip = next(block for block in blocks if isinstance(block, Picture))
+    assert not strip.is_selectable
+    assert "no other order" in prose(blocks)
+
+
+CONTEXT = Context({info.model_id: info for info in list_models()}, "toy")
+
+
+@pytest.mark.parametrize("bad", ["1", "2-1-3", "1-2", "2-2", "0-1", "3-1", "02-1", "2-1-", "-", "a", "2 - 1", "2.1"])
+def test_a_link_says_an_order_in_one_way_only(bad):
+    value, notice = read(ORDER, {"order": bad}, CONTEXT)
+    assert value is None
+    assert "the words stand in reverse order; it looks like 3-1-2" in notice
+
+
+def test_an_order_in_a_link_has_no_more_words_than_can_be_moved():
+    longest = "-".join(str(place) for place in range(MOST_MOVED, 0, -1))
+    assert read(ORDER, {"order": longest}, CONTEXT) == (tuple(reversed(range(MOST_MOVED))), "")
+    assert read(ORDER, {"order": f"{MOST_MOVED + 1}-{longest}"}, CONTEXT)[0] is None
+
+
+@pytest.mark.parametrize("scheme", SCHEME.kind.options(None))
+def test_what_looks_something_up_in_another_text_has_no_order_of_its_own(scheme):
+    trace = load("translator-fr-en").trace("le chat noir dort").cross
+    (notice,) = shown(Scene(trace, 0, 0, 0), scheme=scheme)
+    assert isinstance(notice, Notice)
+    assert LAB.guess(Scene(trace, 0, 0, 0)) is None
+
+
+@pytest.mark.parametrize("model_id", MODELS)
+def test_the_question_is_answered_by_what_was_computed(model_id):
+    scene = scene_of(model_id)
+    guess = LAB.guess(scene)
+    (right,) = guess.right
+    moves = column(table(shown(scene), "moves_table"), "without positions")
+    assert guess.answers[right] == ("It stays the same." if moves.max() < 1e-4 else "It changes.")
+    assert LAB.guess(None) is None
+
+
+@pytest.mark.parametrize("model_id", ["minilm-l6", "smollm2-135m"])
+def test_whoever_chooses_another_token_or_head_is_not_asked_once_more(model_id):
+    one, other = scene_of(model_id, head=1, word=3), scene_of(model_id, "Two birds sing", layer=2, head=4, word=1)
+    assert LAB.guess(one).mark == LAB.guess(other).mark
+
+
+# --------------------------------------------------------------------------------- what tells it
+
+
+def test_the_products_that_are_said_are_sums_of_cosines():
+    told = prose(shown(None, scheme="sinusoids"))
+    speeds = 10_000.0 ** (-np.arange(32) / 32)
+    for distance in (0, 1, 10):
+        assert f"at distance {distance} it is {np.cos(distance * speeds).sum():.2f}".lower() in told.lower()
+    assert float(re.search(r"differ by at most ([\d.e-]+)\.", told)[1]) < 1e-5
+
+
+def test_the_cosines_of_a_table_are_those_of_torch():
+    scene = scene_of("minilm-l6")
+    blocks = shown(scene, scheme="table")
+    table_of_model = load("minilm-l6")._stack.module.embeddings.position_embeddings.weight.detach()[:64]
+    wanted = torch.nn.functional.cosine_similarity(table_of_model[:, None], table_of_model[None], dim=-1).numpy()
+    np.testing.assert_allclose(figure(blocks, "likeness").values, wanted, atol=1e-5)
+    told = prose(blocks)
+    assert "512 positions, and has learnt them all" in told
+    assert f"two neighbours have {np.diagonal(wanted, 1).mean():.2f}" in told
+
+
+def test_a_table_that_was_computed_is_not_said_to_be_learnt_and_no_table_is_said_so():
+    assert "were not learnt" in prose(shown(scene_of("toy"), scheme="table"))
+    blocks = shown(scene_of("smollm2-135m"), scheme="table")
+    assert any("adds no vectors for positions" in block.sentence for block in blocks if isinstance(block, Notice))
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_the_scores_of_a_text_that_is_shifted_stay(shift):
+    scene = scene_of("smollm2-135m", layer=13, head=4)
+    blocks = shown(scene, scheme="rotary", shift=shift)
+    before, after = (figure(blocks, key).values for key in ("scores_before", "scores_shifted"))
+    np.testing.assert_allclose(before, scene.steps.scores, atol=2e-3)
+    np.testing.assert_allclose(after, before, atol=2e-3)
+    difference = np.abs(after - before).max()
+    assert float(re.search(r"changes most changes by ([\d.e+-]+),", prose(blocks))[1]) == pytest.approx(
+        difference, rel=0.06, abs=1e-12
+    )
+
+
+def test_the_arrows_of_all_pairs_give_the_score():
+    for scene in (scene_of("smollm2-135m"), scene_of("toy"), None):
+        dials = figure(shown(scene, scheme="rotary"), "dials")
+        assert isinstance(dials, Dials)
+        sums = [float(caption[2].rsplit(" ", 1)[1].replace("−", "-")) for caption in dials.captions]
+        np.testing.assert_allclose(sums, (dials.query * dials.key).sum(axis=1), atol=0.006)
+    # The random ones have as many pairs as there are dials, and are said to be random.
+    blocks = shown(None, scheme="rotary")
+    assert "drawn at random" in prose(blocks)
+    assert f"For q4 and k1, it is {str(round(sum(sums), 1)).replace('-', '−')}" in prose(blocks)
+    assert "drawn at random" not in prose(shown(scene_of("smollm2-135m"), scheme="rotary"))
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
+@pytest.mark.parametrize("slope", [1, 8])
+def test_the_weights_with_a_penalty_are_those_of_torch(model_id, slope):
+    scene = scene_of(model_id)
+    blocks = shown(scene, scheme="alibi", slope=slope)
+    places = torch.arange(len(scene.tokens))
+    bias = -(2.0**-slope) * (places[:, None] - places).abs()
+    scores = torch.tensor(scene.steps.queries @ scene.steps.keys.T) * scene.attention.scale + bias
+    weights = torch.softmax(scores + torch.tensor(np.array(scene.steps.mask)), dim=-1).numpy()
+    drawn = figure(blocks, "alibi_weights")
+    np.testing.assert_allclose(np.nan_to_num(drawn.values), weights, atol=1e-5)
+    away = (weights * (places[:, None] - places).abs().numpy()).sum(axis=1)
+    np.testing.assert_allclose(column(table(blocks, "away_table"), "mean distance with ALiBi"), away, atol=1e-4)
+    assert f"and {away[scene.word]:.2f} places with this added" in prose(blocks)
+
+
+def test_the_buckets_of_a_sentence_are_counted():
+    scene = scene_of("minilm-l6")
+    blocks = shown(scene, scheme="t5")
+    n_tokens = len(scene.tokens)
+    square = figure(blocks, "buckets")
+    # None of these distances is so far that it shares its number.
+    assert n_tokens <= 9
+    for row in range(n_tokens):
+        assert square.values[row].tolist() == [16 * (key > row) + abs(key - row) for key in range(n_tokens)]
+    assert f"{n_tokens**2} scores share {2 * n_tokens - 1} numbers" in prose(blocks)
+    buckets = table(blocks, "buckets_table")["keys before the query"]
+    (first_of_last,) = [distance for distance in range(1, 140) if buckets[distance] == "15" != buckets[distance - 1]]
+    assert f"from {first_of_last} on all have the same" in prose(blocks)
+
+
+def test_a_model_that_has_learnt_such_numbers_shows_its_own():
+    scene = scene_of("toy")
+    bias = np.arange(3 * 49, dtype=np.float32).reshape(3, 7, 7)
+    layers = (replace(scene.attention, bias=bias),)
+    biased = Scene(replace(scene.trace, layers=layers), 0, 1, 3)
+    blocks = shown(biased, scheme="t5")
+    np.testing.assert_array_equal(figure(blocks, "bias").values, bias[1])
+    assert "has learnt it" in prose(blocks)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (2, 0, 1)])
+def test_shuffle_always_leads_to_another_order(order):
+    row = figure(shown(scene_of("toy", " ".join(["red", "sun", "sea"][: len(order)])), order=order), "orders").row
+    assert row[0].parts["order"] != ORDER.kind.write(order)
