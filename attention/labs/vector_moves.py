@@ -1,0 +1,524 @@
+"""The vector moves: what is sent to a word, in one head, in all heads and in all layers, and where that leads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.figures.arrows import Arrows, Chain, Ink
+from attention.figures.chart import Line, layer_lines
+from attention.figures.format import number
+from attention.labs.base import Lab, Runs
+from attention.lesson.guess import Guess, words_of
+from attention.lesson.proof import TOLERANCE
+from attention.lesson.prose import fact, length, lesson, listed, word
+from attention.lesson.scene import Scene
+from attention.lesson.tables import Columns
+from attention.messages import message, messages
+from attention.parameters import Choice, Parameter, Values
+from attention.planes import Plane, along, cosines, fit, sent
+from attention.steps import join_heads, output_projection
+from attention.trace import Difference, Trace
+
+__all__ = ["BESIDE_TEXT", "LAB", "PAIRS", "SCOPE"]
+
+Scope = Literal["head", "heads", "layers"]
+Beside = Literal["alone", "after", "before"]
+
+SCOPES: tuple[Scope, ...] = ("head", "heads", "layers")
+SCOPE: Parameter[Scope] = Parameter("scope", Choice(lambda _: SCOPES), "heads")
+BESIDES: tuple[Beside, ...] = ("alone", "after", "before")
+BESIDE_TEXT: Parameter[Beside] = Parameter("other", Choice(lambda _: BESIDES), "alone")
+
+# So many tokens that send most have an arrow each.
+N_SENT = 6
+# Vectors so many times as long as most would leave no room for the others.
+MUCH_LONGER = 3
+# With more tokens, only the one in focus is named.
+MAX_NAMED = 24
+# The borders of the answers, as cosines.
+BORDERS = (0.9, 0.5, 0.0)
+
+_SCOPE_NAMES: dict[Scope, str] = {
+    "head": message("one head"),
+    "heads": message("all heads"),
+    "layers": message("all layers"),
+}
+_WHERE: dict[Scope, str] = {
+    "head": "vector-moves/where-head",
+    "heads": "vector-moves/where",
+    "layers": "vector-moves/where-layers",
+}
+# A word in two texts: what tells its meaning comes after it, or before it. Both stand at the same place.
+PAIRS: dict[Beside, tuple[str, str, str]] = {
+    "after": ("the bank of the river", "the bank of the city", "bank"),
+    "before": ("the river has a bank", "the city has a bank", "bank"),
+}
+
+
+# ------------------------------------------------------------------------------- what is asked first
+
+
+def _guess(scene: Scene | None) -> Guess | None:
+    """Ask for the cosine between the vector of the word in focus at first and in the end."""
+    if scene is None or not _has_way(scene):
+        return None
+    first, last = (scene.trace.hidden_states[at][scene.word] for at in (0, -1))
+    cosine = float(cosines(first, last))
+    answers = (
+        message("more than {border}", border=BORDERS[0]),
+        message("from {low} to {high}", low=BORDERS[1], high=BORDERS[0]),
+        message("from {low} to {high}", low="0", high=BORDERS[1]),
+        message("less than 0"),
+    )
+    right = sum(cosine <= border for border in BORDERS)
+    because = lesson(
+        "vector-moves/guess-because",
+        cosine=fact(cosine),
+        moved=length(last - first),
+        before=length(first),
+        after=length(last),
+    )
+    question = lesson("vector-moves/guess", focus=word(scene.names[scene.word]), last=len(scene.trace.layers))
+    return Guess(question, answers, because, frozenset({right}))
+
+
+def _has_way(scene: Scene) -> bool:
+    """Tell whether the vectors between the layers, and what the heads add to them, are known."""
+    layers = scene.trace.layers
+    has_states = len(scene.trace.hidden_states) == len(layers) + 1
+    return has_states and all(layer.projections is not None for layer in layers)
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
+    if scene is None:
+        return ()
+    if not _has_way(scene):
+        return (Prose(lesson("vector-moves/unknown")),)
+    return (*_moves(scene, values[SCOPE]), *_stream(scene), *_drift(scene, values[BESIDE_TEXT], runs))
+
+
+class _Way(NamedTuple):
+    """A way through the plane: what is said of it, its arrows, and its steps as a table."""
+
+    told: str
+    chains: tuple[Chain, ...]
+    table: Columns
+
+
+def _moves(scene: Scene, scope: Scope) -> Blocks:
+    """Return the choice of what is added up, and the picture of it."""
+    options = tuple(Option(each, _SCOPE_NAMES[each]) for each in SCOPES)
+    knobs = (Setting("scope", SCOPE, message("What is sent in"), scope, options),)
+    states = scene.trace.hidden_states
+    at = range(len(states)) if scope == "layers" else (scene.layer, scene.layer + 1)
+    shown = _shown(scene, [states[each] for each in at])
+    seen = np.concatenate([states[each][shown] for each in at])
+    plane, way = _through_layers(scene, seen) if scope == "layers" else _in_layer(scene, seen, is_one=scope == "head")
+    others = _others(scene, plane, shown, states[at[0]], states[at[-1]])
+    picture = _picture(scene, scope, plane, (*others, *way.chains))
+    where = lesson(
+        _WHERE[scope],
+        width=scene.info.d_model,
+        share=fact(float(plane.shares.sum())),
+        noun=scene.info.reading.noun,
+    )
+    return (
+        Heading(_place(scene, scope)),
+        Section("knobs", knobs, is_line=True),
+        Row(
+            (
+                (Prose(way.told), Prose(where + _tell_left_out(scene, shown))),
+                (Picture("way", picture),),
+            ),
+            (4, 5),
+        ),
+        Fold("way", message("The steps as a table"), (Table("way_table", lambda: way.table, file="way"),)),
+    )
+
+
+def _place(scene: Scene, scope: Scope) -> str:
+    facts: dict[str, str | float] = {"layer": scene.layer + 1, "head": scene.head + 1, "name": scene.info.name}
+    if scope == "layers":
+        return message("All layers of {name}", **facts)
+    if scope == "head":
+        return message("Layer {layer}, head {head} of {name}", **facts)
+    return message("Layer {layer} of {name}", **facts)
+
+
+def _shown(scene: Scene, states: Sequence[Float[Array, "T M"]]) -> list[int]:
+    """Return the tokens that are in the picture: the word in focus, and all that are never much longer than most."""
+    lengths = np.linalg.norm(np.stack(states), axis=-1)
+    are_usual = (lengths <= MUCH_LONGER * np.median(lengths, axis=-1, keepdims=True)).all(axis=0)
+    return [
+        token.position
+        for token in scene.tokens
+        if token.position == scene.word or (are_usual[token.position] and not token.is_padding)
+    ]
+
+
+def _tell_left_out(scene: Scene, shown: Sequence[int]) -> str:
+    seen = set(shown)
+    names = [
+        word(scene.names[each.position]) for each in scene.tokens if each.position not in seen and not each.is_padding
+    ]
+    return lesson("vector-moves/left-out", times=MUCH_LONGER, names=listed(names)) if names else ""
+
+
+def _others(
+    scene: Scene, plane: Plane, shown: Sequence[int], before: Float[Array, "T M"], after: Float[Array, "T M"]
+) -> tuple[Chain, ...]:
+    """Return an arrow for each word that is not in focus, from where its vector was to where it is."""
+    has_names = len(shown) <= MAX_NAMED
+    places = plane.places(np.stack([before, after], axis=1))  # (T, 2, 2)
+    return tuple(
+        Chain(
+            scene.names[token] if has_names else "",
+            places[token],
+            (
+                message(
+                    "{word}, before and after: it moves by {length}",
+                    word=scene.names[token],
+                    length=number(float(np.linalg.norm(after[token] - before[token]))),
+                ),
+            ),
+            ("other",),
+        )
+        for token in shown
+        if token != scene.word
+    )
+
+
+def _picture(scene: Scene, scope: Scope, plane: Plane, chains: tuple[Chain, ...]) -> Arrows:
+    focus = scene.names[scene.word]
+    legend: dict[Scope, tuple[tuple[Ink, str], ...]] = {
+        "head": (
+            ("sent", message("sent by a token")),
+            ("change", message("what the head adds")),
+            ("other", message("other words")),
+        ),
+        "heads": (("sent", message("sent by a token")), ("change", "ΔE"), ("other", message("all else"))),
+        "layers": (("sent", message("ΔE of a layer")), ("other", message("all else"))),
+    }
+    shares = [message("{share} of the variance", share=number(float(share))) for share in plane.shares]
+    return Arrows(
+        title=message("the way of {word}", word=focus),
+        alt=message("Arrows in a plane: how the vector of {word} moves, and those of the other words.", word=focus),
+        chains=chains,
+        legend=legend[scope],
+        x_axis=shares[0],
+        y_axis=shares[1],
+    )
+
+
+# ------------------------------------------------------------------------------------ in one layer
+
+
+def _in_layer(scene: Scene, seen: Float[Array, "N M"], *, is_one: bool) -> tuple[Plane, _Way]:
+    """Return what the word in focus is sent in this layer, by one head or by all, and the plane to see it in."""
+    layer, row, states = scene.attention, scene.word, scene.trace.hidden_states
+    before, after = states[scene.layer][row], states[scene.layer + 1][row]
+    vectors = sent(layer, row, [scene.head] if is_one else range(scene.info.n_heads))
+    names, steps = _largest(scene, vectors)
+    assert layer.projections is not None
+    bias = layer.projections.b_O
+    if bias is not None and not is_one:
+        names, steps = (*names, message("the bias")), np.vstack([steps, bias])
+    plane = along(seen, steps)
+    added, best = steps.sum(axis=0), int(np.linalg.norm(vectors, axis=-1).argmax())
+    chains = [
+        _chain(plane, before, steps, [_labelled(name, step) for name, step in zip(names, steps, strict=True)], "sent"),
+        _chain(plane, before, added[None], [_labelled("ΔE" if not is_one else _of_head(scene), added)], "change"),
+    ]
+    change = scene.change[row]
+    if not is_one:
+        rest = after - before - added
+        chains.append(
+            _chain(plane, before + added, rest[None], [_labelled(message("all else in the layer"), rest)], "other")
+        )
+    chains[0] = replace(chains[0], name=scene.names[row], tags=names)
+    most = {"focus": word(scene.names[row]), "best": word(scene.key_names[best]), "most": length(vectors[best])}
+    if is_one:
+        told = lesson("vector-moves/head", head=scene.head + 1, part=length(added), change=length(change), **most)
+    else:
+        told = lesson(
+            "vector-moves/heads",
+            before=length(before),
+            change=length(added),
+            bias="" if bias is None else message(", with the bias,"),
+            summed=length(before + added),
+            **most,
+        )
+    return plane, _Way(told, tuple(chains), _table_of_steps(names, steps, added))
+
+
+def _of_head(scene: Scene) -> str:
+    return message("head {head}", head=scene.head + 1)
+
+
+def _largest(scene: Scene, vectors: Float[Array, "K M"]) -> tuple[tuple[str, ...], Float[Array, "N M"]]:
+    """Return the tokens that send most, the largest first, with what they send; all others together come last."""
+    order = np.argsort(-np.linalg.norm(vectors, axis=-1), kind="stable")
+    first, rest = order[:N_SENT], order[N_SENT:]
+    names = tuple(scene.key_names[token] for token in first)
+    if not rest.size:
+        return names, vectors[first]
+    others = messages("{n} other token", "{n} other tokens", int(rest.size))
+    return (*names, others), np.vstack([vectors[first], vectors[rest].sum(axis=0)])
+
+
+def _labelled(name: str, step: Float[Array, " M"]) -> str:
+    return message("{name}: length {length}", name=name, length=number(float(np.linalg.norm(step))))
+
+
+def _chain(
+    plane: Plane, start: Float[Array, " M"], steps: Float[Array, "N M"], labels: Sequence[str], ink: Ink
+) -> Chain:
+    """Return arrows that begin where a vector is, each where the one before it ends."""
+    places = plane.places(np.vstack([start, start + np.cumsum(steps, axis=0)]))
+    return Chain("", places, tuple(labels), (ink,) * len(labels), is_main=True)
+
+
+def _table_of_steps(names: Sequence[str], steps: Float[Array, "N M"], added: Float[Array, " M"]) -> Columns:
+    """Return how long each step is, and how far it goes in the direction of their sum."""
+    size = float(np.linalg.norm(added))
+    along = steps @ added / size if size else np.zeros(len(steps))
+    return {
+        message("sent by"): [*names, message("sum")],
+        message("length"): [repr(float(each)) for each in (*np.linalg.norm(steps, axis=-1), size)],
+        message("length along the sum"): [repr(float(each)) for each in (*along, size)],
+    }
+
+
+# ------------------------------------------------------------------------------------ in all layers
+
+
+def _through_layers(scene: Scene, seen: Float[Array, "N M"]) -> tuple[Plane, _Way]:
+    """Return the way of the word in focus through all layers, what its heads send it and all else, and the plane."""
+    plane = fit(seen)
+    states = np.stack([state[scene.word] for state in scene.trace.hidden_states])  # (L + 1, M)
+    changes = np.stack([_change(scene, at) for at in range(len(states) - 1)])
+    rests = np.diff(states, axis=0) - changes
+    steps = np.stack([changes, rests], axis=1).reshape(-1, states.shape[1])
+    labels: list[str] = []
+    inks: list[Ink] = []
+    for at, (change, rest) in enumerate(zip(changes, rests, strict=True)):
+        labels += [
+            _labelled(message("layer {layer}, ΔE", layer=at + 1), change),
+            _labelled(message("layer {layer}, all else", layer=at + 1), rest),
+        ]
+        inks += ["sent", "other"]
+    places = plane.places(np.vstack([states[0], states[0] + np.cumsum(steps, axis=0)]))
+    chain = Chain(scene.names[scene.word], places, tuple(labels), tuple(inks), is_main=True)
+    told = lesson(
+        "vector-moves/layers",
+        focus=word(scene.names[scene.word]),
+        n=messages("{n} layer", "{n} layers", len(changes)),
+        before=length(states[0]),
+        after=length(states[-1]),
+        sent=fact(float(np.linalg.norm(changes, axis=-1).sum())),
+        other=fact(float(np.linalg.norm(rests, axis=-1).sum())),
+        distance=length(states[-1] - states[0]),
+    )
+    table = {
+        message("layer"): [str(at + 1) for at in range(len(changes))],
+        message("length before it"): _written(np.linalg.norm(states[:-1], axis=-1)),
+        message("length of ΔE"): _written(np.linalg.norm(changes, axis=-1)),
+        message("length of all else"): _written(np.linalg.norm(rests, axis=-1)),
+        message("cosine with the beginning"): _written(cosines(states[1:], states[0])),
+    }
+    return plane, _Way(told, (chain,), table)
+
+
+def _change(scene: Scene, at: int) -> Float[Array, " M"]:
+    """Return what the heads of a layer add to the word in focus."""
+    layer = scene.trace.layers[at]
+    parts = layer.projections
+    assert parts is not None
+    row = layer.model_output[:, [scene.word]]
+    return output_projection(join_heads(row), parts.W_O, parts.b_O)[0]
+
+
+def _written(numbers: Float[Array, " N"]) -> list[str]:
+    return [repr(float(each)) for each in numbers]
+
+
+# ------------------------------------------------------------------------------------ the stream
+
+
+def _stream(scene: Scene) -> Blocks:
+    """Show how long that is which attention and the feed-forward network add, if there are several layers."""
+    row, layers = scene.word, scene.trace.layers
+    if len(layers) < 2:
+        return ()
+    stream = np.array([np.linalg.norm(state[row]) for state in scene.trace.hidden_states[:-1]])
+    changes = np.array([np.linalg.norm(_change(scene, at)) for at in range(len(layers))])
+    lengths = [layer.lengths for layer in layers]
+    fed = np.array([np.nan if each is None or each.fed is None else each.fed[row] for each in lengths])
+    lines: list[Line] = [(message("attention, ΔE"), "value", _parts(changes, stream))]
+    if not np.isnan(fed).any():
+        lines.append((message("feed-forward network"), "inactive", _parts(fed, stream)))
+    at, name = scene.layer, message("what is added, as a part of the stream's length")
+    of_feed = "" if len(lines) < 2 else message(", and the feed-forward network one of {length}", length=fact(fed[at]))
+    told = lesson(
+        "vector-moves/stream",
+        focus=word(scene.names[row]),
+        stream=fact(stream[at]),
+        layer=at + 1,
+        change=fact(changes[at]),
+        fed=of_feed,
+    )
+    numbers = tuple(str(number + 1) for number in range(len(layers)))
+    alt = message("{title}, layer by layer; the table below has the same numbers.", title=name)
+    columns = {
+        message("layer"): list(numbers),
+        message("length of the stream"): _written(stream),
+        message("length of ΔE"): _written(changes),
+        message("length of what the feed-forward network adds"): _written(fed) if len(lines) > 1 else [],
+    }
+    columns = {title: column for title, column in columns.items() if column}
+    chart = layer_lines(numbers, lines, name, alt, current=at)
+    return (
+        Heading(message("The stream, and what is added to it")),
+        Row(((Prose(told),), (Picture("stream", chart),)), (4, 5)),
+        Fold("stream", message("Every layer as a table"), (Table("stream_table", lambda: columns, file="stream"),)),
+    )
+
+
+def _parts(some: Float[Array, " L"], whole: Float[Array, " L"]) -> Float[Array, " L"]:
+    parts: Array = np.divide(some, whole, out=np.zeros_like(some), where=whole > 0)
+    return parts
+
+
+# ------------------------------------------------------------------------------------ two texts
+
+
+class _Pair(NamedTuple):
+    """A word in two runs: its place in each."""
+
+    first: Trace
+    place: int
+    second: Trace
+    other: int
+
+    def vectors(self) -> tuple[Float[Array, "L+1 M"], Float[Array, "L+1 M"]]:
+        """Return its vectors in both, before each layer and after the last."""
+        one = np.stack([state[self.place] for state in self.first.hidden_states])
+        two = np.stack([state[self.other] for state in self.second.hidden_states])
+        return one, two
+
+    def of_others(self) -> Float[Array, " L+1"] | None:
+        """Return the mean cosine between different words of the two texts; None if there are none."""
+        ones, twos = words_of(self.first.tokens), words_of(self.second.tokens)
+        pairs = [
+            (one, two)
+            for one in ones
+            for two in twos
+            if self.first.tokens[one].typed.strip().casefold() != self.second.tokens[two].typed.strip().casefold()
+        ]
+        if not pairs:
+            return None
+        one, two = (list(each) for each in zip(*pairs, strict=True))
+        states = zip(self.first.hidden_states, self.second.hidden_states, strict=True)
+        return np.array([float(np.nanmean(cosines(before[one], after[two]))) for before, after in states])
+
+
+def _drift(scene: Scene, beside: Beside, runs: Runs | None) -> Blocks:
+    """Show how the vectors of a word in two texts drift apart."""
+    heading = Heading(message("The same word in two texts"))
+    if not scene.info.reading.takes_sentences or runs is None:
+        return (heading, Prose(lesson("vector-moves/drift-not-here")))
+    focus = scene.names[scene.word]
+    names: dict[Beside, str] = {
+        "alone": message("{word}, read alone", word=focus),
+        **{name: " / ".join(PAIRS[name][:2]) for name in PAIRS},
+    }
+    options = tuple(Option(each, names[each]) for each in BESIDES)
+    knob = Section(
+        "texts", (Setting("other", BESIDE_TEXT, message("Compared"), beside, options, is_list=True),), is_line=True
+    )
+    found = _alone(scene, runs) if beside == "alone" else _two(beside, runs)
+    if found is None:
+        return (heading, knob, Prose(lesson("vector-moves/drift-none", focus=word(focus))))
+    return (heading, knob, *_apart(scene, beside, found))
+
+
+def _alone(scene: Scene, runs: Runs) -> _Pair | None:
+    """Return the word in focus and the same word read alone."""
+    text = scene.focus.typed.strip()
+    other = runs.reading(text) if text and not scene.focus.is_special else None
+    place = None if other is None else _find(other, text)
+    return None if other is None or place is None else _Pair(scene.trace, scene.word, other, place)
+
+
+def _two(beside: Beside, runs: Runs) -> _Pair | None:
+    """Return a word in two texts that are always the same."""
+    *texts, wanted = PAIRS[beside]
+    first, second = (runs.reading(text) for text in texts)
+    if first is None or second is None:
+        return None
+    place, other = _find(first, wanted), _find(second, wanted)
+    return None if place is None or other is None else _Pair(first, place, second, other)
+
+
+def _find(trace: Trace, text: str) -> int | None:
+    found = (token.position for token in trace.tokens if not token.is_special and token.typed.strip() == text)
+    return next(found, None)
+
+
+def _apart(scene: Scene, beside: Beside, pair: _Pair) -> Blocks:
+    """Return how the two vectors of a word drift apart, beside what different words do."""
+    one, two = pair.vectors()
+    own, others = cosines(one, two), pair.of_others()
+    places = tuple(map(str, range(len(own))))
+    lines: list[Line] = [(message("the same word"), "plain", own)]
+    columns = {message("after layer"): list(places), message("the same word"): _written(own)}
+    if others is not None:
+        lines.append((message("different words"), "inactive", others))
+        columns[message("different words")] = _written(others)
+    title = message("cosine of the two vectors")
+    alt = message("{title}, layer by layer; the table below has the same numbers.", title=title)
+    chart = layer_lines(
+        places, lines, title, alt, limits=(min(0.0, float(min(map(np.nanmin, (each[2] for each in lines))))), 1.0)
+    )
+    told = _tell_apart(scene, beside, own)
+    if pair.first.tokens[pair.place].text != pair.second.tokens[pair.other].text:
+        told += lesson(
+            "vector-moves/drift-token",
+            one=word(pair.first.tokens[pair.place].text),
+            two=word(pair.second.tokens[pair.other].text),
+        )
+    if Difference.between(one, two).relative <= TOLERANCE:
+        told += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
+    table = Table("drift_table", lambda: columns, file="drift")
+    return (
+        Row(((Prose(told),), (Picture("drift", chart),)), (4, 5)),
+        Fold("drift", message("These cosines as a table"), (table,)),
+    )
+
+
+def _tell_apart(scene: Scene, beside: Beside, own: Float[Array, " L+1"]) -> str:
+    facts: dict[str, str | int] = {"first": fact(float(own[0])), "end": fact(float(own[-1])), "last": len(own) - 1}
+    if beside == "alone":
+        return lesson("vector-moves/drift-alone", focus=word(scene.names[scene.word]), **facts)
+    one, two, wanted = PAIRS[beside]
+    return lesson("vector-moves/drift-pair", word=word(wanted), one=word(one), two=word(two), **facts)
+
+
+LAB = Lab(
+    address="vector_moves",
+    title=message("The vector moves"),
+    purpose=message("How a word's vector is moved by what other words send it, head by head and layer by layer."),
+    knobs=(SCOPE, BESIDE_TEXT),
+    guess=_guess,
+    content=_content,
+)

@@ -1,0 +1,165 @@
+"""The vector moves: arrows that add up to the record, and cosines against torch's."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from attention.blocks import Picture, Prose, Table, walk
+from attention.labs.vector_moves import BESIDE_TEXT, LAB, N_SENT, SCOPE
+from attention.lesson.scene import Scene
+from attention.pages import OF_LABS
+from attention.view import View
+from tests.loaded import load
+
+SENTENCE = "Four grey geese cross the cold river"
+TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
+MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
+
+
+class Runs:
+    def __init__(self, model_id):
+        self.model = load(model_id)
+
+    def reading(self, text):
+        return self.model.trace(text)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def scene(request):
+    return scene_of(request.param)
+
+
+def scene_of(model_id, text=None, word=2, **how):
+    trace = load(model_id).trace(text or TEXTS.get(model_id, SENTENCE), **how)
+    return Scene(trace, len(trace.layers) // 2, 1, min(word, len(trace.tokens) - 1))
+
+
+def shown(scene, scope="heads", beside="alone"):
+    view = View(page=OF_LABS[LAB]).having(SCOPE, scope).having(BESIDE_TEXT, beside)
+    return walk(LAB.content(view, scene, Runs(scene.info.model_id)))
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def figure(blocks, key):
+    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
+
+
+def table(blocks, key):
+    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+
+
+def main_chains(blocks):
+    return [chain for chain in figure(blocks, "way").chains if chain.is_main]
+
+
+def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
+    blocks, row = shown(scene), scene.word
+    sent, change, rest = main_chains(blocks)
+    added = scene.attention.added[row]
+    size = np.linalg.norm(added)
+    # To the right is the direction of ΔE, which is seen as long as it is.
+    np.testing.assert_allclose(change.places[1] - change.places[0], [size, 0], atol=1e-3 * size)
+    np.testing.assert_allclose(sent.places[-1], change.places[-1], atol=1e-3 * size)
+    np.testing.assert_allclose(rest.places[0], change.places[-1], atol=1e-3 * size)
+    steps = table(blocks, "way_table")
+    assert float(steps["length"][-1]) == pytest.approx(size, rel=1e-4)
+    assert sum(map(float, steps["length along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
+    assert len(sent.labels) <= N_SENT + 2
+    assert f"adds up to ΔE, of length {size:.2f}" in prose(blocks)
+    summed = float(re.search(r"With ΔE added, the vector has a length of (\d+\.\d+)", prose(blocks))[1])
+    assert summed == pytest.approx(float(scene.attention.lengths.summed[row]), abs=0.006, rel=1e-4)
+
+
+def test_one_head_sends_its_own_part(scene):
+    blocks, row = shown(scene, "head"), scene.word
+    sent, change = main_chains(blocks)
+    weight = scene.attention.projections.W_O.reshape(scene.info.n_heads, -1, scene.info.d_model)[1]
+    part = np.linalg.norm(scene.attention.model_output[1, row] @ weight)
+    assert f"adds up to a vector of length {part:.2f}" in prose(blocks)
+    np.testing.assert_allclose(sent.places[-1], change.places[-1], atol=1e-3 * max(part, 1))
+
+
+def test_through_all_layers_the_arrows_lead_from_state_to_state(scene):
+    blocks = shown(scene, "layers")
+    (chain,) = main_chains(blocks)
+    states = [state[scene.word] for state in scene.trace.hidden_states]
+    lengths = np.array(table(blocks, "way_table")["length of ΔE"], float)
+    wanted = [np.linalg.norm(layer.added[scene.word]) for layer in scene.trace.layers]
+    np.testing.assert_allclose(lengths, wanted, rtol=1e-3)
+    found = np.array(table(blocks, "way_table")["cosine with the beginning"], float)
+    first = torch.tensor(states[0])[None]
+    wanted = torch.nn.functional.cosine_similarity(torch.tensor(np.stack(states[1:])), first).numpy()
+    np.testing.assert_allclose(found, wanted, atol=1e-4)
+    # Every second place is where the vector is between two layers; in a plane, nothing looks longer than it is.
+    seen = np.linalg.norm(np.diff(chain.places[::2], axis=0), axis=1)
+    assert (seen <= np.linalg.norm(np.diff(np.stack(states), axis=0), axis=1) * 1.001).all()
+
+
+def test_the_question_is_answered_by_the_record(scene):
+    guess = LAB.guess(scene)
+    (right,) = guess.right
+    first, last = (torch.tensor(scene.trace.hidden_states[at][scene.word]) for at in (0, -1))
+    cosine = float(torch.nn.functional.cosine_similarity(first, last, dim=0))
+    assert right == (0 if cosine > 0.9 else 1 if cosine > 0.5 else 2 if cosine > 0 else 3)
+    assert f"{cosine:.2f}".replace("-", "−") in guess.reason
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
+@pytest.mark.parametrize(
+    ("beside", "texts"),
+    [
+        ("after", ("the bank of the river", "the bank of the city")),
+        ("before", ("the river has a bank", "the city has a bank")),
+    ],
+)
+def test_a_word_drifts_apart_as_torch_says(model_id, beside, texts):
+    blocks = shown(scene_of(model_id), beside=beside)
+    found = np.array(table(blocks, "drift_table")["the same word"], float)
+    traces = [load(model_id).trace(text) for text in texts]
+    places = [next(each.position for each in trace.tokens if each.typed.strip() == "bank") for trace in traces]
+    states = [
+        torch.tensor(np.stack([state[place] for state in trace.hidden_states]))
+        for trace, place in zip(traces, places, strict=True)
+    ]
+    np.testing.assert_allclose(found, torch.nn.functional.cosine_similarity(*states).numpy(), atol=1e-4)
+    told = prose(blocks)
+    # A decoder sees nothing of what comes later; the toy knows both for nouns.
+    assert ("no head of this model looks at what comes later" in told) == (
+        model_id == "smollm2-135m" and beside == "after"
+    )
+    assert ("What differs between the two texts makes no difference" in told) == (model_id == "toy")
+
+
+def test_a_word_read_alone_is_found_again_or_that_is_said():
+    alone = table(shown(scene_of("minilm-l6")), "drift_table")
+    assert float(alone["the same word"][0]) > float(alone["different words"][0])
+    sat = scene_of("smollm2-135m", "The cat sat on the mat")
+    assert "is another token there: sat instead of ␣sat" in prose(shown(sat))
+    assert "is no token of its own" in prose(shown(scene_of("minilm-l6", word=0)))
+    assert "choose a model that reads sentences" in prose(shown(scene_of("vit-digits")))
+
+
+def test_much_longer_vectors_are_left_out_and_named():
+    scene = scene_of("smollm2-135m")
+    blocks = shown(scene)
+    assert "Left out of the picture, since their vectors are more than 3 times as long as most: Four" in prose(blocks)
+    assert "Four" not in {chain.name for chain in figure(blocks, "way").chains}
+
+
+def test_what_is_added_is_as_long_as_the_model_has_it():
+    scene = scene_of("minilm-l6")
+    numbers = table(shown(scene), "stream_table")
+    layers, row = scene.trace.layers, scene.word
+    fed = np.array(numbers["length of what the feed-forward network adds"], float)
+    np.testing.assert_allclose(fed, [layer.lengths.fed[row] for layer in layers], rtol=1e-6)
+    wanted = [np.linalg.norm(layer.added[row]) for layer in layers]
+    np.testing.assert_allclose(np.array(numbers["length of ΔE"], float), wanted, rtol=1e-4)
+
+
+def test_a_lone_word_moves_too():
+    assert "adds up to ΔE" in prose(shown(scene_of("toy", "geese", 0)))
