@@ -1,0 +1,145 @@
+"""What it costs: attention's time and memory, measured on this server, and on paper for a large model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from attention.blocks import Blocks, Heading, Option, Panels, Prose, Section, Work
+from attention.costs import JOB, LENGTHS, curves, points
+from attention.jobs import Run, Status
+from attention.labs.base import Lab, Runs
+from attention.labs.cost.amounts import count
+from attention.labs.cost.measured import memory, tables, time, writing
+from attention.labs.cost.paper import KEPT, TOKENS, paper
+from attention.lesson.guess import Guess
+from attention.lesson.prose import lesson, word
+from attention.lesson.scene import Scene
+from attention.messages import message, messages
+from attention.parameters import Choice, Parameter, Values
+
+__all__ = ["COST", "KEPT", "LAB", "TOKENS"]
+
+Side = Literal["time", "memory", "writing", "paper"]
+
+# What is asked about where there is no text.
+ASKED_LENGTH = 1024
+
+COST: Parameter[Side] = Parameter("cost", Choice(lambda _: get_args(Side)), "time")
+_SIDES: tuple[Option, ...] = (
+    Option("time", message("Time")),
+    Option("memory", message("Memory")),
+    Option("writing", message("Writing")),
+    Option("paper", message("On paper")),
+)
+
+
+# ------------------------------------------------------------------------------- what is asked first
+
+
+def _guess(scene: Scene | None) -> Guess:
+    """Ask how many scores there are with twice as many tokens."""
+    queries, keys = (ASKED_LENGTH, ASKED_LENGTH) if scene is None else scene.steps.scores.shape
+    cells = f"{queries * keys:,}"
+    if scene is None:
+        question = lesson("cost/guess-any", keys=f"{keys:,}", cells=cells)
+    else:
+        question = lesson("cost/guess", model=word(scene.info.name), queries=queries, keys=keys, cells=cells)
+    because = lesson(
+        "cost/guess-because", queries=f"{2 * queries:,}", keys=f"{2 * keys:,}", cells=f"{4 * queries * keys:,}"
+    )
+    answers = (
+        message("just as many"),
+        message("twice as many"),
+        message("four times as many"),
+        message("eight times as many"),
+    )
+    return Guess(question, answers, because, frozenset({2}))
+
+
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
+    status = Status() if runs is None else runs.job(JOB)
+    run = status.now or status.last
+    found = {} if run is None else curves(points(run.frames))
+    contents: Mapping[Side, Blocks] = {
+        "time": time(found),
+        "memory": memory(found),
+        "writing": writing(found),
+        "paper": paper(values[TOKENS], values[KEPT]),
+    }
+    yours = () if scene is None else (Prose(_tell_yours(scene)),)
+    sides = Panels("cost", COST, message("What is shown"), values[COST], _SIDES, contents)
+    return (
+        Heading(message("Twice as long, four times the scores")),
+        *yours,
+        Section("measuring", (_work(status, is_here=runs is not None),), is_line=True),
+        sides,
+        *tables(found),
+    )
+
+
+def _tell_yours(scene: Scene) -> str:
+    queries, keys = scene.steps.scores.shape
+    n_layers, n_heads = len(scene.trace.layers), scene.info.n_heads
+    return lesson(
+        "cost/yours",
+        model=word(scene.info.name),
+        queries=queries,
+        keys=keys,
+        cells=count(queries * keys),
+        heads=messages("{n} head", "{n} heads", n_heads),
+        layers=messages("{n} layer", "{n} layers", n_layers),
+        all=count(n_layers * n_heads * queries * keys),
+        longest=f"{LENGTHS[-1]:,}",
+    )
+
+
+def _work(status: Status, *, is_here: bool) -> Work:
+    now, last = status.now, status.last
+    return Work(
+        "measure",
+        JOB,
+        (),
+        message("Measure") if last is None and now is None else message("Measure again"),
+        _told_of_run(now or last, is_busy=status.is_busy),
+        share=None if now is None else now.share,
+        is_off=not is_here or status.is_busy or (now is not None and not status.is_own),
+    )
+
+
+def _told_of_run(run: Run | None, *, is_busy: bool) -> str:
+    if run is None:
+        told = message("Nothing has been measured on this server yet. It takes about half a minute, on one core.")
+    else:
+        told = _told_of_ending(run)
+    busy = message("Something else is being worked out just now.")
+    return " ".join((told, busy) if is_busy else (told,))
+
+
+def _told_of_ending(run: Run) -> str:
+    """Say what came of a run, and when that was."""
+    facts = {"date": f"{run.began.astimezone():%Y-%m-%d %H:%M}", "seconds": f"{run.seconds:.0f}"}
+    if not run.ending:
+        length = max((each.length for each in points(run.frames)), default=0)
+        return message("It is being measured: up to {length} tokens", length=f"{length:,}")
+    if run.ending == "failed":
+        return message("The measuring of {date} failed.", **facts)
+    if run.ending == "done":
+        return message("Measured on this server on {date}, in {seconds} s.", **facts)
+    if run.ending == "late":
+        return message("Measured on this server on {date}: time was up after {seconds} s.", **facts)
+    return message("Measured on this server on {date}; stopped after {seconds} s.", **facts)
+
+
+LAB = Lab(
+    address="cost",
+    title=message("What it costs"),
+    purpose=message("Time and memory of attention against length, measured on this server, and on paper."),
+    knobs=(COST, TOKENS, KEPT),
+    guess=_guess,
+    content=_content,
+    job=JOB,
+)

@@ -1,0 +1,60 @@
+"""What it costs in a browser: it is measured, followed, stopped, and read on paper by mouse and keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.looks import check, expect_to_fit
+from tests.browser.test_labs import show
+
+ADDRESS = "cost"
+# A busy machine takes long to start a process that needs torch.
+PATIENCE = 60_000
+
+
+def test_it_is_measured_followed_and_stopped_and_whoever_comes_next_sees_it(tab, new_tab):
+    show(tab.go(ADDRESS, model="toy"))
+    start, stop = (tab.page.get_by_role("button", name=re.compile(name)) for name in ("^Measure", "^Stop$"))
+    expect(stop).to_be_hidden()
+    start.press("Enter")
+    expect(stop).to_be_visible(timeout=PATIENCE)
+    expect(start).to_be_hidden()
+    # It moves by itself, and says how fast something grows once it can.
+    expect(tab.page.get_by_text(re.compile(r"From \d+ to [\d,]+ tokens, the time"))).to_be_visible(timeout=PATIENCE)
+    stop.click()
+    expect(tab.page.get_by_text("stopped after")).to_be_visible()
+    expect(start).to_be_enabled()
+    tab.settled()
+    # The first point of the memory is what arithmetic says: two arrays of scores, and the queries divided by √d.
+    tab.pick("What is shown", "Memory")
+    expect(tab.page).to_have_url(re.compile("cost=memory"))
+    tab.page.locator(".st-key-memory_chart .picture").press("Home")
+    readout = tab.page.locator(".st-key-memory_chart .readout")
+    expect(readout).to_have_text(f"64 tokens, explicit: {4 * (2 * 4 * 64**2 + 64 * 256) / 1e6:.2f}")
+    there = new_tab()
+    there.page.goto(tab.page.url)
+    expect(there.page.get_by_text("stopped after")).to_be_visible()
+    expect(there.page.get_by_text("explicit attention held")).to_be_visible()
+    check(tab)
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    expect_to_fit(tab)
+
+
+@pytest.mark.quick
+def test_what_is_on_paper_goes_by_mouse_and_keyboard_and_is_in_the_link(tab, new_tab):
+    show(tab.go(ADDRESS, model="toy", cost="paper"))
+    slider = tab.page.get_by_role("slider", name="Tokens")
+    expect(slider).to_have_attribute("aria-valuetext", "128k")
+    slider.press("End")
+    cache = 2 * 32 * 8 * 128 * 2 * 2**20
+    expect(tab.page.get_by_text(f"and {cache / 1e9:.0f} GB for all 1,048,576")).to_be_visible()
+    expect(tab.page).to_have_url(re.compile(f"tokens={2**20}"))
+    slider.press("ArrowLeft")
+    expect(tab.page.get_by_text(f"and {cache / 2e9:.1f} GB for all 524,288")).to_be_visible()
+    tab.pick("Key/value heads", "32, one for each head")
+    expect(tab.page.get_by_text(f"and {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
+    expect(tab.page).to_have_url(re.compile("kept=32"))
+    there = new_tab()
+    there.page.goto(tab.page.url)
+    expect(there.page.get_by_text(f"and {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()

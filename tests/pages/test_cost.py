@@ -1,0 +1,62 @@
+"""The page What it costs, run without a browser: measuring is started, followed and stopped, and stays."""
+
+import time
+
+import pytest
+
+from attention.costs import JOB
+from attention.labs.cost import COST, LAB
+from attention.pages import OF_LABS
+from attention.ui.jobs import follows, jobs
+from tests.pages.test_memory import fetch
+
+PAGE = "pages/cost.py"
+PATIENCE = 120
+
+
+@pytest.fixture(autouse=True)
+def _nothing_goes_on():
+    yield
+    going = jobs().status(JOB).now
+    if going is not None:
+        jobs().stop(JOB, going.owner)
+    jobs().wait(PATIENCE)
+
+
+def until(what):
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_it_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_page):
+    shown = open_page(PAGE, model="toy").send("question", "show", True)
+    assert shown.component("measure")["share"] is None
+    # A browser can say anything.
+    shown.send("measure", "press", "dance")
+    assert jobs().status(JOB).now is None
+    shown.send("measure", "press", "start")
+    assert shown.exceptions == []
+    assert jobs().status(JOB).now.arguments == ()
+    assert follows(OF_LABS[LAB])
+    until(lambda: len(jobs().status(JOB).now.frames) >= 9)
+    shown.run()
+    assert shown.component("measure")["share"] > 0
+    assert "It is being measured" in shown.component("measure")["told"]
+    assert [each["name"] for each in shown.component("time_chart")["series"]] == ["explicit", "fused", "LSTM"]
+    shown.send("measure", "press", "stop")
+    jobs().wait(PATIENCE)
+    assert not follows(OF_LABS[LAB])
+    there = open_page(PAGE, **shown.view.to_query(), cost="memory")
+    assert (there.exceptions, there.notices) == ([], [])
+    assert there.view[COST] == "memory"
+    assert "stopped after" in there.component("measure")["told"]
+    assert "explicit attention held" in there.text
+    # 2 arrays of scores of 4 heads, and the queries divided by √d, in numbers of 4 bytes.
+    table = fetch(next(address for name, address in there.files.items() if "lengths" in name)).decode()
+    titles, *rows = (line.split(",") for line in table.lstrip("\ufeff").splitlines())
+    at = titles.index("explicit: bytes")
+    assert [int(row[at]) for row in rows if row[at]][:3] == [4 * (8 * n**2 + 256 * n) for n in (64, 128, 256)]
+    for address in there.files.values():
+        assert b"could not be made" not in fetch(address)

@@ -1,0 +1,226 @@
+"""What it costs: what is said of a measurement against its numbers, and what is said on paper against arithmetic."""
+
+import re
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from attention.blocks import Panels, Picture, Prose, Table, Work, walk
+from attention.costs import JOB, LENGTHS, NEW, Point
+from attention.jobs import Run, Status
+from attention.labs.cost import COST, KEPT, LAB, TOKENS
+from attention.labs.cost.amounts import as_bytes, count, seconds, short
+from attention.lesson.scene import Scene
+from attention.models import list_models
+from attention.pages import OF_LABS
+from attention.view import View
+from tests.loaded import load
+
+BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+MODELS = [info.model_id for info in list_models()]
+# Made-up laws: seconds and bytes by the number of tokens.
+LAWS = {
+    "explicit": (lambda n: 5e-8 * n**2, lambda n: 32 * n**2 + 1024 * n),
+    "fused": (lambda n: 2e-8 * n**1.9, lambda n: 1200 * n),
+    "lstm": (lambda n: 3e-5 * n, lambda n: 2**21 + 9000 * n),
+    "cached": (lambda n: 4e-4 * n, lambda n: 4096 * n),
+    "anew": (lambda n: 2e-5 * n**2, lambda n: 0),
+}
+
+
+class Runs:
+    def __init__(self, **status):
+        self.status = Status(**status)
+
+    def job(self, job):
+        assert job is JOB
+        return self.status
+
+
+def measured(**laws):
+    laws = LAWS | laws
+    order = [(way, n) for n in LENGTHS for way in ("explicit", "fused", "lstm")]
+    order += [(way, n) for way in ("cached", "anew") for n in NEW]
+    return [Point(way, n, laws[way][0](n), int(laws[way][1](n)), 3e-7) for way, n in order]
+
+
+def run(n=None, ending="done", **laws):
+    points = measured(**laws)
+    frames = tuple(
+        {"share": np.float64(done / len(points))} | point.arrays() for done, point in enumerate(points[:n], 1)
+    )
+    return Run((), "", BEGAN, frames, ending, 21.4)
+
+
+def shown(runs, scene=None, **knobs):
+    view = View(page=OF_LABS[LAB])
+    for parameter in (COST, TOKENS, KEPT):
+        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
+    return LAB.content(view, scene, runs)
+
+
+def side(blocks, name):
+    (panels,) = (block for block in blocks if isinstance(block, Panels))
+    return walk(panels.contents[name])
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def one(blocks, kind, key):
+    return next(block for block in walk(blocks) if isinstance(block, kind) and block.key == key)
+
+
+def test_before_anything_is_measured_no_number_is_shown_and_what_is_on_paper_is():
+    blocks = shown(Runs())
+    work = one(blocks, Work, "measure")
+    assert (work.label, work.arguments, work.share, work.is_off) == ("Measure", (), None, False)
+    assert "Nothing has been measured" in work.told
+    for name in ("time", "memory", "writing"):
+        assert [type(block) for block in side(blocks, name)] == [Prose]
+        assert not re.search(r"\d", prose(side(blocks, name)))
+    assert [block.key for block in side(blocks, "paper") if isinstance(block, Picture)] == ["caches", "looking_back"]
+
+
+def test_every_point_adds_to_the_pictures_and_whoever_started_it_can_stop_it():
+    for n in range(len(measured()) + 1):
+        blocks = shown(Runs(now=run(n, ending=""), last=run(), is_own=True))
+        drawn = [block for name in ("time", "writing") for block in side(blocks, name) if isinstance(block, Picture)]
+        assert sum(len(series.labels) for block in drawn for series in block.figure.series) == n
+        for block in walk(blocks):
+            if isinstance(block, Picture):
+                block.figure.payload()
+    work = one(shown(Runs(now=run(9, ending=""), is_own=False)), Work, "measure")
+    assert "up to 256 tokens" in work.told
+    assert (work.share, work.is_off) == (9 / 33, True)
+    assert one(shown(Runs(is_busy=True)), Work, "measure").is_off
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time was up"), ("failed", "failed")],
+)
+def test_the_last_measurement_is_shown_with_its_date_and_how_it_ended(ending, told):
+    work = one(shown(Runs(last=run(ending=ending))), Work, "measure")
+    assert told in work.told
+    assert f"{BEGAN.astimezone():%Y-%m-%d %H:%M}" in work.told
+    assert work.label == "Measure again"
+
+
+def test_the_powers_that_are_told_are_those_of_what_was_measured():
+    blocks = shown(Runs(last=run()))
+    time = prose(side(blocks, "time"))
+    assert "From 512 to 4,096 tokens, the time of explicit attention grows as the length to the power of 2.00" in time
+    assert "fused attention to the power of 1.90, and that of an LSTM to the power of 1.00" in time
+    # 5e-8 · 64² and so on.
+    assert "With 64 tokens, they took 205 µs, 54.0 µs and 1.92 ms; with 4,096, 839 ms, 146 ms and 123 ms" in time
+    assert "4,096 steps of 30.0 µs each" in time
+    memory = prose(side(blocks, "memory"))
+    assert "explicit attention held 541 MB at once" in memory
+    assert "268 MB each" in memory
+    assert "held 4.92 MB, less than the scores alone" in memory
+    writing = prose(side(blocks, "writing"))
+    assert "For 512 tokens, it took 5.24 s without a cache and 205 ms with one: that is 25.6 times as fast" in writing
+    assert "to the power of 2.00 without a cache, and to the power of 1.00 with one" in writing
+    assert "the cache held 2.10 MB" in writing
+
+
+def test_where_the_fused_way_keeps_all_scores_that_is_said():
+    blocks = shown(Runs(last=run(fused=LAWS["explicit"])))
+    assert "at least as much as the scores alone" in prose(side(blocks, "memory"))
+
+
+def test_while_only_some_ways_have_a_length_it_is_not_told_of():
+    blocks = shown(Runs(now=run(10, ending=""), is_own=True))
+    time = prose(side(blocks, "time"))
+    # The explicit way has 512 already, and the others have not.
+    assert "From 128 to 256 tokens" in time
+    assert "once there are more" in prose(side(shown(Runs(now=run(5, ending=""))), "time"))
+
+
+def test_the_pictures_and_the_tables_have_every_point():
+    blocks = shown(Runs(last=run()))
+    drawn = one(blocks, Picture, "memory_chart").figure
+    for series, way in zip(drawn.series, ("explicit", "fused", "lstm"), strict=True):
+        np.testing.assert_allclose(series.values, [int(LAWS[way][1](n)) / 1e6 for n in LENGTHS])
+    table = one(blocks, Table, "lengths_table").make()
+    assert table["tokens"] == list(map(str, LENGTHS))
+    assert [float(each) for each in table["LSTM: seconds"]] == [3e-5 * n for n in LENGTHS]
+    table = one(blocks, Table, "writing_table").make()
+    assert [int(each) for each in table["with a cache: bytes"]] == [4096 * n for n in NEW]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kept", "told"),
+    [
+        (2**10, 8, ("1,024 × 1,024 = 1.05 million", "1.07 billion", "134 MB", "537 MB", "268 million")),
+        (2**17, 8, ("17.2 billion scores", "17.6 trillion", "131,072 bytes", "17.2 GB", "68.7 GB", "34.4 billion")),
+        (
+            2**20,
+            8,
+            ("1.10 trillion scores", "1.13 quadrillion", "137 GB", "550 GB", "275 billion", "goes up to 131,072"),
+        ),
+        (2**17, 32, ("524,288 bytes", "68.7 GB for all", "keeps 17.2 GB", "7.78 billion", "29,696 tokens")),
+    ],
+)
+def test_what_is_told_on_paper_is_what_arithmetic_gives(tokens, kept, told):
+    blocks = side(shown(Runs(), tokens=tokens, kept=kept), "paper")
+    text = prose(blocks)
+    for each in told:
+        assert each in text
+    assert ("what is beyond" in text) == (tokens > 2**17)
+    assert "own weights take 16.1 GB" in text
+    drawn = one(blocks, Picture, "caches").figure
+    assert [series.current for series in drawn.series].count(tokens.bit_length() - 11) == 1
+
+
+def test_the_curves_on_paper_cross_where_the_text_says():
+    blocks = side(shown(Runs(), tokens=2**15, kept=8), "paper")
+    rest, back = one(blocks, Picture, "looking_back").figure.series
+    assert "even at 26,624 tokens" in prose(blocks)
+    assert [bool(one > other) for one, other in zip(back.values, rest.values, strict=True)] == [False] * 5 + [True] * 6
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
+    made = load(model)
+    trace = made.trace(made.info.reading.first)
+    for part in (None, *(("cross",) if trace.decoder is not None else ())):
+        own = trace if part is None else trace.part(part)
+        scene = Scene(own, 0, 0, 0)
+        n_queries, n_keys = len(own.tokens), len(own.key_tokens)
+        told = prose(shown(Runs(), scene)[:3])
+        assert f"makes {n_queries} queries and {n_keys} keys" in told
+        assert f"{n_queries * n_keys:,} scores for each head" in told
+        total = n_queries * n_keys * len(own.layers) * trace.info.n_heads
+        assert f"{total:,} in all" in told
+        guess = LAB.guess(scene)
+        assert guess.answers[min(guess.right)] == "four times as many"
+        assert f"a score: {4 * n_queries * n_keys:,}" in re.sub("<[^>]+>", "", guess.reason)
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        (as_bytes(999), "999 B"),
+        (as_bytes(1000), "1.00 kB"),
+        (as_bytes(541_065_216), "541 MB"),
+        (as_bytes(5.5e11), "550 GB"),
+        (as_bytes(2.2e12), "2.20 TB"),
+        (as_bytes(0), "0 B"),
+        (seconds(3.1e-5), "31.0 µs"),
+        (seconds(0.81), "810 ms"),
+        (seconds(4.448), "4.45 s"),
+        (seconds(61.23), "61.2 s"),
+        (count(49), "49"),
+        (count(999_999), "999,999"),
+        (count(2**30), "1.07 billion"),
+        (short(512), "512"),
+        (short(2**17), "128k"),
+        (short(2**20), "1M"),
+    ],
+)
+def test_amounts_have_three_digits_and_a_unit(written, wanted):
+    assert re.sub("<[^>]+>", "", written) == wanted
