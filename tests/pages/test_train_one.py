@@ -1,0 +1,60 @@
+"""The page Train one and watch, run without a browser: a training is started, followed and stopped, and stays."""
+
+import time
+
+import pytest
+
+from attention.induction import JOB
+from attention.labs.train_one import CHECKPOINT, LAB
+from attention.pages import OF_LABS
+from attention.ui.jobs import follows, jobs
+from tests.pages.test_memory import fetch
+
+PAGE = "pages/train_one.py"
+PATIENCE = 120
+
+
+@pytest.fixture(autouse=True)
+def _nothing_goes_on():
+    yield
+    going = jobs().status(JOB).now
+    if going is not None:
+        jobs().stop(JOB, going.owner)
+    jobs().wait(PATIENCE)
+
+
+def until(what):
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_training_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_page):
+    shown = open_page(PAGE, model="toy", start="5", checkpoint="7").send("question", "show", True)
+    assert shown.component("train")["share"] is None
+    # A browser can say anything.
+    shown.send("train", "press", "dance")
+    shown.send("train", "press", {"seed": "; rm"})
+    assert jobs().status(JOB).now is None
+    shown.send("train", "press", "start")
+    assert shown.exceptions == []
+    assert jobs().status(JOB).now.arguments == ("--seed", "5")
+    assert follows(OF_LABS[LAB])
+    assert shown.view[CHECKPOINT] is None
+    # What stands there is the run that goes on, and not what was before.
+    until(lambda: len(jobs().status(JOB).now.frames) > 1)
+    shown.run()
+    assert shown.component("train")["share"] > 0
+    assert "From start 5: step" in shown.component("train")["told"]
+    assert len(shown.component("trained_heads")["heads"]) == 12
+    shown.send("train", "press", "stop")
+    jobs().wait(PATIENCE)
+    assert not follows(OF_LABS[LAB])
+    there = open_page(PAGE, **shown.view.to_query(), checkpoint="1", watched="2")
+    assert (there.exceptions, there.notices) == ([], [])
+    assert "from start 5; stopped after" in there.component("train")["told"]
+    assert "After 15 steps" in there.text
+    assert there.component("trained_weights")["title"] == "Two layers, layer 1, head 2, after 15 steps"
+    for address in there.files.values():
+        assert b"could not be made" not in fetch(address)

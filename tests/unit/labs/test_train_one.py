@@ -1,0 +1,190 @@
+"""Train one and watch: what is shown of a training against its numbers, and a model's score against plain loops."""
+
+import re
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from attention.blocks import Picture, Prose, Setting, Table, Work, walk
+from attention.induction import EXAMPLE, HALF, JOB, N_HEADS, N_TOKENS, PLACES, SYLLABLES
+from attention.jobs import Run, Status
+from attention.labs.train_one import CHECKPOINT, LAB, START, WATCHED
+from attention.lesson.scene import Scene
+from attention.measures.induction import scores_of
+from attention.pages import OF_LABS
+from attention.view import View
+from tests.loaded import load
+
+TWICE = "Four grey geese cross, four grey geese rest"
+BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+
+
+class Runs:
+    def __init__(self, trace=None, **status):
+        self.trace, self.status = trace, Status(**status)
+
+    def prefix_matching(self):
+        return scores_of(self.trace)
+
+    def job(self, job):
+        assert job is JOB
+        return self.status
+
+
+def frames(n, best=0.9):
+    numbers, n_tokens = np.random.default_rng(0), len(EXAMPLE)
+    for index in range(n):
+        weights = np.tril(numbers.random((len(PLACES), N_HEADS, n_tokens, n_tokens))).astype(np.float32)
+        scores = 0.3 * numbers.random((len(PLACES), N_HEADS)).astype(np.float32)
+        scores[1, 2] = best * index / (n - 1)
+        yield {
+            "share": np.float64(index / (n - 1)),
+            "step": np.int64(25 * index),
+            "losses": (4 * numbers.random((2, 2))).astype(np.float32),
+            "hits": numbers.random(2).astype(np.float32),
+            "scores": scores,
+            "weights": weights / weights.sum(axis=-1, keepdims=True),
+        }
+
+
+def run(n=5, ending="done", **more):
+    return Run(("--seed", "3"), "", BEGAN, tuple(frames(n, **more)), ending, 21.4)
+
+
+def shown(runs, scene=None, **knobs):
+    view = View(page=OF_LABS[LAB])
+    for parameter in (START, CHECKPOINT, WATCHED):
+        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
+    return walk(LAB.content(view, scene, runs))
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def one(blocks, kind, key):
+    return next(block for block in blocks if isinstance(block, kind) and block.key == key)
+
+
+def test_before_any_training_the_page_invites_to_one():
+    blocks = shown(Runs(), start=6)
+    work = one(blocks, Work, "train")
+    assert (work.label, work.arguments, work.share, work.is_off) == ("Train", ("--seed", "7"), None, False)
+    assert "Nothing has been trained" in work.told
+    assert not [block for block in blocks if isinstance(block, Picture)]
+
+
+def test_while_it_goes_on_the_newest_checkpoint_is_shown_and_whoever_started_it_can_stop_it():
+    going = run(4, ending="")
+    for is_own in (True, False):
+        blocks = shown(Runs(now=going, last=run(), is_own=is_own))
+        work = one(blocks, Work, "train")
+        assert (work.share, work.is_off) == (1.0, not is_own)
+        assert "step 75 of" in work.told
+        assert one(blocks, Setting, "checkpoint").value == 3
+
+
+def test_while_something_else_goes_on_nothing_can_be_started():
+    work = one(shown(Runs(is_busy=True)), Work, "train")
+    assert work.is_off
+    assert "Something else" in work.told
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [("done", "in 21 s"), ("stopped", "stopped after 21 s"), ("late", "time was up"), ("failed", "failed")],
+)
+def test_the_last_training_is_shown_with_its_date_and_how_it_ended(ending, told):
+    work = one(shown(Runs(last=run(ending=ending))), Work, "train")
+    assert told in work.told
+    assert f"{BEGAN.astimezone():%Y-%m-%d %H:%M}" in work.told
+    assert work.label == "Train again"
+
+
+@pytest.mark.parametrize("at", [None, 0, 2, 40])
+def test_what_is_said_of_a_checkpoint_is_what_was_measured_there(at):
+    last = run()
+    blocks = shown(Runs(last=last), checkpoint=at)
+    here = last.frames[-1 if at is None else min(at, 4)]
+    told = prose(blocks)
+    assert f"After {int(here['step'])} steps" in told
+    (loss, loss_one), (hits, hits_one) = here["losses"][:, 1], here["hits"]
+    assert f"cost the two layers {loss:.2f} nats each, and the single layer {loss_one:.2f}" in told
+    assert f"A guess at random costs {np.log(N_TOKENS):.2f}" in told
+    assert f"right for {hits:.0%} of them with two layers, and for {hits_one:.0%} with one" in told
+    score = here["scores"][1].max()
+    if score > 0.5:
+        assert f"Head 3 of the second layer has a score of {score:.2f}: an induction head" in told
+        before = max(np.diagonal(here["weights"][0], -1, axis1=1, axis2=2).mean(axis=-1))
+        assert f"gives {before:.2f} of its weight to the syllable before" in told
+    else:
+        assert f"the best is {score:.2f}" in told
+    assert f"{here['scores'][2].max():.2f}" in told
+
+
+@pytest.mark.parametrize("watched", [None, 0, 5, 11])
+def test_the_head_that_is_watched_is_drawn(watched):
+    last = run()
+    blocks = shown(Runs(last=last), watched=watched)
+    index = 6 if watched is None else watched
+    drawn = one(blocks, Picture, "trained_weights").figure
+    own = last.frames[-1]["weights"][index // N_HEADS, index % N_HEADS]
+    np.testing.assert_array_equal(np.tril(drawn.values), np.tril(own))
+    assert np.isneginf(drawn.drawn[np.triu_indices(len(EXAMPLE), 1)]).all()
+    matched = np.mean([own[HALF + place, place + 1] for place in range(HALF)])
+    assert f"it gives {matched:.2f} of its weight" in prose(blocks)
+    assert one(blocks, Picture, "trained_heads").figure.current == index
+
+
+def test_the_curves_and_the_table_have_every_checkpoint():
+    last = run()
+    blocks = shown(Runs(last=last))
+    table = one(blocks, Table, "checkpoints_table").make()
+    assert table["step"] == ["0", "25", "50", "75", "100"]
+    scores = one(blocks, Picture, "trained_scores").figure
+    assert len(scores.series) == len(PLACES) * N_HEADS
+    assert [series.current for series in scores.series if series.current is not None] == [4]
+    found = np.array(table["Two layers, layer 2, head 3: prefix matching"], dtype=float)
+    np.testing.assert_allclose(found, [frame["scores"][1, 2] for frame in last.frames], rtol=1e-6)
+    for index, n_layers in enumerate((2, 1)):
+        losses = one(blocks, Picture, f"losses_{n_layers}").figure
+        wanted = np.array([frame["losses"][index] for frame in last.frames])
+        np.testing.assert_allclose([series.values for series in losses.series], wanted.T, rtol=1e-6)
+
+
+def test_the_question_is_answered_by_the_sequence():
+    guess = LAB.guess(None)
+    (right,) = guess.right
+    token = re.search(r"second (?:<[^>]+>)*(\w+)", guess.question)[1]
+    names = [SYLLABLES[each] for each in EXAMPLE]
+    assert guess.answers[right].startswith(names[names.index(token) + 1])
+    assert names[HALF + names.index(token) + 1] == names[names.index(token) + 1]
+
+
+@pytest.mark.parametrize("model", ["toy", "minilm-l6", "smollm2-135m"])
+def test_the_score_of_a_model_is_what_plain_loops_give(model):
+    trace = load(model).trace(TWICE)
+    blocks = shown(Runs(trace), Scene(trace, 0, 1, 3))
+    table = one(blocks, Table, "yours_table").make()
+    texts = [token.text for token in trace.tokens]
+    n_heads = trace.info.n_heads
+    for layer, head in ((0, 1), (len(trace.layers) - 1, n_heads - 1)):
+        weights, sums = trace.layers[layer].head(head).weights, []
+        for query in range(len(texts)):
+            keys = [key + 1 for key in range(query) if texts[key] == texts[query]]
+            if keys:
+                sums.append(weights[query, keys].sum())
+        assert float(table["prefix matching"][layer * n_heads + head]) == pytest.approx(np.mean(sums), abs=1e-6)
+    best = max(map(float, table["prefix matching"]))
+    assert f"has the highest score, {best:.2f}" in prose(blocks)
+
+
+def test_where_nothing_comes_twice_the_page_says_what_to_do():
+    trace = load("toy").trace("Two small birds sing")
+    assert "Type something twice" in prose(shown(Runs(trace), Scene(trace, 0, 0, 0)))
+
+
+def test_a_text_that_looks_at_another_one_has_no_such_score():
+    trace = load("translator-fr-en").trace("le chat noir dort").part("cross")
+    assert "makes no sense" in prose(shown(Runs(trace), Scene(trace, 0, 0, 0)))
