@@ -1,0 +1,276 @@
+"""Does attention explain: what is said and drawn of each experiment, against numbers that are worked out here."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention.ablation import Change, effects
+from attention.blocks import Notice, Picture, Prose, Table, walk
+from attention.labs.explain import EXPERIMENT, LAB, LEAST, MOST_FLOW, OFF, ONLY
+from attention.lesson.scene import Scene
+from attention.measures.flow import rollout
+from attention.pages import OF_LABS
+from attention.view import View
+from tests.loaded import load
+
+SENTENCE = "Four grey geese cross the cold river"
+TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
+
+
+class Runs:
+    """A model that is run again, and what was run."""
+
+    def __init__(self, trace):
+        self.trace, self.asked = trace, []
+
+    def unmasked(self):
+        return None
+
+    def passed(self):
+        return None
+
+    def effects(self, changes):
+        self.asked.append(changes)
+        outputs = load(self.trace.info.model_id).outputs(self.trace.text, None, (Change(), *changes))
+        return effects(outputs, np.array([not token.is_special for token in self.trace.tokens]))
+
+
+@cache
+def trace_of(model_id):
+    model = load(model_id)
+    return model.trace(TEXTS.get(model_id, SENTENCE) or model.info.reading.first)
+
+
+def scene_of(model_id, layer=0, head=1, word=3):
+    return Scene(trace_of(model_id), layer, head, word)
+
+
+@pytest.fixture(params=["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"])
+def scene(request):
+    return scene_of(request.param)
+
+
+def shown(scene, runs, **knobs):
+    view = View(page=OF_LABS[LAB])
+    for parameter in (EXPERIMENT, OFF, ONLY):
+        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
+    return walk(LAB.content(view, scene, runs))
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def figure(blocks, key):
+    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
+
+
+def table(blocks, key):
+    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+
+
+def vectors_of(model_id, *changes):
+    """The mean of the last vectors, with each change."""
+    trace = trace_of(model_id)
+    words = [token.position for token in trace.tokens if not token.is_special]
+    outputs = load(model_id).outputs(trace.text, None, changes)
+    return [np.array(output.vectors, np.float64)[words].mean(axis=0) for output in outputs]
+
+
+def one_minus_cosine(one, other):
+    return 1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+
+# --------------------------------------------------------------------------------------- the question
+
+
+def test_what_is_asked_is_answered_by_switching_each_head_off():
+    scene = scene_of("minilm-l6", layer=5)
+    guess = LAB.measured_guess(scene, Runs(scene.trace))
+    plain, *changed = vectors_of("minilm-l6", Change(), *(Change(frozenset({(5, head)})) for head in range(12)))
+    count = sum(one_minus_cosine(plain, each) > LEAST for each in changed)
+    assert 0 < count < 12
+    assert [guess.answers[right] for right in guess.right] == [str(count)]
+    assert f"{count} of the 12 heads of layer 6" in re.sub("<[^>]+>", "", guess.reason)
+
+
+def test_every_model_is_asked_about_and_there_is_a_wrong_answer(scene):
+    guess = LAB.measured_guess(scene, Runs(scene.trace))
+    assert guess.right
+    assert not guess.right & guess.close
+    assert len(guess.answers) > len(guess.right | guess.close)
+    assert all(0 <= int(answer) <= scene.info.n_heads for answer in guess.answers)
+    assert LAB.guess(scene) is None
+
+
+# --------------------------------------------------------------------------------------- heads off
+
+
+def test_all_heads_of_bert_are_drawn_and_sorted_in_the_table():
+    scene, changes = scene_of("minilm-l6", layer=5, head=2), []
+    for layer, head in np.ndindex(6, 12):
+        others = {(layer, other) for other in range(12)} - {(layer, head)}
+        changes.append(Change(frozenset(others), "even"))
+    plain, *changed = vectors_of("minilm-l6", Change(), *changes)
+    wanted = np.array([one_minus_cosine(plain, each) for each in changed])
+    blocks = shown(scene, Runs(scene.trace), off="even", only="rest")
+    drawn = figure(blocks, "worth").series[1]
+    np.testing.assert_allclose(drawn.values, wanted, atol=1e-5)
+    assert drawn.current == 5 * 12 + 2
+    rows = pd.DataFrame(table(blocks, "heads_table"))
+    found = rows["the vector of the text moves by"].astype(float)
+    assert found.is_monotonic_decreasing
+    places = (rows["layer"].astype(int) - 1) * 12 + rows["head"].astype(int) - 1
+    np.testing.assert_allclose(found, wanted[places], atol=1e-5)
+    assert sorted(places) == list(range(72))
+    assert set(rows["hands on"]) == {"even weights"}
+
+
+def test_of_a_decoder_the_next_token_is_what_moves():
+    scene = scene_of("smollm2-135m", layer=13, head=6)
+    trace = scene.trace
+    plain, changed = (
+        np.exp(output.logits.astype(np.float64) - output.logits.max())
+        for output in load("smollm2-135m").outputs(trace.text, None, [Change(), Change(frozenset({(13, 6)}))])
+    )
+    plain, changed = plain / plain.sum(), changed / changed.sum()
+    blocks = shown(scene, Runs(trace))
+    told = prose(blocks)
+    assert f"the prediction moves by {np.abs(plain - changed).sum() / 2:.4f}" in told
+    assert f"({plain.max():.2f})" in told
+    assert f"has a probability of {changed[plain.argmax()]:.2f}" in told
+    # Only the heads of its layer are tried.
+    assert set(table(blocks, "heads_table")["layer"]) == {"14"}
+    assert "would take too long" in told
+
+
+def test_every_knob_and_model_has_something_to_show(scene):
+    runs = Runs(scene.trace)
+    for off in ("zero", "mean", "even"):
+        for only in ("one", "rest"):
+            blocks = shown(scene, runs, off=off, only=only)
+            assert figure(blocks, "worth")
+            moved = [float(each) for each in list(table(blocks, "heads_table").values())[4]]
+            assert moved == sorted(moved, reverse=True)
+            assert not [block for block in blocks if isinstance(block, Notice)]
+    # The heads of the same model are the same, whatever the layer.
+    assert {len(changes) for changes in runs.asked} <= {scene.info.n_heads, scene.info.n_layers * scene.info.n_heads}
+
+
+# --------------------------------------------------------------------------------------- weights and lengths
+
+
+def test_lengths_are_those_of_the_vectors_that_are_added_up():
+    scene = scene_of("minilm-l6", layer=2, head=8, word=4)
+    parts, layer = scene.attention.projections, scene.attention
+    added = scene.steps.weights[:, :, None] * (layer.values[8] @ parts.W_O[8 * 32 : 9 * 32])
+    lengths = np.sqrt((added.astype(np.float64) ** 2).sum(axis=-1))
+    shares = lengths / lengths.sum(axis=-1, keepdims=True)
+    blocks = shown(scene, None, experiment="lengths")
+    np.testing.assert_allclose(figure(blocks, "length_shares").values, shares, atol=1e-5)
+    np.testing.assert_array_equal(figure(blocks, "own_weights").values, scene.steps.weights)
+    told = prose(blocks)
+    specials = [0, len(scene.tokens) - 1]
+    assert f"get {scene.steps.weights[:, specials].sum(axis=1).mean():.2f} of all weight" in told
+    assert f"and {shares[:, specials].sum(axis=1).mean():.2f} of the lengths" in told
+    rho = np.corrcoef(pd.Series(scene.steps.weights.ravel()).rank(), pd.Series(lengths.ravel()).rank())[0, 1]
+    assert f"of weights and lengths is {rho:.2f}" in told
+    rows = table(blocks, "lengths_table")
+    np.testing.assert_allclose(np.array(rows["‖α f(x)‖"], float), lengths.ravel(), rtol=1e-4, atol=1e-6)
+
+
+# --------------------------------------------------------------------------------------- words blotted out
+
+
+def test_blotting_out_is_compared_with_weights_and_rollout():
+    scene = scene_of("minilm-l6", word=3)
+    others = [position for position in range(len(scene.tokens)) if position != 3]
+    changes = [Change(), *(Change(without=position) for position in others)]
+    plain, *changed = (np.array(output.vectors[3]) for output in load("minilm-l6").outputs(SENTENCE, None, changes))
+    moved = np.array([np.linalg.norm(each - plain) / np.linalg.norm(plain) for each in changed])
+    blocks = shown(scene, Runs(scene.trace), experiment="words")
+    np.testing.assert_allclose(figure(blocks, "occluded").series[0].values, moved, atol=1e-5)
+    means = np.stack([layer.steps().weights.mean(axis=0) for layer in scene.trace.layers]).astype(np.float64)
+
+    def rho(row):
+        return np.corrcoef(pd.Series(row[others]).rank(), pd.Series(moved).rank())[0, 1]
+
+    raw, rolled = figure(blocks, "ranks").series
+    np.testing.assert_allclose(raw.values, [rho(layer[3]) for layer in means], atol=1e-6)
+    np.testing.assert_allclose(rolled.values, [rho(layer[3]) for layer in rollout(means)], atol=1e-6)
+    assert f"and {raw.values[-1]:.2f} for those of the last".replace("-", "−") in prose(blocks)
+    assert list(table(blocks, "words_table"))[-1] == "flow"
+
+
+def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
+    scene = scene_of("smollm2-135m", word=2)
+    blocks = shown(scene, Runs(scene.trace), experiment="words")
+    assert table(blocks, "words_table")["blotted out"] == list(scene.names[:2])
+    assert "fewer than three other tokens" in " ".join(each.sentence for each in blocks if isinstance(each, Notice))
+    first = scene_of("smollm2-135m", word=0)
+    (notice,) = [each for each in shown(first, Runs(first.trace), experiment="words") if isinstance(each, Notice)]
+    assert "choose another" in notice.sentence
+
+
+def test_of_many_tokens_the_flow_is_left_out():
+    trace = load("minilm-l6").trace("word " * 24)
+    scene = Scene(trace, 0, 0, 3)
+    assert 6 * len(trace.tokens) ** 3 > MOST_FLOW
+    rows = table(shown(scene, Runs(trace), experiment="words"), "words_table")
+    assert "rollout" in rows
+    assert "flow" not in rows
+
+
+# --------------------------------------------------------------------------------------- weights shuffled
+
+
+def test_shuffles_are_drawn_one_by_one_with_their_medians(scene):
+    runs = Runs(scene.trace)
+    blocks = shown(scene, runs, experiment="shuffled")
+    rows = table(blocks, "shuffles_table")
+    median, once = figure(blocks, "shuffles").series
+    n = once.values.size // 3
+    for index, name in enumerate(("this head", "this layer", "all layers")):
+        numbers = np.array(rows[name], float)
+        np.testing.assert_allclose(once.values[n * index : n * (index + 1)], numbers[:-1], rtol=1e-5)
+        assert median.values[index] == pytest.approx(np.median(numbers[:-1]), rel=1e-5)
+    asked = next(changes for changes in runs.asked if changes[0].how == "shuffled")
+    assert {change.heads for change in asked[:n]} == {frozenset({(scene.layer, scene.head)})}
+    assert len({change.seed for change in asked[:n]}) == n
+
+
+# --------------------------------------------------------------------------------------- what cannot be shown
+
+
+def test_what_takes_too_long_is_not_run_and_is_told_so():
+    trace = load("smollm2-135m").trace("word " * 120)
+    scene, runs = Scene(trace, 0, 0, 100), Runs(trace)
+    assert LAB.measured_guess(scene, runs) is None
+    for experiment in ("heads", "words", "shuffled"):
+        (notice,) = [each for each in shown(scene, runs, experiment=experiment) if isinstance(each, Notice)]
+        assert "shorten the text" in notice.sentence
+    assert runs.asked == []
+
+
+def test_a_model_that_is_gone_is_told_of(scene):
+    class Gone(Runs):
+        def effects(self, changes):
+            return None
+
+    assert LAB.measured_guess(scene, Gone(scene.trace)) is None
+    for experiment in ("heads", "words", "shuffled"):
+        for runs in (None, Gone(scene.trace)):
+            (notice,) = [each for each in shown(scene, runs, experiment=experiment) if isinstance(each, Notice)]
+            assert "load the page anew" in notice.sentence
+
+
+def test_where_one_text_looks_at_another_the_encoder_is_to_be_chosen():
+    whole = load("translator-fr-en").trace("le chat noir dort")
+    for part in (whole.decoder, whole.cross):
+        scene = Scene(part, 0, 0, 1)
+        assert LAB.measured_guess(scene, Runs(whole)) is None
+        (notice,) = shown(scene, Runs(whole))
+        assert "choose the encoder" in notice.sentence
