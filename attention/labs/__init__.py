@@ -5,7 +5,7 @@ A lab declares what can be set and returns blocks; what it computes lives in a m
 
 from __future__ import annotations
 
-from attention.labs import cost, explain, masks, one_or_many, positions, train_one, vector_moves, why_divide
+from attention.labs import cost, explain, masks, one_or_many, positions, train_one, vector_moves, whole, why_divide
 from attention.labs.base import Lab
 
 __all__ = ["LABS", "Lab"]
@@ -19,4 +19,5 @@ LABS: tuple[Lab, ...] = (
     cost.LAB,
     train_one.LAB,
     explain.LAB,
+    whole.LAB,
 )

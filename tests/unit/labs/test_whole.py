@@ -1,0 +1,145 @@
+"""The whole Transformer: every length against the model's own vectors, and the page of NumPy against the model."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+from attention.blocks import Code, Notice, Picture, Prose, Table, walk
+from attention.labs.whole import LAB, MOST_TOKENS, SHOWN
+from attention.lesson.scene import Scene
+from attention.one_page import is_written, run
+from attention.pages import OF_LABS
+from attention.view import View
+from tests.loaded import load
+
+SENTENCE = "Four grey geese cross the cold river"
+TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
+
+
+class Runs:
+    def __init__(self, trace):
+        self.trace = trace
+
+    def unmasked(self):
+        return None
+
+    def effects(self, changes):
+        return None
+
+    def passed(self):
+        model = load(self.trace.info.model_id)
+        insides, found = model.insides(), model.next_token(self.trace)
+        if insides is None or not is_written(insides):
+            return None
+        return run(insides, self.trace) if found is None else run(insides, self.trace, found.logits[-1], found.labels)
+
+
+@cache
+def trace_of(model_id):
+    model = load(model_id)
+    return model.trace(TEXTS.get(model_id, SENTENCE) or model.info.reading.first)
+
+
+def scene_of(model_id, layer=0, word=3):
+    return Scene(trace_of(model_id), layer, 0, word)
+
+
+def shown(scene, what="block"):
+    view = View(page=OF_LABS[LAB]).having(SHOWN, what)
+    return walk(LAB.content(view, scene, Runs(scene.trace)))
+
+
+def prose(blocks):
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def figure(blocks, key):
+    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
+
+
+def table(blocks, key):
+    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+
+
+@pytest.fixture(params=["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"])
+def scene(request):
+    return scene_of(request.param)
+
+
+def test_lengths_are_those_of_the_vectors_that_the_model_had(scene):
+    rows = table(shown(scene), "lengths_table")
+    states, added = scene.trace.hidden_states, scene.change
+    lengths = {name: np.array(column, float) for name, column in rows.items() if name != "token"}
+    np.testing.assert_allclose(lengths["in"], np.linalg.norm(states[0], axis=-1), rtol=1e-4)
+    np.testing.assert_allclose(lengths["attention"], np.linalg.norm(added, axis=-1), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(lengths["sum"], np.linalg.norm(states[0] + added, axis=-1), rtol=1e-3)
+    np.testing.assert_allclose(lengths["out"], np.linalg.norm(states[1], axis=-1), rtol=1e-3)
+    bars = figure(shown(scene), "lengths").series[0]
+    np.testing.assert_allclose(bars.values, [column[3] for column in lengths.values()])
+
+
+def test_the_longer_of_the_two_is_the_right_answer(scene):
+    guess = LAB.guess(scene)
+    rows = table(shown(scene), "lengths_table")
+    if "feed-forward" not in rows:
+        assert guess.right == {2}
+        return
+    added, fed = (float(rows[name][3]) for name in ("attention", "feed-forward"))
+    assert guess.right == {int(fed > added)}
+
+
+@pytest.mark.parametrize("model_id", ["minilm-l6", "smollm2-135m"])
+def test_neurons_are_sorted_by_their_strength(model_id):
+    scene = scene_of(model_id, layer=2)
+    blocks = shown(scene)
+    rows = table(blocks, "neurons_table")
+    values = np.array(rows["value"], float)
+    assert len(values) == 1536
+    assert (np.diff(np.abs(values)) <= 0).all()
+    few = next(n for n in range(1, 1537) if np.abs(values[:n]).sum() >= np.abs(values).sum() / 2)
+    told = prose(blocks)
+    assert f"number {rows['neuron'][0]} is the strongest" in told
+    # A sum in another order may put the half one further.
+    assert any(f"It takes {n} neurons" in told for n in (few - 1, few, few + 1))
+
+
+def test_all_blocks_are_drawn_with_what_comes_next():
+    scene = scene_of("smollm2-135m")
+    blocks = shown(scene, "blocks")
+    attention, fed = figure(blocks, "by_block").series
+    lengths = scene.trace.layers[17].lengths
+    assert fed.values[17] == pytest.approx(float(lengths.fed[3]), rel=1e-5)
+    added = Scene(scene.trace, 17, 0, 3).change[3]
+    assert attention.values[17] == pytest.approx(float(np.linalg.norm(added)), rel=1e-4)
+    answer = load("smollm2-135m").next_token(scene.trace)
+    assert answer.labels[int(answer.logits[-1].argmax())] in prose(blocks)
+
+
+def test_two_models_are_there_on_one_page(scene):
+    blocks = shown(scene, "code")
+    code = [block for block in blocks if isinstance(block, Code)]
+    if scene.info.model_id not in ("minilm-l6", "smollm2-135m"):
+        assert code == []
+        assert "choose one of these models" in prose(blocks)
+        return
+    assert "import numpy as np" in code[0].source
+    differences = re.findall(r"at most (\d\.\de[-+]\d\d)", prose(blocks))
+    assert len(differences) == 2
+    assert max(map(float, differences)) < 1e-4
+
+
+def test_a_long_text_is_not_run_on_one_page():
+    trace = load("minilm-l6").trace("word " * MOST_TOKENS)
+    scene = Scene(trace, 0, 0, 3)
+    assert "or a shorter text" in prose(shown(scene, "code"))
+    assert figure(shown(scene), "lengths")
+
+
+def test_the_parts_of_a_decoder_with_an_encoder_are_not_shown():
+    whole = load("translator-fr-en").trace("le chat noir dort")
+    for part in (whole.decoder, whole.cross):
+        (notice,) = shown(Scene(part, 0, 0, 1))
+        assert isinstance(notice, Notice)
+        assert LAB.guess(Scene(part, 0, 0, 1)) is None
