@@ -23,6 +23,7 @@ SECTIONS = (
     "Memory",
     "Bytes",
     "All heads",
+    "Training",
 )
 
 

@@ -28,7 +28,6 @@ def test_why_divide_is_guessed_first_and_then_shown(tab):
     expect(tab.page.get_by_role("heading", name="Random queries and keys")).to_be_visible()
 
 
-@pytest.mark.quick
 def test_the_slider_of_the_width_goes_by_keys_and_is_in_the_link(tab, new_tab):
     show(tab.go("why_divide", model="toy", text=SENTENCE))
     slider = tab.page.get_by_role("slider", name="Numbers in a query, d")
@@ -63,6 +62,137 @@ def test_the_weights_of_the_head_follow_the_knobs(tab, models):
     # A press on a row of either matrix chooses its word.
     tab.page.locator(".st-key-chosen_weights rect[data-row='4'][data-column='0']").click(force=True)
     tab.expect_chosen("Word", "4 the")
+
+
+@pytest.mark.quick
+def test_a_mask_is_painted_by_mouse_and_keyboard_and_is_in_the_link(tab, new_tab):
+    show(tab.go("masks", model="toy", text="Two small birds sing", rule="none"))
+    cell = tab.page.locator(".st-key-mask rect[data-row='1'][data-column='2'] + text")
+    weight = tab.page.locator(".st-key-masked_weights rect[data-row='1'][data-column='2'] + text")
+    tab.page.locator(".st-key-mask rect[data-row='1'][data-column='2']").click(force=True)
+    expect(cell).to_have_text("−∞")
+    expect(weight).to_have_text("0")
+    expect(tab.alternatives("Mask").get_by_role("radio", name="painted")).to_be_checked()
+    expect(tab.page).to_have_url(re.compile("rule=painted&hidden=0.4"))
+    # On from there with the keyboard: the cell to the right, which is hidden, too, and shown again.
+    picture = tab.page.locator(".st-key-mask .picture")
+    picture.press("ArrowRight")
+    picture.press("Enter")
+    expect(tab.page).to_have_url(re.compile("hidden=0.c"))
+    picture.press("Enter")
+    expect(tab.page).to_have_url(re.compile("hidden=0.4"))
+    there = new_tab()
+    there.page.goto(tab.page.url)
+    expect(there.page.locator(".st-key-mask rect[data-row='1'][data-column='2'] + text")).to_have_text("−∞")
+
+
+def moved_without(model, text, heads, instead):
+    """How far the toy's vector of a text moves where heads hand on something else, worked out from its record."""
+    (layer,) = model.trace(text).layers
+    steps, inputs = layer.steps(), layer.inputs.astype(float)
+    outputs = {True: steps.head_outputs.astype(float)}
+    outputs[False] = outputs[True].copy()
+    for head in heads:
+        outputs[False][head] = instead(steps, head)
+    wide = {is_own: np.concatenate(list(each), axis=1) @ layer.projections.W_O for is_own, each in outputs.items()}
+    one, other = ((inputs + wide[is_own]).mean(axis=0) for is_own in (True, False))
+    return 1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+
+@pytest.mark.quick
+def test_heads_are_switched_off_by_mouse_and_keyboard(tab, models):
+    """Every number is that of the toy, whose layer is run once more here."""
+    show(tab.go("explain", model="toy", text=SENTENCE, head="2"))
+
+    def moves(heads, instead):
+        return f"the vector of the text moves by {moved_without(models['toy'], SENTENCE, heads, instead):.4f}"
+
+    page = tab.page
+    expect(page.get_by_text(moves([1], lambda *_: 0)).first).to_be_visible()
+    tab.pick("It hands on", "even weights")
+    expect(page).to_have_url(re.compile("off=even"))
+    expect(page.get_by_text(moves([1], lambda steps, head: steps.values[head].mean(axis=0))).first).to_be_visible()
+    radio = tab.alternatives("Switch off").get_by_role("radio", name="this head alone")
+    radio.focus()
+    radio.press("ArrowRight")
+    expect(page).to_have_url(re.compile("only=rest"))
+    expect(page.get_by_text(moves([0, 2], lambda steps, head: steps.values[head].mean(axis=0))).first).to_be_visible()
+
+
+def test_the_experiments_are_there_in_turn_and_lead_back(tab):
+    show(tab.go("explain", model="toy", text=SENTENCE))
+    for name, key in (
+        ("weights and lengths", "length_shares"),
+        ("words blotted out", "occluded"),
+        ("weights shuffled", "shuffles"),
+    ):
+        tab.pick("Experiment", name)
+        expect(tab.page.locator(f".st-key-{key}")).to_be_visible()
+    tab.page.go_back()
+    expect(tab.page.locator(".st-key-occluded")).to_be_visible()
+
+
+def test_a_whole_model_stands_on_one_page(tab, models):
+    """From one block to all of them by mouse, and on to the page by keyboard."""
+    show(tab.go("whole", model="minilm-l6", text=SENTENCE, layer="2", word="3"))
+    states = models["minilm-l6"].trace(SENTENCE).hidden_states
+    before, after = (np.linalg.norm(state[3]) for state in (states[1], states[-1]))
+    expect(tab.page.get_by_text(f"comes into block 2 as a vector of length {before:.2f}")).to_be_visible()
+    tab.pick("Show", "all blocks")
+    expect(tab.page.get_by_text(f"leaves the last with {after:.2f}")).to_be_visible()
+    radio = tab.alternatives("Show").get_by_role("radio", name="all blocks")
+    radio.focus()
+    radio.press("ArrowRight")
+    expect(tab.page).to_have_url(re.compile("shown=code"))
+    expect(tab.page.get_by_text("They have just read your text")).to_be_visible()
+    expect(tab.page.get_by_text("def bert(")).to_be_visible()
+
+
+def test_the_width_is_cut_into_other_heads_by_mouse_and_keyboard(tab, models):
+    show(tab.go("one_or_many", model="toy", text=SENTENCE, word="2"))
+    layer = models["toy"].trace(SENTENCE).layers[0]
+
+    def weights(count):
+        queries, keys = (np.concatenate(each, axis=-1).reshape(6, count, -1) for each in (layer.queries, layer.keys))
+        powers = np.exp(np.einsum("hd,khd->hk", queries[2], keys) / (24 / count) ** 0.5)
+        return powers / powers.sum(axis=-1, keepdims=True)
+
+    def expect_cell(row, column, value):
+        cell = tab.page.locator(f".st-key-cut_heads rect[data-row='{row}'][data-column='{column}'] + text")
+        expect(cell).to_have_text(f"{value:.2f}")
+
+    expect_cell(0, 1, weights(1)[0, 1])
+    tab.pick("Number of heads", "4")
+    expect(tab.page).to_have_url(re.compile("cut=4"))
+    expect_cell(3, 1, weights(4)[3, 1])
+    tab.page.keyboard.press("ArrowRight")
+    expect(tab.page).to_have_url(re.compile("cut=8"))
+    expect_cell(7, 1, weights(8)[7, 1])
+    # A press on the row of a word chooses it.
+    tab.page.locator(".st-key-added rect[data-row='4'][data-column='0']").click(force=True)
+    tab.expect_chosen("Word", "4 the")
+
+
+def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
+    show(tab.go("vector_moves", model="toy", text=SENTENCE, word="2"))
+    trace = models["toy"].trace(SENTENCE)
+    length = np.linalg.norm(trace.layers[0].added[2])
+    expect(tab.page.get_by_text(f"adds up to ΔE, of length {length:.2f}")).to_be_visible()
+    picture = tab.page.locator(".st-key-way .picture")
+    readout = tab.page.locator(".st-key-way .readout")
+    # The first arrow is that of the token which sends most.
+    picture.press("Home")
+    layer = trace.layers[0]
+    by_head = layer.projections.W_O.reshape(3, 8, 16)
+    weights = layer.steps().weights[:, 2]
+    sent = np.einsum("hk,hkd,hdm->km", weights, layer.values, by_head)
+    most = np.linalg.norm(sent, axis=1).max()
+    expect(readout).to_have_text(re.compile(f": length {most:.2f}"))
+    tab.page.locator(".st-key-way line.change").hover(force=True)
+    expect(readout).to_have_text(re.compile(r"\d\.\d\d$"))
+    tab.pick("What is sent in", "all layers")
+    expect(tab.page).to_have_url(re.compile("scope=layers"))
+    expect(tab.page.get_by_role("heading", name="All layers of Toy")).to_be_visible()
 
 
 @pytest.mark.parametrize("page", OF_LABS.values(), ids=lambda page: page.address)

@@ -60,8 +60,8 @@ class Module:
         self.constants = {
             target.id: node.value
             for node in self.tree.body
-            if isinstance(node, ast.Assign)
-            for target in node.targets
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
             if isinstance(target, ast.Name)
         }
 
@@ -180,7 +180,11 @@ class Module:
 MODULES = {
     str(path.relative_to(ROOT)): Module(path.read_text("utf-8")) for path in sorted((ROOT / "attention").rglob("*.py"))
 }
-CALLS = {f"{path}:{call.lineno}": (call, scope) for path, module in MODULES.items() for call, scope in module.calls}
+CALLS = {
+    f"{path}:{call.lineno}:{call.col_offset}": (call, scope)
+    for path, module in MODULES.items()
+    for call, scope in module.calls
+}
 
 
 def told(call, scope):
