@@ -7,7 +7,7 @@ run by itself, as a bar does that follows something, interrupts nothing: it asks
 And a press whose answer the browser has drawn by itself (:mod:`attention.ui.leaf`) runs nothing: it travels on with
 every later message, and is taken together with the next one (:mod:`attention.ui.state`).
 
-There is no public way to do this, so this patches two private functions, and calls one, of the pinned version.
+There is no public way to do this, so this patches private functions of the pinned version.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType, _coalesce_widget_states
+from streamlit.runtime.state import SafeSessionState
 
 __all__ = ["run_what_is_needed"]
 
@@ -38,6 +39,7 @@ def run_what_is_needed() -> None:
     """Let a press run the whole page, unless the session is idle: then its part of the page, or nothing."""
     AppSession.request_rerun = _request_what_is_needed  # type: ignore[method-assign]
     AppSession._handle_scriptrunner_event_on_event_loop = _note_the_end  # type: ignore[method-assign]
+    SafeSessionState.on_script_will_rerun = _take_what_was_said  # type: ignore[method-assign]
 
 
 def _request_what_is_needed(self: AppSession, client_state: ClientState | None) -> None:
@@ -60,6 +62,15 @@ def _note_the_end(self: AppSession, sender: Any, event: ScriptRunnerEvent, *argu
     _handle(self, sender, event, *arguments, **others)
     if is_current and event in _ENDS:
         vars(self)[_ASKED] = False
+
+
+def _take_what_was_said(self: SafeSessionState, *said: Any, **others: Any) -> None:
+    """Take what a message says though its run is to stop: Streamlit stops it before, and a press would be lost.
+
+    A run that waits for its turn (:mod:`attention.ui.gate`) has its message, and has not taken it.
+    """
+    with self._lock:
+        self._state.on_script_will_rerun(*said, **others)
 
 
 def _take_over(session: AppSession, client_state: ClientState) -> None:

@@ -38,7 +38,7 @@ class Tab:
         self.url = url
         self.errors: list[str] = []
         self.requests: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("websocket", lambda socket: self.requests.append(socket.url))
         page.on("console", self._hear)
