@@ -33,6 +33,8 @@ const MAX_NAME = 12; // letters of a name at a bar; the whole one is in the read
 const SIZE = 12; // of letters
 const GAP = 12; // between two numbers of an axis, at least
 const POINT = 3.5;
+// How names that do not fit beside one another are written, and how far they reach then, as shares of their width.
+const SLANT = { degrees: 40, across: 0.77, down: 0.64 };
 const MAX_BAR = 56; // a bar is at most so thick
 const BEYOND = 1.5; // a factor
 const REACH = 24; // so near to a point one points at it
@@ -74,11 +76,13 @@ function take(state, data) {
   state.series = data.series.map((each) => {
     const values = decodeNumbers(each.values);
     const places = each.places === null ? values.map((_, index) => index) : decodeNumbers(each.places);
-    return { ...each, places, values, labels: namesOf(each.labels) };
+    // On an axis of factors, nothing has no place.
+    const shown = [...values.keys()].filter((index) => !data.isLog || values[index] > 0);
+    return { ...each, places, values, shown, labels: namesOf(each.labels) };
   });
   // The marks in the order in which the arrow keys lead to them.
   state.marks = state.series
-    .flatMap((each) => Array.from(each.values, (value, index) => ({ series: each, index, value, place: each.places[index] })))
+    .flatMap((each) => each.shown.map((index) => ({ series: each, index, value: each.values[index], place: each.places[index] })))
     .sort((one, other) => one.place - other.place);
   state.at = null;
 }
@@ -116,14 +120,18 @@ function layOut(state, width) {
   const places = placesOf(state);
   const widths = (ticks) => Math.max(0, ...ticks.map(({ text }) => textWidth(state, text)));
   const names = placeTicks(data, places, width, widths([{ text: String(places.count) }]));
-  const beside = 8 + (isRows ? widths(names) : widths(values.map((value) => ({ text: written(value, values, data.isLog) }))));
   // Half of the last number lies beyond.
-  const beyond = data.kind === "points" && data.names === null ? Math.max(6, widths(names) / 2) : 6;
-  const room = width - beside - (isRows ? 12 : beyond);
+  const beyond = isRows ? 12 : data.kind === "points" && data.names === null ? Math.max(6, widths(names) / 2) : 6;
+  const across = 8 + (isRows ? widths(names) : widths(values.map((value) => ({ text: written(value, values, data.isLog) }))));
+  const slotFrom = (left) => (isRows ? ROW : (width - left - beyond) / places.count);
+  const isSlanted = !isRows && data.names !== null && widths(names) > slotFrom(across) - 4;
+  // A name that is slanted ends under its place, and begins further left.
+  const begins = ({ place, text }) => SLANT.across * textWidth(state, text) + SLANT.down * SIZE - (place - places.low) * slotFrom(across);
+  const beside = isSlanted ? Math.max(across, ...names.map(begins)) : across;
+  const room = width - beside - beyond;
   const length = isRows ? ROW * places.count : HEIGHTS[data.kind];
-  const slot = isRows ? ROW : room / places.count;
-  const isSlanted = !isRows && data.names !== null && widths(names) > slot - 4;
-  const below = (isSlanted ? widths(names) * 0.64 : 0) + SIZE + 12 + (data.placeAxis ? SIZE + 4 : 0);
+  const slot = slotFrom(beside);
+  const below = (isSlanted ? widths(names) * SLANT.down : 0) + SIZE + 12 + (data.placeAxis ? SIZE + 4 : 0);
   const top = 8;
   const alongPlaces = (place) =>
     isRows ? top + (place - places.low) * (length / places.span) : beside + (place - places.low) * (room / places.span);
@@ -136,9 +144,9 @@ function layOut(state, width) {
 }
 
 /** The ends of the axis of the values: from 0, and a little beyond the largest; of factors, a little beyond both. */
-function extent({ given: data, series }) {
+function extent({ given: data, marks }) {
   if (data.limits) return data.limits;
-  const all = series.flatMap((each) => Array.from(each.values)).filter(Number.isFinite);
+  const all = marks.map(({ value }) => value).filter(Number.isFinite);
   if (data.isLog) return [Math.min(...all) / BEYOND, Math.max(...all) * BEYOND];
   const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
   if (low === high) return [0, 1];
@@ -255,7 +263,7 @@ function nameAt({ isRows, beside, top, length }, at, text, isSlanted) {
   if (isRows) return svg("text", { x: beside - 6, y: at + 4, "text-anchor": "end", class: "name" }, text);
   const y = top + length + SIZE + 4;
   const place = isSlanted
-    ? { transform: `translate(${at + 4} ${y - 4}) rotate(-40)`, "text-anchor": "end" }
+    ? { transform: `translate(${at + 4} ${y - 4}) rotate(${-SLANT.degrees})`, "text-anchor": "end" }
     : { x: at, y, "text-anchor": "middle" };
   return svg("text", { ...place, class: "name" }, text);
 }
@@ -264,12 +272,12 @@ function drawSeries(state, each) {
   const isOver = state.given.kind !== "points" && each !== state.series[0];
   const group = svg("g", { class: `marks ${state.given.kind}${isOver ? " over" : ""}` });
   if (each.isLine) group.append(lineThrough(state, each));
-  each.values.forEach((value, index) => group.append(markOf(state, each, index, value)));
+  group.append(...each.shown.map((index) => markOf(state, each, index, each.values[index])));
   return group;
 }
 
 function lineThrough({ layout }, each) {
-  const points = Array.from(each.values, (value, index) => [layout.alongPlaces(each.places[index]), layout.alongValues(value)]);
+  const points = each.shown.map((index) => [layout.alongPlaces(each.places[index]), layout.alongValues(each.values[index])]);
   return svg("polyline", { points: points.map((point) => point.join()).join(" "), class: `line ${each.ink}` });
 }
 

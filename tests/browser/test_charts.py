@@ -1,92 +1,45 @@
-"""Charts show the user's words as they were typed, and say of each bar what it is, by mouse and by keyboard."""
+"""Charts, each alone in a page file: all that can be drawn is drawn, and its names are whole."""
 
-import re
-
+import numpy as np
 import pytest
-from playwright.sync_api import expect
 
-from attention.lesson.opening import first_place
-from attention.lesson.steps import keys
-from tests.sweep import sweep
-
-# What other charts would take for markup, an entity and a formula.
-TYPED = '"Tom" & <b>Jerry</b> &amp; $x$'
-MODELS = ["toy", "minilm-l6", "smollm2-135m"]
-# The steps whose opened cell has a bar for each token.
-BY_TOKEN = ("mask", "softmax", "sum")
+from attention.blocks import Picture
+from attention.figures.chart import Chart, Series
+from attention.page_file import page
 
 
-@pytest.fixture(scope="module")
-def tab(new_shared_tab):
-    """One tab for all tests of this file."""
-    return new_shared_tab()
+@pytest.fixture
+def draw(new_tab):
+    """Draw a chart in a page so wide, and return its picture."""
+
+    def draw(chart, width=390):
+        tab = new_tab(viewport={"width": width, "height": 800})
+        tab.page.set_content(page("A chart", "", (Picture("chart", chart),)))
+        return tab.page.locator(".chart .picture")
+
+    return draw
 
 
-def chart_of(tab, key="main_parts"):
-    return tab.page.locator(f".st-key-{key} .chart")
+def series(values, labels, **more):
+    places, numbers = np.arange(len(labels), dtype=np.float32), np.array(values, dtype=np.float32)
+    return Series("", "query", places, numbers, labels, **more)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("step", sweep(keys(), quick=("softmax", "heads")))
-def test_every_chart_of_a_step_names_tokens_as_they_are(tab, models, model, step):
-    tab.go(model=model, text=TYPED, step=step)
-    if step == "tokens":
-        expect(chart_of(tab)).to_have_count(0)
-        return
-    expect(chart_of(tab).locator("svg")).to_be_visible()
-    shown = tab.page.locator(".chart svg text").all_text_contents()
-    tokens = [f"{token.position} {token.text}" for token in models[model].trace(TYPED).tokens]
-    assert (set(tokens) <= set(shown)) == (step in BY_TOKEN)
-    if model == "smollm2-135m" and step == "heads":
-        found = models[model].next_token(models[model].trace(TYPED))
-        likeliest = [found.labels[index] for index in (-found.logits[-1]).argsort()[:10]]
-        assert set(likeliest) <= set(shown)
+def test_nothing_has_no_place_on_an_axis_of_factors(draw):
+    names = ("one", "two", "three")
+    chart = Chart("points", "Memory", "Memory", (series([0, 20, 300], names, is_line=True),), names=names, is_log=True)
+    picture = draw(chart)
+    heights = [float(mark.get_attribute("cy")) for mark in picture.locator(".mark").all()]
+    assert len(heights) == 2
+    assert heights[0] > heights[1]
+    assert len(picture.locator(".line").get_attribute("points").split()) == 2
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_every_bar_is_as_long_as_its_weight_and_says_it(tab, models, model):
-    tab.go(model=model, text=TYPED, step="softmax", word="5")
-    trace = models[model].trace(TYPED)
-    layer, head = first_place(trace.info, TYPED)
-    weights = trace.layers[layer].head(head).weights[5]
-    chart = chart_of(tab)
-    bars = chart.locator(".mark")
-    expect(bars).to_have_count(len(trace.tokens))
-    lengths = [float(bar.get_attribute("height")) for bar in bars.all()]
-    for length, weight in zip(lengths, weights, strict=True):
-        assert length == pytest.approx(max(lengths) * weight / weights.max(), abs=0.01)
-    chart.evaluate("chart => chart.scrollIntoView({ block: 'center' })")
-    box = chart.locator("svg").bounding_box()
-    for place, token in enumerate(trace.tokens):
-        # However low a bar is, what is above it counts.
-        bar = bars.nth(place).bounding_box()
-        tab.page.mouse.move(bar["x"] + bar["width"] / 2, box["y"] + 20)
-        said = f"{place} {token.text}: {weights[place]:.4f}"
-        expect(chart.locator(".readout")).to_have_text(said)
-
-
-def test_the_arrow_keys_lead_from_bar_to_bar_and_not_to_another_step(tab):
-    tab.go(model="toy", text="A dog sleeps", step="softmax")
-    chart = chart_of(tab)
-    chart.locator(".picture").focus()
-    for key, said in (
-        ("ArrowRight", "0 a: "),
-        ("ArrowRight", "1 dog: "),
-        ("End", "2 sleeps: "),
-        ("ArrowLeft", "1 dog: "),
-    ):
-        tab.page.keyboard.press(key)
-        expect(chart.locator(".readout")).to_contain_text(said)
-    tab.expect_query(model="toy", text="A dog sleeps", step="softmax")
-
-
-def test_before_and_after_scaling_are_told_together(tab):
-    tab.go(model="minilm-l6", text="A dog sleeps", step="scale")
-    chart = chart_of(tab, "main_spread")
-    chart.locator(".picture").focus()
-    tab.page.keyboard.press("Home")
-    pattern = re.compile(r"^scores about −?\d+\.\d\d: before \d+, after \d+$")
-    expect(chart.locator(".readout")).to_have_text(pattern)
-    expect(chart.locator(".legend span")).to_have_text(["before", "after"])
-    assert chart.locator(".mark").count() == 60
+def test_slanted_names_are_whole(draw):
+    names = tuple(f"dimension {n}" for n in range(12))
+    picture = draw(Chart("columns", "Parts", "Parts", (series(range(1, 13), names),), names=names))
+    frame = picture.locator("svg").bounding_box()
+    boxes = [name.bounding_box() for name in picture.locator(".name").all()]
+    assert len(boxes) == 12
+    assert all(box["x"] >= frame["x"] - 0.5 for box in boxes)
+    assert all(box["y"] + box["height"] <= frame["y"] + frame["height"] + 0.5 for box in boxes)
