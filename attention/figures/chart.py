@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -40,8 +40,9 @@ __all__ = [
 Kind = Literal["columns", "rows", "points"]
 # "signed" colours each number by its sign.
 Ink = Literal["signed", "weight", "value", "plain", "inactive"]
-# A line of a chart by layer: its name, its colour, and a number for each layer.
-Line = tuple[str, Ink, Float[Array, " L"]]
+# A line of numbers: its name, its colour, and the numbers.
+Line = tuple[str, Ink, Float[Array, " N"]]
+T = TypeVar("T")
 
 # The most bars that have room for their names.
 MAX_NAMED = 24
@@ -149,6 +150,31 @@ class Chart:
         }
 
 
+def _bars(lines: Sequence[Line], labels: Sequence[str]) -> tuple[Series, ...]:
+    """Return bars at the places 0, 1, 2, …, several of them at each if there are several lines of numbers."""
+    return tuple(Series(name, ink, np.arange(len(labels)), values, tuple(labels)) for name, ink, values in lines)
+
+
+def _lines(
+    lines: Sequence[Line],
+    places: Sequence[T],
+    label: Callable[[str, T], str],
+    *,
+    current: int | None = None,
+    is_even: bool = False,
+) -> tuple[Series, ...]:
+    """Return lines through points at their places (or, if even, at 0, 1, 2, …); a label says which line."""
+    numbers = np.arange(len(places)) if is_even else np.asarray(places)
+    return tuple(
+        Series(name, ink, numbers, values, tuple(label(name, place) for place in places), is_line=True, current=current)
+        for name, ink, values in lines
+    )
+
+
+def _of_layer(name: str, layer: object) -> str:
+    return message("layer {layer}, {name}", layer=str(layer), name=name)
+
+
 def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *, are_weights: bool = False) -> Chart:
     """Return one bar for each part, red above zero and teal below; weights have a colour of their own."""
     ink: Ink = "weight" if are_weights else "signed"
@@ -156,7 +182,7 @@ def parts_chart(labels: Sequence[str], parts: Float[Array, " N"], title: str, *,
         kind="columns",
         title=title,
         alt=message("Bars: {title}. The table below has the same numbers.", title=title),
-        series=(Series("", ink, np.arange(len(parts)), np.asarray(parts), tuple(labels)),),
+        series=_bars([("", ink, parts)], labels),
         names=tuple(labels) if len(parts) <= MAX_NAMED else None,
     )
 
@@ -167,7 +193,7 @@ def lengths_chart(labels: Sequence[str], lengths: Sequence[float] | Array, title
         kind="rows",
         title=title,
         alt=message("Bars: {title}. The words beside them have the same numbers.", title=title),
-        series=(Series("", "inactive", np.arange(len(labels)), np.asarray(lengths), tuple(labels)),),
+        series=_bars([("", "inactive", np.asarray(lengths))], labels),
         names=tuple(labels),
         decimals=decimals,
     )
@@ -182,7 +208,7 @@ def candidates_chart(labels: Sequence[str], probabilities: Sequence[float]) -> C
             "The {n_labels} likeliest next tokens and their probabilities; the buttons have the same numbers.",
             n_labels=len(labels),
         ),
-        series=(Series("", "weight", np.arange(len(labels)), np.asarray(probabilities), tuple(labels)),),
+        series=_bars([("", "weight", np.asarray(probabilities))], labels),
         names=tuple(labels),
         limits=(0.0, 1.0),
     )
@@ -190,16 +216,8 @@ def candidates_chart(labels: Sequence[str], probabilities: Sequence[float]) -> C
 
 def portions_chart(labels: Sequence[str], portions: Float[Array, " N"], title: str, alt: str, axis: str) -> Chart:
     """Return one bar for each portion of weight, from 0 to 1, so that charts can be compared."""
-    return Chart(
-        kind="columns",
-        title=title,
-        alt=alt,
-        series=(Series("", "weight", np.arange(len(portions)), portions, tuple(labels)),),
-        names=tuple(labels) if len(portions) <= MAX_NAMED else None,
-        place_axis=axis,
-        limits=(0.0, 1.0),
-        decimals=3,
-    )
+    parts = parts_chart(labels, portions, title, are_weights=True)
+    return replace(parts, alt=alt, place_axis=axis, limits=(0.0, 1.0), decimals=3)
 
 
 def spread_chart(
@@ -246,20 +264,8 @@ def shares_chart(
 
     Other shares than these have other ``names``.
     """
-    inks: tuple[tuple[str, Ink, Float[Array, " K"]], ...] = (
-        (names[0], "inactive", before),
-        (names[1], "weight", after),
-    )
-    return Chart(
-        kind="columns",
-        title=title,
-        alt=alt,
-        series=tuple(Series(name, ink, np.arange(len(labels)), row, tuple(labels)) for name, ink, row in inks),
-        names=tuple(labels),
-        value_axis=message("weight"),
-        limits=(0.0, 1.0),
-        decimals=3,
-    )
+    both = compared_chart(labels, (names[0], before), (names[1], after), title, alt)
+    return replace(both, names=tuple(labels), value_axis=message("weight"), limits=(0.0, 1.0))
 
 
 def compared_chart(
@@ -270,15 +276,11 @@ def compared_chart(
     alt: str,
 ) -> Chart:
     """Return two bars for each of several things; what they stand for comes with their numbers."""
-    inks: tuple[Ink, Ink] = ("inactive", "weight")
     return Chart(
         kind="columns",
         title=title,
         alt=alt,
-        series=tuple(
-            Series(name, ink, np.arange(len(labels)), values, tuple(labels))
-            for (name, values), ink in zip((before, after), inks, strict=True)
-        ),
+        series=_bars([(before[0], "inactive", before[1]), (after[0], "weight", after[1])], labels),
         names=tuple(labels) if len(labels) <= MAX_NAMED else None,
         decimals=3,
     )
@@ -295,22 +297,16 @@ def lines_chart(
 ) -> Chart:
     """Return one or two lines through points at the places from 0; the point at ``current`` is emphasised."""
     inks: tuple[Ink, ...] = ("weight", "inactive")
-    prefixes = [f"{name}, {axis}" if len(lines) > 1 else axis for name, _ in lines]
+    with_names = len(lines) > 1
     return Chart(
         kind="points",
         title=title,
         alt=alt,
-        series=tuple(
-            Series(
-                name,
-                ink,
-                np.arange(len(values)),
-                values,
-                tuple(f"{prefix} {place}" for place in range(len(values))),
-                is_line=True,
-                current=current,
-            )
-            for (name, values), prefix, ink in zip(lines, prefixes, inks, strict=False)
+        series=_lines(
+            [(name, ink, values) for (name, values), ink in zip(lines, inks, strict=False)],
+            range(len(lines[0][1])),
+            lambda name, place: f"{name}, {axis} {place}" if with_names else f"{axis} {place}",
+            current=current,
         ),
         place_axis=axis,
         limits=limits,
@@ -333,27 +329,12 @@ def growth_chart(
     The sizes are evenly spaced on their axis, so each is the same multiple of the one before; ``current`` is the index
     of the one that is emphasised.
     """
-    labels = tuple(f"{axis} = {size}" for size in sizes)
-    inks: tuple[tuple[str, Ink, Float[Array, " N"]], ...] = (
-        (message("before"), "inactive", before),
-        (message("after"), "weight", after),
-    )
+    lines: tuple[Line, Line] = ((message("before"), "inactive", before), (message("after"), "weight", after))
     return Chart(
         kind="points",
         title=title,
         alt=alt,
-        series=tuple(
-            Series(
-                name,
-                ink,
-                np.arange(len(sizes)),
-                values,
-                tuple(f"{label}, {name}" for label in labels),
-                is_line=True,
-                current=current,
-            )
-            for name, ink, values in inks
-        ),
+        series=_lines(lines, sizes, lambda name, size: f"{axis} = {size}, {name}", current=current, is_even=True),
         names=tuple(map(str, sizes)),
         place_axis=axis,
         decimals=3,
@@ -375,18 +356,7 @@ def layer_lines(
         kind="points",
         title=title,
         alt=alt,
-        series=tuple(
-            Series(
-                name,
-                ink,
-                np.arange(len(layers)),
-                values,
-                tuple(message("layer {layer}, {name}", layer=layer, name=name) for layer in layers),
-                is_line=True,
-                current=current,
-            )
-            for name, ink, values in lines
-        ),
+        series=_lines(lines, layers, _of_layer, current=current, is_even=True),
         names=tuple(layers),
         place_axis=message("layer"),
         limits=limits,
@@ -443,21 +413,13 @@ def by_layer_chart(
 ) -> Chart:
     """Return one or two numbers for each layer, each with its name and a line through them."""
     inks: tuple[Ink, ...] = ("inactive", "weight")
-    numbers = np.arange(1, len(lines[0][1]) + 1)
+    numbers = range(1, len(lines[0][1]) + 1)
     return Chart(
         kind="points",
         title=title,
         alt=alt,
-        series=tuple(
-            Series(
-                name,
-                ink,
-                numbers,
-                values,
-                tuple(message("layer {layer}, {name}", layer=int(number), name=name) for number in numbers),
-                is_line=True,
-            )
-            for (name, values), ink in zip(lines, inks, strict=False)
+        series=_lines(
+            [(name, ink, values) for (name, values), ink in zip(lines, inks, strict=False)], numbers, _of_layer
         ),
         place_axis=message("layer"),
         limits=limits,

@@ -22,7 +22,7 @@ def draw(new_tab):
 
 def series(values, labels, **more):
     places, numbers = np.arange(len(labels), dtype=np.float32), np.array(values, dtype=np.float32)
-    return Series("", "query", places, numbers, labels, **more)
+    return Series("", "plain", places, numbers, labels, **more)
 
 
 def test_nothing_has_no_place_on_an_axis_of_factors(draw):
