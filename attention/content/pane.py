@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from jaxtyping import Float
-from numpy import ndarray as Array
-
 from attention import settings
-from attention.ablation import Change, Effect
 from attention.address import Address
 from attention.blocks import Blocks, Code, Notice, ProofLine, Proven
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
-from attention.jobs import Job, Status
+from attention.labs.base import Runs
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
@@ -23,8 +19,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey
 from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError
-from attention.models.base import Answer, Unmasked
-from attention.one_page import Passed
+from attention.models.base import Answer
 from attention.trace import Trace
 
 __all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
@@ -32,8 +27,8 @@ __all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
 _TITLES = (message("recomputed"), message("as"), message("differs by up to"), message("as a part of the largest"))
 
 
-class Found(Protocol):
-    """What takes time to compute from a run: it is computed once and kept by whoever shows it."""
+class Found(Runs, Protocol):
+    """What takes time to compute from a run: it is computed once and kept by whoever shows it; for labs, and beside."""
 
     def survey(self, look: Look) -> Survey:
         """Return the survey of all heads with this look."""
@@ -47,29 +42,8 @@ class Found(Protocol):
     def forecast(self) -> Forecast | None:
         """Return the prediction of the next token; None if the model does not make one."""
 
-    def unmasked(self) -> Unmasked | None:
-        """Return what a decoder predicts with its causal mask and without it; None if it does not predict."""
-
-    def effects(self, changes: tuple[Change, ...]) -> tuple[Effect, ...] | None:
-        """Return how far each change moves what comes out, after a run without any; None if the model is gone."""
-
-    def passed(self) -> Passed | None:
-        """Return what the model's page of NumPy gives; None if there is none, or the model is gone."""
-
-    def reading(self, text: str) -> Trace | None:
-        """Return what the model does on another text; None if it does not accept that, or is gone."""
-
-    def added(self) -> Float[Array, "Q M"] | None:
-        """Return what the model itself has its layer's heads add to each token's vector; None if that is not known."""
-
     def answer(self) -> Answer | None:
         """Return what a picture was taken for; None if the model does not classify."""
-
-    def prefix_matching(self) -> Float[Array, "L H"]:
-        """Return the prefix-matching score of every head, where a text looks at itself."""
-
-    def job(self, job: Job) -> Status:
-        """Return what is known of something long that this server does when it is asked to."""
 
 
 @dataclass(frozen=True, slots=True)
