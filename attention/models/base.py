@@ -66,6 +66,11 @@ class Unmasked:
     logits: Float[Array, "2 V"]
     labels: tuple[str, ...]
 
+    @property
+    def nbytes(self) -> int:
+        """Return how many bytes the numbers take; the labels are the model's own."""
+        return self.losses.nbytes + self.logits.nbytes
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -99,6 +99,8 @@ MAX_PASSED_BYTES = 24 * 2**20
 MAX_EFFECTS_BYTES, EFFECT_BYTES = 8 * 2**20, 400
 # What one layer of BERT adds: 15 kB for eight words, 786 kB for 512 tokens.
 MAX_ADDED_BYTES = 8 * 2**20
+# A logit for each of SmolLM2's 49,152 tokens, with its mask and without it: 393 kB.
+MAX_UNMASKED_BYTES = 8 * 2**20
 # A model's answer is a few dozen words with their probabilities; the word that is in focus first, one number.
 MAX_SAID, MAX_AT_ONCE = 256, 4
 
@@ -160,7 +162,9 @@ class _Caches:
             MAX_CHANGES_BYTES, lambda scores: scores.nbytes
         )
         self.forecasts = Kept[RunKey, Forecast | None](MAX_SAID, lambda _: 1)
-        self.unmasked = Kept[RunKey, Unmasked | None](MAX_SAID, lambda _: 1)
+        self.unmasked = Kept[RunKey, Unmasked | None](
+            MAX_UNMASKED_BYTES, lambda found: SUMMARY_BYTES + (0 if found is None else found.nbytes)
+        )
         self.effects = Kept[tuple[RunKey, tuple[Change, ...]], tuple[Effect, ...]](MAX_EFFECTS_BYTES, _effects_size)
         self.passed = Kept[RunKey, Passed | None](
             MAX_PASSED_BYTES, lambda passed: 0 if passed is None else passed.nbytes
