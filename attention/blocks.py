@@ -288,12 +288,17 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ProofLine:
-    """The check of the numbers computed here against one model's own: a sentence, and a row for each part checked."""
+    """The check of the numbers computed here against one model's own: a sentence, and a row for each part checked.
+
+    Where the ``parameter`` is set, the rows are seen, too.
+    """
 
     sentence: str
     holds: bool
     rows: tuple[tuple[str, ...], ...]
     html: str
+    parameter: Parameter[bool]
+    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from attention.blocks import (
     Notice,
     Panels,
     Picture,
+    ProofLine,
     Prose,
     Proven,
     Row,
@@ -217,18 +218,21 @@ class _Page:
         return f'<section class="{kind}">\n{self._all(block.blocks)}\n</section>'
 
     def _proven(self, block: Proven) -> str:
-        lines = "".join(
-            f"<details><summary>{'✓' if line.holds else '✗'} {plain(line.sentence)}</summary>"
-            f'<div class="scrolls">{_cells(line.rows)}</div><div class="prose detail">{line.html}</div></details>'
-            for line in block.lines
-        )
-        return f'<div class="proven">{lines}</div>'
+        return f'<div class="proven">{"".join(map(_proof, block.lines))}</div>'
 
     def _work(self, block: Work) -> str:
         return f'<p class="notice quiet"><bdi>{plain(block.told)}</bdi></p>'
 
     def _nothing(self, _: Block) -> str:
         return ""
+
+
+def _proof(line: ProofLine) -> str:
+    is_open, mark = " open" if line.is_open else "", "✓" if line.holds else "✗"
+    return (
+        f"<details{is_open}><summary>{mark} {plain(line.sentence)}</summary>"
+        f'<div class="scrolls">{_cells(line.rows)}</div><div class="prose detail">{line.html}</div></details>'
+    )
 
 
 def _cell(value: object) -> str:

@@ -198,6 +198,10 @@ BESIDE_HEAD: Parameter[int | None] = Parameter(
 )
 BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, otherwise=message("no cell is opened"))
 
+# Whether the proof lies open, link by link.
+PROOF: Parameter[bool] = Parameter("proof", Flag(), False)
+BESIDE_PROOF: Parameter[bool] = Parameter("beside_proof", Flag(), False)
+
 SHARED: tuple[Parameter[Any], ...] = (
     TEXT,
     PAIR,
@@ -214,6 +218,8 @@ SHARED: tuple[Parameter[Any], ...] = (
     BESIDE_LAYER,
     BESIDE_HEAD,
     BESIDE_CELL,
+    PROOF,
+    BESIDE_PROOF,
 )
 
 # ------------------------------------------------------------------------------- Step by step
@@ -252,10 +258,11 @@ class OfPane:
     cell: Parameter[Cell | None]
     panel: Parameter[Panel]
     table: Parameter[bool]
+    proof: Parameter[bool]
 
 
-MAIN = OfPane(LAYER, HEAD, CELL, PANEL, TABLE)
-OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABLE)
+MAIN = OfPane(LAYER, HEAD, CELL, PANEL, TABLE, PROOF)
+OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABLE, BESIDE_PROOF)
 
 # ---------------------------------------------------------------------------------- All heads
 

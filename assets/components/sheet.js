@@ -156,11 +156,17 @@ const KINDS = {
       element.setAttribute("aria-label", block.label);
       return element;
     },
-    // The project's own text, too. A line that is open stays open.
-    draw: (element, block) => {
-      const open = Array.from(element.children, (line) => line.open);
-      element.innerHTML = block.html;
-      Array.from(element.children).forEach((line, index) => (line.open = open[index] ?? false));
+    // The project's own text, too.
+    draw: (element, block, state) => {
+      const part = parts.get(element);
+      const areOpen = Array.from(element.children, (line) => line.open);
+      // Where it stays, the focus does.
+      if (part.html !== block.html) element.innerHTML = part.html = block.html;
+      block.folds.forEach((fold, index) => {
+        const isSame = part.folds?.[index]?.isOpen === fold.isOpen;
+        open(element.children[index], isSame ? areOpen[index] : fold.isOpen, fold.key, state);
+      });
+      part.folds = block.folds;
     },
   },
   formula: { build: () => make("div", "formula"), draw: drawFormula },
@@ -257,9 +263,15 @@ function drawFold(element, block, state) {
   const part = parts.get(element);
   setText(title, block.title);
   // It opens at once; what is in it may be on its way, and nothing but an answer shuts it.
-  if (part.isOpen !== block.isOpen) element.open = part.isOpen = block.isOpen;
-  title.onclick = () => send(state.setStateValue, `${block.key}.open`, !element.open);
+  open(element, part.isOpen === block.isOpen ? element.open : block.isOpen, block.key, state);
+  part.isOpen = block.isOpen;
   arrange(state, inside, block.blocks);
+}
+
+/** Open or shut something under its title, and say so when that is pressed. */
+function open(element, isOpen, key, state) {
+  element.open = isOpen;
+  element.firstChild.onclick = () => send(state.setStateValue, `${key}.open`, !element.open);
 }
 
 function buildSection(block) {

@@ -20,6 +20,7 @@ from attention.lesson.survey import Look, Survey
 from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError
 from attention.models.base import Answer
+from attention.parameters import Values
 from attention.trace import Trace
 
 __all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
@@ -92,13 +93,16 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
     return Notice(message("{told} To mend it, run this and start the app again:", told=told)), Code(remedy, "bash")
 
 
-def proven(panes: Sequence[Pane]) -> Blocks:
+def proven(view: Values, panes: Sequence[Pane]) -> Blocks:
     """Return the proof, with one line for each model that ran."""
-    lines = tuple(proof_line(pane.info.name, pane.proof) for pane in panes if pane.proof is not None)
+    lines = tuple(
+        proof_line(view, pane.info.name, pane.proof, pane.settings) for pane in panes if pane.proof is not None
+    )
     return (Proven(lines),) if lines else ()
 
 
-def proof_line(name: str, proof: Proof) -> ProofLine:
+def proof_line(view: Values, name: str, proof: Proof, place: settings.OfPane = settings.MAIN) -> ProofLine:
     """Return the proof line of one model's run."""
     rows = (_TITLES, *(tuple(row) for row in proof.table()))
-    return ProofLine(proof.sentence(name), proof.holds, rows, tell_proof(name, proof))
+    told = tell_proof(name, proof)
+    return ProofLine(proof.sentence(name), proof.holds, rows, told, place.proof, view[place.proof])

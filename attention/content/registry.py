@@ -78,7 +78,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
 def page_file(view: View, panes: Sequence[Pane]) -> str:
     """Return everything that a page shows as one file, with everything opened that can be, and with the proof."""
     content = CONTENTS[view.page]
-    blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(panes))
+    blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(view, panes))
     return page(_title(view), "\n".join((view.page.title, *map(_place, panes))), blocks)
 
 

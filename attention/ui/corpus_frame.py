@@ -124,7 +124,8 @@ def _row() -> tuple[DeltaGenerator, DeltaGenerator]:
 def finish(name: str, difference: Difference, largest_row_error: float) -> None:
     """Draw the proof for everything that was run."""
     proof = Proof.of_outputs(difference, largest_row_error)
-    drawing.draw((Proven((proof_line(name, proof),)),), state.current())
+    view = state.current()
+    drawing.draw((Proven((proof_line(view, name, proof),)),), view)
     settle()
 
 

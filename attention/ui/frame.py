@@ -159,7 +159,7 @@ def _below(view: View, panes: list[Pane]) -> drawing.Laid:
 
 
 def _proof(view: View, panes: Sequence[Pane]) -> drawing.Laid:
-    return drawing.lay(proven(panes), view, "proof")
+    return drawing.lay(proven(view, panes), view, "proof")
 
 
 def _can_be_turned(view: View, panes: Sequence[Pane], laid: drawing.Laid, look: Mapping[str, bool]) -> None:

@@ -145,7 +145,10 @@ class _Sheet:
         return {"kind": "file", "key": key, "text": label, "file": name, "address": address}
 
     def proven(self, block: Proven) -> dict[str, Any]:
-        return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines)}
+        for line in block.lines:
+            self.acts[f"{line.parameter.name}.open"] = partial(_open, state.setter(line.parameter))
+        folds = [{"key": line.parameter.name, "isOpen": line.is_open} for line in block.lines]
+        return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines), "folds": folds}
 
     def picture(self, block: Picture) -> dict[str, Any]:
         sets, key = tuple(block.sets.items()), block.place or block.key

@@ -42,7 +42,7 @@ from attention.figures.matrix import Matrix
 from attention.jobs import Job
 from attention.page_file import page
 from attention.pages import FRONT
-from attention.settings import CELL, MEAN, SIZES
+from attention.settings import CELL, MEAN, PROOF, SIZES
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATRIX = Matrix(
@@ -86,7 +86,10 @@ EXAMPLES = [
     (Work("w", Job("j", "nowhere"), (), "Go", "Done <today>", 0.5), "Done &lt;today&gt;"),
     (Row(((Shapes("left"),), (Shapes("right"),)), (2, 1)), '<div style="--part: 1"><p class="shapes">right</p></div>'),
     (Section("s", (Shapes("inside"),), is_framed=True), '<section class="s framed">'),
-    (Proven((ProofLine("rows sum to 1", True, (("what", "by"), ("rows", "1e-7")), "<p>How.</p>"),)), "✓ rows sum to 1"),
+    (
+        Proven((ProofLine("rows sum to 1", True, (("what", "by"), ("rows", "1e-7")), "<p>How.</p>", PROOF, False),)),
+        "✓ rows sum to 1",
+    ),
 ]
 
 
