@@ -18,9 +18,7 @@
  * @property {string} yAxis
  */
 
-const SVG = "http://www.w3.org/2000/svg";
 const SIZE = 12; // of letters
-const MAX_NAME = 12; // letters of a name; the whole one is in the readout
 const TALLEST = 0.72; // of the width
 const MOST = 440; // pixels in height
 const LOWEST = 0.4;
@@ -28,7 +26,7 @@ const ROOM = 26; // around the arrows, for names
 const HEAD = 7; // the length of an arrow's head
 const REACH = 20; // so near to an arrow one points at it
 
-const stateOf = remembering(build);
+const stateOf = remembering((parent) => buildMarks(parent, "arrows", { draw, markUnder, pointAt }));
 
 /** @param {Mount} mount */
 export default function (mount) {
@@ -37,24 +35,6 @@ export default function (mount) {
   state.observer.observe(state.root);
   draw(state);
   return whenGone(state, () => state.observer.disconnect());
-}
-
-function build(parent) {
-  const root = make("div", "root arrows");
-  const [title, legend, picture, readout] = ["title", "legend", "picture", "readout"].map((name) => make("div", name));
-  picture.tabIndex = 0;
-  picture.setAttribute("role", "application");
-  readout.setAttribute("role", "status");
-  root.append(title, legend, picture, readout);
-  parent.append(root);
-  const state = { root, title, legend, picture, readout, at: null };
-  state.observer = new ResizeObserver(() => {
-    if (root.clientWidth !== state.drawnWidth) draw(state);
-  });
-  picture.onpointermove = (event) => pointAt(state, arrowUnder(state, event));
-  picture.onpointerleave = picture.onblur = () => pointAt(state, null);
-  picture.onkeydown = (event) => press(state, event);
-  return state;
 }
 
 function take(state, data) {
@@ -66,7 +46,7 @@ function take(state, data) {
   });
   // The arrows in the order in which the arrow keys lead to them: the chains that stand out first.
   const inOrder = [...state.chains].sort((one, other) => Number(other.isMain) - Number(one.isMain));
-  state.arrows = inOrder.flatMap((chain) =>
+  state.marks = inOrder.flatMap((chain) =>
     chain.labels.map((label, index) => ({ chain, label, ink: chain.inks[index], from: chain.places[index], to: chain.places[index + 1] })),
   );
   state.at = null;
@@ -105,13 +85,6 @@ function layOut({ chains }, width) {
   const [middleX, middleY] = [(left + right) / 2, (low + high) / 2];
   const at = ([x, y]) => [width / 2 + (x - middleX) * scale, (height - SIZE) / 2 - (y - middleY) * scale];
   return { width, height, at };
-}
-
-function svg(tag, attributes, text) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
 }
 
 function axes({ layout: { width, height }, given: data }) {
@@ -182,20 +155,13 @@ function tagged([x1, y1], [x2, y2], tag) {
   return svg("text", { ...place, "font-size": SIZE, class: "tag" }, shortened(tag));
 }
 
-function shortened(name) {
-  const letters = Array.from(visible(name));
-  return letters.length <= MAX_NAME ? letters.join("") : `${letters.slice(0, MAX_NAME - 1).join("")}…`;
-}
-
 // ---- What is pointed at --------------------------------------------------------------------------
 
 /** The index of the arrow that is pointed at; none if all are far away. */
-function arrowUnder(state, event) {
-  const { layout, arrows } = state;
-  const box = state.picture.firstChild.getBoundingClientRect();
-  const scale = layout.width / box.width;
-  const point = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
-  const distances = arrows.map(({ from, to }) => distance(point, layout.at(from), layout.at(to)));
+function markUnder(state, event) {
+  const { layout, marks } = state;
+  const point = placeUnder(state, event);
+  const distances = marks.map(({ from, to }) => distance(point, layout.at(from), layout.at(to)));
   const nearest = distances.indexOf(Math.min(...distances));
   return distances.length && distances[nearest] <= REACH ? nearest : null;
 }
@@ -209,25 +175,12 @@ function distance([x, y], [x1, y1], [x2, y2]) {
 }
 
 function pointAt(state, at) {
-  const { layout, arrows, pointer, readout } = state;
+  const { layout, marks, pointer, readout } = state;
   state.at = at;
   if (!pointer) return;
   pointer.replaceChildren();
-  readout.textContent = at === null ? "\u00a0" : arrows[at].label;
+  readout.textContent = at === null ? "\u00a0" : marks[at].label;
   if (at === null) return;
-  const [[x1, y1], [x2, y2]] = [layout.at(arrows[at].from), layout.at(arrows[at].to)];
+  const [[x1, y1], [x2, y2]] = [layout.at(marks[at].from), layout.at(marks[at].to)];
   pointer.append(svg("line", { x1, y1, x2, y2 }), svg("circle", { cx: x2, cy: y2, r: 6 }));
-}
-
-function press(state, event) {
-  const last = state.arrows.length - 1;
-  const from = state.at ?? -1;
-  const places = {
-    ArrowLeft: from - 1, ArrowUp: from - 1, ArrowRight: from + 1, ArrowDown: from + 1, Home: 0, End: last,
-  };
-  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
-  event.preventDefault();
-  event.stopPropagation();
-  pointAt(state, Math.min(last, Math.max(0, places[event.key])));
 }

@@ -26,10 +26,8 @@
  * @property {number} first the first of the numbered places
  */
 
-const SVG = "http://www.w3.org/2000/svg";
 const HEIGHTS = { columns: 150, points: 200 }; // of the marks, without names and numbers
 const ROW = 26;
-const MAX_NAME = 12; // letters of a name at a bar; the whole one is in the readout
 const SIZE = 12; // of letters
 const GAP = 12; // between two numbers of an axis, at least
 const POINT = 3.5;
@@ -40,7 +38,7 @@ const BEYOND = 1.5; // a factor
 const REACH = 24; // so near to a point one points at it
 const MINUS = "\u2212";
 
-const stateOf = remembering(build);
+const stateOf = remembering((parent) => buildMarks(parent, "chart", { draw, markUnder, pointAt, stepOf }));
 
 /** @param {Mount} mount */
 export default function (mount) {
@@ -51,24 +49,6 @@ export default function (mount) {
   // Names measured before the page's own font is there are measured again.
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
   return whenGone(state, () => state.observer.disconnect());
-}
-
-function build(parent) {
-  const root = make("div", "root chart");
-  const [title, legend, picture, readout] = ["title", "legend", "picture", "readout"].map((name) => make("div", name));
-  picture.tabIndex = 0;
-  picture.setAttribute("role", "application");
-  readout.setAttribute("role", "status");
-  root.append(title, legend, picture, readout);
-  parent.append(root);
-  const state = { root, title, legend, picture, readout, at: null };
-  state.observer = new ResizeObserver(() => {
-    if (root.clientWidth !== state.drawnWidth) draw(state);
-  });
-  picture.onpointermove = (event) => pointAt(state, markUnder(state, event));
-  picture.onpointerleave = picture.onblur = () => pointAt(state, null);
-  picture.onkeydown = (event) => press(state, event);
-  return state;
 }
 
 function take(state, data) {
@@ -219,11 +199,6 @@ function fixed(value, decimals) {
   return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
 
-function shortened(name) {
-  const letters = Array.from(visible(name));
-  return letters.length <= MAX_NAME ? letters.join("") : `${letters.slice(0, MAX_NAME - 1).join("")}…`;
-}
-
 function textWidth({ font }, text) {
   const context = pen();
   context.font = `${SIZE}px ${font}`;
@@ -231,13 +206,6 @@ function textWidth({ font }, text) {
 }
 
 // ---- Drawing -------------------------------------------------------------------------------------
-
-function svg(tag, attributes, text) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
 
 function axes(state) {
   const { layout, given: data } = state;
@@ -303,9 +271,7 @@ function markOf({ layout, given: data }, each, index, value) {
 /** The index of the mark that is pointed at; of bars, everything above and below counts, however low they are. */
 function markUnder(state, event) {
   const { layout, marks, given: data } = state;
-  const box = state.picture.firstChild.getBoundingClientRect();
-  const scale = layout.width / box.width;
-  const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  const [x, y] = placeUnder(state, event);
   const distance = ({ place, value }) => {
     const along = layout.alongPlaces(place) - (layout.isRows ? y : x);
     return data.kind === "points" ? Math.hypot(along, layout.alongValues(value) - y) : Math.abs(along);
@@ -343,16 +309,7 @@ function told({ series, given: data }, { series: own, index, place }) {
   return `${visible(label)}: ${parts.join(", ")}`;
 }
 
-function press(state, event) {
-  const last = state.marks.length - 1;
-  const step = state.series.length > 1 && state.given.kind !== "points" ? state.series.length : 1;
-  const from = state.at ?? -step;
-  const places = {
-    ArrowLeft: from - step, ArrowUp: from - step, ArrowRight: from + step, ArrowDown: from + step, Home: 0, End: last,
-  };
-  if (!(event.key in places) || event.altKey || event.ctrlKey || event.metaKey) return;
-  // The same arrows mean the step before and the next elsewhere on the page.
-  event.preventDefault();
-  event.stopPropagation();
-  pointAt(state, Math.min(last, Math.max(0, places[event.key])));
+/** Of bars at the same place, a key goes to one: it says what the others are. */
+function stepOf({ series, given: data }) {
+  return series.length > 1 && data.kind !== "points" ? series.length : 1;
 }

@@ -14,7 +14,6 @@
  * @property {Dial[]} dials
  */
 
-const SVG = "http://www.w3.org/2000/svg";
 const ROLES = ["query", "key"];
 
 const stateOf = remembering((parent) => {
@@ -51,12 +50,6 @@ function addDial(state) {
   element.append(drawing, captions);
   state.board.append(element);
   state.dials.push({ element, before, now, captions });
-}
-
-function svg(tag, attributes) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
 }
 
 function arrow(look) {

@@ -65,7 +65,6 @@ const TOTAL_GAP = 9;
 const GROUP_ROOM = 24; // for the names of groups of rows, and of columns
 const SLANT = 38;
 const MINUS = "\u2212";
-const SVG = "http://www.w3.org/2000/svg";
 
 const stateOf = remembering(build);
 
@@ -364,13 +363,6 @@ function shownLabels(count, pitch, room, pointedAt) {
 }
 
 // ---- Drawing -----------------------------------------------------------------------------------
-
-function svg(tag, attributes, text) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
 
 const xOf = (layout, column) => layout.left + column * layout.pitchX;
 const yOf = (state, row) =>

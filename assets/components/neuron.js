@@ -30,7 +30,6 @@ const NARROW = 560;
 // What fits on A4 and on letter paper, with a browser's own margins.
 const PAPER = 680;
 const MINUS = "\u2212";
-const SVG = "http://www.w3.org/2000/svg";
 const FAINTEST = 0.005; // smaller weights get no line
 const WIDEST = 7; // the line of a weight of 1
 
@@ -58,10 +57,9 @@ function build(parent) {
   const readout = make("div", "readout");
   const queries = list("queries", message("Queries: who asks"));
   const keys = list("keys", message("Keys: who is asked"));
-  const fan = document.createElementNS(SVG, "svg");
+  const fan = svg("svg", { class: "fan" });
   const markers = [make("div", "marker"), make("div", "marker"), make("div", "marker")];
   const strips = [make("canvas", "strip"), make("canvas", "strip"), make("canvas", "strip query")];
-  fan.setAttribute("class", "fan");
   for (const each of [fan, ...markers, ...strips]) each.setAttribute("aria-hidden", "true");
   readout.setAttribute("role", "status");
   board.setAttribute("role", "group");
@@ -297,13 +295,9 @@ function drawFan({ fan, data, numbers, layout, theme }) {
   const lines = [];
   numbers.weights.forEach((weight, index) => {
     if (weight < FAINTEST) return;
-    const line = document.createElementNS(SVG, "line");
     const ends = { x1: 0, y1: middle(data.query), x2: layout.fan, y2: middle(index) };
-    for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
-    line.setAttribute("stroke", colour);
-    line.setAttribute("stroke-width", Math.max(1, WIDEST * weight));
-    line.setAttribute("stroke-opacity", Math.min(1, 0.2 + weight));
-    lines.push(line);
+    const look = { "stroke-width": Math.max(1, WIDEST * weight), "stroke-opacity": Math.min(1, 0.2 + weight) };
+    lines.push(svg("line", { ...ends, stroke: colour, ...look }));
   });
   fan.replaceChildren(...lines);
 }
