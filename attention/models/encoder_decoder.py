@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
-from transformers.cache_utils import DynamicCache, EncoderDecoderCache
-from transformers.modeling_outputs import BaseModelOutput
 
 from attention import masks
 from attention.kinds import CROSS, WRITTEN
+from attention.models.lean import BaseModelOutput, DynamicCache, EncoderDecoderCache
 from attention.models.recorder import AttentionCall, recording
 from attention.models.stack import LayerStack
 from attention.models.tokens import TextReader

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 import transformers
 from numpy import ndarray as Array
-from transformers import AutoConfig, AutoModel, AutoModelForImageClassification, AutoModelForSeq2SeqLM
 
 from attention import masks
 from attention.ablation import Change, Output
@@ -24,6 +23,13 @@ from attention.models.altering import Alteration
 from attention.models.architectures import Stack, architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch
 from attention.models.encoder_decoder import TargetReader
+from attention.models.lean import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForImageClassification,
+    AutoModelForSeq2SeqLM,
+    without_compiler,
+)
 from attention.models.picture import PictureReader
 from attention.models.recorder import ATTENTION_NAME, altering, recording
 from attention.models.stack import LayerStack, batch_traces, shared
@@ -363,7 +369,7 @@ def _n_layers(model: Any, stack: Stack | None) -> int:
 
 def _load(kind: Any, folder: Path) -> Any:
     """Load a model, and make sure that no weights are missing: transformers would fill them in at random."""
-    with _LOADING:
+    with _LOADING, without_compiler():
         model, found = kind.from_pretrained(
             folder,
             local_files_only=True,

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-from transformers import AttentionInterface
-from transformers.masking_utils import AttentionMaskInterface, eager_mask
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from attention.models.lean import ALL_ATTENTION_FUNCTIONS, AttentionInterface, AttentionMaskInterface, eager_mask
 
 __all__ = ["ATTENTION_NAME", "AttentionCall", "altering", "note_added", "note_lengths", "recording"]
 

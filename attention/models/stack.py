@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
-from transformers.pytorch_utils import Conv1D
 
 from attention import masks
 from attention.models import architectures
+from attention.models.lean import Conv1D
 from attention.models.recorder import AttentionCall, note_added, note_lengths
 from attention.positions import Rotary, sinusoidal
 from attention.structure import Branch, Structure, Sublayer

@@ -127,7 +127,7 @@ def brought_in(modules):
 
 
 def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_libraries():
-    names = ("altering", "encoder_decoder", "huggingface", "picture", "recorder", "stack", "tokens")
+    names = ("altering", "encoder_decoder", "huggingface", "lean", "picture", "recorder", "stack", "tokens")
     needs_torch = [f"attention.models.{name}" for name in names] + TRAINING + FIVE_WAYS
     # The server starts it in a process of its own.
     needs_torch.append("attention.training.induction")
