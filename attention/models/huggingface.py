@@ -318,7 +318,7 @@ class HuggingFaceModel:
         """
         check_batch(texts)
         sources = [_Source(text.text, text.tokens) for text in texts]
-        with recording() as calls:
+        with recording(is_whole=False) as calls:
             self._run(sources, self._mask(None, len(texts[0].tokens)), is_whole=False)
         return Batch(tuple(texts), batch_traces(calls), self._info)
 

@@ -46,17 +46,23 @@ class AttentionCall:
 
 
 _calls: ContextVar[list[AttentionCall] | None] = ContextVar("attention_calls", default=None)
+# Those of them for which what comes after attention is noted, too.
+_noted: ContextVar[list[AttentionCall] | None] = ContextVar("noted_calls", default=None)
 
 
 @contextmanager
-def recording() -> Iterator[list[AttentionCall]]:
-    """Collect the attention calls that this thread makes inside the block, in order."""
+def recording(*, is_whole: bool = True) -> Iterator[list[AttentionCall]]:
+    """Collect the attention calls that this thread makes inside the block, in order.
+
+    Unless ``is_whole``, nothing is noted of what comes after attention.
+    """
     calls: list[AttentionCall] = []
-    token = _calls.set(calls)
+    tokens = _calls.set(calls), _noted.set(calls if is_whole else None)
     try:
         yield calls
     finally:
-        _calls.reset(token)
+        for variable, token in zip((_calls, _noted), tokens, strict=True):
+            variable.reset(token)
 
 
 # What is handed on in place of an attention's output.
@@ -102,7 +108,7 @@ def _recorded_sdpa(
 
 def note_added(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> None:  # noqa: ARG001 - a forward hook
     """Record the output of an output projection, as a forward hook of that module, which runs after attention."""
-    calls = _calls.get()
+    calls = _noted.get()
     if calls:
         calls[-1] = replace(calls[-1], added=output)
 
@@ -114,7 +120,7 @@ def note_lengths(*, of_input: str = "", of_output: str = "") -> Callable[[torch.
     """
 
     def note(_module: torch.nn.Module, inputs: Any, output: Any) -> None:
-        calls = _calls.get()
+        calls = _noted.get()
         if not calls:
             return
         # A layer may return more than its vectors, which come first.

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention import masks, steps
-from attention.models.recorder import ATTENTION_NAME, recording
+from attention.models.recorder import ATTENTION_NAME, note_added, note_lengths, recording
 
 SENTENCES = (
     "The cat sat on the mat",
@@ -183,3 +183,15 @@ def test_a_recorded_run_leaves_nothing_on_the_modules(load_bert):
     with recording(), torch.inference_mode():
         model(input_ids=torch.tensor([IDS]))
     assert state() == before
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_what_comes_after_attention_is_noted_in_a_whole_recording_only(load_bert, is_whole):
+    model = load_bert(ATTENTION_NAME)
+    for layer in model.encoder.layer:
+        layer.attention.output.dense.register_forward_hook(note_added)
+        layer.register_forward_hook(note_lengths(of_output="left"))
+    with recording(is_whole=is_whole) as calls:
+        run(model, IDS)
+    assert len(calls) == len(model.encoder.layer)
+    assert {(call.added is not None, bool(call.lengths)) for call in calls} == {(is_whole, is_whole)}
