@@ -12,6 +12,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ from attention.blocks import (
 from attention.figures import assets
 from attention.messages import language, message
 
-__all__ = ["page", "plain", "theme"]
+__all__ = ["Drawn", "drawn", "page", "plain", "theme", "theme_css"]
 
 _FOLDER = Path(__file__).resolve().parents[1] / "assets" / "file"
 
@@ -61,6 +62,20 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 _BREAK = r"\allowbreak"
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Blocks as HTML, with a place for each picture, and the pictures: their components' names and their data."""
+
+    html: str
+    pictures: tuple[Mapping[str, Any], ...]
+
+
+def drawn(blocks: Blocks) -> Drawn:
+    """Return blocks as part of a page that has the components' scripts."""
+    written = _Page("", "")
+    return Drawn(written.all(blocks), tuple(written.pictures))
+
+
 def page(title: str, caption: str, blocks: Blocks) -> str:
     """Return blocks as a self-contained HTML file."""
     return _Page(title, caption).written(blocks)
@@ -69,6 +84,12 @@ def page(title: str, caption: str, blocks: Blocks) -> str:
 def theme() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the colours of the light page and of the dark one, by their purpose."""
     return _LIGHT, _DARK
+
+
+def theme_css() -> str:
+    """Return the style rules that set these colours, and those of Q, K, V and the weights."""
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}"
+    return f":root {{ {_variables(_LIGHT)} {assets.VARIABLES} }}\n{dark}"
 
 
 def plain(text: str) -> str:
@@ -104,9 +125,10 @@ class _Page:
         }
 
     def written(self, blocks: Blocks) -> str:
-        body = self._all(blocks)
+        body = self.all(blocks)
         used = sorted({picture["component"] for picture in self.pictures})
-        script = f'(() => {{\n"use strict";\n{_components(used)}\n{(_FOLDER / "page.js").read_text("utf-8")}}})();'
+        own = f"{assets.still()}\n{(_FOLDER / 'page.js').read_text('utf-8')}"
+        script = f'(() => {{\n"use strict";\n{_components(used)}\n{own}}})();'
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
         # Only this very script may run, whatever a token contains, and nothing may be fetched.
         policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
@@ -124,8 +146,7 @@ class _Page:
 <link rel="icon" href="data:,">
 <title>{heading}</title>
 <style>
-:root {{ {_variables(_LIGHT)} {assets.VARIABLES} }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}
+{theme_css()}
 {(_FOLDER / "page.css").read_text("utf-8").strip()}
 </style>
 </head>
@@ -141,7 +162,7 @@ class _Page:
 </html>
 """
 
-    def _all(self, blocks: Blocks) -> str:
+    def all(self, blocks: Blocks) -> str:
         return "\n".join(filter(None, map(self._one, blocks)))
 
     def _one(self, block: Block) -> str:
@@ -193,7 +214,7 @@ class _Page:
 
     def _panels(self, block: Panels) -> str:
         parts = [
-            f"<h3>{plain(option.label)}</h3>\n{self._all(block.contents[option.value])}"
+            f"<h3>{plain(option.label)}</h3>\n{self.all(block.contents[option.value])}"
             for option in block.options
             if option.value in block.contents
         ]
@@ -203,19 +224,19 @@ class _Page:
         if not block.blocks:
             return ""
         is_open = " open" if block.is_open else ""
-        return f"<details{is_open}><summary>{plain(block.title)}</summary>\n{self._all(block.blocks)}\n</details>"
+        return f"<details{is_open}><summary>{plain(block.title)}</summary>\n{self.all(block.blocks)}\n</details>"
 
     def _row(self, block: Row) -> str:
         widths = block.widths or (1,) * len(block.columns)
         columns = [
-            f'<div style="--part: {width}">{self._all(column)}</div>'
+            f'<div style="--part: {width}">{self.all(column)}</div>'
             for width, column in zip(widths, block.columns, strict=True)
         ]
         return f'<div class="row">{"".join(columns)}</div>'
 
     def _section(self, block: Section) -> str:
         kind = f"{block.key} framed" if block.is_framed else block.key
-        return f'<section class="{kind}">\n{self._all(block.blocks)}\n</section>'
+        return f'<section class="{kind}">\n{self.all(block.blocks)}\n</section>'
 
     def _proven(self, block: Proven) -> str:
         return f'<div class="proven">{"".join(map(_proof, block.lines))}</div>'

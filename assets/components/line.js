@@ -2,8 +2,8 @@
 
 /**
  * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
- * @typedef {{label: string, current?: boolean, page?: string, file?: string, act?: "copy"}} Item a page, a file, or
- *   what is done
+ * @typedef {{label: string, current?: boolean, page?: string, file?: string, act?: "copy", module?: string}} Item a page,
+ *   a file, what is done, or the address of a module that opens something over the page
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
@@ -253,6 +253,7 @@ function updateMenu(_, made) {
   if (written === made.written) return;
   made.written = written;
   list.replaceChildren(...data.items.map(itemOf));
+  bringClass(data.items);
 }
 
 function itemOf(item, index) {
@@ -285,6 +286,9 @@ function press(state, made, event) {
     // It is made of what the page shows now.
     way.href = item.file + location.search;
     made.panel.togglePopover(false);
+  } else if (item.module !== undefined) {
+    made.panel.togglePopover(false);
+    void bring(item.module).then((found) => found.open());
   } else void share(state, made, way, item);
 }
 
@@ -304,6 +308,16 @@ function makePanel(opener, kind) {
     panel.style.maxWidth = `${isRight ? left + width - 8 : room - Math.max(8, left) - 8}px`;
   });
   return panel;
+}
+
+function bring(address) {
+  return import(new URL(address, document.baseURI).href);
+}
+
+/** What lies over the pages of whoever is in a class comes with the page. */
+function bringClass(items) {
+  if (!document.cookie.includes("attention_class_here=")) return;
+  for (const { module } of items) if (module !== undefined) void bring(module);
 }
 
 // ------------------------------------------------------------------------------------------- copy the link

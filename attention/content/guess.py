@@ -17,7 +17,10 @@ from attention.parameters import Parameter
 from attention.settings import ANSWER, GUESS, WORD
 from attention.view import View
 
-__all__ = ["Asked", "next_word"]
+__all__ = ["SECTION", "Asked", "next_word"]
+
+# The part of a page in which a question stands.
+SECTION = "guess_first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Asked:
         )
         asked = Picture("question", question, sets={"answer": self.parameter, "word": WORD})
         told = (Prose(_told(verdict) + guess.reason, "detail"),) if verdict is not None else ()
-        return (Section("guess_first", (Prose(guess.question), asked, *told), is_framed=True),)
+        return (Section(SECTION, (Prose(guess.question), asked, *told), is_framed=True),)
 
 
 def _told(verdict: Verdict) -> str:

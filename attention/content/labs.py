@@ -11,20 +11,25 @@ from attention.labs import Lab
 from attention.lesson.guess import Guess
 from attention.view import View
 
-__all__ = ["content"]
+__all__ = ["asked", "content"]
+
+
+def asked(lab: Lab, view: View, panes: Sequence[Pane]) -> Asked:
+    """Return what a lab asks first."""
+    return Asked(view, is_asked=True, guess=_guess(lab, panes[0] if panes else None))
 
 
 def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return the lab's question, and its content once it is answered; a ``whole`` page waits for no answer."""
     pane = panes[0] if panes else None
     scene = None if pane is None else pane.scene
-    asked = Asked(view, is_asked=True, guess=_guess(lab, pane))
-    if asked.is_open and not whole:
-        return asked.content()
-    question = asked.content() if asked.guess is not None and not asked.is_open else ()
+    question = asked(lab, view, panes)
+    if question.is_open and not whole:
+        return question.content()
+    first = question.content() if question.guess is not None and not question.is_open else ()
     if pane is None:
-        return (*question, *lab.content(view, None, None))
-    return (*question, *lab.content(view, scene, pane.found), *missing(pane.reason))
+        return (*first, *lab.content(view, None, None))
+    return (*first, *lab.content(view, scene, pane.found), *missing(pane.reason))
 
 
 def _guess(lab: Lab, pane: Pane | None) -> Guess | None:

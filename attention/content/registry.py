@@ -11,6 +11,7 @@ from typing import Protocol
 from attention import pages
 from attention.blocks import Blocks
 from attention.content import all_heads, code_lab, labs, neuron_view, step_by_step
+from attention.content.guess import Asked
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
 from attention.labs import Lab
@@ -20,7 +21,7 @@ from attention.pages import Page
 from attention.settings import BESIDE, CELL, STEP
 from attention.view import View
 
-__all__ = ["CONTENTS", "Content", "page_file"]
+__all__ = ["CONTENTS", "Content", "page_file", "title_of"]
 
 
 class Make(Protocol):
@@ -34,6 +35,10 @@ def _nothing(_view: View, _panes: Sequence[Pane]) -> Blocks:
     return ()
 
 
+def _nothing_asked(view: View, _panes: Sequence[Pane]) -> Asked:
+    return Asked(view)
+
+
 def _alone(view: View) -> View:
     """Return the view with only one model, and with no cell of a step opened."""
     return view.without(STEP, BESIDE, CELL)
@@ -45,18 +50,22 @@ def _for_lab(lab: Lab, view: View) -> View:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """How a page is made: the view for which models are run, the content, and what is said while the user waits."""
+    """How a page is made: the view for which models are run, the content, and what is said while the user waits.
+
+    ``asked`` returns what there is to guess about it.
+    """
 
     make: Make
     run_as: Callable[[View], View] = lambda view: view
     above: Callable[[View, Sequence[Pane]], Blocks] = outcome
     waiting: str = ""
+    asked: Callable[[View, Sequence[Pane]], Asked] = _nothing_asked
 
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
         # There, what comes out stands beside the picture.
-        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing),
+        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing, asked=step_by_step.asked),
         pages.ALL_HEADS: Content(
             all_heads.content,
             run_as=lambda view: view.without(BESIDE),
@@ -67,7 +76,11 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
         pages.CODE_LAB: Content(code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …")),
         **{
             found: Content(
-                partial(labs.content, lab), run_as=partial(_for_lab, lab), above=_nothing, waiting=lab.waiting
+                partial(labs.content, lab),
+                run_as=partial(_for_lab, lab),
+                above=_nothing,
+                waiting=lab.waiting,
+                asked=partial(labs.asked, lab),
             )
             for lab, found in pages.OF_LABS.items()
         },
@@ -79,12 +92,14 @@ def page_file(view: View, panes: Sequence[Pane]) -> str:
     """Return everything that a page shows as one file, with everything opened that can be, and with the proof."""
     content = CONTENTS[view.page]
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(view, panes))
-    return page(_title(view), "\n".join((view.page.title, *map(_place, panes))), blocks)
+    title, place = title_of(view, panes)
+    return page(title, f"{view.page.title}\n{place}".strip(), blocks)
 
 
-def _title(view: View) -> str:
+def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:
+    """Return what is read, and what of each run is shown, a line each."""
     pairs = [view.pair] if view.pair else []
-    return " / ".join([view.text, *pairs])
+    return " / ".join([view.text, *pairs]), "\n".join(map(_place, panes))
 
 
 def _place(pane: Pane) -> str:

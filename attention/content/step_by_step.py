@@ -47,7 +47,7 @@ from attention.parameters import Parameter
 from attention.settings import FACTORS, MAP, WHY, WORD, Panel
 from attention.view import View
 
-__all__ = ["asks_for_tokens", "content", "presented"]
+__all__ = ["asked", "asks_for_tokens", "content", "presented"]
 
 # A table with more columns or rows than this is for a spreadsheet, not for a screen.
 MAX_TABLE = 64
@@ -63,13 +63,12 @@ _PANELS: tuple[tuple[Panel, str], ...] = (
 
 def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
     """Return the step for every pane, two models side by side; on a ``whole`` page, all panels are open."""
-    step = step_of(view.step)
-    asked = Asked.of(view, step, panes[0] if panes else None)
-    if asked.is_open:
+    step, question = step_of(view.step), asked(view, panes)
+    if question.is_open:
         shown = _Pane(view, step, panes[0], whole)
         place = on_map(view, panes[0], is_asked=True)
         left = Section("step_left", (*shown.heading(), *shown.formula()))
-        return (Section("step", (*place, left, Section("step_right", asked.content()))),)
+        return (Section("step", (*place, left, Section("step_right", question.content()))),)
     pages = [_Pane(view, step, pane, whole) for pane in panes]
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     # A map has the heads already; on paper, there is none.
@@ -77,23 +76,27 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     extras = [block for extra in EXTRAS if extra.name in step.extras for block in extra.content(view, panes, whole)]
     # It is there for every step, so that one may become another one where it stands.
     under = Section("under", (*grids, *alignment(panes), *over_picture(panes), *extras))
-    return (*asked.content(), *body, under)
+    return (*question.content(), *body, under)
+
+
+def asked(view: View, panes: Sequence[Pane]) -> Asked:
+    """Return what there is to guess about the step, if the view asks for guesses."""
+    return Asked.of(view, step_of(view.step), panes[0] if panes else None)
 
 
 def asks_for_tokens(view: View, panes: Sequence[Pane]) -> bool:
     """Tell whether a question is open that a list of the tokens would answer."""
-    asked = Asked.of(view, step_of(view.step), panes[0] if panes else None)
-    return asked.is_open and asked.guess is not None and asked.guess.is_of_tokens
+    question = asked(view, panes)
+    return question.is_open and question.guess is not None and question.guess.is_of_tokens
 
 
 def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     """Return the step for a room: its heading, its formula, one picture and one sentence."""
-    step = step_of(view.step)
-    asked = Asked.of(view, step, panes[0] if panes else None)
+    step, question = step_of(view.step), asked(view, panes)
     shown = [_Pane(view, step, pane, whole=False) for pane in panes[:1]]
     head = Section("present_head", tuple(block for each in shown for block in (*each.heading(), *each.formula())))
-    if asked.is_open:
-        return (Section("present", (head, *asked.content())),)
+    if question.is_open:
+        return (Section("present", (head, *question.content())),)
     # In front of a room there are no controls.
     pictures = tuple(block for each in shown for block in each.main_picture() if not isinstance(block, Setting))
     told = Section("present_words", tuple(block for each in shown for block in each.in_short()))

@@ -10,7 +10,20 @@ from pathlib import Path
 from attention.figures import colours
 from attention.messages import script_messages
 
-__all__ = ["COMPONENTS", "OF_THE_PAGE", "VARIABLES", "bare", "css", "module", "page_css", "script"]
+__all__ = [
+    "COMPONENTS",
+    "OF_THE_PAGE",
+    "VARIABLES",
+    "bare",
+    "class_script",
+    "css",
+    "module",
+    "page_css",
+    "room_css",
+    "room_script",
+    "script",
+    "still",
+]
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _FOLDER = _ASSETS / "components"
@@ -91,6 +104,29 @@ def module(name: str) -> str:
         return f"{script(name)}\n{_read('in_app.js')}"
     styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
     return f"{script(name)}\n{_read('in_app.js')}\n{styles}"
+
+
+def still() -> str:
+    """Return the script that has the presses in a picture do nothing where there is no other view."""
+    return bare((_ASSETS / "file" / "still.js").read_text("utf-8"))
+
+
+def room_script() -> str:
+    """Return the script of a screen that follows a class, with its texts in the server's language."""
+    code = bare(f"{_read('base.js')}\n{still()}\n{(_ASSETS / 'room' / 'room.js').read_text('utf-8')}")
+    return script_messages(code) + code
+
+
+def class_script() -> str:
+    """Return the script of a class over the app's own pages, with its styles and its texts."""
+    code = bare(f"{_read('base.js')}\n{(_ASSETS / 'room' / 'class.js').read_text('utf-8')}")
+    styles = (_ASSETS / "room" / "class.css").read_text("utf-8")
+    return f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}"
+
+
+def room_css() -> str:
+    """Return the style sheet of such a screen: that of a page in a file, and its own."""
+    return "\n".join((_ASSETS / folder).read_text("utf-8") for folder in ("file/page.css", "room/room.css"))
 
 
 def page_css() -> str:

@@ -37,6 +37,7 @@ class Guess:
         close: the indices of those that are nearly right.
         shares: the true share of each answer, where shares are asked for; they add up to 1.
         is_of_tokens: whether whoever sees a list of the tokens knows the answer.
+        whys: why one may think so, for each answer (HTML); empty where that is not said.
     """
 
     question: str
@@ -46,6 +47,7 @@ class Guess:
     close: frozenset[int] = frozenset()
     shares: tuple[float, ...] = ()
     is_of_tokens: bool = False
+    whys: tuple[str, ...] = ()
 
     @property
     def shape(self) -> Shape:

@@ -27,13 +27,16 @@ __all__ = [
     "FOLDER",
     "LEAVES",
     "NUMBERS",
+    "ROOMS",
     "DocumentLinks",
     "KeptFile",
     "address_of",
+    "address_of_class",
     "answer",
     "component",
     "document_links",
     "kept_files",
+    "kept_room",
     "stub",
 ]
 
@@ -45,6 +48,8 @@ NUMBERS = f"{FOLDER}/numbers"
 LEAVES = f"{FOLDER}/leaf"
 # Where what a page offers to take away can be had.
 FILES = f"{FOLDER}/file"
+# What the screens of a class ask for and say.
+ROOMS = f"{FOLDER}/room"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.
@@ -87,8 +92,15 @@ _KINDS = {"js": "text/javascript", "css": "text/css"}
 def kept_files() -> dict[str, KeptFile]:
     """Return all files by the part of their names that does not change."""
     files = [KeptFile.of(name, "js", assets.module(name)) for name in assets.COMPONENTS]
-    files.append(KeptFile.of("page", "css", assets.page_css()))
+    files.append(KeptFile.of("class", "js", assets.class_script()))
+    files += [KeptFile.of("page", "css", assets.page_css()), *kept_room()]
     return {file.stem: file for file in files}
+
+
+@cache
+def kept_room() -> tuple[KeptFile, KeptFile]:
+    """Return the script and the style sheet of a screen that follows a class."""
+    return KeptFile.of("room", "js", assets.room_script()), KeptFile.of("room_page", "css", assets.room_css())
 
 
 def component(name: str) -> Callable[..., Any]:
@@ -99,6 +111,12 @@ def component(name: str) -> Callable[..., Any]:
 def stub(name: str) -> str:
     """Return the script that a page sends: it imports the component's module, and applies its styles."""
     return _STUB.replace("./FOLDER/NAME", address_of(name))
+
+
+@cache
+def address_of_class() -> str:
+    """Return the address of the script of a class over the app's own pages."""
+    return f"./{FOLDER}/{KeptFile.of('class', 'js', assets.class_script()).name}"
 
 
 @cache

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -14,7 +12,8 @@ from attention.messages import message
 from attention.models import list_models
 from attention.pages import GROUP_TITLES, GROUPS, MODELS, PAGES, Page
 from attention.settings import GET, MODEL, PRESENT
-from attention.ui import fields, made, markup, state
+from attention.ui import fields, hosts, made, markup, state
+from attention.ui.files import address_of_class
 from attention.ui.lines import Field, Line
 from attention.view import View
 
@@ -47,7 +46,7 @@ def masthead(
     view = state.open_page(page, opening)
     if is_presented(view):
         return view
-    line = Line("header", "header", _address_in_network())
+    line = Line("header", "header", hosts.in_network())
     _pages(line.group(message("Pages")), page)
     if reads:
         fields.add(line, view, second(view))
@@ -99,6 +98,7 @@ def _actions(line: Line, page: Page) -> None:
             PRESENT, message("Present"), help=message("For a room: large, and without controls (key P)"), is_button=True
         )
     items: list[Mapping[str, Any]] = [{"label": message("Copy link"), "act": "copy"}]
+    items.append({"label": message("Open a room for a class"), "module": address_of_class()})
     if page in CONTENTS:
         items.append({"label": message("Download this page"), "file": made.of_page(page)})
     line.menu("more", message("More"), items, is_icon=True)
@@ -117,11 +117,3 @@ def notices() -> None:
                 label=message("Look for {wanted} among the models ▸", wanted=markup.plain(wanted)),
                 query_params=query,
             )
-
-
-@cache
-def _address_in_network() -> str:
-    """Return the address by this machine's name, for others in its network; empty if it listens to this one alone."""
-    host, port = st.get_option("server.address"), st.get_option("server.port")
-    listens_to_all = host in (None, "", "0.0.0.0", "::")  # noqa: S104
-    return f"http://{socket.gethostname()}:{port}" if listens_to_all else ""

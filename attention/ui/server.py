@@ -13,12 +13,14 @@ import importlib
 import logging
 import os
 import re
+import signal
 import socket
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
@@ -30,24 +32,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.ui import files
 from attention.ui.gate import one_page_at_a_time
+from attention.ui.hosts import EVERYBODY, FRAME_VARIABLE, base_path, framed_by, is_known, named_hosts
 from attention.ui.mail import gather_mail
 from attention.ui.part import run_what_is_needed
 from attention.ui.theme import keep_theme
 
 __all__ = [
-    "FRAME_VARIABLE",
     "METRICS_VARIABLE",
     "address",
     "content_policy",
-    "is_known",
     "lifespan",
     "middleware",
     "page_below",
     "raise_descriptor_limit",
 ]
 
-# Who may show the app in a frame on another page: addresses separated by spaces, "self", "none" or "*".
-FRAME_VARIABLE = "ATTENTION_FRAME_ANCESTORS"
 # If set to 1, the server answers any request for the memory of its caches and sessions.
 METRICS_VARIABLE = "ATTENTION_METRICS"
 
@@ -56,9 +55,10 @@ MAX_DESCRIPTORS = 10_240
 
 # Who makes what is asked for in a folder.
 _ASKED = {files.NUMBERS: "attention.ui.numbers", files.LEAVES: "attention.ui.leaf", files.FILES: "attention.ui.made"}
+# What answers the screens of a class: it is imported when there is one.
+_ROOMS = "attention.ui.rooms"
 # Paths below these names belong to Streamlit itself, not to a page.
 _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
-_EVERYBODY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -92,22 +92,36 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     one_page_at_a_time()
     run_what_is_needed()
     bound_to = str(st.get_option("server.address") or "")
-    is_open = bound_to in _EVERYBODY
+    is_open = bound_to in EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
-    url = f"{scheme}://{address(bound_to)}:{st.get_option('server.port')}/{_base_path()}"
+    url = f"{scheme}://{address(bound_to)}:{st.get_option('server.port')}/{base_path()}"
     others = " (on other devices, with this machine's name or address in place of localhost)" if is_open else ""
     sys.stdout.write(f"Step by step attention: open {url} in a browser{others}; Ctrl+C here stops it.\n")
     sys.stdout.flush()
+    _let_screens_go_at_the_end()
     yield
 
 
-def _base_path() -> str:
-    return str(st.get_option("server.baseUrlPath")).strip("/")
+def _let_screens_go_at_the_end() -> None:
+    """Have the screens that follow a room let go when the server is told to end: it would wait for them for ever."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
+
+        def end(got: int, frame: Any, before: Any = before) -> None:
+            if loaded := sys.modules.get(_ROOMS):
+                loop.call_soon_threadsafe(loaded.rooms().stop)
+            if callable(before):
+                before(got, frame)
+
+        signal.signal(number, end)
 
 
 def address(bound_to: str) -> str:
     """Return the name under which a browser on this machine finds a server that is bound to an address."""
-    if bound_to in _EVERYBODY:
+    if bound_to in EVERYBODY:
         return "localhost"
     return f"[{bound_to}]" if ":" in bound_to else bound_to
 
@@ -130,7 +144,7 @@ def raise_descriptor_limit() -> None:
 # ------------------------------------------------------------------------------- headers
 
 
-def content_policy(inline_scripts: Iterable[str], framed_by: str = "") -> str:
+def content_policy(inline_scripts: Iterable[str], frames: str = "") -> str:
     """Return what a page may load and who may frame it, as a Content-Security-Policy header.
 
     Everything comes from this server, with the exceptions that Streamlit needs: the scripts of the pictures are blobs
@@ -152,20 +166,9 @@ def content_policy(inline_scripts: Iterable[str], framed_by: str = "") -> str:
             "object-src 'none'",
             "base-uri 'none'",
             "form-action 'self'",
-            f"frame-ancestors {_framed_by(framed_by)}",
+            f"frame-ancestors {framed_by(frames)}",
         )
     )
-
-
-def _framed_by(wanted: str) -> str:
-    words = wanted.split() or ["self"]
-    for word in words:
-        if not re.fullmatch(r"[\w.:/*\[\]-]+", word, re.ASCII):
-            raise SystemExit(
-                f"{FRAME_VARIABLE}: {word!r} is no address. Give addresses such as https://school.example with "
-                "spaces between them, or self, none or *."
-            )
-    return " ".join(f"'{word}'" if word in ("self", "none") else word for word in words)
 
 
 def _inline_scripts() -> list[str]:
@@ -188,7 +191,7 @@ class _WithHeaders:
                 headers["X-Content-Type-Options"] = "nosniff"
                 # A browser that has the document already takes this header from the 304 answer.
                 if headers.get("Content-Type", "").startswith("text/html") or message["status"] == 304:
-                    headers["Content-Security-Policy"] = self.policy
+                    headers.setdefault("Content-Security-Policy", self.policy)
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -222,15 +225,6 @@ class _AtOnce:
 # ------------------------------------------------------------------------------- who is let in
 
 
-def is_known(origin: str, host: str, named: Iterable[str]) -> bool:
-    """Tell whether a page at this origin may talk to the server: its own pages, and those of the named hosts."""
-    try:
-        found = urlsplit(origin)
-        return bool(found.netloc) and (found.netloc == host or (found.hostname or "") in named)
-    except ValueError:
-        return False
-
-
 class _KnownOriginsOnly:
     """Refuses the WebSocket of a foreign page before Streamlit looks for other names of this machine.
 
@@ -250,20 +244,13 @@ class _KnownOriginsOnly:
         origin, host = headers.get("Origin"), headers.get("Host", "")
         if origin is None or is_known(origin, host, ()):
             await self.app(scope, receive, send)
-        elif is_known(origin, host, _named_hosts()):
+        elif is_known(origin, host, named_hosts()):
             # The origin has been checked; if Streamlit saw it, it would ask the third party first.
             others = [(name, value) for name, value in scope["headers"] if name != b"origin"]
             await self.app({**scope, "headers": others}, receive, send)
         else:
             _LOGGER.warning("A WebSocket of a page at %.100r was refused: this server is %.100r.", origin, host)
             await send({"type": "websocket.close", "code": 1008})
-
-
-def _named_hosts() -> set[str]:
-    """Return the hosts whose pages may talk to this server, in addition to the server's own."""
-    named = [str(st.get_option("browser.serverAddress")), *map(str, st.get_option("server.corsAllowedOrigins"))]
-    hosts = {urlsplit(each if "//" in each else f"//{each}").hostname or "" for each in named}
-    return (hosts | {"localhost", "127.0.0.1"}) - {""}
 
 
 # ------------------------------------------------------------------------------- where a path leads
@@ -302,6 +289,12 @@ class _Asked:
         return asked.answer(give, request.method, self.path, request.query_params, request.headers)
 
 
+async def _class(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a screen of a class."""
+    found = await run_in_threadpool(importlib.import_module, _ROOMS)
+    await found.rooms()(scope, receive, send)
+
+
 class _Ways:
     """Serves the files that browsers cache, redirects from below a page to the page, and hides the server's metrics."""
 
@@ -318,9 +311,11 @@ class _Ways:
         await (answer or self.app)(scope, receive, send)
 
     def _answer(self, scope: Scope) -> ASGIApp | None:
-        path = scope["path"].removeprefix(f"/{_base_path()}".rstrip("/"))
+        path = scope["path"].removeprefix(f"/{base_path()}".rstrip("/"))
         if path == "/_stcore/metrics" and not self.has_metrics:
             return PlainTextResponse("Not Found", status_code=404)
+        if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
+            return _class
         for folder, module in _ASKED.items():
             if path.startswith(f"/{folder}/"):
                 return _Asked(module, path.removeprefix(f"/{folder}/"))

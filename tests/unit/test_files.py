@@ -25,6 +25,9 @@ NAMES = sorted(FILES)
 DOCUMENT = "<!doctype html><html><body><div id=root></div></body></html>"
 LINKS = b"<link href=x>"
 
+# The files that are no component.
+STYLES, OF_A_CLASS = ("page", "room_page"), ("class", "room")
+
 
 def ask(name, **headers):
     return answer(FILES, name, Headers(headers))
@@ -47,14 +50,14 @@ def respond(app, path="/step_by_step", method="GET", **headers):
 def test_every_component_and_the_page_have_a_file():
     shared = {"base", "in_app"}.union(*assets.COMPONENTS.values())
     assert {path.stem for path in (assets._FOLDER).glob("*.js")} - shared == set(assets.COMPONENTS)
-    assert set(FILES) == {*assets.COMPONENTS, "page"}
+    assert set(FILES) == {*assets.COMPONENTS, *OF_A_CLASS, *STYLES}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_is_named_by_what_is_in_it(name):
     stem, digest, ending = FILES[name].name.split(".")
     text = ask(FILES[name].name).body
-    assert (stem, ending) == (name, "css" if name == "page" else "js")
+    assert (stem, ending) == (name, "css" if name in STYLES else "js")
     assert hashlib.sha256(text).hexdigest().startswith(digest)
     assert len(digest) >= 12
 
@@ -89,7 +92,7 @@ def test_a_file_may_be_kept_for_always_and_travels_compressed(name):
     for each in (plain, packed):
         assert each.headers["Cache-Control"] == FOR_ALWAYS
         assert each.headers["Vary"] == "Accept-Encoding"
-        assert each.headers["Content-Type"].startswith("text/css" if name == "page" else "text/javascript")
+        assert each.headers["Content-Type"].startswith("text/css" if name in STYLES else "text/javascript")
         assert int(each.headers["Content-Length"]) == len(each.body)
     assert packed.headers["Content-Encoding"] == "gzip"
     assert "Content-Encoding" not in plain.headers

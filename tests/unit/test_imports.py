@@ -49,6 +49,7 @@ MUST_NOT_IMPORT = {
         "attention.ui",
     },
     "attention/figures": {"attention.models", "attention.ui"},
+    "attention/room": {"attention.models", "attention.content", "attention.ui"},
     "attention/models": {"attention.figures", "attention.ui"},
     "attention/five_ways": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},
     "attention/training": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},

@@ -23,6 +23,7 @@ WHERE = [
     ("attention/**.py", "python"),
     ("pages/**.py", "python"),
     ("assets/components/**.js", "javascript"),
+    ("assets/room/**.js", "javascript"),
 ]
 
 
@@ -85,7 +86,7 @@ def test_no_text_hides_inside_another_string_where_the_template_misses_it():
 
 def test_the_template_has_every_text_of_the_code_and_no_other():
     found = set()
-    options = {"assets/components/**.js": {"parse_template_string": "True"}}
+    options = {where: {"parse_template_string": "True"} for where, how in WHERE if how == "javascript"}
     for _, _, texts, _, _ in extract_from_dir(str(ROOT), WHERE, options, KEYWORDS, directory_filter=_is_ours):
         found.add(texts if isinstance(texts, str) else tuple(texts))
     with TEMPLATE.open("rb") as file:

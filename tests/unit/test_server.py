@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 
-from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, address, content_policy, is_known, page_below
+from attention.ui.hosts import is_known
+from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, address, content_policy, page_below
 from tests.loops import complete
 
 PAGES = frozenset({"models", "step_by_step"})

@@ -1,0 +1,225 @@
+/**
+ * The bar of a class over the pages of the app: for whoever has opened a room, and, for whoever follows one and looks
+ * around alone, the way back. What the page shows is what its address says, so the address is what a room is sent.
+ */
+
+const ROOMS = new URL("./_attention/room/", document.baseURI);
+// How often the address is looked at where a browser does not tell of its changes.
+const LOOK = 250;
+
+const host = document.createElement("div");
+const root = host.attachShadow({ mode: "open" });
+const style = make("style");
+style.textContent = STYLES;
+const bar = make("section", "bar");
+bar.setAttribute("aria-label", message("Class"));
+const sheet = make("dialog", "code");
+root.append(style, bar, sheet);
+
+let room = null; // what the server says of it: its code and its address
+let asked = null; // the question that is asked
+let now = { here: 0, tally: null };
+let told = ""; // what could not be done, and why
+let events = null;
+let sent = "";
+
+/** Ask the server for something; its own sentence says why it is refused. */
+async function post(path, body = {}) {
+  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  try {
+    const response = await fetch(new URL(path, ROOMS), request);
+    return { isDone: response.ok, ...(await response.json()) };
+  } catch {
+    return { isDone: false, told: message("The server cannot be reached.") };
+  }
+}
+
+/** What the address says: the page, and its link. */
+function here() {
+  const page = location.pathname.slice(new URL(document.baseURI).pathname.replace(/[^/]*$/, "").length);
+  return { page, link: location.search.slice(1) };
+}
+
+/** Open a room that shows this page, unless there is one. */
+export async function open() {
+  await begun;
+  if (room) {
+    showCode();
+    return;
+  }
+  const answer = await post("open", here());
+  if (!answer.isDone) {
+    told = answer.told;
+    draw();
+    return;
+  }
+  sit(answer.code);
+  await new Promise((done) => events.addEventListener("room", done, { once: true }));
+  showCode();
+}
+
+/** Hear what goes on in a room that was opened here. */
+function sit(code) {
+  room = { code, address: "" };
+  events?.close();
+  events = new EventSource(new URL(`${code}/desk`, ROOMS));
+  const on = (kind, take) =>
+    events.addEventListener(kind, (event) => {
+      take(JSON.parse(event.data));
+      draw();
+    });
+  on("room", (found) => (room = found));
+  on("question", (question) => (asked = question));
+  on("here", (found) => (now = found));
+  on("trouble", (trouble) => (told = trouble?.told ?? ""));
+  on("over", leave);
+  sent = "";
+  publish();
+  draw();
+}
+
+function leave() {
+  events?.close();
+  room = asked = events = null;
+  told = "";
+  sheet.close();
+  draw();
+}
+
+/** Send the room what the page shows now. */
+async function publish() {
+  if (!room) return;
+  const shown = here();
+  const written = JSON.stringify(shown);
+  if (written === sent) return;
+  sent = written;
+  const answer = await post(`${room.code}/show`, shown);
+  told = answer.isDone ? "" : answer.told;
+  draw();
+}
+
+if (window.navigation) navigation.addEventListener("currententrychange", publish);
+setInterval(publish, LOOK);
+
+// ------------------------------------------------------------------------------------- what is seen
+
+async function act(name) {
+  const answer = await post(`${room.code}/${name}`);
+  told = answer.isDone ? "" : answer.told;
+  if (answer.isDone && name === "end") leave();
+  draw();
+}
+
+function button(label, press, look = "") {
+  const element = make("button", look, label);
+  element.type = "button";
+  element.onclick = press;
+  element.dataset.name = label;
+  return element;
+}
+
+function draw() {
+  const had = root.activeElement?.dataset.name;
+  const isPresented = new URLSearchParams(location.search).get("present") === "1";
+  const parts = [];
+  if (room && !(isPresented && !asked?.told)) parts.push(...(isPresented ? outcome() : desk()));
+  else if (follows) {
+    const way = make("a", "", message("Back to the class"));
+    way.href = `./room?code=${follows}`;
+    parts.push(way);
+  }
+  if (told) {
+    const sentence = make("p", "told", told);
+    sentence.setAttribute("role", "alert");
+    parts.push(sentence);
+  }
+  bar.hidden = !parts.length;
+  bar.toggleAttribute("data-large", isPresented);
+  bar.replaceChildren(...parts);
+  if (had) bar.querySelector(`[data-name="${CSS.escape(had)}"]`)?.focus();
+}
+
+function desk() {
+  const line = make("div", "line");
+  const code = button(room.code, showCode, "quiet");
+  code.title = message("Show the code to the class");
+  line.append(code, make("span", "here", messages("{n} is here", "{n} are here", now.here)));
+  if (!asked) line.append(button(message("Ask"), () => act("ask"), "main"));
+  else if (!asked.told) {
+    const { answered = 0 } = now.tally ?? {};
+    const count = make("span", "here", message("{answered} of {here} answered", { answered, here: now.here }));
+    line.append(count, button(message("Show the answers"), () => act("reveal"), "main"), button(message("Withdraw"), () => act("withdraw")));
+  } else line.append(button(message("Next"), () => act("withdraw"), "main"));
+  line.append(button(message("End the class"), end, "quiet"));
+  if (!asked) return [line];
+  if (asked.told) return [...outcome(), line];
+  const fold = make("details");
+  fold.open = isOpen;
+  fold.ontoggle = () => (isOpen = fold.open);
+  fold.append(make("summary", "", message("Answers until now: for you alone")), ...table(now.tally));
+  return [fold, line];
+}
+
+let isOpen = false;
+
+function end() {
+  if (confirm(message("End the class? Its answers are deleted."))) act("end");
+}
+
+function outcome() {
+  const words = make("div", "words");
+  words.innerHTML = asked.question; // written by the server, which escapes what was typed
+  const reason = make("div", "words");
+  reason.innerHTML = asked.told.reason + asked.told.why;
+  return [words, ...table(asked.told), reason];
+}
+
+/** How many gave each answer. */
+function table(tally) {
+  if (!tally) return [];
+  const found = make("table");
+  const most = Math.max(1, ...tally.counts);
+  tally.labels.forEach((label, index) => {
+    const row = found.insertRow();
+    row.className = tally.right.includes(index) ? "right" : "";
+    const name = make("th");
+    name.scope = "row";
+    name.append(make("bdi", "", visible(label)));
+    const length = make("td", "length");
+    const shade = make("i");
+    shade.style.width = `${(100 * tally.counts[index]) / most}%`;
+    length.append(shade);
+    const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
+    row.append(name, length, make("td", "count", String(tally.counts[index])), make("td", "sign", sign));
+  });
+  return [found];
+}
+
+function showCode() {
+  const close = button(message("Close"), () => sheet.close(), "main");
+  const picture = make("img");
+  picture.src = new URL(`${room.code}/code.svg`, ROOMS).href;
+  picture.alt = message("QR code of the address");
+  const address = make("p", "address", room.address);
+  const wall = make("a", "", message("A screen for the wall"));
+  wall.href = `./room?code=${room.code}&screen=1`;
+  wall.target = "_blank";
+  wall.rel = "opener";
+  wall.title = message("A page without controls, for a projector; your own screen keeps them");
+  sheet.replaceChildren(make("h2", "", message("Join the class")), make("p", "letters", room.code), picture, address, wall, close);
+  sheet.setAttribute("aria-label", message("Join the class"));
+  sheet.showModal();
+}
+
+// ------------------------------------------------------------------------------------- the beginning
+
+let follows = null;
+document.body.append(host);
+const begun = fetch(new URL("mine", ROOMS))
+  .then((response) => response.json())
+  .then((mine) => {
+    follows = mine.follows;
+    if (mine.teaches) sit(mine.teaches);
+    else draw();
+  })
+  .catch(() => {});

@@ -1,0 +1,235 @@
+/**
+ * A screen of a class: it shows what the teacher shows, and sends what is answered.
+ *
+ * The server sends events (attention.ui.rooms): the view, the question, one's own answer, the end.
+ */
+
+const given = JSON.parse(document.getElementById("given").textContent);
+const isDark = matchMedia("(prefers-color-scheme: dark)");
+const isPaper = matchMedia("print");
+const at = (act) => new URL(`./${given.folder}/${given.code}/${act}`, document.baseURI);
+// A screen on the wall answers nothing, and is not counted.
+const EVENTS = given.isScreen ? "screen" : "events";
+const part = (name) => document.getElementById(name);
+// The pictures that are there, by their components' names and their places among those.
+let pictures = new Map();
+// The question that is asked, and what was answered to it.
+let question = null;
+let mine = null;
+
+/** Ask the server for something; its own sentence says why it is refused. */
+async function post(act, body) {
+  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  try {
+    const response = await fetch(at(act), request);
+    return { isDone: response.ok, ...(await response.json()) };
+  } catch {
+    return { isDone: false, isAway: true, told: message("The server cannot be reached: this goes on by itself.") };
+  }
+}
+
+async function join() {
+  const { isDone, isAway, told } = await post("join", {});
+  if (isDone) follow();
+  else if (isAway) {
+    say(told);
+    setTimeout(join, 1000);
+  } else refuse(told);
+}
+
+/** Say why there is nothing to follow, and ask for another code. */
+function refuse(told) {
+  say("");
+  part("told").textContent = told;
+  part("entry").hidden = false;
+  part("class").hidden = true;
+  part("entry").querySelector("input").focus();
+}
+
+function follow() {
+  part("entry").hidden = true;
+  part("class").hidden = false;
+  const events = new EventSource(at(EVENTS));
+  const on = (kind, take) => events.addEventListener(kind, (event) => take(JSON.parse(event.data)));
+  on("view", showView);
+  on("question", ask);
+  on("mine", (answer) => {
+    mine = answer;
+    ask(question);
+  });
+  on("over", ({ told }) => {
+    events.close();
+    refuse(told);
+  });
+  events.onopen = () => say("");
+  events.onerror = () => {
+    say(message("The connection is lost: it comes back by itself."));
+    if (events.readyState !== EventSource.CLOSED) return;
+    events.close();
+    setTimeout(join, 1000);
+  };
+}
+
+function say(text) {
+  setText(part("state"), text);
+}
+
+// ------------------------------------------------------------------------------------- what is shown
+
+async function showView(view) {
+  const modules = Object.entries(view.modules);
+  const loaded = await Promise.all(modules.map(([, address]) => import(new URL(address, document.baseURI))));
+  const components = Object.fromEntries(modules.map(([name], index) => [name, loaded[index]]));
+  setText(part("page"), view.page);
+  setText(part("title"), view.title);
+  setText(part("caption"), view.caption);
+  part("alone").href = view.link ?? "./";
+  const open = new Set([...part("view").querySelectorAll("details[open] > summary")].map((each) => each.textContent));
+  const before = pictures;
+  pictures = new Map();
+  const body = document.createElement("template");
+  body.innerHTML = view.html;
+  for (const summary of body.content.querySelectorAll("details > summary")) {
+    if (open.has(summary.textContent)) summary.parentElement.open = true;
+  }
+  const counts = {};
+  for (const element of body.content.querySelectorAll("[data-picture]")) {
+    const picture = view.pictures[Number(element.dataset.picture)];
+    counts[picture.component] = (counts[picture.component] ?? 0) + 1;
+    const name = `${picture.component} ${counts[picture.component]}`;
+    // A picture that stays where it was is not drawn anew: it turns into the next.
+    const host = before.get(name)?.host ?? document.createElement("div");
+    element.append(host);
+    pictures.set(name, { host, picture, component: components[picture.component] });
+  }
+  part("view").replaceChildren(body.content);
+  for (const [name, each] of pictures) draw(name, each);
+}
+
+let run = 0;
+
+function draw(name, { host, picture, component }) {
+  if (!host.shadowRoot) {
+    host.attachShadow({ mode: "open" });
+    if (picture.isStill) still(host.shadowRoot, picture.component);
+  }
+  run += 1;
+  const nobody = () => {};
+  const mounted = {
+    data: [picture.data, name, run],
+    parentElement: host.shadowRoot,
+    setStateValue: nobody,
+    setTriggerValue: nobody,
+  };
+  component.mount(mounted, component.default, component.styles);
+}
+
+for (const media of [isDark, isPaper]) {
+  media.addEventListener("change", () => pictures.forEach((each, name) => draw(name, each)));
+}
+
+// ------------------------------------------------------------------------------------- what is asked
+
+function ask(asked) {
+  const isSame = asked !== null && question?.number === asked.number;
+  question = asked;
+  const place = part("question");
+  place.hidden = asked === null;
+  if (asked === null) {
+    place.replaceChildren();
+    return;
+  }
+  const had = isSame ? document.activeElement?.dataset.answer : undefined;
+  const words = make("div", "prose");
+  words.innerHTML = asked.question; // written by the server, which escapes what was typed
+  const own = mine?.number === asked.number ? mine.given : null;
+  const said = make("p", "said");
+  said.setAttribute("role", "status");
+  const shown = asked.told ? outcome(asked, own) : asked.shape === "one" ? answers(asked, own) : bars(asked, own);
+  place.replaceChildren(words, shown, said);
+  if (!asked.told && !given.isScreen) setText(said, own ? message("Sent. You can change it until your teacher shows the answers.") : "");
+  if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
+}
+
+async function give(values) {
+  const sent = await post("answer", { number: question.number, given: values });
+  if (sent.isDone) {
+    mine = sent;
+    ask(question);
+  } else setText(part("question").querySelector(".said"), sent.told);
+}
+
+function answers(asked, own) {
+  const group = make("div", "answers");
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", asked.label);
+  asked.answers.forEach((answer, index) => {
+    const button = make("button");
+    button.type = "button";
+    button.dataset.answer = String(index);
+    button.setAttribute("aria-pressed", String(own?.[0] === index));
+    button.append(make("bdi", "", visible(answer)));
+    button.onclick = () => give([index]);
+    group.append(button);
+  });
+  return group;
+}
+
+/** One slider for each answer: how long they are beside one another is what is guessed. */
+function bars(asked, own) {
+  const form = make("form", "bars");
+  form.setAttribute("aria-label", asked.label);
+  const inputs = asked.answers.map((answer, index) => {
+    const row = make("label");
+    const input = make("input");
+    Object.assign(input, { type: "range", min: "0", max: "100" });
+    input.value = String(own?.[index] ?? Math.round(100 / asked.answers.length));
+    input.dataset.answer = String(index);
+    row.append(make("bdi", "", visible(answer)), input);
+    form.append(row);
+    return input;
+  });
+  const button = make("button", "", message("Send"));
+  form.append(button);
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    give(inputs.map((input) => Number(input.value)));
+  };
+  return form;
+}
+
+/** How many gave each answer, which is right, and why. */
+function outcome({ told, shape }, own) {
+  const box = make("div", "outcome");
+  const table = make("table");
+  const most = Math.max(1, ...told.counts);
+  told.labels.forEach((label, index) => {
+    const row = table.insertRow();
+    const isRight = told.right.includes(index);
+    row.classList.toggle("right", isRight);
+    const name = make("th");
+    name.scope = "row";
+    name.append(make("bdi", "", visible(label)));
+    const signs = [isRight ? message("right") : "", told.close.includes(index) ? message("close") : ""];
+    if (shape === "one" && own?.[0] === index) signs.push(message("your answer"));
+    const bar = make("i");
+    bar.style.width = `${(100 * told.counts[index]) / most}%`;
+    const length = make("td", "length");
+    length.append(bar);
+    const known = shape === "one" ? signs.filter(Boolean).join(" · ") : "";
+    row.append(name, length, make("td", "count", String(told.counts[index])), make("td", "sign", known));
+  });
+  const reason = make("div", "prose");
+  reason.innerHTML = told.reason; // written by the server, which escapes what was typed
+  box.append(table, reason);
+  if (told.why) {
+    const why = make("div", "prose");
+    why.innerHTML = told.why;
+    box.append(why);
+  }
+  return box;
+}
+
+document.body.classList.toggle("screen", given.isScreen);
+if (given.code) join();
+else refuse(given.told);

@@ -1,0 +1,95 @@
+"""A question that a class is asked: what everybody is told of it, and what is told once it is revealed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from attention.figures.question import Answer, Question
+from attention.lesson.guess import Guess
+from attention.messages import message
+from attention.room.store import Answered
+
+__all__ = ["given", "packed", "seen", "tallied", "told", "unpacked"]
+
+_SETS = ("right", "close")
+
+
+def packed(guess: Guess) -> dict[str, Any]:
+    """Return a question as JSON has it."""
+    return asdict(guess) | {name: sorted(getattr(guess, name)) for name in _SETS}
+
+
+def unpacked(data: Mapping[str, Any]) -> Guess:
+    """Return the question that was packed."""
+    sets = {name: frozenset(data[name]) for name in _SETS}
+    tuples = {name: tuple(data[name]) for name in ("answers", "shares", "whys")}
+    return Guess(**{**data, **sets, **tuples})
+
+
+def seen(guess: Guess) -> dict[str, Any]:
+    """Return what everybody is shown of a question; nothing of what is true."""
+    return {
+        "mark": guess.mark,
+        "question": guess.question,
+        "label": message("Possible answers"),
+        "answers": list(guess.answers),
+        "shape": guess.shape,
+    }
+
+
+def given(guess: Guess, said: object) -> Answered | None:
+    """Return the answer that a browser says, and what it is worth; None if it is none to this question."""
+    values: list[Any] = said if isinstance(said, list) else [said]
+    act = "share" if guess.shape == "shares" else "choose"
+    touch = Question(guess.mark, "", guess.answers, guess.shape).touch
+    if touch.said(act, values if act == "share" else values[0] if len(values) == 1 else None) is None:
+        return None
+    answer = Answer(guess.mark, tuple(values))
+    verdict = guess.judge(answer)
+    return None if verdict is None else Answered(answer.given, verdict)
+
+
+def tallied(guess: Guess, answers: Counter[Answered]) -> list[int]:
+    """Return how many gave each answer; of shares, how many were right, close or neither."""
+    if guess.shares:
+        return [sum(n for each, n in answers.items() if each.verdict == verdict) for verdict in _VERDICTS]
+    counts = [0] * len(guess.answers)
+    for each, n in answers.items():
+        counts[each.given[0]] += n
+    return counts
+
+
+_VERDICTS = ("right", "close", "other")
+
+
+def labels(guess: Guess) -> Sequence[str]:
+    """Return what each number of a tally counts."""
+    return (message("right"), message("close"), message("further off")) if guess.shares else guess.answers
+
+
+def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
+    """Return what everybody is told when the answers are revealed."""
+    counts = tallied(guess, answers)
+    common = _commonest_wrong(guess, counts)
+    return {
+        "labels": list(labels(guess)),
+        "counts": counts,
+        "right": [0] if guess.shares else sorted(guess.right),
+        "close": [1] if guess.shares else sorted(guess.close),
+        "reason": guess.reason,
+        "wrong": None if common is None else guess.answers[common],
+        "why": "" if common is None or not guess.whys else guess.whys[common],
+    }
+
+
+def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:
+    """Return the wrong answer that most gave; None if nobody gave one."""
+    if guess.shares:
+        return None
+    wrong = np.array([0 if index in guess.right else n for index, n in enumerate(counts)])
+    return int(wrong.argmax()) if wrong.any() else None

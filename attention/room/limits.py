@@ -1,0 +1,52 @@
+"""How often somebody may try something: codes are not to be guessed, and one room is not to slow another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from threading import Lock
+
+from cachetools import LRUCache
+
+__all__ = ["Limit"]
+
+# So many are remembered.
+_MOST = 10_000
+
+
+@dataclass(slots=True)
+class _Bucket:
+    left: float
+    at: float
+
+
+class Limit:
+    """A number of attempts that comes back evenly over a time: a token bucket for each who tries."""
+
+    def __init__(self, attempts: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """Allow so many attempts at once, and as many again within so many seconds."""
+        self._attempts, self._rate, self._clock = attempts, attempts / seconds, clock
+        self._buckets: LRUCache[Hashable, _Bucket] = LRUCache(_MOST)
+        self._lock = Lock()
+
+    def takes(self, who: Hashable) -> bool:
+        """Count an attempt; tell whether it is allowed."""
+        with self._lock:
+            bucket = self._filled(who)
+            if bucket.left < 1:
+                return False
+            bucket.left -= 1
+            return True
+
+    def is_over(self, who: Hashable) -> bool:
+        """Tell whether no further attempt would be allowed now, without counting one."""
+        with self._lock:
+            return self._filled(who).left < 1
+
+    def _filled(self, who: Hashable) -> _Bucket:
+        now = self._clock()
+        bucket = self._buckets.setdefault(who, _Bucket(self._attempts, now))
+        bucket.left = min(self._attempts, bucket.left + (now - bucket.at) * self._rate)
+        bucket.at = now
+        return bucket

@@ -1,0 +1,312 @@
+"""What is kept of a class: the room and what it shows, the question that is asked, and the answers; for a day.
+
+SQLite by default, PostgreSQL where several copies of the server share their rooms. Nothing is kept of who somebody is:
+a pupil is a random key in a cookie.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy import Column, Float, Integer, String, Table, Text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects import sqlite as sqlite_dialect
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from attention.room.codes import digest, fits, new_code, new_key
+
+__all__ = ["LASTS", "MAX_ROOMS", "Answered", "FullError", "NotYoursError", "Room", "Store", "StoreError", "sqlite"]
+
+# A room goes after a day, in seconds.
+LASTS = 24 * 60 * 60.0
+# So many rooms a server has at most.
+MAX_ROOMS = 2_000
+_ATTEMPTS = 8
+_WRITES = "attention_writes"
+
+_SCHEMA = sql.MetaData()
+_ROOMS = Table(
+    "rooms",
+    _SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("key", String(64), nullable=False),
+    Column("page", String(40), nullable=False),
+    Column("link", Text, nullable=False),
+    # The question as JSON, empty while none is asked, and the number of those asked until now.
+    Column("question", Text, nullable=False, default=""),
+    Column("number", Integer, nullable=False, default=0),
+    Column("is_revealed", Integer, nullable=False, default=0),
+    Column("ends", Float, nullable=False, index=True),
+)
+_ANSWERS = Table(
+    "answers",
+    _SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("pupil", String(64), primary_key=True),
+    Column("given", Text, nullable=False),
+    Column("verdict", String(8), nullable=False),
+)
+# How many follow a room on each copy of the server.
+_PRESENT = Table(
+    "present",
+    _SCHEMA,
+    Column("code", String(6), primary_key=True),
+    Column("copy", String(40), primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+)
+_OF_ROOMS = (_ANSWERS, _PRESENT, _ROOMS)
+# A copy that has said nothing for so many seconds is gone.
+_SILENT = 30.0
+
+
+class StoreError(Exception):
+    """What is kept cannot be reached at the moment."""
+
+
+class FullError(Exception):
+    """There are as many rooms as the server has room for."""
+
+
+class NotYoursError(Exception):
+    """Only whoever has opened a room may do this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A room: the page and the link that it shows, and the question that is asked, if there is one."""
+
+    code: str
+    page: str
+    link: str = field(repr=False)
+    question: Mapping[str, Any] | None = field(default=None, repr=False)
+    number: int = 0
+    is_revealed: bool = False
+    ends: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer to a question of a room, and what it is worth."""
+
+    given: tuple[int, ...]
+    verdict: str
+
+
+def sqlite(folder: Path) -> str:
+    """Return the address of the database in a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{folder / 'rooms.sqlite'}"
+
+
+class Store:
+    """The rooms of a server, in a database; all threads may use it.
+
+    Raises:
+        StoreError: from all methods, if the database cannot be reached.
+    """
+
+    def __init__(self, address: str, *, lasts: float = LASTS) -> None:
+        """Open the database at an address of SQLAlchemy's; its tables are made if they are not there."""
+        self._lasts = lasts
+        # Parameters may be sentences and answers, which belong in no log.
+        self._engine = sql.create_engine(address, hide_parameters=True, pool_pre_ping=True)
+        self._writer = self._engine.execution_options(**{_WRITES: True})
+        self._is_sqlite = self._engine.dialect.name == "sqlite"
+        if self._is_sqlite:
+            sql.event.listen(self._engine, "connect", _prepare_sqlite)
+            sql.event.listen(self._engine, "begin", _begin_sqlite)
+        with self._writing() as connection:
+            _SCHEMA.create_all(connection)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    # ------------------------------------------------------------------------------------------ rooms
+
+    def open(self, page: str, link: str) -> tuple[Room, str]:
+        """Open a room that shows a link of a page; return it and its key.
+
+        Raises:
+            FullError: there are too many.
+        """
+        self.sweep()
+        key = new_key()
+        for _ in range(_ATTEMPTS):
+            room = Room(new_code(), page, link, ends=time.time() + self._lasts)
+            row = {"code": room.code, "key": digest(key), "page": page, "link": link, "ends": room.ends}
+            try:
+                with self._writing() as connection:
+                    if connection.execute(sql.select(sql.func.count()).select_from(_ROOMS)).scalar_one() >= MAX_ROOMS:
+                        raise FullError
+                    connection.execute(sql.insert(_ROOMS).values(row))
+            except IntegrityError:
+                # Another room has this code.
+                continue
+            return room, key
+        raise FullError
+
+    def room(self, code: str) -> Room | None:
+        """Return the room with this code; None if there is none, or it has ended."""
+        with self._reading() as connection:
+            row = connection.execute(_the_room(code)).one_or_none()
+        return None if row is None else _as_room(row)
+
+    def is_teacher(self, code: str, key: str) -> bool:
+        """Tell whether this is the key of a room."""
+        with self._reading() as connection:
+            row = connection.execute(_the_room(code)).one_or_none()
+        return row is not None and fits(key, row.key)
+
+    def show(self, code: str, key: str, page: str, link: str) -> None:
+        """Have a room show another link; a question about the one before ends."""
+        self._change(code, key, {"page": page, "link": link, "question": "", "is_revealed": 0})
+
+    def ask(self, code: str, key: str, question: Mapping[str, Any]) -> None:
+        """Ask a question."""
+        written = json.dumps(question, ensure_ascii=True)
+        self._change(code, key, {"question": written, "number": _ROOMS.c.number + 1, "is_revealed": 0})
+
+    def reveal(self, code: str, key: str) -> None:
+        """Show what is right; nobody can answer from then on."""
+        self._change(code, key, {"is_revealed": 1})
+
+    def withdraw(self, code: str, key: str) -> None:
+        """End the question."""
+        self._change(code, key, {"question": "", "is_revealed": 0})
+
+    def end(self, code: str, key: str) -> None:
+        """Delete a room, with all answers."""
+        with self._writing() as connection:
+            self._check(connection, code, key)
+            _delete(connection, [code])
+
+    def sweep(self) -> list[str]:
+        """Delete the rooms whose day is over; return their codes."""
+        with self._writing() as connection:
+            over = list(connection.scalars(sql.select(_ROOMS.c.code).where(_ROOMS.c.ends <= time.time())))
+            _delete(connection, over)
+        return over
+
+    # ---------------------------------------------------------------------------------------- answers
+
+    def answer(self, code: str, number: int, pupil: str, answered: Answered) -> bool:
+        """Take an answer, in place of one before; tell whether it counts.
+
+        It does not after the reveal, nor if it is one to another question.
+        """
+        row = {"code": code, "number": number, "pupil": pupil}
+        values = {"given": json.dumps(answered.given), "verdict": answered.verdict}
+        with self._writing() as connection:
+            found = connection.execute(_the_room(code, for_answer=not self._is_sqlite)).one_or_none()
+            if found is None or not found.question or found.number != number or found.is_revealed:
+                return False
+            connection.execute(self._upsert(_ANSWERS, row, values))
+        return True
+
+    def own_answer(self, code: str, number: int, pupil: str) -> Answered | None:
+        """Return what a pupil has answered; None if nothing."""
+        where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number, _ANSWERS.c.pupil == pupil)
+        with self._reading() as connection:
+            row = connection.execute(sql.select(_ANSWERS).where(*where)).one_or_none()
+        return None if row is None else Answered(tuple(json.loads(row.given)), row.verdict)
+
+    def answers(self, code: str, number: int) -> Counter[Answered]:
+        """Return how often each answer to a question was given."""
+        where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number)
+        columns = (_ANSWERS.c.given, _ANSWERS.c.verdict)
+        counted = sql.select(*columns, sql.func.count().label("n")).where(*where).group_by(*columns)
+        with self._reading() as connection:
+            rows = connection.execute(counted).all()
+        return Counter({Answered(tuple(json.loads(row.given)), row.verdict): row.n for row in rows})
+
+    # --------------------------------------------------------------------------------------- presence
+
+    def note_present(self, code: str, copy: str, count: int) -> None:
+        """Note how many follow a room on one copy of the server."""
+        with self._writing() as connection:
+            row = {"code": code, "copy": copy}
+            connection.execute(self._upsert(_PRESENT, row, {"count": count, "at": time.time()}))
+
+    def present(self, code: str) -> int:
+        """Return how many follow a room on all copies."""
+        where = (_PRESENT.c.code == code, _PRESENT.c.at > time.time() - _SILENT)
+        with self._reading() as connection:
+            found = connection.execute(sql.select(sql.func.sum(_PRESENT.c.count)).where(*where)).scalar_one()
+        return int(found or 0)
+
+    # ------------------------------------------------------------------------------------------------
+
+    def _change(self, code: str, key: str, values: Mapping[str, Any]) -> None:
+        with self._writing() as connection:
+            self._check(connection, code, key)
+            connection.execute(sql.update(_ROOMS).where(_ROOMS.c.code == code).values(values))
+
+    @staticmethod
+    def _check(connection: sql.Connection, code: str, key: str) -> None:
+        row = connection.execute(_the_room(code)).one_or_none()
+        if row is None or not fits(key, row.key):
+            raise NotYoursError
+
+    def _upsert(self, table: Table, row: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+        dialect = sqlite_dialect if self._is_sqlite else postgresql
+        return (
+            dialect.insert(table).values(**row, **values).on_conflict_do_update(index_elements=list(row), set_=values)
+        )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sql.Connection]:
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except SQLAlchemyError as error:
+            raise StoreError from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sql.Connection]:
+        try:
+            with self._writer.begin() as connection:
+                yield connection
+        except IntegrityError:
+            raise
+        except SQLAlchemyError as error:
+            raise StoreError from error
+
+
+def _the_room(code: str, *, for_answer: bool = False) -> Any:
+    """Select a room that has not ended; while an answer is taken, nothing about it changes."""
+    found = sql.select(_ROOMS).where(_ROOMS.c.code == code, _ROOMS.c.ends > time.time())
+    return found.with_for_update(read=True) if for_answer else found
+
+
+def _as_room(row: Any) -> Room:
+    question = json.loads(row.question) if row.question else None
+    return Room(row.code, row.page, row.link, question, row.number, bool(row.is_revealed), row.ends)
+
+
+def _delete(connection: sql.Connection, codes: Sequence[str]) -> None:
+    for table in _OF_ROOMS:
+        connection.execute(sql.delete(table).where(table.c.code.in_(codes)))
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # SQLAlchemy begins transactions, not the driver, which would do so only before the first change.
+    connection.isolation_level = None
+    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "busy_timeout = 10000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: sql.Connection) -> None:
+    # Who reads first and writes later could find that somebody else has written meanwhile.
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

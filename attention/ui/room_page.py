@@ -1,0 +1,85 @@
+"""The page of a screen that follows a class: light, and without Streamlit."""
+
+from __future__ import annotations
+
+import json
+
+from attention.messages import language, message
+from attention.page_file import plain, theme_css
+from attention.room.codes import read_code
+from attention.ui.files import FOLDER, ROOMS, KeptFile, kept_room
+
+__all__ = ["page", "policy"]
+
+
+def policy(framed_by: str) -> str:
+    """Return what the page may load: what lies beside it, and nothing else."""
+    return (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; "
+        f"img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors {framed_by}"
+    )
+
+
+def page(typed: str, *, is_screen: bool) -> str:
+    """Return the page for the code that an address has; without one, it asks for it.
+
+    ``is_screen`` is for the wall of the room, where nobody presses anything.
+    """
+    code = read_code(typed)
+    told = message("This is no code of a room: it has six letters.") if typed and code is None else ""
+    given = json.dumps({"code": code or "", "folder": ROOMS, "told": told, "isScreen": is_screen}).replace(
+        "<", r"\u003c"
+    )
+    script, styles = (_address(file) for file in kept_room())
+    title = plain(message("Class · attention step by step"))
+    alone = plain(message("Open it myself"))
+    question = plain(message("Question"))
+    heading = plain(message("Join a class"))
+    label = plain(message("The code that your teacher shows: six letters"))
+    join = plain(message("Join"))
+    no_script = plain(message("The pictures are drawn by a script, and scripts are switched off."))
+    return f"""<!doctype html>
+<html lang="{plain(language().name)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>{theme_css()}</style>
+<link rel="stylesheet" href="{styles}">
+</head>
+<body>
+<main>
+<div id="class" hidden>
+<header>
+<span class="code">{plain(code or "")}</span> <span id="page"></span> <span id="state" role="status"></span>
+<a id="alone" href="./">{alone}</a>
+</header>
+<section id="question" aria-label="{question}" hidden></section>
+<h1 id="title"></h1>
+<p id="caption"></p>
+<div id="view"></div>
+</div>
+<div id="entry"{" hidden" if code else ""}>
+<h1>{heading}</h1>
+<p id="told" role="status">{plain(told)}</p>
+<form action="./room">
+<div><label for="code">{label}</label>
+<input id="code" name="code" maxlength="12" autocomplete="off" autocapitalize="characters" spellcheck="false"
+required></div>
+<button>{join}</button>
+</form>
+</div>
+<noscript>{no_script}</noscript>
+</main>
+<script type="application/json" id="given">{given}</script>
+<script type="module" src="{script}"></script>
+</body>
+</html>
+"""
+
+
+def _address(file: KeptFile) -> str:
+    return f"./{FOLDER}/{file.name}"

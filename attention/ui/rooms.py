@@ -1,0 +1,569 @@
+"""The rooms of this server: a teacher's view is drawn once, and the same drawing goes to every screen that follows.
+
+A pupil's page knows nothing of Streamlit: it listens to server-sent events (WHATWG HTML, section 9.2), and sends its
+answers. Whoever has opened a room has its key in a cookie that no script and no link contains.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import os
+import re
+import secrets
+import threading
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import segno
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from attention.messages import message
+from attention.models.store import cache_dir
+from attention.room import asking
+from attention.room.codes import new_key, read_code
+from attention.room.followers import Follower, Followers
+from attention.room.limits import Limit
+from attention.room.store import FullError, NotYoursError, Room, Store, StoreError, sqlite
+from attention.ui import room_page
+from attention.ui.files import ROOMS
+from attention.ui.hosts import FRAME_VARIABLE, address_for_others, base_path, framed_by, is_known, named_hosts
+from attention.ui.room_drawing import Shown, guess_of, is_shown, show, tidy
+
+__all__ = ["DATABASE_VARIABLE", "Rooms", "rooms"]
+
+# The database in which rooms are kept, as SQLAlchemy writes its address; without it, a file in the cache folder.
+DATABASE_VARIABLE = "ATTENTION_DATABASE"
+
+MAX_BODY = 4 * 1024
+# So many screens follow one room on one copy of the server at most.
+MAX_SCREENS = 1_500
+MAX_WALLS = 20
+# In seconds: how often a teacher is told what has changed, and how often the database hears who is there.
+_TICK, _SAID_AGAIN = 0.5, 10.0
+_PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
+_A_DAY = 24 * 60 * 60
+_KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class _RefusedError(Exception):
+    """A request that is not granted, with the sentence that says why."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence = status, sentence
+
+
+def _no_room() -> _RefusedError:
+    return _RefusedError(404, message("There is no room with this code. Look at it once more: it has six letters."))
+
+
+@dataclass(slots=True)
+class _Live:
+    """A room that is followed on this copy of the server."""
+
+    code: str
+    screens: Followers = field(default_factory=Followers)
+    walls: Followers = field(default_factory=Followers)
+    desks: Followers = field(default_factory=Followers)
+    shown: Shown | None = None
+    drawing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Whether there is something that the teacher has not been told, and how many were there when it was last said.
+    is_new: bool = True
+    said: tuple[int, float] = (-1, 0.0)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(map(len, self.all))
+
+    @property
+    def all(self) -> tuple[Followers, ...]:
+        return self.screens, self.walls, self.desks
+
+
+class Rooms:
+    """Answers what screens ask for; an ASGI app for the paths below ``ROOMS``."""
+
+    def __init__(self) -> None:
+        """Open nothing yet: most servers never have a class."""
+        self._copy = secrets.token_hex(8)
+        self._live: dict[str, _Live] = {}
+        self._store: Store | None = None
+        self._opening = threading.Lock()
+        self._tending: asyncio.Task[None] | None = None
+        self._wrong_codes, self._openings, self._answers = Limit(30, 60), Limit(60, 3600), Limit(20, 10)
+        self._answers_of_room = Limit(3_000, 10)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        request = Request(scope, receive)
+        if scope["path"].endswith("/room"):
+            await _page(request)(scope, receive, send)
+            return
+        head, _, act = scope["path"].rpartition(f"/{ROOMS}/")[2].partition("/")
+        try:
+            answer = await self._answer(request, head, act)
+        except _RefusedError as refused:
+            answer = JSONResponse({"told": refused.sentence}, refused.status)
+        except NotYoursError:
+            answer = JSONResponse({"told": message("Only whoever has opened the room can do this.")}, 403)
+        except FullError:
+            answer = JSONResponse(
+                {"told": message("There are too many rooms here at the moment: try again later.")}, 503
+            )
+        except StoreError as error:
+            _LOGGER.error("The rooms cannot be reached: %s", type(error.__cause__).__name__)
+            told = message("The class cannot be reached at the moment: try again in a few seconds.")
+            answer = JSONResponse({"told": told}, 503)
+        except Exception as error:
+            # Without its message, which may quote what was typed.
+            kind, where = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+            _LOGGER.error("%s failed with %s:\n%s", act or head, kind, where)
+            answer = JSONResponse({"told": message("Something went wrong on the server: load the page anew.")}, 500)
+        if isinstance(answer, Response):
+            answer.headers["Cache-Control"] = "no-store"
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request, head: str, act: str) -> ASGIApp:
+        """Find who answers: what is asked of all rooms first, then of one."""
+        if not act:
+            ways: Mapping[tuple[str, str], Callable[[Request], Awaitable[ASGIApp]]] = {
+                ("POST", "open"): self._open,
+                ("GET", "mine"): self._mine,
+            }
+            if way := ways.get((request.method, head)):
+                return await way(request)
+            raise _RefusedError(404, message("There is nothing here."))
+        room = await self._known(request, head)
+        of_room: Mapping[tuple[str, str], Callable[[Request, Room], Awaitable[ASGIApp]]] = {
+            ("GET", "events"): self._follow,
+            ("GET", "screen"): self._hang_up,
+            ("GET", "desk"): self._sit_down,
+            ("GET", "code.svg"): self._picture_of_code,
+            ("POST", "join"): self._join,
+            ("POST", "answer"): self._take_answer,
+            ("POST", "show"): self._show,
+            ("POST", "ask"): self._ask,
+            ("POST", "reveal"): self._reveal,
+            ("POST", "withdraw"): self._withdraw,
+            ("POST", "end"): self._end,
+        }
+        if found := of_room.get((request.method, act)):
+            return await found(request, room)
+        raise _RefusedError(404, message("There is nothing here."))
+
+    # ------------------------------------------------------------------------------------- for everybody
+
+    async def _mine(self, request: Request) -> Response:
+        """Tell which room this browser has opened, and which it follows."""
+        code, key = _teacher(request)
+        is_open = code is not None and await self._with_store(Store.is_teacher, code, key)
+        return JSONResponse({"teaches": code if is_open else None, "follows": _follows(request)})
+
+    async def _join(self, request: Request, room: Room) -> Response:
+        """Let a screen in: its browser gets a key of its own, if it has none."""
+        _check_origin(request)
+        if len(self._of(room.code).screens) >= MAX_SCREENS:
+            raise _RefusedError(503, message("This room is full."))
+        response = JSONResponse({"code": room.code})
+        code, _, key = request.cookies.get(_PUPIL, "").partition(".")
+        if code != room.code or not _KEY.fullmatch(key):
+            key = new_key()
+        _keep(response, request, _PUPIL, f"{room.code}.{key}")
+        _tell(response, request, "follows")
+        return response
+
+    async def _follow(self, request: Request, room: Room) -> ASGIApp:
+        """Send what the room shows, for as long as somebody looks."""
+        live = self._of(room.code)
+        if len(live.screens) >= MAX_SCREENS:
+            raise _RefusedError(503, message("This room is full."))
+        await self.refresh(room.code)
+        own = await self._own_answer(request, room)
+        return _Stream(live.screens, {"mine": own}, self._came_or_went(live))
+
+    async def _hang_up(self, _: Request, room: Room) -> ASGIApp:
+        """Send the same to a screen on the wall, which is nobody."""
+        live = self._of(room.code)
+        if len(live.walls) >= MAX_WALLS:
+            raise _RefusedError(503, message("This room is full."))
+        await self.refresh(room.code)
+        return _Stream(live.walls, {}, self._came_or_went(live))
+
+    async def _own_answer(self, request: Request, room: Room) -> object:
+        pupil = _pupil(request, room)
+        if pupil is None or room.question is None:
+            return None
+        answered = await self._with_store(Store.own_answer, room.code, room.number, pupil)
+        return None if answered is None else {"number": room.number, "given": list(answered.given)}
+
+    async def _take_answer(self, request: Request, room: Room) -> Response:
+        """Take an answer, which can be changed until the answers are revealed."""
+        _check_origin(request)
+        pupil = _pupil(request, room)
+        if pupil is None:
+            raise _RefusedError(403, message("Load the page anew to join the room."))
+        if not self._answers.takes(pupil) or not self._answers_of_room.takes(room.code):
+            raise _RefusedError(429, message("That was too quick: try again in a few seconds."))
+        said = await _body(request)
+        if room.question is None or said.get("number") != room.number:
+            raise _RefusedError(409, message("This question is over."))
+        answered = asking.given(asking.unpacked(room.question), said.get("given"))
+        if answered is None:
+            raise _RefusedError(400, message("This is no answer to the question."))
+        if not await self._with_store(Store.answer, room.code, room.number, pupil, answered):
+            raise _RefusedError(409, message("The answers have been revealed already."))
+        self._of(room.code).is_new = True
+        return JSONResponse({"number": room.number, "given": list(answered.given)})
+
+    async def _picture_of_code(self, request: Request, room: Room) -> Response:
+        """Return the address of the room as a QR code."""
+        written = io.BytesIO()
+        segno.make(_address(request, room.code), error="m").save(
+            written, kind="svg", scale=8, border=2, light="#ffffff"
+        )
+        return Response(written.getvalue(), media_type="image/svg+xml")
+
+    # ------------------------------------------------------------------------------------- for the teacher
+
+    async def _open(self, request: Request) -> Response:
+        """Open a room; its key goes into a cookie of this browser alone."""
+        _check_origin(request)
+        if not self._openings.takes(_from(request)):
+            raise _RefusedError(429, message("Too many rooms were opened from here: try again later."))
+        page, link = await _link(await _body(request))
+        room, key = await self._with_store(Store.open, page, link)
+        response = JSONResponse({"code": room.code, "address": _address(request, room.code)})
+        _keep(response, request, _TEACHER, f"{room.code}.{key}")
+        _tell(response, request, "teaches")
+        return response
+
+    async def _show(self, request: Request, room: Room) -> Response:
+        page, link = await _link(await self._said_by_teacher(request, room))
+        if (page, link) != (room.page, room.link):
+            await self._change(room, Store.show, self._key(request, room), page, link)
+        return JSONResponse({})
+
+    async def _ask(self, request: Request, room: Room) -> Response:
+        """Ask what there is to guess about the view that is shown."""
+        await self._said_by_teacher(request, room)
+        guess = await run_in_threadpool(guess_of, room.page, room.link)
+        if guess is None:
+            raise _RefusedError(409, message("There is nothing to guess about this view: choose another step or word."))
+        await self._change(room, Store.ask, self._key(request, room), asking.packed(guess))
+        return JSONResponse({})
+
+    async def _reveal(self, request: Request, room: Room) -> Response:
+        await self._said_by_teacher(request, room)
+        await self._change(room, Store.reveal, self._key(request, room))
+        return JSONResponse({})
+
+    async def _withdraw(self, request: Request, room: Room) -> Response:
+        await self._said_by_teacher(request, room)
+        await self._change(room, Store.withdraw, self._key(request, room))
+        return JSONResponse({})
+
+    async def _end(self, request: Request, room: Room) -> Response:
+        await self._said_by_teacher(request, room)
+        await self._change(room, Store.end, self._key(request, room))
+        response = JSONResponse({})
+        response.delete_cookie(_TEACHER, path=_base())
+        return response
+
+    async def _sit_down(self, request: Request, room: Room) -> ASGIApp:
+        """Tell the teacher who is there and what they answer, for as long as the page is open."""
+        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+            raise NotYoursError
+        live = self._of(room.code)
+        live.is_new = True
+        first = {"code": room.code, "address": _address(request, room.code)}
+        return _Stream(live.desks, {"room": first}, self._came_or_went(live))
+
+    async def _said_by_teacher(self, request: Request, room: Room) -> Mapping[str, Any]:
+        _check_origin(request)
+        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+            raise NotYoursError
+        return await _body(request)
+
+    @staticmethod
+    def _key(request: Request, room: Room) -> str:
+        code, key = _teacher(request)
+        if code != room.code:
+            raise NotYoursError
+        return key
+
+    async def _change(self, room: Room, change: Callable[..., None], *arguments: object) -> None:
+        await self._with_store(change, room.code, *arguments)
+        await self.refresh(room.code)
+
+    # --------------------------------------------------------------------------------- what goes to all screens
+
+    async def refresh(self, code: str) -> None:
+        """Send all screens of a room what they have not been sent of what it shows now."""
+        live = self._live.get(code)
+        if live is None:
+            return
+        async with live.drawing:
+            room = await self._with_store(Store.room, code)
+            if room is None:
+                told = message("The class is over.")
+                for each in live.all:
+                    each.send("over", {"told": told})
+                return
+            shown = Shown(room.page, room.link, room.question is not None, room.is_revealed)
+            if shown != live.shown:
+                drawn = await run_in_threadpool(_drawn, shown)
+                for each in (live.screens, live.walls):
+                    each.send("view", drawn)
+                live.shown = shown
+            question = await self._question(room)
+            for each in live.all:
+                each.send("question", question)
+            live.is_new = True
+
+    async def _question(self, room: Room) -> Mapping[str, Any] | None:
+        if room.question is None:
+            return None
+        guess = asking.unpacked(room.question)
+        told = None
+        if room.is_revealed:
+            told = asking.told(guess, await self._with_store(Store.answers, room.code, room.number))
+        return {"number": room.number, **asking.seen(guess), "told": told}
+
+    # ------------------------------------------------------------------------------------- what goes to the teacher
+
+    def _came_or_went(self, live: _Live) -> Callable[[], None]:
+        def note() -> None:
+            live.is_new = True
+            if self._tending is None or self._tending.done():
+                self._tending = asyncio.create_task(self._tend())
+
+        return note
+
+    async def _tend(self) -> None:
+        """Tell the teachers what has changed, and forget the rooms that nobody follows here; until there are none."""
+        while self._live:
+            await asyncio.sleep(_TICK)
+            for live in list(self._live.values()):
+                try:
+                    await self._tell_desk(live)
+                except StoreError:
+                    told = message("The class's memory is out of reach: what you see stays, and it goes on by itself.")
+                    live.desks.send("trouble", {"told": told})
+                    live.is_new = True
+                if live.is_empty:
+                    self._live.pop(live.code, None)
+
+    async def _tell_desk(self, live: _Live) -> None:
+        count, (said, at) = len(live.screens), live.said
+        is_due = time.monotonic() - at > _SAID_AGAIN
+        if count != said or is_due:
+            await self._with_store(Store.note_present, live.code, self._copy, count)
+            live.said = (count, time.monotonic())
+            live.is_new = True
+        if not live.is_new or not len(live.desks):
+            return
+        live.is_new = False
+        room = await self._with_store(Store.room, live.code)
+        if room is None:
+            return
+        here = await self._with_store(Store.present, live.code)
+        tally: Mapping[str, Any] | None = None
+        if room.question is not None:
+            guess = asking.unpacked(room.question)
+            answers = await self._with_store(Store.answers, room.code, room.number)
+            tally = {"answered": answers.total(), **asking.told(guess, answers)}
+        live.desks.send("here", {"here": here, "tally": tally})
+        live.desks.send("trouble", None)
+
+    # ------------------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """Let all screens go, so that the server can end; they come back when there is one again."""
+        for live in self._live.values():
+            for each in live.all:
+                each.let_go()
+
+    async def _known(self, request: Request, typed: str) -> Room:
+        """Return the room with this code; who tries many that do not exist is refused for a while."""
+        who = _from(request)
+        code = read_code(typed)
+        is_member = code is not None and code in (_teacher(request)[0], _follows(request))
+        if not is_member and self._wrong_codes.is_over(who):
+            raise _RefusedError(429, message("Too many wrong codes came from here: try again in a minute."))
+        room = None if code is None else await self._with_store(Store.room, code)
+        if room is None:
+            self._wrong_codes.takes(who)
+            raise _no_room()
+        return room
+
+    def _of(self, code: str) -> _Live:
+        return self._live.setdefault(code, _Live(code))
+
+    async def _with_store(self, act: Callable[..., Any], *arguments: object) -> Any:
+        return await run_in_threadpool(self._do, act, *arguments)
+
+    def _do(self, act: Callable[..., Any], *arguments: object) -> Any:
+        with self._opening:
+            if self._store is None:
+                self._store = Store(os.environ.get(DATABASE_VARIABLE) or sqlite(cache_dir()))
+        return act(self._store, *arguments)
+
+
+@cache
+def rooms() -> Rooms:
+    """Return the rooms of this server."""
+    return Rooms()
+
+
+class _Stream:
+    """Sends a follower what there is, as server-sent events, until it is gone."""
+
+    def __init__(self, followers: Followers, own: Mapping[str, object], changed: Callable[[], None]) -> None:
+        self.followers, self.own, self.changed = followers, own, changed
+
+    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
+        headers = [
+            (b"content-type", b"text/event-stream"),
+            (b"cache-control", b"no-store"),
+            # A proxy that gathers what it hands on would hold it back.
+            (b"x-accel-buffering", b"no"),
+        ]
+        follower = self.followers.join(self.own)
+        leaving = asyncio.create_task(_leaves(receive, follower))
+        self.changed()
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": b"retry: 1000\n\n", "more_body": True})
+            while not follower.is_gone:
+                await send({"type": "http.response.body", "body": await follower.next(), "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            leaving.cancel()
+            self.followers.leave(follower)
+            self.changed()
+
+
+async def _leaves(receive: Receive, follower: Follower) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    follower.leave()
+
+
+def _drawn(shown: Shown) -> Mapping[str, Any]:
+    """Draw what a room shows; where that fails, say so."""
+    try:
+        return show(shown)
+    except Exception as error:
+        # Without its message, which may quote what was typed.
+        _LOGGER.error("%s cannot be drawn for a room: %s", shown.page, type(error).__name__)
+        told = message("This view cannot be shown here: the teacher goes on with another one.")
+        return {"page": "", "title": "", "caption": "", "html": f"<p>{told}</p>", "pictures": [], "modules": {}}
+
+
+def _page(request: Request) -> Response:
+    """Return the page of a screen that follows a class."""
+    if request.method not in ("GET", "HEAD"):
+        return PlainTextResponse("Method Not Allowed", status_code=405)
+    headers = {
+        "Content-Security-Policy": room_page.policy(framed_by(os.environ.get(FRAME_VARIABLE, ""))),
+        "Cache-Control": "no-store",
+    }
+    return HTMLResponse(
+        room_page.page(request.query_params.get("code", ""), is_screen="screen" in request.query_params),
+        headers=headers,
+    )
+
+
+# ------------------------------------------------------------------------------------- what a request says
+
+
+def _from(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _base() -> str:
+    return f"/{base_path()}/".replace("//", "/")
+
+
+def _address(request: Request, code: str) -> str:
+    """Return the address at which others find the room."""
+    return f"{address_for_others(request.url.scheme, request.headers.get('host', ''))}{_base()}room?code={code}"
+
+
+def _teacher(request: Request) -> tuple[str | None, str]:
+    """Return the room that this browser has opened, and its key."""
+    code, _, key = request.cookies.get(_TEACHER, "").partition(".")
+    return read_code(code), key
+
+
+def _follows(request: Request) -> str | None:
+    return read_code(request.cookies.get(_PUPIL, "").partition(".")[0])
+
+
+def _pupil(request: Request, room: Room) -> str | None:
+    """Return the key of this browser in a room; None if it has not joined."""
+    code, _, key = request.cookies.get(_PUPIL, "").partition(".")
+    return key if code == room.code and _KEY.fullmatch(key) else None
+
+
+def _keep(response: Response, request: Request, name: str, value: str) -> None:
+    response.set_cookie(
+        name,
+        value,
+        max_age=_A_DAY,
+        path=_base(),
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def _tell(response: Response, request: Request, where: str) -> None:
+    """Have the pages of the app know, without asking, that this browser is in a class; it is nobody's secret."""
+    is_safe = request.url.scheme == "https"
+    response.set_cookie(_HERE, where, max_age=_A_DAY, path=_base(), secure=is_safe, samesite="lax")
+
+
+def _check_origin(request: Request) -> None:
+    """Refuse what the page of somebody else's has a browser send."""
+    origin = request.headers.get("origin")
+    if origin is not None and not is_known(origin, request.headers.get("host", ""), named_hosts()):
+        raise _RefusedError(403, message("This was sent by a page of another site."))
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise _RefusedError(403, message("This was sent by a page of another site."))
+
+
+async def _body(request: Request) -> Mapping[str, Any]:
+    """Return what a browser has sent, a JSON object of at most 4 kB."""
+    found = bytearray()
+    async for part in request.stream():
+        found += part
+        if len(found) > MAX_BODY:
+            raise _RefusedError(413, message("This is too long to be shown to a class: shorten the text."))
+    try:
+        said = json.loads(found or b"{}")
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise _RefusedError(400, message("The server did not read what was sent."))
+    return said
+
+
+async def _link(said: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the page and the link that a browser names, as the page itself would write it."""
+    page, link = said.get("page"), said.get("link")
+    if not isinstance(page, str) or not isinstance(link, str) or not is_shown(page):
+        raise _RefusedError(409, message("A class can follow the steps, all heads, the neuron view and the labs."))
+    return page, await run_in_threadpool(tidy, page, link)

@@ -1,0 +1,285 @@
+"""A class in real windows: a teacher, and pupils who follow, answer, get lost and come back."""
+
+import re
+import signal
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.looks import expect_no_barrier
+from tests.browser.server import free_port, serve
+
+SENTENCE = "Two grey geese crossed the frozen pond"
+HOSTILE = "<img src=x onerror=alert(1)> $x^2$ & co"
+CODE = re.compile("[BCDFGHJKMNPRSTVWXZ]{6}")
+PHONE = {"width": 390, "height": 844}
+
+
+def environment(folder):
+    return {"ATTENTION_DATABASE": f"sqlite:///{folder / 'rooms.sqlite'}"}
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory):
+    """A server whose rooms are kept for these tests alone."""
+    folder = tmp_path_factory.mktemp("school")
+    with serve(folder / "log", environment(folder)) as server:
+        yield server
+
+
+class Teacher:
+    """A tab in which a room is opened."""
+
+    def __init__(self, tab):
+        self.tab = tab
+        self.bar = tab.page.get_by_role("region", name="Class")
+
+    def open(self, **query):
+        self.tab.go(**{"model": "toy", "text": SENTENCE, "step": "scores", **query})
+        return self.open_here()
+
+    def open_here(self):
+        page = self.tab.page
+        page.get_by_role("button", name="More", exact=True).click()
+        page.get_by_role("button", name="Open a room for a class").click()
+        letters = page.locator(".letters")
+        expect(letters).to_have_text(CODE)
+        self.code = letters.inner_text()
+        picture = page.get_by_role("img", name="QR code of the address")
+        expect(picture).to_be_visible()
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+        page.get_by_role("button", name="Close").click()
+        return self
+
+    def press(self, name):
+        self.bar.get_by_role("button", name=name).click()
+
+    def expect_here(self, n):
+        expect(self.bar).to_contain_text(f"{n} {'is' if n == 1 else 'are'} here")
+
+
+class Pupil:
+    """A tab that follows a room."""
+
+    def __init__(self, tab):
+        self.tab, self.page = tab, tab.page
+        self.heading = tab.page.locator("#view h2").first
+        self.question = tab.page.get_by_role("region", name="Question")
+        self.title = tab.page.locator("#title")
+
+    def join(self, code):
+        self.page.goto(f"{self.tab.url}/room?code={code}")
+        return self
+
+    def join_by_hand(self, code):
+        self.page.goto(f"{self.tab.url}/room")
+        self.page.get_by_label("The code").fill(code)
+        self.page.keyboard.press("Enter")
+        return self
+
+    def expect_step(self, number):
+        expect(self.heading).to_have_text(re.compile(rf"^{number}\."))
+
+    def answer(self, index):
+        self.question.get_by_role("button").nth(index).click()
+        expect(self.question).to_contain_text("Sent.")
+        expect(self.question.get_by_role("button", pressed=True)).to_have_count(1)
+
+    def marked(self):
+        """Which of the answers are told to be right, once they are revealed."""
+        return self.question.locator("tr.right th").all_inner_texts()
+
+
+@pytest.fixture
+def new_teacher(new_tab, school):
+    return lambda **query: Teacher(new_tab(school, locale="en-GB")).open(**query)
+
+
+@pytest.fixture
+def new_pupil(new_tab, school):
+    """Each in a browser of their own."""
+    return lambda **options: Pupil(new_tab(school, **{"locale": "en-GB", **options}))
+
+
+@pytest.mark.quick
+def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
+    teacher = new_teacher()
+    near, phone = new_pupil().join(teacher.code), new_pupil(viewport=PHONE).join_by_hand(teacher.code.lower())
+    for pupil in (near, phone):
+        expect(pupil.title).to_have_text(SENTENCE)
+        pupil.expect_step(4)
+    teacher.expect_here(2)
+    teacher.tab.page.get_by_role("button", name="Next: Scale").click()
+    for pupil in (near, phone):
+        pupil.expect_step(5)
+    teacher.press("Ask")
+    for pupil in (near, phone):
+        expect(pupil.question.get_by_role("button")).to_have_count(4)
+        # The answer is nowhere in the page.
+        expect(pupil.page.locator("#view .matrix")).to_have_count(0)
+    near.answer(0)
+    phone.answer(1)
+    phone.answer(2)
+    expect(teacher.bar).to_contain_text("2 of 2 answered")
+    assert near.marked() == []
+    teacher.press("Show the answers")
+    for pupil in (near, phone):
+        expect(pupil.question.locator("tr.right")).not_to_have_count(0)
+        counts = [int(each) for each in pupil.question.locator(".count").all_inner_texts()]
+        assert counts == [1, 0, 1, 0]
+    late = new_pupil().join(teacher.code)
+    expect(late.question.locator("tr.right")).not_to_have_count(0)
+    assert late.marked() == near.marked() == phone.marked()
+    teacher.expect_here(3)
+    teacher.press("Next")
+    expect(near.question).to_be_hidden()
+    near.page.get_by_role("link", name="Open it myself").click()
+    near.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
+    near.page.get_by_role("link", name="Back to the class").click()
+    near.expect_step(5)
+    teacher.press("End the class")
+
+
+def test_who_reloads_keeps_an_answer_and_who_was_offline_catches_up(new_teacher, new_pupil):
+    teacher = new_teacher(step="scale")
+    pupil, away = new_pupil().join(teacher.code), new_pupil().join(teacher.code)
+    away.expect_step(5)
+    teacher.press("Ask")
+    pupil.answer(3)
+    pupil.page.reload()
+    expect(pupil.question.get_by_role("button", pressed=True)).to_have_count(1)
+    expect(pupil.question.get_by_role("button").nth(3)).to_have_attribute("aria-pressed", "true")
+    away.page.context.set_offline(True)
+    teacher.press("Show the answers")
+    teacher.press("Next")
+    teacher.tab.page.get_by_role("button", name="Next: Mask").click()
+    pupil.expect_step(6)
+    away.page.context.set_offline(False)
+    away.expect_step(6)
+    expect(away.question).to_be_hidden()
+    away.tab.errors.clear()  # the browser counts a connection that is lost
+
+
+def test_the_server_dies_in_the_middle_of_a_question(new_tab, tmp_path):
+    port = free_port()
+
+    @contextmanager
+    def running(name):
+        with serve(tmp_path / name, environment(tmp_path), port) as server:
+            yield server
+
+    with running("first") as server:
+        teacher = Teacher(new_tab(server, locale="en-GB")).open(step="scale")
+        pupil = Pupil(new_tab(server, locale="en-GB")).join(teacher.code)
+        pupil.expect_step(5)
+        teacher.press("Ask")
+        pupil.answer(1)
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+    expect(pupil.page.get_by_role("status").first).to_contain_text("The connection is lost")
+    with running("second"):
+        expect(pupil.page.get_by_role("status").first).to_have_text("")
+        expect(pupil.question.get_by_role("button").nth(1)).to_have_attribute("aria-pressed", "true")
+        pupil.answer(2)
+        expect(teacher.bar).to_contain_text("1 of 1 answered", timeout=40_000)
+        teacher.press("Show the answers")
+        expect(pupil.question.locator("tr.right")).not_to_have_count(0)
+        assert [int(each) for each in pupil.question.locator(".count").all_inner_texts()] == [0, 0, 1, 0]
+        teacher.tab.errors.clear()  # the browser counts a connection that is lost
+        pupil.tab.errors.clear()
+
+
+def test_only_the_teacher_can_do_what_the_teacher_does(new_teacher, new_pupil):
+    teacher = new_teacher()
+    pupil = new_pupil().join(teacher.code)
+    pupil.expect_step(4)
+    for act in ("show", "ask", "reveal", "withdraw", "end"):
+        status = pupil.page.evaluate(
+            """act => fetch(act, { method: "POST", body: JSON.stringify({ page: "step_by_step", link: "" }) })
+            .then(({ status }) => status)""",
+            f"{pupil.tab.url}/_attention/room/{teacher.code}/{act}",
+        )
+        assert status == 403
+    pupil.tab.errors.clear()  # the browser counts what is refused
+    for page in (teacher.tab.page, pupil.page):
+        cookies = {each["name"]: each for each in page.context.cookies()}
+        secret = [each for name, each in cookies.items() if name in ("attention_class", "attention_pupil")]
+        assert secret
+        for each in secret:
+            assert each["httpOnly"]
+            key = each["value"].partition(".")[2]
+            assert len(key) >= 16
+            assert key not in page.content()
+            assert key not in page.url
+    teacher.press("Ask")
+    expect(pupil.question).to_be_visible()
+
+
+def test_what_is_typed_is_text_on_every_screen(new_teacher, new_pupil):
+    teacher = new_teacher(text=HOSTILE, step="tokens")
+    pupil = new_pupil().join(teacher.code)
+    expect(pupil.title).to_have_text(HOSTILE)
+    teacher.press("Ask")
+    expect(pupil.question).to_be_visible()
+    assert pupil.page.locator("img, script:not([type]):not([src])").count() == 0
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 720}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_a_screen(new_teacher, new_pupil, size, scheme):
+    teacher = new_teacher(step="scale")
+    pupil = new_pupil(viewport=size, color_scheme=scheme).join(teacher.code)
+    pupil.expect_step(5)
+    expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
+    for name in ("", "Ask", "Show the answers"):
+        if name:
+            teacher.press(name)
+            expect(pupil.question.get_by_role("button" if name == "Ask" else "row").first).to_be_visible()
+        expect_no_barrier(pupil.tab, name)
+        assert pupil.page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
+    expect_no_barrier(teacher.tab, "teacher")
+
+
+def test_a_first_visit_is_light_and_asks_nobody_else(new_teacher, new_pupil):
+    teacher = new_teacher()
+    pupil = new_pupil()
+    session = pupil.page.context.new_cdp_session(pupil.page)
+    sizes = []
+    session.on("Network.dataReceived", lambda event: sizes.append(event["encodedDataLength"]))
+    session.send("Network.enable")
+    pupil.join(teacher.code)
+    expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
+    assert 10_000 < sum(sizes) <= 80_000
+    assert pupil.tab.foreign_requests() == []
+    assert not [url for url in pupil.tab.requests if "/static/" in url or "_stcore" in url]
+
+
+def test_a_screen_on_the_wall_is_not_counted_and_answers_nothing(new_teacher, new_pupil):
+    teacher = new_teacher(step="scale")
+    wall = new_pupil()
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    wall.expect_step(5)
+    expect(wall.page.get_by_role("link", name="Open it myself")).to_be_hidden()
+    new_pupil().join(teacher.code)
+    teacher.expect_here(1)
+    teacher.press("Ask")
+    expect(wall.question).to_be_visible()
+
+
+def test_a_code_that_does_not_exist_is_said_so(new_pupil):
+    pupil = new_pupil().join("BBBBBB")
+    expect(pupil.page.get_by_text("There is no room with this code.")).to_be_visible()
+    pupil.tab.errors.clear()  # the browser counts what is refused
+    pupil.join_by_hand("nonsense!")
+    expect(pupil.page.get_by_text("This is no code of a room")).to_be_visible()
+
+
+def test_an_ended_room_says_so(new_teacher, new_pupil):
+    teacher = new_teacher()
+    pupil = new_pupil().join(teacher.code)
+    pupil.expect_step(4)
+    teacher.tab.page.on("dialog", lambda dialog: dialog.accept())
+    teacher.press("End the class")
+    expect(pupil.page.get_by_text("The class is over.")).to_be_visible()
+    expect(teacher.bar).to_be_hidden()

@@ -1,0 +1,78 @@
+"""What a class is told of a question, and when."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from attention.lesson.guess import Guess
+from attention.room import asking
+from attention.room.store import Answered
+
+ONE = Guess(
+    "Which <b>word</b>?",
+    ("cat", "mat", "sat"),
+    "It is <b>mat</b>: 0.84.",
+    frozenset({1}),
+    frozenset({2}),
+    whys=("<p>It comes first.</p>", "", "<p>It is near.</p>"),
+)
+SHARES = Guess("How is it shared?", ("cat", "mat"), "0.9 and 0.1.", shares=(0.9, 0.1))
+
+
+@pytest.mark.parametrize("guess", [ONE, SHARES])
+def test_a_question_survives_json(guess):
+    assert asking.unpacked(json.loads(json.dumps(asking.packed(guess)))) == guess
+
+
+@pytest.mark.parametrize("guess", [ONE, SHARES])
+def test_nothing_of_what_is_true_is_told_before(guess):
+    written = json.dumps(asking.seen(guess))
+    assert guess.reason not in written
+    assert "0.9" not in written
+    assert set(asking.seen(guess)) == {"mark", "question", "label", "answers", "shape"}
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ([1], Answered((1,), "right")),
+        (2, Answered((2,), "close")),
+        ([0], Answered((0,), "other")),
+        ([3], None),
+        ([-1], None),
+        ([1, 2], None),
+        ([], None),
+        (True, None),
+        ("1", None),
+        ([1.0], None),
+        (None, None),
+        ({"0": 1}, None),
+    ],
+)
+def test_a_browser_can_say_anything(said, wanted):
+    assert asking.given(ONE, said) == wanted
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [([90, 10], "right"), ([45, 5], "right"), ([70, 30], "close"), ([10, 90], "other"), ([0, 0], None), ([90], None)],
+)
+def test_shares_are_judged_by_how_far_they_overlap(said, verdict):
+    answered = asking.given(SHARES, said)
+    assert (None if answered is None else answered.verdict) == verdict
+
+
+def test_the_tally_counts_each_answer_and_explains_the_commonest_wrong_one():
+    answers = Counter({Answered((0,), "other"): 5, Answered((1,), "right"): 9, Answered((2,), "close"): 2})
+    told = asking.told(ONE, answers)
+    assert told["counts"] == [5, 9, 2]
+    assert (told["right"], told["close"]) == ([1], [2])
+    assert (told["wrong"], told["why"]) == ("cat", "<p>It comes first.</p>")
+    nobody = asking.told(ONE, Counter())
+    assert (nobody["counts"], nobody["wrong"], nobody["why"]) == ([0, 0, 0], None, "")
+
+
+def test_shares_are_counted_by_their_verdicts():
+    answers = Counter({Answered((90, 10), "right"): 3, Answered((80, 20), "right"): 1, Answered((1, 99), "other"): 2})
+    assert asking.told(SHARES, answers)["counts"] == [4, 0, 2]

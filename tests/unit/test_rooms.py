@@ -1,0 +1,148 @@
+"""What the server answers the screens of a class, and whom it refuses."""
+
+import json
+import sqlite3
+from xml.etree import ElementTree as ET
+
+import pytest
+from starlette.testclient import TestClient
+
+from attention.ui.rooms import MAX_BODY, Rooms
+
+LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
+ROOM = "/_attention/room"
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'rooms.sqlite'}")
+    return Rooms()
+
+
+@pytest.fixture
+def teacher(app):
+    return TestClient(app)
+
+
+@pytest.fixture
+def code(teacher):
+    answer = teacher.post(f"{ROOM}/open", json=LINK)
+    assert answer.status_code == 200
+    return answer.json()["code"]
+
+
+def test_whoever_opens_a_room_teaches_it_and_whoever_joins_it_follows_it(app, teacher, code):
+    assert teacher.get(f"{ROOM}/mine").json() == {"teaches": code, "follows": None}
+    pupil = TestClient(app)
+    assert pupil.get(f"{ROOM}/mine").json() == {"teaches": None, "follows": None}
+    assert pupil.post(f"{ROOM}/{code}/join").json() == {"code": code}
+    key = pupil.cookies["attention_pupil"]
+    assert pupil.post(f"{ROOM}/{code}/join").status_code == 200
+    assert pupil.cookies["attention_pupil"] == key
+    assert pupil.get(f"{ROOM}/mine").json() == {"teaches": None, "follows": code}
+    teacher.post(f"{ROOM}/{code}/end")
+    assert teacher.get(f"{ROOM}/mine").json() == {"teaches": None, "follows": None}
+    assert pupil.post(f"{ROOM}/{code}/join").status_code == 404
+
+
+def test_an_answer_needs_a_question_a_place_in_the_room_and_sense(app, teacher, code):
+    pupil = TestClient(app)
+
+    def answer(number, given):
+        return pupil.post(f"{ROOM}/{code}/answer", json={"number": number, "given": given}).status_code
+
+    assert answer(1, [0]) == 403
+    pupil.post(f"{ROOM}/{code}/join")
+    assert answer(1, [0]) == 409
+    assert teacher.post(f"{ROOM}/{code}/ask").status_code == 200
+    assert answer(2, [0]) == 409
+    assert answer(1, [99]) == 400
+    assert answer(1, "<b>") == 400
+    assert answer(1, [0]) == 200
+    teacher.post(f"{ROOM}/{code}/reveal")
+    assert answer(1, [1]) == 409
+
+
+def test_codes_cannot_be_tried_one_after_another(app, code):
+    guesser = TestClient(app)
+    tried = [guesser.post(f"{ROOM}/BBBBB{letter}/join").status_code for letter in "BCDFGHJKMNPRSTVWXZ" * 2]
+    assert tried.count(404) == 30
+    assert set(tried[30:]) == {429}
+    # Not even the right one is told from the others then; whoever is in already is not kept out.
+    assert guesser.post(f"{ROOM}/{code}/join").status_code == 429
+
+
+def test_who_is_in_is_not_kept_out_by_others_from_the_same_address(app, code):
+    member, guesser = TestClient(app), TestClient(app)
+    member.post(f"{ROOM}/{code}/join")
+    for _ in range(31):
+        guesser.post(f"{ROOM}/BBBBBB/join")
+    assert guesser.post(f"{ROOM}/{code}/join").status_code == 429
+    assert member.post(f"{ROOM}/{code}/join").status_code == 200
+
+
+@pytest.mark.parametrize("headers", [{"origin": "https://elsewhere.example"}, {"sec-fetch-site": "cross-site"}])
+@pytest.mark.parametrize(
+    "act", ["open", "CODE/join", "CODE/answer", "CODE/show", "CODE/ask", "CODE/reveal", "CODE/end"]
+)
+def test_pages_of_others_can_do_nothing(teacher, code, act, headers):
+    answer = teacher.post(f"{ROOM}/{act.replace('CODE', code)}", json=LINK, headers=headers)
+    assert answer.status_code == 403
+    assert teacher.get(f"{ROOM}/mine").json()["teaches"] == code
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"x" * (MAX_BODY + 1), 413),
+        (b"[]", 400),
+        (b"{", 400),
+        (b"\xff", 400),
+        (json.dumps({"page": "models", "link": ""}).encode(), 409),
+        (json.dumps({"page": 1, "link": ""}).encode(), 409),
+        (json.dumps({"page": "step_by_step"}).encode(), 409),
+    ],
+)
+def test_what_is_no_view_is_not_shown(teacher, code, body, status):
+    answer = teacher.post(f"{ROOM}/{code}/show", content=body)
+    assert answer.status_code == status
+    assert answer.json()["told"].endswith(".")
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/CODE", "/CODE/", "/CODE/nothing", "/CODE/join/more"])
+def test_there_is_nothing_else(teacher, code, path):
+    assert teacher.get(f"{ROOM}{path.replace('CODE', code)}").status_code in (404, 405)
+
+
+def test_what_is_no_parameter_of_the_page_is_not_shown_to_a_class(app, teacher, code):
+    shown = {"page": "step_by_step", "link": f"{LINK['link']}&me=Anna&answer=00000000-1"}
+    assert teacher.post(f"{ROOM}/{code}/show", json=shown).status_code == 200
+    room = app._do(lambda store: store.room(code))
+    assert "Anna" not in room.link
+    assert "text=Two+geese+fly" in room.link
+
+
+def test_the_code_is_a_picture_that_stands_alone(teacher, code):
+    answer = teacher.get(f"{ROOM}/{code}/code.svg")
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert ET.fromstring(answer.content).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_page_may_load_only_what_lies_beside_it(teacher, code):
+    answer = teacher.get("/room", params={"code": code})
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
+    assert code in answer.text
+    hostile = teacher.get("/room", params={"code": "<script>alert(1)</script>"})
+    assert "<script>alert" not in hostile.text
+    assert teacher.post("/room").status_code == 405
+
+
+def test_a_database_out_of_reach_is_said(teacher, code, tmp_path, caplog):
+    with sqlite3.connect(tmp_path / "rooms.sqlite") as plain:
+        plain.execute("DROP TABLE rooms")
+    answer = teacher.post(f"{ROOM}/{code}/show", json=LINK)
+    assert answer.status_code == 503
+    assert answer.json()["told"].startswith("The class cannot be reached")
+    assert "geese" not in caplog.text
