@@ -25,6 +25,7 @@ __all__ = [
     "Code",
     "Columns",
     "Download",
+    "Entry",
     "Figure",
     "Fold",
     "Formula",
@@ -205,6 +206,17 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """A field in which a text is typed; ``hint`` is what it shows as long as it is empty."""
+
+    key: str
+    parameter: Parameter[Any]
+    label: str
+    value: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Panels:
     """Several contents in one place, only one of them open; in a file, all of them are shown."""
 
@@ -319,6 +331,7 @@ Block = (
     | Table
     | Download
     | Setting
+    | Entry
     | Panels
     | Fold
     | Way

@@ -25,6 +25,7 @@ from attention.blocks import (
     Code,
     Columns,
     Download,
+    Entry,
     Fold,
     Formula,
     Heading,
@@ -114,6 +115,7 @@ class _Page:
             Table: self._table,
             Setting: self._setting,
             Panels: self._panels,
+            Entry: self._entry,
             Fold: self._fold,
             Row: self._row,
             Section: self._section,
@@ -211,6 +213,9 @@ class _Page:
             return f'<p class="setting">{plain(block.label)}</p>' if block.value else ""
         shown = next((option.label for option in block.options if option.value == block.value), block.value)
         return f'<p class="setting">{plain(block.label)}: {plain(shown)}</p>'
+
+    def _entry(self, block: Entry) -> str:
+        return f'<p class="setting">{plain(block.label)}: {plain(block.value)}</p>' if block.value else ""
 
     def _panels(self, block: Panels) -> str:
         parts = [

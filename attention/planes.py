@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.trace import LayerTrace
 
-__all__ = ["Plane", "along", "cosines", "fit", "sent"]
+__all__ = ["Plane", "along", "cosines", "fit", "mean_cosine", "sent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +108,15 @@ def cosines(first: Float[Array, "*N M"], second: Float[Array, "*N M"]) -> Float[
     products = np.einsum("...m,...m->...", first, second)
     found: Array = np.divide(products, lengths, out=np.full_like(products, np.nan), where=lengths > 0)
     return found
+
+
+def mean_cosine(first: Float[Array, "A M"], second: Float[Array, "B M"], which: Bool[Array, "A B"]) -> float:
+    """Return the mean cosine between each vector of ``first`` and those of ``second`` that belong to ``which``.
+
+    Vectors of length 0 do not count; it is NaN if nothing counts.
+    """
+    lengths = np.linalg.norm(first, axis=-1)[:, None] * np.linalg.norm(second, axis=-1)
+    counted = which & (lengths > 0)
+    if not counted.any():
+        return float("nan")
+    return float(np.mean((first @ second.T)[counted] / lengths[counted], dtype=np.float64))

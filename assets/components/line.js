@@ -372,14 +372,15 @@ function copyFromField(text) {
 /** A field; its examples, and a second field that is not always needed, open under it. */
 function makeField(state) {
   const element = make("div", "control field");
+  const name = make("span", "label");
   const frame = make("div", "frame");
   const input = make("input");
   input.type = "text";
   input.autocomplete = "off";
   input.spellcheck = false;
   frame.append(input);
-  element.append(frame);
-  const made = { element, frame, input, second: new Map() };
+  element.append(name, frame);
+  const made = { element, name, frame, input, second: new Map() };
   input.onchange = () => commit(state, made);
   input.onkeydown = (event) => pressInField(state, made, event);
   return made;
@@ -405,6 +406,7 @@ function pressInField(state, made, event) {
 
 function updateField(state, made, value) {
   const { input, data } = made;
+  made.name.textContent = data.label;
   setAttribute(input, "aria-label", data.label);
   setAttribute(input, "placeholder", data.hint);
   setAttribute(input, "title", data.help || null);

@@ -22,6 +22,7 @@ from attention.blocks import (
     Blocks,
     Brush,
     Download,
+    Entry,
     Fold,
     Formula,
     Heading,
@@ -46,7 +47,7 @@ from attention.pages import Page
 from attention.parameters import Context, Grid, Parameter, read
 from attention.ui import components, jobs, made, markup, numbers, state
 from attention.ui.files import address_of
-from attention.ui.lines import Line
+from attention.ui.lines import Field, Line
 from attention.view import View
 
 __all__ = ["is_for_sheet", "with_words", "written"]
@@ -128,6 +129,11 @@ class _Sheet:
             line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off)
         return self._component(line.part())
 
+    def entry(self, block: Entry) -> dict[str, Any]:
+        line = Line(block.key, "content").group(block.label)
+        line.field(Field(block.parameter, block.label, block.hint))
+        return self._component(line.part())
+
     def way(self, block: Way) -> dict[str, Any]:
         self.acts[f"{block.key}.go"] = partial(_go, block.page, block.query)
         address = f"./{block.page.address}?{urlencode(block.query)}"
@@ -177,6 +183,7 @@ def with_words(section: Section) -> Blocks:
 # What is not here needs Streamlit.
 _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
     Download: _Sheet.download,
+    Entry: _Sheet.entry,
     Fold: _Sheet.fold,
     Formula: _Sheet.formula,
     Heading: _Sheet.heading,

@@ -195,6 +195,28 @@ def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
     expect(tab.page.get_by_role("heading", name="All layers of Toy")).to_be_visible()
 
 
+def test_a_second_text_is_typed_and_a_word_of_both_drifts_apart(tab, new_tab, models):
+    show(tab.go("vector_moves", model="minilm-l6", text="the bank of the river", word="2"))
+    expect(tab.page.get_by_text("bank in “the bank of the river” and in “the bank of the city”")).to_be_visible()
+    tab.pick("Compared", "your text and another one")
+    field = tab.page.get_by_role("textbox", name="Second text")
+    field.fill("Nobody sings")
+    field.press("Enter")
+    expect(tab.page.get_by_text("have no word in common")).to_be_visible()
+    field.fill("My bank is shut")
+    field.press("Enter")
+    first, second = (models["minilm-l6"].trace(text) for text in ("the bank of the river", "My bank is shut"))
+    one, two = first.hidden_states[-1][2], second.hidden_states[-1][2]
+    end = one @ two / np.linalg.norm(one) / np.linalg.norm(two)
+    expect(tab.page.get_by_text(f"after layer 6, it is {end:.2f}")).to_be_visible()
+    expect(tab.page).to_have_url(re.compile(r"versus=My\+bank\+is\+shut"))
+    there = new_tab()
+    there.page.goto(tab.page.url)
+    expect(there.page.get_by_text(f"after layer 6, it is {end:.2f}")).to_be_visible()
+    expect(there.page.get_by_role("textbox", name="Second text")).to_have_value("My bank is shut")
+    check(there.settled())
+
+
 @pytest.mark.parametrize("page", OF_LABS.values(), ids=lambda page: page.address)
 def test_everybody_can_read_a_lab(tab, page):
     tab.go(page.address, text=SENTENCE)

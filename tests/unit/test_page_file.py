@@ -17,6 +17,7 @@ from attention.blocks import (
     Block,
     Code,
     Download,
+    Entry,
     Fold,
     Formula,
     Heading,
@@ -42,7 +43,7 @@ from attention.figures.matrix import Matrix
 from attention.jobs import Job
 from attention.page_file import page
 from attention.pages import FRONT
-from attention.settings import CELL, MEAN, PROOF, SIZES
+from attention.settings import CELL, GET, MEAN, PROOF, SIZES
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATRIX = Matrix(
@@ -76,6 +77,8 @@ EXAMPLES = [
     (Setting("s", SIZES, "Sizes of", "b", (Option("a", "A"), Option("b", "B"))), "Sizes of: B"),
     (Setting("s", MEAN, "The mean", "1"), "The mean"),
     (Setting("s", MEAN, "The mean", ""), None),
+    (Entry("e", GET, "Name", "<a>", "Type one"), "Name: &lt;a&gt;"),
+    (Entry("e", GET, "Name", "", "Type one"), None),
     (
         Panels("p", SIZES, "More", "a", (Option("a", "One"), Option("b", "Two")), {"b": (Shapes("inside"),)}),
         '<h3>Two</h3>\n<p class="shapes">inside</p>',

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.planes import along, cosines, fit, sent
+from attention.planes import along, cosines, fit, mean_cosine, sent
 from attention.steps import join_heads, output_projection
 from attention.trace import Difference
 from tests.loaded import load
@@ -80,3 +80,19 @@ def test_cosines_are_torchs(seed, n):
 
 def test_of_a_vector_of_zeros_there_is_no_cosine():
     assert np.isnan(cosines(np.zeros(3), np.ones(3)))
+
+
+@given(seeds, st.integers(1, 5), st.integers(1, 5))
+def test_the_mean_cosine_is_that_of_torch_over_the_pairs_that_count(seed, one, two):
+    chance = np.random.default_rng(seed)
+    first, second = chance.normal(size=(one, 6)), chance.normal(size=(two, 6))
+    first[0] *= chance.integers(2)
+    which = chance.random((one, two)) < 0.7
+    cosine = torch.nn.functional.cosine_similarity
+    pairs = [
+        float(cosine(torch.tensor(first[row]), torch.tensor(second[column]), dim=0))
+        for row, column in zip(*np.nonzero(which), strict=True)
+        if first[row].any()
+    ]
+    found = mean_cosine(first, second, which)
+    assert np.isnan(found) if not pairs else found == pytest.approx(np.mean(pairs), abs=1e-9)

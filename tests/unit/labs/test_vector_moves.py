@@ -10,7 +10,9 @@ from attention.blocks import Picture, Prose, Table, walk
 from attention.labs.vector_moves import BESIDE_TEXT, LAB, N_SENT, SCOPE
 from attention.lesson.scene import Scene
 from attention.pages import OF_LABS
+from attention.settings import VERSUS
 from attention.view import View
+from attention.words import words_of
 from tests.loaded import load
 
 SENTENCE = "Four grey geese cross the cold river"
@@ -36,8 +38,8 @@ def scene_of(model_id, text=None, word=2, **how):
     return Scene(trace, len(trace.layers) // 2, 1, min(word, len(trace.tokens) - 1))
 
 
-def shown(scene, scope="heads", beside="alone"):
-    view = View(page=OF_LABS[LAB]).having(SCOPE, scope).having(BESIDE_TEXT, beside)
+def shown(scene, scope="heads", beside="alone", versus=None):
+    view = View(page=OF_LABS[LAB]).having(SCOPE, scope).having(BESIDE_TEXT, beside).having(VERSUS, versus)
     return walk(LAB.content(view, scene, Runs(scene.info.model_id)))
 
 
@@ -142,6 +144,79 @@ def test_a_word_read_alone_is_found_again_or_that_is_said():
     assert "is another token there: sat instead of ␣sat" in prose(shown(sat))
     assert "is no token of its own" in prose(shown(scene_of("minilm-l6", word=0)))
     assert "choose a model that reads sentences" in prose(shown(scene_of("vit-digits")))
+
+
+def at(trace, word, which=0):
+    """The place of a word that was typed, or of its last piece."""
+    words = [each for each in words_of(trace.tokens) if each.typed.strip().casefold() == word]
+    return words[which].positions[-1]
+
+
+def buttons(blocks):
+    found = [each.figure for each in blocks if isinstance(each, Picture) and each.key == "shared"]
+    return {each.text: each.parts for figure in found for each in figure.row}
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
+@pytest.mark.parametrize(
+    ("word", "compared", "which"),
+    # The word in focus if both have it, the second with the second; else the longest that both have.
+    [("river", "river", (0, 0)), ("the", "the", (1, 1)), ("cold", "river", (0, 0))],
+)
+def test_a_word_of_two_typed_texts_drifts_apart_as_torch_says(model_id, word, compared, which):
+    first, second = "The geese cross the cold river", "The river bends where the road ends"
+    trace, other = (load(model_id).trace(text) for text in (first, second))
+    scene = Scene(trace, 0, 0, at(trace, word, -1))
+    blocks = shown(scene, beside="typed", versus=second)
+    states = [
+        torch.tensor(np.stack([state[at(run, compared, place)] for state in run.hidden_states]))
+        for run, place in zip((trace, other), which, strict=True)
+    ]
+    found = np.array(table(blocks, "drift_table")["the same word"], float)
+    np.testing.assert_allclose(found, torch.nn.functional.cosine_similarity(*states).numpy(), atol=1e-4)
+    assert ("Only your text has" in prose(blocks)) == (word != compared)
+    # The others can be chosen: each button puts its word in focus.
+    offered = {text.casefold(): parts for text, parts in buttons(blocks).items()}
+    assert set(offered) == {"the", "river"}
+    assert offered[compared] is None
+    rest = "the" if compared == "river" else "river"
+    assert offered[rest] == {"word": str(at(trace, rest))}
+
+
+def test_two_texts_without_a_common_word_are_told_so():
+    scene = scene_of("minilm-l6")
+    assert "have no word in common" in prose(shown(scene, beside="typed", versus="Nobody sings , nobody !"))
+    for empty in (None, "", "  "):
+        assert "Type a second text that has a word of yours" in prose(shown(scene, beside="typed", versus=empty))
+
+
+def test_a_text_that_cannot_be_read_is_told_so():
+    class Deaf(Runs):
+        def reading(self, text):
+            return None
+
+    scene = scene_of("minilm-l6")
+    for beside in ("typed", "after"):
+        view = View(page=OF_LABS[LAB]).having(BESIDE_TEXT, beside).having(VERSUS, "the river")
+        assert "cannot read that text" in prose(walk(LAB.content(view, scene, Deaf("minilm-l6"))))
+
+
+def test_a_piece_of_a_word_meets_the_same_piece():
+    first, second = "Unembroidered things", "She sells unembroidered hats"
+    scene = scene_of("minilm-l6", first, word=2)
+    assert scene.focus.text == "##mb"
+    other = load("minilm-l6").trace(second)
+    found = np.array(table(shown(scene, beside="typed", versus=second), "drift_table")["the same word"], float)
+    (place,) = (each.position for each in other.tokens if each.text == "##mb")
+    places = ((scene.trace, 2), (other, place))
+    states = [torch.tensor(np.stack([state[at] for state in run.hidden_states])) for run, at in places]
+    np.testing.assert_allclose(found, torch.nn.functional.cosine_similarity(*states).numpy(), atol=1e-4)
+
+
+def test_long_texts_are_compared_too():
+    long = "the river bends and the road ends where nobody sings " * 60
+    scene = scene_of("minilm-l6", long)
+    assert "in your text and in the second one" in prose(shown(scene, beside="typed", versus=f"Once more {long}"))
 
 
 def test_much_longer_vectors_are_left_out_and_named():

@@ -15,26 +15,23 @@ from attention.figures.arrows import Arrows, Chain, Ink
 from attention.figures.chart import Line, layer_lines
 from attention.figures.format import number
 from attention.labs.base import Lab, Runs
-from attention.lesson.guess import Guess, words_of
-from attention.lesson.proof import TOLERANCE
+from attention.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
+from attention.lesson.guess import Guess
 from attention.lesson.prose import fact, length, lesson, listed, word
 from attention.lesson.scene import Scene
 from attention.lesson.tables import Columns
 from attention.messages import message, messages
 from attention.parameters import Choice, Parameter, Values
 from attention.planes import Plane, along, cosines, fit, sent
+from attention.settings import VERSUS
 from attention.steps import join_heads, output_projection
-from attention.trace import Difference, Trace
 
 __all__ = ["BESIDE_TEXT", "LAB", "PAIRS", "SCOPE"]
 
 Scope = Literal["head", "heads", "layers"]
-Beside = Literal["alone", "after", "before"]
 
 SCOPES: tuple[Scope, ...] = ("head", "heads", "layers")
 SCOPE: Parameter[Scope] = Parameter("scope", Choice(lambda _: SCOPES), "heads")
-BESIDES: tuple[Beside, ...] = ("alone", "after", "before")
-BESIDE_TEXT: Parameter[Beside] = Parameter("other", Choice(lambda _: BESIDES), "alone")
 
 # So many tokens that send most have an arrow each.
 N_SENT = 6
@@ -55,12 +52,6 @@ _WHERE: dict[Scope, str] = {
     "heads": "vector-moves/where",
     "layers": "vector-moves/where-layers",
 }
-# A word in two texts: what tells its meaning comes after it, or before it. Both stand at the same place.
-PAIRS: dict[Beside, tuple[str, str, str]] = {
-    "after": ("the bank of the river", "the bank of the city", "bank"),
-    "before": ("the river has a bank", "the city has a bank", "bank"),
-}
-
 
 # ------------------------------------------------------------------------------- what is asked first
 
@@ -104,7 +95,7 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
         return ()
     if not _has_way(scene):
         return (Prose(lesson("vector-moves/unknown")),)
-    return (*_moves(scene, values[SCOPE]), *_stream(scene), *_drift(scene, values[BESIDE_TEXT], runs))
+    return (*_moves(scene, values[SCOPE]), *_stream(scene), *drift(scene, values, runs))
 
 
 class _Way(NamedTuple):
@@ -399,126 +390,11 @@ def _parts(some: Float[Array, " L"], whole: Float[Array, " L"]) -> Float[Array, 
     return parts
 
 
-# ------------------------------------------------------------------------------------ two texts
-
-
-class _Pair(NamedTuple):
-    """A word in two runs: its place in each."""
-
-    first: Trace
-    place: int
-    second: Trace
-    other: int
-
-    def vectors(self) -> tuple[Float[Array, "L+1 M"], Float[Array, "L+1 M"]]:
-        """Return its vectors in both, before each layer and after the last."""
-        one = np.stack([state[self.place] for state in self.first.hidden_states])
-        two = np.stack([state[self.other] for state in self.second.hidden_states])
-        return one, two
-
-    def of_others(self) -> Float[Array, " L+1"] | None:
-        """Return the mean cosine between different words of the two texts; None if there are none."""
-        ones, twos = words_of(self.first.tokens), words_of(self.second.tokens)
-        pairs = [
-            (one, two)
-            for one in ones
-            for two in twos
-            if self.first.tokens[one].typed.strip().casefold() != self.second.tokens[two].typed.strip().casefold()
-        ]
-        if not pairs:
-            return None
-        one, two = (list(each) for each in zip(*pairs, strict=True))
-        states = zip(self.first.hidden_states, self.second.hidden_states, strict=True)
-        return np.array([float(np.nanmean(cosines(before[one], after[two]))) for before, after in states])
-
-
-def _drift(scene: Scene, beside: Beside, runs: Runs | None) -> Blocks:
-    """Show how the vectors of a word in two texts drift apart."""
-    heading = Heading(message("The same word in two texts"))
-    if not scene.info.reading.takes_sentences or runs is None:
-        return (heading, Prose(lesson("vector-moves/drift-not-here")))
-    focus = scene.names[scene.word]
-    names: dict[Beside, str] = {
-        "alone": message("{word}, read alone", word=focus),
-        **{name: " / ".join(PAIRS[name][:2]) for name in PAIRS},
-    }
-    options = tuple(Option(each, names[each]) for each in BESIDES)
-    knob = Section(
-        "texts", (Setting("other", BESIDE_TEXT, message("Compared"), beside, options, is_list=True),), is_line=True
-    )
-    found = _alone(scene, runs) if beside == "alone" else _two(beside, runs)
-    if found is None:
-        return (heading, knob, Prose(lesson("vector-moves/drift-none", focus=word(focus))))
-    return (heading, knob, *_apart(scene, beside, found))
-
-
-def _alone(scene: Scene, runs: Runs) -> _Pair | None:
-    """Return the word in focus and the same word read alone."""
-    text = scene.focus.typed.strip()
-    other = runs.reading(text) if text and not scene.focus.is_special else None
-    place = None if other is None else _find(other, text)
-    return None if other is None or place is None else _Pair(scene.trace, scene.word, other, place)
-
-
-def _two(beside: Beside, runs: Runs) -> _Pair | None:
-    """Return a word in two texts that are always the same."""
-    *texts, wanted = PAIRS[beside]
-    first, second = (runs.reading(text) for text in texts)
-    if first is None or second is None:
-        return None
-    place, other = _find(first, wanted), _find(second, wanted)
-    return None if place is None or other is None else _Pair(first, place, second, other)
-
-
-def _find(trace: Trace, text: str) -> int | None:
-    found = (token.position for token in trace.tokens if not token.is_special and token.typed.strip() == text)
-    return next(found, None)
-
-
-def _apart(scene: Scene, beside: Beside, pair: _Pair) -> Blocks:
-    """Return how the two vectors of a word drift apart, beside what different words do."""
-    one, two = pair.vectors()
-    own, others = cosines(one, two), pair.of_others()
-    places = tuple(map(str, range(len(own))))
-    lines: list[Line] = [(message("the same word"), "plain", own)]
-    columns = {message("after layer"): list(places), message("the same word"): _written(own)}
-    if others is not None:
-        lines.append((message("different words"), "inactive", others))
-        columns[message("different words")] = _written(others)
-    title = message("cosine of the two vectors")
-    alt = message("{title}, layer by layer; the table below has the same numbers.", title=title)
-    chart = layer_lines(
-        places, lines, title, alt, limits=(min(0.0, float(min(map(np.nanmin, (each[2] for each in lines))))), 1.0)
-    )
-    told = _tell_apart(scene, beside, own)
-    if pair.first.tokens[pair.place].text != pair.second.tokens[pair.other].text:
-        told += lesson(
-            "vector-moves/drift-token",
-            one=word(pair.first.tokens[pair.place].text),
-            two=word(pair.second.tokens[pair.other].text),
-        )
-    if Difference.between(one, two).relative <= TOLERANCE:
-        told += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
-    table = Table("drift_table", lambda: columns, file="drift")
-    return (
-        Row(((Prose(told),), (Picture("drift", chart),)), (4, 5)),
-        Fold("drift", message("These cosines as a table"), (table,)),
-    )
-
-
-def _tell_apart(scene: Scene, beside: Beside, own: Float[Array, " L+1"]) -> str:
-    facts: dict[str, str | int] = {"first": fact(float(own[0])), "end": fact(float(own[-1])), "last": len(own) - 1}
-    if beside == "alone":
-        return lesson("vector-moves/drift-alone", focus=word(scene.names[scene.word]), **facts)
-    one, two, wanted = PAIRS[beside]
-    return lesson("vector-moves/drift-pair", word=word(wanted), one=word(one), two=word(two), **facts)
-
-
 LAB = Lab(
     address="vector_moves",
     title=message("The vector moves"),
     purpose=message("How a word's vector is moved by what other words send it, head by head and layer by layer."),
-    knobs=(SCOPE, BESIDE_TEXT),
+    knobs=(SCOPE, BESIDE_TEXT, VERSUS),
     guess=_guess,
     content=_content,
 )
