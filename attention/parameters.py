@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, get_args
 
@@ -341,13 +341,17 @@ class Grid(Kind[tuple[int, ...]]):
         return message("it looks like {example}", example="0.6.1f")
 
     @staticmethod
+    def of(rows: Iterable[int]) -> tuple[int, ...]:
+        """Return these rows without those at the end that have no cell."""
+        found = tuple(rows)
+        return found[: max((place for place, row in enumerate(found, 1) if row), default=0)]
+
+    @staticmethod
     def flipped(value: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
         """Return the cells with one more, or without it if it is one of them."""
         rows = [*value, *[0] * (row + 1 - len(value))]
         rows[row] ^= 1 << column
-        while rows and rows[-1] == 0:
-            rows.pop()
-        return tuple(rows)
+        return Grid.of(rows)
 
 
 @dataclass(frozen=True, slots=True)

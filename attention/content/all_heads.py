@@ -206,7 +206,7 @@ def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequenc
     """Return the downloads, which say how the weights are shown; each is made on demand."""
     title = f"{scene.trace.text} / {pair}" if pair else scene.trace.text
     model = " ".join([f"{scene.info.name}.", *notes])
-    head = message("Layer {layer}, head {head} of {model}", layer=scene.layer + 1, head=scene.head + 1, model=model)
+    head = " ".join([f"{scene.place}.", *notes])
 
     def lines() -> str:
         return head_view_html(layer_lines(scene, view.look, scene.head, view.lines, view.block), title, head)

@@ -120,14 +120,6 @@ def _measure(effect: Effect) -> str:
     return lesson("explain/of-predictions" if effect.likeliest else "explain/of-vectors")
 
 
-def _place(scene: Scene) -> Heading:
-    return Heading(
-        message(
-            "Layer {layer}, head {head} of {name}", layer=scene.layer + 1, head=scene.head + 1, name=scene.info.name
-        )
-    )
-
-
 # ------------------------------------------------------------------------------- what is asked first
 
 
@@ -217,7 +209,7 @@ def _switched(scene: Scene, worth: _Worth | None, off: Off, only: Only) -> Block
         Setting("only", ONLY, message("Switch off"), only, tuple(Option(name, _ONLYS[name]) for name in _ONLYS)),
         Setting("off", OFF, message("It hands on"), off, tuple(Option(name, _OFFS[name]) for name in _OFFS)),
     )
-    opening = (_place(scene), Section("knobs", knobs, is_line=True))
+    opening = (Heading(scene.place), Section("knobs", knobs, is_line=True))
     if worth is None:
         return (*opening, _missing(scene, scene.info.n_heads))
     own = worth.of[scene.layer, scene.head]
@@ -308,7 +300,8 @@ def _table_of_heads(worth: _Worth, off: Off, only: Only) -> dict[str, list[str]]
 def _lengths(scene: Scene) -> Blocks:
     """Compare the weights with the lengths of what is added up."""
     if scene.attention.projections is None:
-        return (_place(scene), Notice(message("The output matrix of {name} is not known.", name=scene.info.name)))
+        told = message("The output matrix of {name} is not known.", name=scene.info.name)
+        return (Heading(scene.place), Notice(told))
     lengths = weighted_norms(scene.attention)[scene.head]
     totals = lengths.sum(axis=-1, keepdims=True)
     shares = (lengths / np.where(totals == 0, 1, totals)).astype(np.float32)
@@ -338,7 +331,7 @@ def _lengths(scene: Scene) -> Blocks:
     )
     table = Table("lengths_table", partial(_table_of_lengths, scene, lengths, shares), file="lengths")
     return (
-        _place(scene),
+        Heading(scene.place),
         Prose(lesson("explain/lengths")),
         Row(pictures, gap="small"),
         Row(((Prose(_tell_lengths(scene, lengths, shares)),), (Picture("row_shares", chart),)), (4, 5)),
@@ -477,7 +470,7 @@ def _shuffled(scene: Scene, runs: Runs | None) -> Blocks:
     """Show how far the output moves where weights are shuffled: of one head, of its layer, and of all."""
     info, work = scene.info, _work(scene.info, len(scene.tokens))
     n = int(np.clip(WORK_OF_ALL / (6 * work), MIN_SHUFFLES, MAX_SHUFFLES))
-    opening = (_place(scene),)
+    opening = (Heading(scene.place),)
     layer = frozenset((scene.layer, head) for head in range(info.n_heads))
     everywhere = frozenset(np.ndindex(info.n_layers, info.n_heads))
     sizes = (frozenset({(scene.layer, scene.head)}), layer, everywhere)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -89,13 +89,24 @@ def _cells(rows: tuple[int, ...], n_tokens: int) -> Bool[Array, "T T"]:
 
 def _rows(cells: Bool[Array, "T T"]) -> tuple[int, ...]:
     """Return cells as they are painted (see ``Grid``)."""
-    rows = [sum(1 << int(column) for column in np.flatnonzero(row)) for row in cells]
-    while rows and rows[-1] == 0:
-        rows.pop()
-    return tuple(rows)
+    return Grid.of(sum(1 << int(column) for column in np.flatnonzero(row)) for row in cells)
 
 
 # ------------------------------------------------------------------------------------ what is shown
+
+
+class _Masked(NamedTuple):
+    """What a head does with another mask in place of its own."""
+
+    hidden: Bool[Array, "T T"]
+    scores: Float[Array, "T T"]
+    weights: Float[Array, "T T"]
+
+    @classmethod
+    def of(cls, scene: Scene, hidden: Bool[Array, "T T"]) -> Self:
+        """Mask the scores of the head that is looked at, and take the softmax."""
+        scores = mask_scores(scene.steps.scaled_scores, masks.painted(hidden))
+        return cls(hidden, scores, softmax(scores))
 
 
 def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
@@ -105,12 +116,13 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
         told = message("These masks hide tokens of a text from one another. Here, one text looks at another one.")
         return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
     rule, n_tokens = values[RULE], len(scene.tokens)
-    hidden = hidden_by(rule, values[REACH], values[HIDDEN], n_tokens)
-    return (*_mask(scene, values, hidden), *_outputs(scene, hidden), *_without(scene, runs))
+    masked = _Masked.of(scene, hidden_by(rule, values[REACH], values[HIDDEN], n_tokens))
+    return (*_mask(scene, values, masked), *_outputs(scene, masked), *_without(scene, runs))
 
 
-def _mask(scene: Scene, values: Values, hidden: Bool[Array, "T T"]) -> Blocks:
+def _mask(scene: Scene, values: Values, masked: _Masked) -> Blocks:
     """Return the choice of a mask, and the mask, in which one can paint."""
+    hidden = masked.hidden
     rule, can_paint = values[RULE], len(scene.tokens) <= MOST_PAINTED
     rules = [name for name in RULES if name != "painted" or can_paint]
     knobs = [Setting("rule", RULE, message("Mask"), rule, tuple(Option(name, _RULE_NAMES[name]) for name in rules))]
@@ -118,30 +130,26 @@ def _mask(scene: Scene, values: Values, hidden: Bool[Array, "T T"]) -> Blocks:
         options = tuple(Option(reach, str(reach)) for reach in REACHES)
         knobs.append(Setting("reach", REACH, _REACH_NAMES[rule], values[REACH], options, is_scale=True))
     told = lesson(_TOLD[rule], reach=values[REACH], hidden=int(hidden.sum()), cells=hidden.size)
-    place = message(
-        "Layer {layer}, head {head} of {name}", layer=scene.layer + 1, head=scene.head + 1, name=scene.info.name
-    )
     return (
-        Heading(place),
+        Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
         Prose(told),
-        Row(tuple((picture,) for picture in _pictures(scene, hidden, can_paint=can_paint)), gap="small"),
+        Row(tuple((picture,) for picture in _pictures(scene, masked, can_paint=can_paint)), gap="small"),
         Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True),
-        *_told_of_row(scene, hidden),
+        *_told_of_row(scene, masked),
     )
 
 
-def _pictures(scene: Scene, hidden: Bool[Array, "T T"], *, can_paint: bool) -> tuple[Picture, ...]:
+def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> tuple[Picture, ...]:
     """Return the scores, in which one can paint, and the weights with the model's own mask and with this one."""
-    scores = mask_scores(scene.steps.scaled_scores, masks.painted(hidden))
     title = message("scores + mask")
-    brush = Brush(HIDDEN, _rows(hidden), RULE, "painted") if can_paint else None
+    brush = Brush(HIDDEN, _rows(masked.hidden), RULE, "painted") if can_paint else None
     drawn = (
         ("own_weights", message("weights, as the model does it"), scene.steps.weights, ~scene.visible),
-        ("masked_weights", message("weights, with this mask"), _masked(scene, hidden), hidden),
+        ("masked_weights", message("weights, with this mask"), masked.weights, masked.hidden),
     )
     return (
-        Picture("mask", pairs(scene, "mask", title, scores), brush=brush, is_selectable=can_paint),
+        Picture("mask", pairs(scene, "mask", title, masked.scores), brush=brush, is_selectable=can_paint),
         *(
             Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
             for name, title, each, dark in drawn
@@ -149,10 +157,10 @@ def _pictures(scene: Scene, hidden: Bool[Array, "T T"], *, can_paint: bool) -> t
     )
 
 
-def _told_of_row(scene: Scene, hidden: Bool[Array, "T T"]) -> Blocks:
+def _told_of_row(scene: Scene, masked: _Masked) -> Blocks:
     """Say what the mask does to the row in focus, and why what is hidden gets −∞ and not 0."""
-    row = scene.word
-    own, weights = scene.steps.weights[row], _masked(scene, hidden)[row]
+    row, hidden = scene.word, masked.hidden
+    own, weights = scene.steps.weights[row], masked.weights[row]
     focus, n_hidden = word(scene.names[row]), int(hidden[row].sum())
     if n_hidden == hidden.shape[1]:
         return (Prose(lesson("masks/row-all", focus=focus, n=n_hidden)),)
@@ -176,15 +184,10 @@ def _told_of_row(scene: Scene, hidden: Bool[Array, "T T"]) -> Blocks:
     )
 
 
-def _masked(scene: Scene, hidden: Bool[Array, "T T"]) -> Float[Array, "T T"]:
-    """Return the head's weights with this mask in place of its own."""
-    return softmax(mask_scores(scene.steps.scaled_scores, masks.painted(hidden)))
-
-
-def _outputs(scene: Scene, hidden: Bool[Array, "T T"]) -> Blocks:
+def _outputs(scene: Scene, masked: _Masked) -> Blocks:
     """Show how far the mask moves the output of each token, in this head alone."""
     own, values = scene.steps.head_outputs, scene.steps.values
-    moved = weighted_sum(_masked(scene, hidden), values) - own
+    moved = weighted_sum(masked.weights, values) - own
     lengths = np.linalg.norm(moved, axis=-1)
     chart = lengths_chart(scene.labels, lengths, message("how far the outputs move"))
     row = scene.word
@@ -194,20 +197,20 @@ def _outputs(scene: Scene, hidden: Bool[Array, "T T"]) -> Blocks:
         length=fact(float(np.linalg.norm(own[row]))),
         moved=fact(float(lengths[row])),
     )
-    table = Table("outputs_table", partial(_table, scene, hidden, lengths), file="outputs")
+    table = Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs")
     return (
         Row(((Prose(told),), (Picture("moved", chart),)), (4, 5)),
         Fold("outputs", message("Every row as a table"), (table,)),
     )
 
 
-def _table(scene: Scene, hidden: Bool[Array, "T T"], lengths: Float[Array, " T"]) -> dict[str, list[str]]:
-    own, weights = scene.steps.weights, _masked(scene, hidden)
+def _table(scene: Scene, masked: _Masked, lengths: Float[Array, " T"]) -> dict[str, list[str]]:
+    own, hidden = scene.steps.weights, masked.hidden
     return {
         message("from"): list(scene.labels),
         message("hidden keys"): [str(int(row.sum())) for row in hidden],
         message("weight they had"): [repr(float(each)) for each in (own * hidden).sum(axis=-1)],
-        message("largest weight now"): [repr(float(each)) for each in weights.max(axis=-1)],
+        message("largest weight now"): [repr(float(each)) for each in masked.weights.max(axis=-1)],
         message("output moved by"): [repr(float(each)) for each in lengths],
     }
 

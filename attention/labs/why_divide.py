@@ -214,11 +214,7 @@ def _head(scene: Scene, divisor: Divisor, temperature: float) -> Blocks:
         is_selectable=True,
     )
     return (
-        Heading(
-            message(
-                "Layer {layer}, head {head} of {name}", layer=scene.layer + 1, head=scene.head + 1, name=scene.info.name
-            )
-        ),
+        Heading(scene.place),
         Section("knobs", knobs, is_line=True),
         Prose(_tell_head(scene)),
         Row(((own,), (chosen,))),

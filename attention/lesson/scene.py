@@ -133,6 +133,13 @@ class Scene:
         return _told_apart(self.key_labels)
 
     @property
+    def place(self) -> str:
+        """The head and its model, as a heading says it."""
+        return message(
+            "Layer {layer}, head {head} of {name}", layer=self.layer + 1, head=self.head + 1, name=self.info.name
+        )
+
+    @property
     def dimensions(self) -> tuple[str, ...]:
         """The names of the d_model dimensions: the toy's features, or numbers."""
         return self.info.feature_names or numbered(self.info.d_model)

@@ -138,12 +138,11 @@ def _moves(scene: Scene, scope: Scope) -> Blocks:
 
 
 def _place(scene: Scene, scope: Scope) -> str:
-    facts: dict[str, str | float] = {"layer": scene.layer + 1, "head": scene.head + 1, "name": scene.info.name}
     if scope == "layers":
-        return message("All layers of {name}", **facts)
+        return message("All layers of {name}", name=scene.info.name)
     if scope == "head":
-        return message("Layer {layer}, head {head} of {name}", **facts)
-    return message("Layer {layer} of {name}", **facts)
+        return scene.place
+    return message("Layer {layer} of {name}", layer=scene.layer + 1, name=scene.info.name)
 
 
 def _shown(scene: Scene, states: Sequence[Float[Array, "T M"]]) -> list[int]:

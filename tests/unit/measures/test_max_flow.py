@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,6 +46,17 @@ def test_the_flow_of_a_token_is_no_less_than_what_rollout_sends_along_all_paths(
     assert (flow <= 1 + 1e-9).all()
     # Rollout is a flow from the position down to the tokens; what it sends to one of them fits into the pipes.
     assert (flow >= rollout(weights)[-1, -1] - 1e-9).all()
+
+
+@pytest.mark.parametrize(("n_layers", "n_tokens"), [(6, 12), (1, 64)])
+def test_through_layers_of_weights_it_is_as_large_as_networkx_says(n_layers, n_tokens):
+    weights = random_weights(n_tokens, n_layers, n_tokens, n_tokens)
+    pipes = nx.DiGraph()
+    for layer, query, key in np.ndindex(weights.shape):
+        capacity = (weights[layer, query, key] + (query == key)) / 2
+        pipes.add_edge((layer, key), (layer + 1, query), capacity=capacity)
+    wanted = [nx.maximum_flow_value(pipes, (0, token), (n_layers, 3)) for token in range(n_tokens)]
+    np.testing.assert_allclose(flow_to(weights, 3), wanted, atol=1e-12)
 
 
 def test_through_one_layer_the_flow_is_the_weight_with_the_residual():
