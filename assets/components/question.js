@@ -31,6 +31,7 @@ export default function ({ data, parentElement, setStateValue }) {
   state.drawn = drawn;
   const tell = (name, value) => send(setStateValue, name, value);
   const had = parentElement.activeElement !== null;
+  state.root.classList.toggle("answered", Boolean(data.given));
   state.root.replaceChildren(data.shape === "one" ? answers(data, tell) : bars(data, tell), line(data, tell));
   if (data.given) count(state.root, data);
   if (had) state.root.querySelector("button:enabled, input:enabled")?.focus();

@@ -276,12 +276,13 @@ function open(element, isOpen, key, state) {
 
 function buildSection(block) {
   const element = make("div", `section around-${block.key}`);
-  element.append(make("div", `blocks st-key-${block.key} ${block.look}`.trim()));
+  element.append(make("div"));
   return element;
 }
 
 function drawSection(element, block, state) {
   element.hidden = !block.blocks.length;
+  setAttribute(element.firstChild, "class", `blocks st-key-${block.key} ${block.look}`.trim());
   setAttribute(element.firstChild, "data-holds", [...heldIn(block.blocks)].join(" "));
   arrange(state, element.firstChild, block.blocks);
 }

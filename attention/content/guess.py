@@ -76,7 +76,8 @@ class Asked:
         )
         asked = Picture("question", question, sets={"answer": self.parameter, "word": WORD})
         told = (Prose(_told(verdict) + guess.reason, "detail"),) if verdict is not None else ()
-        return (Section(SECTION, (Prose(guess.question), asked, *told), is_framed=True),)
+        # Once it is answered, it makes room for what is shown then.
+        return (Section(SECTION, (Prose(guess.question), asked, *told), is_framed=True, is_line=is_known),)
 
 
 def _told(verdict: Verdict) -> str:
