@@ -10,6 +10,7 @@
  * @property {string[] | number} labels without it
  * @property {boolean} isLine
  * @property {number | null} current the one that stands out
+ * @property {[number, number][]} heads the layer and the head for which each value stands; empty if for none
  *
  * @typedef {object} ChartData what attention.figures.chart.Chart.payload() gives
  * @property {"columns" | "rows" | "points"} kind
@@ -24,6 +25,7 @@
  * @property {number} nPlaces how many numbered places there are at least
  * @property {boolean} isLog whether equal distances along the axis of the values are equal factors
  * @property {number} first the first of the numbered places
+ * @property {boolean} selectable whether a press on a head chooses it
  */
 
 const HEIGHTS = { columns: 150, points: 200 }; // of the marks, without names and numbers
@@ -38,11 +40,12 @@ const BEYOND = 1.5; // a factor
 const REACH = 24; // so near to a point one points at it
 const MINUS = "\u2212";
 
-const stateOf = remembering((parent) => buildMarks(parent, "chart", { draw, markUnder, pointAt, stepOf }));
+const stateOf = remembering((parent) => buildMarks(parent, "chart", { draw, markUnder, pointAt, stepOf, choose }));
 
 /** @param {Mount} mount */
 export default function (mount) {
   const state = stateOf(mount.parentElement);
+  state.tell = mount.setStateValue;
   if (state.given !== mount.data) take(state, mount.data);
   state.observer.observe(state.root);
   draw(state);
@@ -64,7 +67,8 @@ function take(state, data) {
   state.marks = state.series
     .flatMap((each) => each.shown.map((index) => ({ series: each, index, value: each.values[index], place: each.places[index] })))
     .sort((one, other) => one.place - other.place);
-  state.at = null;
+  // Once a head is chosen, one still points at it.
+  state.at = data.selectable && state.at < state.marks.length ? state.at : null;
 }
 
 function draw(state) {
@@ -84,7 +88,9 @@ function draw(state) {
   picture.replaceChildren(drawing);
   const isPoints = data.kind === "points";
   const keys = isPoints ? message("Arrow keys move from point to point.") : message("Arrow keys move from bar to bar.");
-  setAttribute(picture, "aria-label", `${data.alt} ${keys}`);
+  state.hint = state.marks.some((mark) => headOf(state, mark)) ? message("Press a head to choose it.") : "\u00a0";
+  const enter = state.hint.trim() ? [message("Enter chooses a head.")] : [];
+  setAttribute(picture, "aria-label", [data.alt, keys, ...enter].join(" "));
   pointAt(state, state.at);
 }
 
@@ -258,12 +264,13 @@ function markOf({ layout, given: data }, each, index, value) {
     return svg("circle", { ...shape, class: `mark ink ${ink}${isCurrent ? " current" : ""}` });
   }
   const zero = layout.alongValues(0);
+  const current = each.current === index ? " current" : "";
   const thick = Math.min(MAX_BAR, Math.max(1, layout.slot * 0.85));
   const [from, to] = [Math.min(zero, end), Math.max(zero, end)];
   const box = layout.isRows
     ? { x: from, width: to - from, y: place - thick / 2, height: thick }
     : { x: place - thick / 2, width: thick, y: from, height: to - from };
-  return svg("rect", { ...box, class: `mark ink ${ink}` });
+  return svg("rect", { ...box, class: `mark ink ${ink}${current}` });
 }
 
 // ---- What is pointed at --------------------------------------------------------------------------
@@ -282,11 +289,12 @@ function markUnder(state, event) {
 }
 
 function pointAt(state, at) {
-  const { layout, marks, given: data, pointer, readout } = state;
+  const { layout, marks, given: data, pointer, readout, picture } = state;
   state.at = at;
+  picture.classList.toggle("pressable", at !== null && headOf(state, marks[at]) !== undefined);
   if (!pointer) return;
   pointer.replaceChildren();
-  readout.textContent = at === null ? "\u00a0" : told(state, marks[at]);
+  readout.textContent = at === null ? state.hint : told(state, marks[at]);
   if (at === null) return;
   const { place, value } = marks[at];
   if (data.kind === "points") {
@@ -298,6 +306,16 @@ function pointAt(state, at) {
     ? { x: layout.beside, width: layout.room, y: start, height: layout.slot }
     : { x: start, width: layout.slot, y: layout.top, height: layout.length };
   pointer.append(svg("rect", { ...box, rx: 3 }));
+}
+
+/** The layer and the head for which a mark stands, if a press on it chooses one. */
+function headOf({ given: data }, { series, index }) {
+  return data.selectable ? series.heads[index] : undefined;
+}
+
+function choose(state, at) {
+  const head = headOf(state, state.marks[at]);
+  if (head) send(state.tell, "choose", { layer: head[0], head: head[1] });
 }
 
 /** What a mark says, and what the others at its place say: before and after, for one. */

@@ -5,10 +5,10 @@ const MAX_NAME = 12; // letters of a name in a picture; the whole one is in the 
 /**
  * Build such a picture in its place; `state.marks` are its marks, in the order in which the keys lead to them.
  *
- * `draw` draws it, `markUnder` returns the index of the mark under a pointer, `pointAt` shows one, and `stepOf` tells by
- * how many marks a key goes on.
+ * `draw` draws it, `markUnder` returns the index of the mark under a pointer, `pointAt` shows one, `choose` is called
+ * with one that is pressed, and `stepOf` tells by how many marks a key goes on.
  */
-function buildMarks(parent, kind, { draw, markUnder, pointAt, stepOf = () => 1 }) {
+function buildMarks(parent, kind, { draw, markUnder, pointAt, choose, stepOf = () => 1 }) {
   const root = make("div", `root ${kind}`);
   const [title, legend, picture, readout] = ["title", "legend", "picture", "readout"].map((name) => make("div", name));
   picture.tabIndex = 0;
@@ -22,7 +22,12 @@ function buildMarks(parent, kind, { draw, markUnder, pointAt, stepOf = () => 1 }
   });
   picture.onpointermove = (event) => pointAt(state, markUnder(state, event));
   picture.onpointerleave = picture.onblur = () => pointAt(state, null);
+  const press = (at) => {
+    if (choose && at !== null) choose(state, at);
+  };
+  picture.onclick = (event) => press(markUnder(state, event));
   picture.onkeydown = (event) => {
+    if (event.key === "Enter") press(state.at);
     const at = markOfKey(event.key, state.at, state.marks.length - 1, stepOf(state));
     if (at === null || event.altKey || event.ctrlKey || event.metaKey) return;
     // The same arrows mean the step before and the next elsewhere on the page.

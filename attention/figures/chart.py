@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.figures.atlas import Head
+from attention.figures.atlas import Head, TouchHead
 from attention.figures.format import named, packed
 from attention.messages import message
 
@@ -63,6 +63,8 @@ class Series:
     is_line: bool = False
     # The index of the number that is emphasised.
     current: int | None = None
+    # The head for which each number stands, where they stand for heads: a press chooses it.
+    heads: tuple[Head, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not have one number for each label.
@@ -92,6 +94,7 @@ class Series:
             "labels": named([label[len(prefix) :] for label in self.labels]),
             "isLine": self.is_line,
             "current": self.current,
+            "heads": [list(head) for head in self.heads],
         }
 
 
@@ -128,9 +131,15 @@ class Chart:
     n_places: int = 0
 
     @property
-    def touch(self) -> None:
-        """None: a chart is only read."""
-        return None
+    def touch(self) -> TouchHead | None:
+        """One of the heads for which numbers stand; None if they stand for none: such a chart is only read."""
+        heads = [head for each in self.series for head in each.heads]
+        if not heads:
+            return None
+        counts = [0] * (1 + max(layer for layer, _ in heads))
+        for layer, head in heads:
+            counts[layer] = max(counts[layer], head + 1)
+        return TouchHead(tuple(counts))
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; numbers are sent as little-endian float32 in base64."""
@@ -147,6 +156,7 @@ class Chart:
             "isLog": self.is_log,
             "first": self.first,
             "nPlaces": self.n_places,
+            "selectable": False,
         }
 
 
@@ -396,6 +406,7 @@ def layers_chart(values: Float[Array, "L H"], title: str, unit: str, current: He
                     for layer, head in zip(layers, heads, strict=True)
                 ),
                 current=current[0] * n_heads + current[1],
+                heads=tuple(np.ndindex(n_layers, n_heads)),
             ),
         ),
         place_axis=message("layer"),

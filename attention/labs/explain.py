@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Self, get_args
 
@@ -16,7 +16,7 @@ from attention.ablation import Change, Effect, How
 from attention.blocks import Blocks, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.figures.chart import Chart, by_layer_chart, layers_chart, lengths_chart, shares_chart, spots_chart
 from attention.labs.base import Lab, Runs
-from attention.lesson.guess import Guess
+from attention.lesson.guess import Guess, ranked
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
@@ -24,7 +24,7 @@ from attention.measures.flow import flow_to, rollout, weighted_norms
 from attention.measures.ranks import rank_correlation
 from attention.messages import message, messages
 from attention.parameters import Choice, Parameter, Values
-from attention.settings import MASK, WORD
+from attention.settings import HEAD, LAYER, MASK, WORD
 from attention.trace import ModelInfo
 
 __all__ = ["EXPERIMENT", "LAB", "OFF", "ONLY"]
@@ -128,10 +128,34 @@ def _guess(_: Scene | None) -> None:
 
 
 def _measured_guess(scene: Scene, runs: Runs) -> Guess | None:
-    """Ask how many heads of the layer matter on this text."""
+    """Ask which layer has the head that matters most or, if those of one layer alone were tried, how many matter."""
     worth = _Worth.measure(scene, runs, "zero", "one") if scene.use.is_reading else None
     if worth is None:
         return None
+    return _of_layers(scene, worth) if len({layer for layer, _ in worth.of}) > 1 else _of_heads(scene, worth)
+
+
+def _of_layers(scene: Scene, worth: _Worth) -> Guess:
+    """Ask the same in every layer, so that the lab stays open when a head of another one is chosen."""
+    (layer, head), largest = worth.ordered[0], worth.of[worth.ordered[0]].moved
+    bests = [max(worth.of_layer(layer).values()) for layer in range(scene.info.n_layers)]
+    facts: dict[str, str | int] = {"n": len(worth.of), "what": _what(worth.unchanged)}
+    question = lesson("explain/guess-layers", model=word(scene.info.name), noun=scene.info.reading.noun, **facts)
+    because = lesson(
+        "explain/guess-layers-because",
+        layer=layer + 1,
+        head=head + 1,
+        largest=exact(largest, 4),
+        count=worth.count(),
+        **facts,
+    )
+    names = [message("layer {layer}", layer=layer + 1) for layer in range(scene.info.n_layers)]
+    # Layers nearly as good as the best, as a part of what it moves, are right, too.
+    return ranked(question, names, [best / (largest or 1) for best in bests], because)
+
+
+def _of_heads(scene: Scene, worth: _Worth) -> Guess:
+    """Ask how many heads of the layer matter on this text."""
     moved, count = worth.of_layer(scene.layer), worth.count(scene.layer)
     best, last = max(moved, key=moved.__getitem__), min(moved, key=moved.__getitem__)
     facts: dict[str, str | int] = {"layer": scene.layer + 1, "n": len(moved), "what": _what(worth.unchanged)}
@@ -223,9 +247,10 @@ def _switched(scene: Scene, worth: _Worth | None, off: Off, only: Only) -> Block
             kept=fact(own.kept),
             likeliest=word(own.likeliest),
         )
+    drawn = Picture("worth", _chart(scene, worth), sets={"layer": LAYER, "head": HEAD})
     return (
         *opening,
-        Row(((Prose(told + _measure(own)),), (Picture("worth", _chart(scene, worth)),)), (4, 5)),
+        Row(((Prose(told + _measure(own)),), (drawn,)), (4, 5)),
         Prose(lesson("explain/heads-caveat"), "detail"),
     )
 
@@ -250,7 +275,10 @@ def _chart(scene: Scene, worth: _Worth) -> Chart:
     title, n_layers = message("how far {what} moves", what=_what(worth.unchanged)), scene.info.n_layers
     if n_layers > 1 and len(worth.of) == n_layers * scene.info.n_heads:
         return layers_chart(values.reshape(n_layers, -1), title, "", (scene.layer, scene.head), is_share=False)
-    return lengths_chart([message("head {head}", head=head + 1) for _, head in worth.of], values, title, decimals=4)
+    names = [message("head {head}", head=head + 1) for _, head in worth.of]
+    chart = lengths_chart(names, values, title, decimals=4)
+    bars = replace(chart.series[0], heads=tuple(worth.of), current=list(worth.of).index((scene.layer, scene.head)))
+    return replace(chart, series=(bars,))
 
 
 def _ending(scene: Scene, worth: _Worth, off: Off, only: Only) -> Blocks:
@@ -412,9 +440,12 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
     )
     if not np.isnan(raw[-1] + rolled[-1]):
         ranks = {"first": fact(raw[0]), "raw": fact(raw[-1]), "rolled": fact(rolled[-1])}
-        words += lesson("explain/words-ranks", layers=messages("{n} layer", "{n} layers", len(raw)), **ranks)
+        layers = messages("{n} layer", "{n} layers", len(raw))
+        words += lesson("explain/words-ranks", layers=layers, **ranks)
         if "flow" in ranked:
             words += lesson("explain/words-flow", flow=fact(ranked["flow"][-1]))
+        else:
+            words += lesson("explain/words-no-flow", n=len(scene.tokens), layers=layers)
         ranking = by_layer_chart(
             ((message("weights of the layer"), np.array(raw)), (message("rollout up to there"), np.array(rolled))),
             message("rank correlation with blotting out"),

@@ -173,6 +173,30 @@ def test_the_width_is_cut_into_other_heads_by_mouse_and_keyboard(tab, models):
     tab.expect_chosen("Word", "4 the")
 
 
+def test_a_head_is_chosen_where_its_worth_is_drawn_by_mouse_and_keyboard(tab):
+    tab.go("explain", model="minilm-l6", text=SENTENCE, layer="3", head="1")
+    show(tab)
+    expect(tab.page.get_by_role("heading", name="Layer 3, head 1 of BERT")).to_be_visible()
+    picture = tab.page.locator(".st-key-worth .picture")
+    # Points in the order in which they are drawn from left to right: the last head is the one before the last mean.
+    picture.focus()
+    picture.press("End")
+    expect(tab.page.locator(".st-key-worth .readout")).to_contain_text("layer 6, head 12")
+    picture.press("Enter")
+    tab.settled()
+    expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of BERT")).to_be_visible()
+    assert {**tab.query(), "answer": ""}["layer"] == "6"
+    expect(picture).to_be_focused()
+    expect(tab.page.locator(".st-key-worth .readout")).to_contain_text("layer 6, head 12")
+    # The question is the same for every head: nobody is asked anew.
+    expect(tab.page.get_by_text("Here is the answer.")).to_be_visible()
+    tab.page.locator(".st-key-worth circle.weight").first.click(force=True)
+    expect(tab.page.get_by_role("heading", name="Layer 1, head 1 of BERT")).to_be_visible()
+    tab.page.go_back()
+    expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of BERT")).to_be_visible()
+    check(tab.settled())
+
+
 def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
     show(tab.go("vector_moves", model="toy", text=SENTENCE, word="2"))
     trace = models["toy"].trace(SENTENCE)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from attention.figures.atlas import Atlas, Tiles, by_layer
 from attention.figures.buttons import Button, Buttons
+from attention.figures.chart import layers_chart
 from attention.figures.head_view import THRESHOLDS, HeadLines, HeadView
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
@@ -52,6 +53,7 @@ LINES = HeadView(
 )
 NEURON = Neuron("N", "A picture.", LABELS, 0, 0, VECTORS[0], VECTORS, VECTORS, ROW, ROW, ROW, "1")
 OVERLAY = Overlay("L", "a", np.zeros((2, 2)), ("p",), (HeadOverlay("Head 1", np.ones(1), 0.0, ""),), 0, (5,))
+CHART = layers_chart(np.zeros((2, 4)), "Heads", "", (0, 0), is_share=True)
 GRID = HeadGrid((HeadThumb("Head 1", WEIGHTS), HeadThumb("Head 2", WEIGHTS)), 0)
 TOKENS = TokenStrip(tuple(Token(text, text, index, index, index) for index, text in enumerate(LABELS)), 1)
 STRIP = OrderStrip("words", LABELS, (1, 2, 3), (0, 1, 2))
@@ -61,6 +63,7 @@ BUTTONS = Buttons("next", (Button("on", parts={"text": "a b"}), Button("off")))
 PRESSES = [
     (MATRIX, "select", {"matrix": "scores", "row": 2, "column": 1}, {"cell": "scores-2-1", "row": "2"}),
     (ATLAS, "choose", {"layer": 1, "head": 4}, {"layer": "2", "head": "5"}),
+    (CHART, "choose", {"layer": 1, "head": 3}, {"layer": "2", "head": "4"}),
     (LINES, "pin", {"side": "query", "positions": [2, 0, 2]}, {"pins": "query-4-6"}),
     (LINES, "pin", {"side": "key", "positions": [1]}, {"pins": "key-8"}),
     (LINES, "pin", {"side": "key", "positions": []}, {"pins": None}),
@@ -85,6 +88,9 @@ NONE = [
     (MATRIX, "choose", {"matrix": "scores", "row": 0, "column": 0}),
     (ATLAS, "choose", {"layer": 0, "head": 2}),
     (ATLAS, "choose", {"layer": -1, "head": 0}),
+    (CHART, "choose", {"layer": 2, "head": 0}),
+    (CHART, "choose", {"layer": 0, "head": 4}),
+    (CHART, "choose", 1),
     (LINES, "pin", {"side": "both", "positions": [0]}),
     (LINES, "pin", {"side": "key", "positions": [3]}),
     (LINES, "heads", [2]),
@@ -123,7 +129,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=6,
 )
-FIGURES = [MATRIX, ATLAS, LINES, NEURON, OVERLAY, GRID, TOKENS, BUTTONS, STRIP]
+FIGURES = [MATRIX, ATLAS, CHART, LINES, NEURON, OVERLAY, GRID, TOKENS, BUTTONS, STRIP]
 
 
 @given(st.sampled_from(FIGURES), st.data(), VALUES)

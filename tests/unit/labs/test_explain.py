@@ -80,6 +80,13 @@ def vectors_of(model_id, *changes):
     return [np.array(output.vectors, np.float64)[words].mean(axis=0) for output in outputs]
 
 
+def probabilities_of(model_id, *changes):
+    """The probabilities of the next token, with each change."""
+    outputs = load(model_id).outputs(trace_of(model_id).text, None, changes)
+    powers = [np.exp(output.logits.astype(np.float64) - output.logits.max()) for output in outputs]
+    return [each / each.sum() for each in powers]
+
+
 def one_minus_cosine(one, other):
     return 1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other)
 
@@ -90,11 +97,29 @@ def one_minus_cosine(one, other):
 def test_what_is_asked_is_answered_by_switching_each_head_off():
     scene = scene_of("minilm-l6", layer=5)
     guess = LAB.measured_guess(scene, Runs(scene.trace))
-    plain, *changed = vectors_of("minilm-l6", Change(), *(Change(frozenset({(5, head)})) for head in range(12)))
-    count = sum(one_minus_cosine(plain, each) > LEAST for each in changed)
-    assert 0 < count < 12
+    heads = list(np.ndindex(6, 12))
+    plain, *changed = vectors_of("minilm-l6", Change(), *(Change(frozenset({head})) for head in heads))
+    moved = np.array([one_minus_cosine(plain, each) for each in changed])
+    layer, head = heads[moved.argmax()]
+    assert np.sort(moved.reshape(6, 12).max(axis=1))[-2] < 0.97 * moved.max()
+    assert [guess.answers[right] for right in guess.right] == [f"layer {layer + 1}"]
+    told = re.sub("<[^>]+>", "", guess.reason)
+    assert f"Head {head + 1} of layer {layer + 1} moves the vector of the text most, by {moved.max():.4f}" in told
+    assert f"{(moved > LEAST).sum()} of the 72 heads move it" in told
+    # Whoever chooses another head is not asked anew.
+    other = scene_of("minilm-l6", layer=2, head=7)
+    assert LAB.measured_guess(other, Runs(other.trace)).mark == guess.mark
+
+
+@pytest.mark.parametrize("layer", [0, 13])
+def test_where_one_layer_alone_is_tried_its_heads_are_counted(layer):
+    scene = scene_of("smollm2-135m", layer=layer)
+    guess = LAB.measured_guess(scene, Runs(scene.trace))
+    changes = tuple(Change(frozenset({(layer, head)})) for head in range(9))
+    plain, *changed = probabilities_of("smollm2-135m", Change(), *changes)
+    count = sum(np.abs(plain - each).sum() / 2 > LEAST for each in changed)
     assert [guess.answers[right] for right in guess.right] == [str(count)]
-    assert f"{count} of the 12 heads of layer 6" in re.sub("<[^>]+>", "", guess.reason)
+    assert f"{count} of the 9 heads of layer {layer + 1}" in re.sub("<[^>]+>", "", guess.reason)
 
 
 def test_every_model_is_asked_about_and_there_is_a_wrong_answer(scene):
@@ -102,7 +127,10 @@ def test_every_model_is_asked_about_and_there_is_a_wrong_answer(scene):
     assert guess.right
     assert not guess.right & guess.close
     assert len(guess.answers) > len(guess.right | guess.close)
-    assert all(0 <= int(answer) <= scene.info.n_heads for answer in guess.answers)
+    numbers = [int(answer.removeprefix("layer ")) for answer in guess.answers]
+    is_of_layers = guess.answers[0].startswith("layer ")
+    assert min(numbers) >= is_of_layers
+    assert max(numbers) <= (scene.info.n_layers if is_of_layers else scene.info.n_heads)
     assert LAB.guess(scene) is None
 
 
@@ -132,11 +160,7 @@ def test_all_heads_of_bert_are_drawn_and_sorted_in_the_table():
 def test_of_a_decoder_the_next_token_is_what_moves():
     scene = scene_of("smollm2-135m", layer=13, head=6)
     trace = scene.trace
-    plain, changed = (
-        np.exp(output.logits.astype(np.float64) - output.logits.max())
-        for output in load("smollm2-135m").outputs(trace.text, None, [Change(), Change(frozenset({(13, 6)}))])
-    )
-    plain, changed = plain / plain.sum(), changed / changed.sum()
+    plain, changed = probabilities_of("smollm2-135m", Change(), Change(frozenset({(13, 6)})))
     blocks = shown(scene, Runs(trace))
     told = prose(blocks)
     assert f"the prediction moves by {np.abs(plain - changed).sum() / 2:.4f}" in told
@@ -144,6 +168,12 @@ def test_of_a_decoder_the_next_token_is_what_moves():
     assert f"has a probability of {changed[plain.argmax()]:.2f}" in told
     # Only the heads of its layer are tried.
     assert set(table(blocks, "heads_table")["layer"]) == {"14"}
+    # Each of their bars is a head to press, and that which is looked at stands out.
+    (bars,) = figure(blocks, "worth").series
+    assert bars.heads == tuple((13, head) for head in range(9))
+    assert bars.current == 6
+    assert figure(blocks, "worth").touch.said("choose", {"layer": 13, "head": 8}) == {"layer": "14", "head": "9"}
+    assert figure(blocks, "worth").touch.said("choose", {"layer": 12, "head": 0}) is None
     assert "would take too long" in told
 
 
@@ -203,6 +233,7 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
     np.testing.assert_allclose(rolled.values, [rho(layer[3]) for layer in rollout(means)], atol=1e-6)
     assert f"and {raw.values[-1]:.2f} for those of the last".replace("-", "−") in prose(blocks)
     assert list(table(blocks, "words_table"))[-1] == "flow"
+    assert "for the last layer alone" in prose(blocks)
 
 
 def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
@@ -219,9 +250,11 @@ def test_of_many_tokens_the_flow_is_left_out():
     trace = load("minilm-l6").trace("word " * 24)
     scene = Scene(trace, 0, 0, 3)
     assert 6 * len(trace.tokens) ** 3 > MOST_FLOW
-    rows = table(shown(scene, Runs(trace), experiment="words"), "words_table")
+    blocks = shown(scene, Runs(trace), experiment="words")
+    rows = table(blocks, "words_table")
     assert "rollout" in rows
     assert "flow" not in rows
+    assert "is left out: for 26 tokens and 6 layers" in prose(blocks)
 
 
 # --------------------------------------------------------------------------------------- weights shuffled
