@@ -7,7 +7,7 @@ points in space"): of all planes, the one from which the vectors are least far a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -15,7 +15,7 @@ from numpy import ndarray as Array
 
 from attention.trace import LayerTrace
 
-__all__ = ["Plane", "along", "cosines", "fit", "mean_cosine", "sent"]
+__all__ = ["Plane", "along", "cosines", "fit", "mean_cosine", "of_row", "sent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,17 @@ def _principal(spread: Float[Array, "N M"]) -> Float[Array, "R M"]:
     return turned
 
 
+def of_row(layer: LayerTrace, row: int) -> LayerTrace:
+    """Return a layer with the query of one token alone: what is derived from it is derived for that row."""
+    at = slice(row, row + 1)
+
+    def cut(added: Float[Array, "*H Q K"] | None) -> Float[Array, "*H 1 K"] | None:
+        return added if added is None or added.shape[-2] == 1 else added[..., at, :]
+
+    output = layer.model_output[:, at]
+    return replace(layer, queries=layer.queries[:, at], mask=cut(layer.mask), bias=cut(layer.bias), model_output=output)
+
+
 def sent(layer: LayerTrace, row: int, heads: Iterable[int]) -> Float[Array, "K M"]:
     """Return what each token sends to the vector of one, by some heads: ``Σ_h a_h[row, k] · v_h[k] W_O[rows of h]``.
 
@@ -96,9 +107,10 @@ def sent(layer: LayerTrace, row: int, heads: Iterable[int]) -> Float[Array, "K M
     n_heads, _, width = layer.model_output.shape
     weight = layer.projections.W_O.reshape(n_heads, width, -1)
     found = np.zeros((layer.keys.shape[1], weight.shape[-1]), np.float32)
+    alone = of_row(layer, row)
     for head in heads:
-        steps = layer.head(head)
-        found += steps.weights[row][:, None] * (steps.values @ weight[head])
+        steps = alone.head(head)
+        found += steps.weights[0][:, None] * (steps.values @ weight[head])
     return found
 
 

@@ -112,12 +112,12 @@ class Scene:
         """The lesson which says that the model always hides later tokens; empty if it does not."""
         return self.use.hides_later or self.info.build.hides_later
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The tokens that attend, as in the vocabulary: the labels of rows."""
         return tuple(token.text for token in self.tokens)
 
-    @property
+    @cached_property
     def key_labels(self) -> tuple[str, ...]:
         """The tokens attended to, as in the vocabulary: the labels of columns, and of the rows of keys and values."""
         return tuple(token.text for token in self.key_tokens)

@@ -22,7 +22,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.tables import Columns
 from attention.messages import message, messages
 from attention.parameters import Choice, Parameter, Values
-from attention.planes import Plane, along, cosines, fit, sent
+from attention.planes import Plane, along, cosines, fit, of_row, sent
 from attention.settings import VERSUS
 from attention.steps import join_heads, output_projection
 
@@ -229,7 +229,6 @@ def _in_layer(scene: Scene, seen: Float[Array, "N M"], *, is_one: bool) -> tuple
         _chain(plane, before, steps, [_labelled(name, step) for name, step in zip(names, steps, strict=True)], "sent"),
         _chain(plane, before, added[None], [_labelled("ΔE" if not is_one else _of_head(scene), added)], "change"),
     ]
-    change = scene.change[row]
     if not is_one:
         rest = after - before - added
         chains.append(
@@ -238,6 +237,7 @@ def _in_layer(scene: Scene, seen: Float[Array, "N M"], *, is_one: bool) -> tuple
     chains[0] = replace(chains[0], name=scene.names[row], tags=names)
     most = {"focus": word(scene.names[row]), "best": word(scene.key_names[best]), "most": length(vectors[best])}
     if is_one:
+        change = of_row(layer, row).output()[0]
         told = lesson("vector-moves/head", head=scene.head + 1, part=length(added), change=length(change), **most)
     else:
         told = lesson(
