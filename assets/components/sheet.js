@@ -282,7 +282,7 @@ function buildSection(block) {
 
 function drawSection(element, block, state) {
   element.hidden = !block.blocks.length;
-  setAttribute(element.firstChild, "class", `blocks st-key-${block.key} ${block.look}`.trim());
+  setAttribute(element.firstChild, "class", ["blocks", `st-key-${block.key}`, block.look].join(" ").trim());
   setAttribute(element.firstChild, "data-holds", [...heldIn(block.blocks)].join(" "));
   arrange(state, element.firstChild, block.blocks);
 }
