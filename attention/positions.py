@@ -13,6 +13,7 @@ __all__ = [
     "Rotary",
     "alibi",
     "alibi_slopes",
+    "apart",
     "apply_rotary",
     "begun_at",
     "distances",
@@ -111,15 +112,34 @@ def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T
     )
 
 
-def begun_at(turns: Rotary, place: int) -> Rotary:
-    """Return how far the same tokens are rotated in a text that begins at ``place`` instead of 0.
+def apart(
+    query: Float[Array, " D"], key: Float[Array, " D"], turns: Rotary, n_places: int
+) -> Float[Array, " n_places"]:
+    r"""Return the dot product of a query and a key if the query came 0, 1, 2, … places after the key.
+
+    .. math:: R_{p+n}\,q \cdot R_p\,k = R_n\,q \cdot k \quad \text{for every } p
+
+    (Su et al. 2021, "RoFormer", section 3.2.1.) Both are given as they are before the rotation. If the key came after,
+    it is the dot product with the two exchanged.
+
+    Raises:
+        ValueError: ``turns`` has fewer than two positions.
+    """
+    rotated = begun_at(turns, 0, n_places)
+    moved = apply_rotary(np.broadcast_to(query, (n_places, len(query))), rotated)
+    return moved @ apply_rotary(key[None], Rotary(rotated.cosines[:1], rotated.sines[:1]))[0]
+
+
+def begun_at(turns: Rotary, place: int, n_tokens: int | None = None) -> Rotary:
+    """Return how far the same tokens, or so many, are rotated in a text that begins at ``place`` instead of 0.
 
     Pair i turns by ``(place + p) · θ_i``, where the speeds ``θ_i`` are those of ``speeds``.
 
     Raises:
         ValueError: there are fewer than two positions.
     """
-    angles = np.outer(np.arange(place, place + len(turns.cosines)), speeds(turns))
+    count = len(turns.cosines) if n_tokens is None else n_tokens
+    angles = np.outer(np.arange(place, place + count), speeds(turns))
     # Some models multiply both by a factor.
     factors = np.hypot(turns.cosines[1], turns.sines[1], dtype=np.float64)
     return Rotary((factors * np.cos(angles)).astype(np.float32), (factors * np.sin(angles)).astype(np.float32))

@@ -109,6 +109,19 @@ def test_a_text_that_begins_later_is_turned_as_a_longer_one_from_there_on():
     np.testing.assert_allclose(positions.speeds(turns), 10_000.0 ** (-np.arange(8) / 8), rtol=1e-5)
 
 
+@given(st.integers(0, 60), st.integers(0, 30), st.integers(0, 2**16))
+def test_a_query_moved_away_from_a_key_is_that_of_a_longer_text(distance, place, seed):
+    query, key = np.random.default_rng(seed).normal(size=(2, 8)).astype(np.float32)
+    found = positions.apart(query, key, positions.turns_of(2, 8), 61)
+    assert found.shape == (61,)
+    # Both as they are rotated in one text, the query so many places after the key.
+    text = np.zeros((place + distance + 1, 8), np.float32)
+    queries, keys = text.copy(), text.copy()
+    queries[-1], keys[place] = query, key
+    wanted = positions.rotary(queries)[-1] @ positions.rotary(keys)[place]
+    assert found[distance] == pytest.approx(wanted, abs=1e-3)
+
+
 def test_one_position_alone_does_not_tell_how_fast_anything_turns():
     with pytest.raises(ValueError, match="at least 2 positions"):
         positions.begun_at(positions.turns_of(1, 8), 3)

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Fold, Option, Picture, Prose, Row, Setting, Table
+from attention.figures.chart import lines_chart
 from attention.figures.dials import Dials
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
@@ -17,9 +18,9 @@ from attention.labs.positions.knobs import SHIFT, SHIFTS, opened
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import exact, fact, lesson, small, word
 from attention.lesson.scene import Scene
-from attention.messages import message
+from attention.messages import message, messages
 from attention.parameters import Values
-from attention.positions import Rotary, apply_rotary, begun_at, speeds, turns_of
+from attention.positions import Rotary, apart, apply_rotary, begun_at, speeds, turns_of
 from attention.steps import score
 
 __all__ = ["turning"]
@@ -29,6 +30,8 @@ N_DIALS = 8
 MOST_ROWS = 600
 # Random queries and keys, for models that do not rotate their own.
 N_RANDOM, RANDOM_WIDTH = 8, 16
+# So far apart a query and a key are drawn, or as far as they are in the text.
+N_APART = 64
 
 
 class _Turning(NamedTuple):
@@ -62,6 +65,18 @@ class _Turning(NamedTuple):
         queries = apply_rotary(self.queries, begun_at(self.turns, shift))
         keys = apply_rotary(self.keys, begun_at(self.turns, shift_of_keys))
         return score(queries, keys)
+
+    def apart(self) -> Float[Array, " N"]:
+        """Return the dot product of the query and the key if they stood 0, 1, 2, … places apart, in the same order."""
+        first, second = self.keys[self.key], self.queries[self.query]
+        if self.key > self.query:
+            first, second = second, first
+        return apart(second, first, self.turns, max(N_APART, self.distance + 1))
+
+    @property
+    def distance(self) -> int:
+        """How many places apart they stand."""
+        return abs(self.query - self.key)
 
     def arrows(self) -> tuple[Float[Array, "P 2"], Float[Array, "P 2"]]:
         """Return the pairs of the query and of the key as they are rotated in a text that begins at 0."""
@@ -111,9 +126,42 @@ def turning(values: Values, scene: Scene | None) -> Blocks:
         *opened(message("Queries and keys that turn"), values, knob),
         Prose(_tell(drawn)),
         Picture("dials", _dials(drawn, shift)),
-        Prose(_tell_shift(drawn, shift, before, after)),
+        *_by_distance(drawn, _tell_shift(drawn, shift, before, after)),
         Row(tuple((Picture(each.name, each),) for each in matrices)),
         Fold("scores_fold", message("Every score as a table"), (_table(drawn, before, after),)),
+    )
+
+
+def _by_distance(drawn: _Turning, told: str) -> Blocks:
+    """Return what is told of the shift and, beside it, q · k as the two stand further and further apart."""
+    products, here = drawn.apart(), drawn.distance
+    (query, key), best = drawn.names, int(products.argmax())
+    told += lesson(
+        "positions/apart",
+        query=word(query),
+        key=word(key),
+        last=len(products) - 1,
+        places=messages("{n} place", "{n} places", here),
+        real=exact(float(products[here])),
+        best=messages("{n} place", "{n} places", best),
+        most=exact(float(products[best])),
+    )
+    alt = message("The dot product of one query and one key, by how many places apart they stand.")
+    curve = lines_chart(
+        [(message("q · k"), products)],
+        message("q · k of {query} and {key}, moved apart", query=query, key=key),
+        alt,
+        message("distance"),
+        current=here,
+    )
+    columns = {
+        message("distance"): list(map(str, range(len(products)))),
+        message("q · k"): [repr(float(each)) for each in products],
+    }
+    table = Table("apart_table", lambda: columns, file="distances")
+    return (
+        Row(((Prose(told),), (Picture("apart", curve),)), (4, 5)),
+        Fold("apart_fold", message("By distance, as a table"), (table,)),
     )
 
 

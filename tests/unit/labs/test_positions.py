@@ -235,6 +235,32 @@ def test_the_arrows_of_all_pairs_give_the_score():
     assert "drawn at random" not in prose(shown(scene_of("smollm2-135m"), scheme="rotary"))
 
 
+@pytest.mark.parametrize(("layer", "head", "word"), [(3, 2, 4), (12, 0, 6), (29, 8, 0)])
+def test_a_query_and_a_key_are_moved_apart_and_where_they_stand_is_their_score(layer, head, word):
+    scene = scene_of("smollm2-135m", layer=layer, head=head, word=word)
+    blocks = shown(scene, scheme="rotary")
+    (curve,) = figure(blocks, "apart").series
+    others = scene.steps.weights[word].copy()
+    others[word] = -1
+    key = int(others.argmax())
+    assert curve.current == abs(word - key)
+    assert len(curve.values) == 64
+    np.testing.assert_allclose(curve.values[curve.current], scene.steps.scores[word, key], atol=2e-3)
+    # Apart by nothing, they are multiplied as they were before the rotation.
+    queries, keys = scene.attention.projected(head)
+    np.testing.assert_allclose(curve.values[0], queries[word] @ keys[key], atol=2e-3)
+    np.testing.assert_array_equal(column(table(blocks, "apart_table"), "q · k"), curve.values)
+    assert f"{curve.current} place" in prose(blocks)
+
+
+def test_in_a_long_text_the_line_reaches_as_far_as_the_two_stand_apart():
+    scene = Scene(load("smollm2-135m").trace("one two three four five " * 20), 0, 0, 95)
+    (curve,) = figure(shown(scene, scheme="rotary"), "apart").series
+    assert len(curve.values) == max(64, curve.current + 1)
+    key = 95 - curve.current
+    np.testing.assert_allclose(curve.values[curve.current], scene.steps.scores[95, key], atol=2e-2)
+
+
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
 @pytest.mark.parametrize("slope", [1, 8])
 def test_the_weights_with_a_penalty_are_those_of_torch(model_id, slope):
