@@ -79,10 +79,11 @@ export default function (mount) {
   revealSelected(state);
   // Labels measured before the page's own font is there are measured again.
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
-  return whenGone(state, () => {
+  const clean = whenGone(state, () => {
     state.observer.disconnect();
     halt(state);
   });
+  return Object.assign(clean, { goBack: (names, done) => goBack(state, names, done) });
 }
 
 /** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */

@@ -13,7 +13,8 @@
  * @typedef {object} Part an element of the sheet, and what has to be known of it
  * @property {string} [said] the block as text, to see whether it has changed
  * @property {boolean} [isOpen] whether the server has said that it is open
- * @property {() => void} [clean] what a picture wants to be called when it goes
+ * @property {(() => void) & {goBack?: (names: string[], done: () => void) => boolean}} [clean] what a picture wants to
+ *   be called when it goes, and what plays its way back to pictures with some names, if there is one
  */
 
 // The modules that are here, by their addresses; a promise stands for one that is on its way.
@@ -79,6 +80,7 @@ function outside(element) {
 
 /** Draw blocks inside an element; those that were there before stay in their elements. */
 function arrange(state, parent, blocks) {
+  departures.get(parent)?.();
   const before = new Map();
   for (const element of parent.children) before.set(element.dataset.block, element);
   const counts = {};
@@ -90,15 +92,67 @@ function arrange(state, parent, blocks) {
     before.delete(name);
     return element;
   });
-  for (const element of before.values()) {
-    leave(element);
-    element.remove();
-  }
+  const coming = wanted.filter((element) => element.parentElement !== parent);
+  const pictures = picturesIn(blocks.filter((_, index) => coming.includes(wanted[index])));
+  const figure = departing(parent, [...before.values()], coming, pictures);
+  // After all others, none of which is moved by that.
+  if (figure) parent.append(figure);
+  for (const element of before.values()) if (element !== figure) drop(element);
   // What is in its place is not moved, because an element that is moved loses the focus.
   wanted.forEach((element, index) => {
     if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);
     fill(state, element, blocks[index]);
   });
+  const other = coming.find((each) => each.matches(".figure") || each.querySelector(".figure"));
+  // What comes is drawn by then, and has its height.
+  if (figure) afterWords(() => lieOver(figure, other));
+}
+
+/** All pictures among blocks. */
+function picturesIn(blocks) {
+  const inside = ({ blocks = [], columns = [] }) => picturesIn([...blocks, ...columns.flat()]);
+  return blocks.flatMap((block) => (block.kind === "picture" ? [block] : inside(block)));
+}
+
+// What ends a departure from an element, while there is one.
+const departures = new WeakMap();
+
+/**
+ * Find the picture that stays for a moment, among elements that go: the one that has a way back to one of those that
+ * come. It lies over them, takes no press, and is nothing to a reader.
+ * @returns {HTMLElement | undefined}
+ */
+function departing(parent, going, coming, pictures) {
+  const names = pictures.map(({ data }) => data.name);
+  const end = () => {
+    departures.delete(parent);
+    drop(figure);
+    for (const each of coming) each.classList.remove("behind");
+  };
+  const figures = going.flatMap((each) => (each.matches(".figure") ? [each] : [...each.querySelectorAll(".figure")]));
+  const figure = figures.find((each) => parts.get(each)?.clean?.goBack?.(names, end));
+  if (!figure) return undefined;
+  departures.set(parent, end);
+  for (const each of coming) each.classList.add("behind");
+  figure.inert = true;
+  figure.classList.add("departing");
+  return figure;
+}
+
+/** Lay an element where another one is, in the next box around it: some elements of a page have none. */
+function lieOver(element, other) {
+  let around = element.parentElement;
+  while (around && !around.getClientRects().length) around = around.parentElement;
+  if (!around || !other.isConnected) return;
+  around.classList.add("arriving");
+  const [outer, inner] = [around, other].map((each) => each.getBoundingClientRect());
+  const place = { left: inner.left - outer.left, top: inner.top - outer.top, right: outer.right - inner.right };
+  for (const [side, distance] of Object.entries(place)) element.style[side] = `${distance}px`;
+}
+
+function drop(element) {
+  leave(element);
+  element.remove();
 }
 
 /** Draw a block in its element, if it has changed. */

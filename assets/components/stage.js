@@ -5,6 +5,7 @@
  * @typedef {object} StageChange as attention.figures.turn.Turn is sent
  * @property {string} operation which kind of turn it is
  * @property {string} told what is kept and what is changed
+ * @property {string} cameFrom the name of the picture of the step before that this one is made of
  * @property {object | null} before what was there, with the names of the picture's data; null if there is nothing to see
  * @property {object | null} parts what else the turn is made of
  *
@@ -61,6 +62,18 @@ const cellsIn = (data) => data.shades ?? data.values;
 const isSame = (one, other) => one.name === other.name && cellsIn(one) === cellsIn(other);
 const isAlike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
+/**
+ * Play the way back of a picture that is leaving, if it came from one of those that are in its place now.
+ * @param {string[]} names of the pictures that are there now
+ * @param {() => void} done is called when it is over, or somebody has pressed something
+ * @returns {boolean} whether it is played
+ */
+function goBack(state, names, done) {
+  if (!state.own || !names.includes(state.data.change.cameFrom) || !state.stage.canDraw(state) || wantsStills()) return false;
+  play(state, state.own, -1, done);
+  return true;
+}
+
 /** Whether somebody has walked on to this picture: not if a link has opened it, nor on the way back. */
 function isLedOn({ change }) {
   if (!change?.before || !navigator.userActivation?.hasBeenActive) return false;
@@ -76,24 +89,31 @@ function turnOf(data) {
   return { before, after: data, kind, change: kind.read({ ...data, before }), moment: 1 };
 }
 
-/** Play a turn once, forwards or backwards; whatever is pressed anywhere is not kept waiting by it. */
-function play(state, turn, direction) {
+/**
+ * Play a turn once, forwards or backwards; whatever is pressed anywhere is not kept waiting by it. In the end the
+ * picture itself is seen or, of one that is leaving, `done` is called.
+ */
+function play(state, turn, direction, done = () => show(state, 1)) {
   halt(state);
   if (wantsStills()) return;
   state.turn = turn;
   turn.moment = direction > 0 ? 0 : 1;
   const playing = { presses: new AbortController(), frame: 0 };
+  const end = () => {
+    halt(state);
+    done();
+  };
   state.playing = playing;
   setAttribute(state.root, "data-turning", "");
   for (const press of ["pointerdown", "keydown"]) {
-    document.addEventListener(press, () => end(state), { capture: true, signal: playing.presses.signal });
+    document.addEventListener(press, end, { capture: true, signal: playing.presses.signal });
   }
   let start = null;
   const tick = (now) => {
     start ??= now;
     const passed = Math.min(1, (now - start) / LENGTH);
     if (passed === 1) {
-      end(state);
+      end();
       return;
     }
     turn.moment = direction > 0 ? passed : 1 - passed;
@@ -109,12 +129,6 @@ function halt(state) {
   state.playing.presses.abort();
   state.playing = null;
   setAttribute(state.root, "data-turning", null);
-}
-
-/** Let the picture itself be seen. */
-function end(state) {
-  halt(state);
-  show(state, 1);
 }
 
 function show(state, moment) {

@@ -76,6 +76,11 @@ class Change:
     divisor: float = 1.0
     weights: Float[Array, " R"] | None = None
 
+    @property
+    def came_from(self) -> str:
+        """The matrix that it was; where values are added up, the weights."""
+        return "weights" if self.operation == "share" else self.source.name
+
     def sent(self) -> Sent:
         """Return the source as far as it differs, and what was done to it."""
         source, weights = self.source, self.weights

@@ -37,6 +37,10 @@ class Turn(Protocol):
     def told(self) -> str:
         """What was kept and what was changed."""
 
+    @property
+    def came_from(self) -> str:
+        """The name of the picture of the step before that it came from; empty if there is none."""
+
     def sent(self) -> Sent:
         """Return what a browser needs to show it."""
 
@@ -44,7 +48,13 @@ class Turn(Protocol):
 def said(turn: Turn, *, is_seen: bool) -> dict[str, Any]:
     """Return what the browser says of a turn and, if it is to be seen, what that takes."""
     before, parts = turn.sent() if is_seen else (None, None)
-    return {"operation": turn.operation, "told": turn.told, "before": before, "parts": parts}
+    return {
+        "operation": turn.operation,
+        "told": turn.told,
+        "cameFrom": turn.came_from,
+        "before": before,
+        "parts": parts,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,7 @@ class Products:
     """
 
     operation: ClassVar[str] = "products"
+    came_from: ClassVar[str] = "keys"
     needs_cells: ClassVar[bool] = True
 
     told: str
@@ -87,6 +98,7 @@ class Joining:
     """
 
     operation: ClassVar[str] = "join"
+    came_from: ClassVar[str] = "contributions"
     needs_cells: ClassVar[bool] = False
 
     told: str
@@ -122,6 +134,7 @@ class Split:
     """
 
     operation: ClassVar[str] = "split"
+    came_from: ClassVar[str] = ""
     needs_cells: ClassVar[bool] = False
 
     told: str

@@ -303,11 +303,84 @@ def test_the_heads_are_joined_and_added_to_the_stream(new_tab, models, steps):
     # The words around it, and what is read of a cell, are still those of the matrix.
     slider.fill("1000")
     tab.matrix("joined").expect_to_show(layer.joined())
-    # On the way back from another picture, nothing that lies before it is played.
+    # Where steps are left out on the way back, nothing is played.
     tab.page.evaluate("() => { window.turned = 0; }")
-    for step in ("Weighted sum", "Scores"):
-        tab.to_step(step)
+    tab.to_step("Scores")
     assert tab.page.evaluate("() => window.turned") == 0
+
+
+# The steps whose turn is another picture than that of the step before: which picture plays the way back, and over what.
+WAYS_BACK = (
+    ("scores", "scores", "Q · K · V", "queries"),
+    ("sum", "contributions", "Softmax", "weights"),
+    ("heads", "joined", "Weighted sum", "contributions"),
+)
+# What there is in each frame of a way back.
+WATCH_LEAVING = """() => {
+  window.frames_ = [];
+  const look = () => {
+    const leaving = document.querySelector('.departing');
+    const root = leaving?.shadowRoot.querySelector('.root');
+    const coming = document.querySelector('.behind.figure, .behind .figure');
+    if (root) window.frames_.push({
+      name: root.dataset.name,
+      moment: Number(root.querySelector('.stage input').value),
+      isInert: leaving.inert,
+      shift: [0, 1].map(side => ['left', 'top'].map(name =>
+        leaving.getBoundingClientRect()[name] - coming.getBoundingClientRect()[name])[side]),
+    });
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("step", "name", "back", "found"), WAYS_BACK)
+def test_back_plays_the_way_back_over_what_comes(new_tab, step, name, back, found, width):
+    tab = new_tab(viewport={"width": width, "height": 844}).go(step=step, model="toy", word="1")
+    tab.page.evaluate(WATCH_LEAVING)
+    tab.page.get_by_role("button", name="Back").click()
+    expect(tab.current_step).to_contain_text(back)
+    tab.page.wait_for_function("() => window.frames_.length && !document.querySelector('.departing')")
+    frames = tab.page.evaluate("() => window.frames_")
+    assert {frame["name"] for frame in frames} == {name}
+    moments = [frame["moment"] for frame in frames]
+    assert moments == sorted(moments, reverse=True)
+    assert moments[0] > moments[-1]
+    assert moments[-1] < 250
+    assert all(frame["isInert"] for frame in frames)
+    # In the first frames, what comes has not been drawn yet.
+    assert all(abs(distance) < 2 for frame in frames[3:] for distance in frame["shift"])
+    expect(tab.page.locator(".behind")).to_have_count(0)
+    expect(tab.matrix(found).picture).to_be_visible()
+
+
+@pytest.mark.parametrize(("step", "name", "back", "found"), WAYS_BACK)
+def test_a_press_ends_the_way_back_and_is_taken_by_what_comes(new_tab, step, name, back, found):
+    tab = new_tab().go(step=step, model="toy", word="1")
+    # A clock that stands still.
+    tab.page.evaluate("""() => {
+      const frame = window.requestAnimationFrame;
+      window.requestAnimationFrame = next => frame(() => next(0));
+    }""")
+    tab.page.get_by_role("button", name="Back").click()
+    expect(tab.page.locator(f".departing [data-name={name}][data-turning]")).to_have_count(1)
+    matrix = tab.matrix(found)
+    matrix.click(2, 1)
+    expect(tab.page.locator(".departing, .behind")).to_have_count(0)
+    assert tab.settled().query()["cell"] == f"{found}-2-1"
+
+
+def test_who_wants_no_motion_sees_no_way_back(new_tab):
+    tab = new_tab(reduced_motion="reduce").go(step="heads", model="toy")
+    tab.page.evaluate(COUNT_TURNS)
+    tab.page.evaluate(WATCH_LEAVING)
+    for back in ("Weighted sum", "Softmax", "Mask", "Scale", "Scores", "Q · K · V"):
+        tab.page.get_by_role("button", name="Back").click()
+        expect(tab.current_step).to_contain_text(back)
+        tab.settled()
+    assert tab.page.evaluate("() => [window.turned, window.frames_.length]") == [0, 0]
 
 
 def test_in_a_room_the_heads_are_joined_over_what_they_add(new_tab):
