@@ -174,10 +174,27 @@ class Matrix:
     @property
     def moves(self) -> bool:
         """Tell whether it can be seen turning into what it is: it was something else, and is drawn as that needs it."""
+        return self.change is not None and self._differs and not self._is_too_large_to_turn
+
+    @property
+    def _differs(self) -> bool:
         change = self.change
-        if change is None or (change.needs_cells and self.is_image):
-            return False
         return not (isinstance(change, Change) and np.array_equal(change.source.drawn, self.drawn))
+
+    @property
+    def _is_too_large_to_turn(self) -> bool:
+        return self.change is not None and self.change.needs_cells and self.is_image
+
+    @property
+    def why_still(self) -> str:
+        """Say why it is not seen turning into what it is, where that is because of its size; empty otherwise."""
+        if not (self._is_too_large_to_turn and self._differs):
+            return ""
+        return message(
+            "Nothing moves here: the picture has {n} cells, and up to {most} are moved one by one.",
+            n=f"{self.values.size:,}",
+            most=f"{MAX_CELLS:,}",
+        )
 
     @property
     def is_image(self) -> bool:
@@ -286,7 +303,7 @@ class Matrix:
             "blank": self.blank,
             "areCounts": self.are_counts,
             "alt": self.alt,
-            "change": None if self.change is None else said(self.change, is_seen=self.moves),
+            "change": None if self.change is None else said(self.change, is_seen=self.moves, why_not=self.why_still),
             "selectable": False,
         }
 

@@ -45,12 +45,12 @@ class Turn(Protocol):
         """Return what a browser needs to show it."""
 
 
-def said(turn: Turn, *, is_seen: bool) -> dict[str, Any]:
-    """Return what the browser says of a turn and, if it is to be seen, what that takes."""
+def said(turn: Turn, *, is_seen: bool, why_not: str = "") -> dict[str, Any]:
+    """Return what the browser says of a turn and, if it is seen, what that takes; ``why_not`` says why it is not."""
     before, parts = turn.sent() if is_seen else (None, None)
     return {
         "operation": turn.operation,
-        "told": turn.told,
+        "told": " ".join(filter(None, (turn.told, why_not))),
         "cameFrom": turn.came_from,
         "before": before,
         "parts": parts,

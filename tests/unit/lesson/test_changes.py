@@ -110,14 +110,20 @@ def test_where_nothing_changes_nothing_moves(scene_of):
     assert not shown("scale", undivided).moves
 
 
-def test_a_matrix_of_many_cells_does_not_move():
+def test_a_matrix_of_many_cells_does_not_move_and_says_why():
     values = np.arange(2 * MAX_CELLS, dtype=np.float32).reshape(2, -1)
     labels = tuple(map(str, range(MAX_CELLS)))
 
     def matrix(values, change=None):
         return Matrix("x", "X", values, ("a", "b"), labels, "rows", "columns", "signed", "", change=change)
 
-    assert not matrix(values, Change(matrix(values + 1), "divide", "")).moves
+    still = matrix(values, Change(matrix(values + 1), "divide", "Halved."))
+    assert not still.moves
+    assert still.payload()["change"]["told"] == (
+        "Halved. Nothing moves here: the picture has 2,400 cells, and up to 1,200 are moved one by one."
+    )
+    # Where it would not move anyway, its size is no reason.
+    assert matrix(values, Change(matrix(values), "mask", "Nothing.")).payload()["change"]["told"] == "Nothing."
     with pytest.raises(ValueError, match=r"\(2, 1200\) cannot come from one of \(1, 3\)"):
         row = Matrix("x", "X", np.ones((1, 3)), ("a",), ("b", "c", "d"), "rows", "columns", "signed", "")
         matrix(values, Change(row, "divide", ""))
