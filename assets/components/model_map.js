@@ -115,13 +115,20 @@ function columnOf(state, data, column) {
   if (column.title) section.append(make("h3", "", column.title));
   const stack = make("ol", "stack");
   const [from, to] = column.layer === null ? [column.n_layers, column.n_layers] : [column.layer, column.layer + 1];
-  stack.append(item("base", ...column.base.map((line) => make("bdi", "line", line)), dots(state, data, column.base_dots)));
+  stack.append(item("base", dots(state, data, column.base_dots), linesOf(column.base)));
   if (from > 0) stack.append(layers(state, data, column, 0, from));
   if (column.layer !== null) stack.append(unfolded(state, data, column));
   if (to < column.n_layers) stack.append(layers(state, data, column, to, column.n_layers));
-  stack.append(item("top", ...column.top.map((line) => make("bdi", "line", line))));
+  stack.append(item("top", linesOf(column.top)));
   section.append(stack);
   return section;
+}
+
+/** What is said of a part of the model. Each has a line, or they follow one another where there is little room. */
+function linesOf(texts) {
+  const lines = make("div", "lines");
+  lines.append(...texts.map((text) => make("bdi", "line", text)));
+  return lines;
 }
 
 /** Some layers of a column that are not unfolded, from `from` to before `to`. */
@@ -165,13 +172,13 @@ function boxOf(state, data, box) {
   const title = make("div", "title");
   if (box.is_fed) title.append(arrow(), " ");
   title.append(box.title);
-  const notes = box.notes.map((note) => make("bdi", "line", note));
+  const notes = linesOf(box.notes);
   if (!box.part || isHere) {
-    element.append(title, ...notes, heads(state, box, data.heads), dots(state, data, box.dots));
+    element.append(title, notes, heads(state, box, data.heads), dots(state, data, box.dots));
     return element;
   }
   const button = pressable(`part-${box.part}`, "other", "", () => state.tell("go", { part: box.part }));
-  button.append(title, ...notes);
+  button.append(title, notes);
   element.append(button);
   return element;
 }

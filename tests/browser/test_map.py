@@ -107,6 +107,27 @@ def test_the_picture_is_wholly_seen_beside_the_map(tab, model):
     expect_to_fit(tab)
 
 
+# A layer in the middle has other layers below and above it; a decoder's has the most parts.
+@pytest.mark.parametrize(
+    ("model", "query"),
+    [
+        ("toy", {}),
+        ("minilm-l6", {"layer": "3"}),
+        ("smollm2-135m", {"layer": "15"}),
+        ("translator-fr-en", {"part": "decoder", "layer": "2"}),
+        ("translator-fr-en", {"part": "cross", "layer": "2"}),
+        ("vit-digits", {"layer": "2"}),
+    ],
+)
+def test_the_dots_of_all_steps_are_seen_on_a_projector(tab, model, query):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="scores", model=model, **query)
+    dots = the_map(tab).get_by_role("button", name=re.compile("^Step "))
+    expect(dots).to_have_count(9)
+    for dot in dots.all():
+        expect(dot).to_be_in_viewport(ratio=1)
+
+
 def test_where_it_is_narrow_one_line_opens_the_map_as_a_sheet(new_tab):
     tab = new_tab(viewport=NARROW).go(step="softmax", layer="3", head="9")
     here = the_map(tab)
