@@ -43,7 +43,7 @@ class Asked:
         """Ask about a step of one pane, where the view says so and there is something to guess."""
         if pane is None or pane.scene is None or not view[GUESS]:
             return cls(view)
-        return cls(view, is_asked=True, guess=step.guess(pane.scene), next_word=next_word(pane.scene))
+        return cls(view, is_asked=True, guess=pane.guess(step), next_word=next_word(pane.scene))
 
     @property
     def verdict(self) -> Verdict | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from attention import settings
@@ -12,6 +12,7 @@ from attention.blocks import Blocks, Code, Notice, ProofLine, Proven
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
 from attention.labs.base import Runs
+from attention.lesson.guess import Guess
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
@@ -65,6 +66,7 @@ class Pane:
     found: Found | None = None
     # The notices to show if a link and the run disagree.
     notices: tuple[str, ...] = ()
+    _guesses: dict[str, Guess | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -76,6 +78,14 @@ class Pane:
         if self.scene is None:
             return ()
         return tuple(head_thumbs(self.scene)) if self.found is None else self.found.thumbs()
+
+    def guess(self, step: Step) -> Guess | None:
+        """Return what a step asks about the scene, worked out once; None if it asks nothing, or nothing was run."""
+        if self.scene is None:
+            return None
+        if step.key not in self._guesses:
+            self._guesses[step.key] = step.guess(self.scene)
+        return self._guesses[step.key]
 
     @property
     def settings(self) -> settings.OfPane:

@@ -1,11 +1,13 @@
 """Guess first: the answer is nowhere on the page until a guess is made."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from attention.figures.question import Answer
-from attention.lesson.steps import STEPS
+from attention.lesson import steps
+from attention.lesson.steps import STEPS, mask
 from attention.models import load
 
 SENTENCE = "The animal was tired"
@@ -70,6 +72,22 @@ def test_another_word_is_asked_about_anew(open_page):
     assert shown.view.word == 2
     assert "given" not in shown.component("question")
     assert [key for key in shown.components() if key.startswith("main_")] == []
+
+
+@pytest.mark.parametrize("look", [{}, {"present": "1"}])
+def test_a_question_is_worked_out_once_while_it_is_open(open_page, monkeypatch, look):
+    asked = []
+
+    def ask(scene):
+        asked.append(scene.word)
+        return mask.STEP.guess(scene)
+
+    place = steps.number_of(mask.STEP)
+    counting = replace(mask.STEP, guess=ask)
+    monkeypatch.setattr(steps, "STEPS", (*steps.STEPS[: place - 1], counting, *steps.STEPS[place:]))
+    shown = open_page(text=SENTENCE, step="mask", guess="1", model="toy", **look)
+    assert "question" in shown.components()
+    assert len(asked) == 1
 
 
 def test_guesses_are_off_until_they_are_switched_on(open_page):
