@@ -190,6 +190,22 @@ class Wish {
   }
 }
 
+/**
+ * Mark the sides of a box on which there is more, whenever it is scrolled or gets another size, and so does what is in it.
+ * @param {HTMLElement} box
+ * @param {Iterable<Element>} inside
+ */
+function markMore(box, inside) {
+  const look = () => {
+    const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
+    const sides = [box.scrollLeft > 1 && "before", rest > 1 && "after"].filter(Boolean);
+    setAttribute(box, "data-more", sides.join(" ") || null);
+  };
+  const observer = new ResizeObserver(look);
+  for (const each of [box, ...inside]) observer.observe(each);
+  box.addEventListener("scroll", look, { passive: true });
+}
+
 /** Call `act` for the button under a click that carries a `data-index`. */
 function onChosen(root, act) {
   root.onclick = (event) => {

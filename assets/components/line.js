@@ -70,6 +70,7 @@ function build(state) {
     return box;
   });
   state.root.replaceChildren(state.title, ...state.groups);
+  markMore(state.root, state.groups);
   if (focused?.isConnected) focused.focus();
 }
 

@@ -111,6 +111,7 @@ function build(parent) {
   });
   listen(state);
   listenToStage(state);
+  markMore(scroller, [picture]);
   return state;
 }
 
@@ -166,6 +167,7 @@ function draw(state) {
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
   state.maxPitch = pitchOf(data, style);
   state.layout = layOut(state, width);
+  state.scroller.style.setProperty("--kept", `${state.layout.left - EDGE}px`);
   drawCells(state);
   drawMarks(state);
   drawStage(state);

@@ -205,6 +205,7 @@ function heads(state, box, drawn) {
     row.lastChild.append(button);
   });
   row.onkeydown = (event) => rove(row, event);
+  markMore(row, row.children);
   return row;
 }
 

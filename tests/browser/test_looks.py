@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.steps import STEPS
-from tests.browser.looks import NARROW, check, expect_to_fit
+from tests.browser.looks import NARROW, WIDE, check, expect_to_fit
+from tests.browser.tab import TWO_FRAMES
 from tests.sweep import sweep
 
 TRANSLATOR = {"model": "translator-fr-en", "text": "le chat noir dort", "part": "cross"}
@@ -112,3 +113,41 @@ def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab, scheme):
     )
     shared_tab.page.emulate_media(color_scheme="light")
     assert lowest >= 4.5
+
+
+# Each box that scrolls sideways: how much there is on either side of it, and what its edges say.
+EDGES = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')]
+  .flatMap(each => [...(each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads') ?? [])])
+  .map(box => ({
+    more: [box.scrollLeft > 1, box.scrollWidth - box.clientWidth - box.scrollLeft > 1],
+    said: ['before', 'after'].map(side => (box.dataset.more ?? '').split(' ').includes(side)),
+    // A line has arrows, and a picture fades.
+    seen: box.dataset.line
+      ? ['::before', '::after'].map(side => getComputedStyle(box, side).content !== 'none')
+      : ['--before', '--after'].map(side => getComputedStyle(box).maskImage !== 'none'
+          && getComputedStyle(box).getPropertyValue(side) === 'transparent'),
+  }))"""
+SCROLL = """share => document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure').forEach(each =>
+  each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads').forEach(box => {
+    box.scrollLeft = share * (box.scrollWidth - box.clientWidth);
+  }))"""
+TWELVE_WORDS = "The cat sat on the mat and the dog sat there too"
+
+
+@pytest.mark.parametrize("size", [{"width": 390, "height": 844}, {"width": 1280, "height": 720}], ids=["phone", "wide"])
+@pytest.mark.parametrize("step", ["qkv", "scale", "sum", "heads"])
+def test_where_something_is_cut_at_an_edge_it_fades_there(shared_tab, step, size):
+    shared_tab.page.set_viewport_size(size)
+    shared_tab.go(step=step, model="toy", text=TWELVE_WORDS)
+    counts = []
+    for share in (0, 0.5, 1):
+        shared_tab.page.evaluate(SCROLL, share)
+        shared_tab.page.evaluate(TWO_FRAMES)
+        boxes = shared_tab.page.evaluate(EDGES)
+        for box in boxes:
+            assert box["said"] == box["more"] == box["seen"], box
+        counts.append(sum(any(box["more"]) for box in boxes))
+    # A phone always has a line of choices that goes on.
+    assert len(set(counts)) == 1
+    assert counts[0] > 0 or size["width"] > 800
+    shared_tab.page.set_viewport_size(WIDE)
