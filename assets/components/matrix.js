@@ -165,8 +165,7 @@ function draw(state) {
   const style = getComputedStyle(root);
   state.font = style.fontFamily;
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
-  state.maxPitch = pitchOf(data, style);
-  state.layout = layOut(state, width);
+  state.layout = layOutWhole(state, width, style);
   state.scroller.style.setProperty("--kept", `${state.layout.left - EDGE}px`);
   drawCells(state);
   drawMarks(state);
@@ -182,15 +181,32 @@ function describe({ alt, selectable }) {
   return `${sentence} ${keys}`;
 }
 
-/** The largest cell: as the page says, but such that all rows are seen at once where it leaves room for other things. */
-function pitchOf({ rows }, style) {
+// ---- Layout ------------------------------------------------------------------------------------
+
+/**
+ * A layout in which all rows are seen at once, where the page leaves room for other things.
+ * @returns {Layout}
+ */
+function layOutWhole(state, width, style) {
+  const rows = state.data.rows.length;
+  let [layout, around] = [null, 0];
+  do {
+    state.maxPitch = pitchOf(rows, style, around);
+    layout = layOut(state, width);
+    // Labels may be upright, and so higher, now that cells are smaller; with more room around them, these never grow.
+    around = Math.max(around, layout.height - rows * layout.pitchY);
+  } while (pitchOf(rows, style, around) < state.maxPitch);
+  return layout;
+}
+
+/** The largest cell, as the page says, if so much of a picture is around its cells. */
+function pitchOf(rows, style, around) {
   const said = ["--matrix-pitch", "--matrix-rest", "--matrix-least"].map((name) => Number(style.getPropertyValue(name)));
   const [pitch, rest, least] = said;
   const largest = pitch || MAX_PITCH;
-  return rest ? Math.max(Math.min(largest, least || MAX_PITCH), Math.min(largest, (window.innerHeight - rest) / rows.length)) : largest;
+  const lowest = Math.min(largest, least || MAX_PITCH);
+  return rest ? Math.max(lowest, Math.min(largest, (window.innerHeight - rest - around) / rows)) : largest;
 }
-
-// ---- Layout ------------------------------------------------------------------------------------
 
 /** @returns {Layout} */
 function layOut(state, width) {
@@ -211,7 +227,7 @@ function layOut(state, width) {
   const { maxPitch } = state;
   pitchX = Math.min(maxPitch, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, maxPitch))) / columns);
   if (!isImage && data.showNumbers && pitchX < MIN_PITCH) pitchX = SCROLLING_PITCH;
-  let pitchY = rowPitch(data, pitchX, isImage);
+  let pitchY = rowPitch(data, pitchX, isImage, maxPitch);
   if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, pitchY); // a square matrix has square cells
   [pitchX, pitchY] = [snap(pitchX), snap(pitchY)];
 
@@ -234,10 +250,10 @@ function numbersIn({ isImage, pitchX, pitchY, gap, maxNumber }, data, numbers, f
   return fitNumbers({ data, numbers, font, maxNumber }, pitchX - gap - 4, pitchY - gap - 4);
 }
 
-/** As high as wide, but high enough to read the labels of a few rows, and not higher than a screen. */
-function rowPitch(data, pitchX, isImage) {
+/** As high as wide, but high enough to read the labels of a few rows if the page has room, and not higher than a screen. */
+function rowPitch(data, pitchX, isImage, maxPitch) {
   const rows = data.rows.length;
-  const readableRow = rows <= 16 ? 26 : rows <= 40 ? 15 : 0;
+  const readableRow = Math.min(maxPitch, rows <= 16 ? 26 : rows <= 40 ? 15 : 0);
   const isNumbered = data.showNumbers && !isImage;
   const lowest = isNumbered ? Math.max(readableRow, MIN_PITCH) : readableRow;
   return Math.max(lowest, Math.min(pitchX, (isNumbered ? MAX_NUMBERED_HEIGHT : MAX_HEIGHT) / rows));
@@ -472,7 +488,7 @@ function cell(state, row, column) {
   const isBlank = Number.isNaN(value);
   const [x, y] = [xOf(layout, column), yOf(state, row)];
   const box = svg("rect", {
-    ...{ x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: pitchX < 12 ? 1 : 3 },
+    ...{ x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: cornerRadius(layout) },
     ...{ fill: isBlank ? "none" : isMasked ? `url(#${state.hatchId})` : scale.fills[step], class: isBlank ? "blank" : "" },
     ...{ "data-row": row, "data-column": column },
   });
@@ -485,6 +501,9 @@ function cell(state, row, column) {
   if (isBeyond(data, value)) parts.push(svg("path", { class: "corner", d: cornerOf(state, row, column), fill: ink }));
   return parts;
 }
+
+/** Small cells are as little round as large ones. */
+const cornerRadius = ({ pitchX, pitchY }) => Math.min(3, Math.min(pitchX, pitchY) / 8);
 
 /** Whether a number has the full colour although it is larger than the one that the colour is for. */
 const isBeyond = (data, value) => data.palette === "signed" && Number.isFinite(value) && Math.abs(value) > data.limit;

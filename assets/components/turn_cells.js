@@ -165,7 +165,7 @@ function movingCell(state, row, column, barFill) {
   const { layout } = state;
   const { pitchX, pitchY, gap } = layout;
   const [x, y] = [xOf(layout, column), yOf(state, row)];
-  const box = { x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: pitchX < 12 ? 1 : 3 };
+  const box = { x: x + gap / 2, y: y + gap / 2, width: pitchX - gap, height: pitchY - gap, rx: cornerRadius(layout) };
   return {
     bottom: box.y + box.height,
     box: svg("rect", box),

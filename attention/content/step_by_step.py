@@ -203,21 +203,22 @@ class _Pane:
         return () if scene is None else (Prose(in_short(self.step.words(scene))),)
 
     def main_picture(self) -> Blocks:
-        """Return the picture that the step is about; all of them, where they stand side by side."""
+        """Return the picture that the step is about, or a row of them, where they stand side by side."""
         if self.step.is_side_by_side or len(self.exhibits) < 2:
-            return self._picture()
+            return self._picture(None if self.chosen else MAX_IN_A_ROW)
         drawn = list(self._drawn())
         main = next((matrix for matrix in drawn if matrix.name == self.step.main), drawn[0])
         # What brings its own numbers is seen over whichever picture there is.
         change = next((each.change for each in drawn if each.change and not each.change.needs_cells), main.change)
         return (self._matrix(replace(main, change=change)),)
 
-    def _picture(self) -> Blocks:
+    def _picture(self, most: int | None = None) -> Blocks:
+        """Return the tokens and the matrices, the first of them if there are more than ``most``."""
         scene = self.pane.scene
         if scene is None:
             return missing(self.pane.reason)
         strips = [block for strip in self.step.strips(scene) for block in self._strip(strip)]
-        matrices: list[Block] = [self._matrix(matrix) for matrix in self._drawn()]
+        matrices: list[Block] = [self._matrix(matrix) for matrix in list(self._drawn())[:most]]
         if self.step.is_side_by_side and len(matrices) > 1:
             matrices = _product(matrices) if self.chosen else _rows(matrices)
         return (*strips, *self._factors_choice(), *matrices)

@@ -5,7 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from attention.lesson.steps import STEPS
 from tests.browser.looks import expect_no_barrier, expect_to_fit
+from tests.sweep import sweep
 
 PROJECTOR = {"width": 1280, "height": 720}
 
@@ -17,17 +19,27 @@ def tab(new_shared_tab):
     return tab
 
 
+# What each step shows of a sentence of eight tokens, pair by pair.
+PAIRS = {"scores": "scores", "scale": "scaled", "mask": "masked", "softmax": "weights"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("step", ["scores", "softmax"])
-def test_a_room_can_read_it(tab, step, scheme):
+@pytest.mark.parametrize(
+    "query",
+    [{"model": "minilm-l6"}, {"model": "toy", "text": "The cat sat on the mat near a", "mask": "causal"}],
+    ids=["BERT", "the toy"],
+)
+@pytest.mark.parametrize("step", PAIRS)
+def test_a_room_can_read_it(tab, step, query, scheme):
     tab.page.emulate_media(color_scheme=scheme)
-    tab.go(step=step, present="1")
+    tab.go(step=step, present="1", **query)
     assert tab.page.locator("select, input:visible, textarea").count() == 0
     heading = tab.heading.first
     assert heading.evaluate("each => getComputedStyle(each).fontSize") == "32px"
     assert tab.words.first.locator("p").evaluate("each => getComputedStyle(each).fontSize") == "24px"
-    picture = tab.matrix("scores" if step == "scores" else "weights").picture
+    picture = tab.matrix(PAIRS[step]).picture
+    assert tab.matrix(PAIRS[step]).root.locator(".shape").inner_text() == "8×8"
     box = picture.bounding_box()
     assert box["height"] >= 0.7 * PROJECTOR["height"]
     assert box["y"] + box["height"] <= PROJECTOR["height"]
@@ -37,6 +49,37 @@ def test_a_room_can_read_it(tab, step, scheme):
         expect(each).to_be_in_viewport(ratio=1)
     expect_no_barrier(tab, scheme)
     expect_to_fit(tab)
+    tab.page.emulate_media(color_scheme="light")
+
+
+# Where the dots are, and what may not lie under them.
+FOOT = """() => {
+  const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')];
+  const all = name => places.flatMap(each => [...(each.shadowRoot?.querySelectorAll(name) ?? [])]);
+  const seen = [...all('.picture, .readout, .tokens, .map nav'), ...document.querySelectorAll('.prose p')];
+  const boxes = seen.map(each => each.getBoundingClientRect()).filter(box => box.height > 0);
+  return [Math.min(...all('.stepper').map(each => each.getBoundingClientRect().top)),
+    Math.max(...boxes.map(box => box.bottom))];
+}"""
+THIRTY_WORDS = (
+    "When the old gardener had watered all of the roses behind the house and the dog had slept in the sun "
+    "she went in and made tea for everybody there"
+)
+
+
+@pytest.mark.parametrize("model", sweep(["toy", "minilm-l6", "smollm2-135m"], quick=["toy"]))
+def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab, model):
+    assert len(THIRTY_WORDS.split()) == 30
+    for scheme in ("light", "dark"):
+        tab.page.emulate_media(color_scheme=scheme)
+        tab.go(step=STEPS[0].key, present="1", model=model, text=THIRTY_WORDS)
+        for number, step in enumerate(STEPS, 1):
+            expect(tab.current_step).to_have_accessible_name(f"{number} {step.name}")
+            dots, lowest = tab.settled().page.evaluate(FOOT)
+            assert lowest <= dots, (step.key, lowest, dots)
+            assert tab.heading.first.evaluate("each => getComputedStyle(each).fontSize") == "32px"
+            expect_to_fit(tab)
+            tab.page.keyboard.press("PageDown")
     tab.page.emulate_media(color_scheme="light")
 
 

@@ -22,6 +22,14 @@ def test_every_step_has_its_heading_its_picture_and_its_sentence_and_no_controls
         assert shown.proofs
 
 
+def test_queries_and_keys_before_they_are_turned_are_not_for_a_room(open_page):
+    there = {"main_queries", "main_keys", "main_values"}
+    before = {"main_projected_queries", "main_projected_keys"}
+    for query, wanted in (({}, there | before), ({"present": "1"}, there)):
+        pictures = set(open_page(model="smollm2-135m", step="qkv", text="The cat sat", **query).components())
+        assert pictures & (there | before) == wanted
+
+
 def test_what_is_asked_stands_there_too_and_hides_the_answer(open_page):
     shown = open_page(model="toy", step="scores", present="1", guess="1")
     assert "question" in shown.components()
