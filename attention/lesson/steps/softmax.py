@@ -264,12 +264,15 @@ def _whys(scene: Scene) -> str:
     if scene.own_key is None or not others:
         return text
     other = max(others, key=weights[row].__getitem__)
+    scores = scene.steps.scores
     return text + lesson(
-        "softmax/why-asymmetric",
+        "softmax/why-asymmetric" if scene.visible[other, row] else "softmax/why-asymmetric-hidden",
         focus=focus,
         other=word(scene.names[other]),
         forth=fact(float(weights[row, other])),
         back=fact(float(weights[other, row])),
+        forth_score=fact(float(scores[row, other])),
+        back_score=fact(float(scores[other, row])),
         column=fact(float(weights[:, other].sum())),
     )
 

@@ -138,19 +138,35 @@ def _guess(scene: Scene) -> Guess | None:
 
 
 def _whys(scene: Scene) -> str:
-    weights = scene.steps.weights[scene.word]
-    if scene.visible[scene.word].sum() < 2:
+    weights, own = scene.steps.weights, scene.word
+    if scene.visible[own].sum() < 2:
         return ""
     lengths = weights * np.linalg.norm(scene.steps.values, axis=1)
-    best, largest = int(weights.argmax()), int(lengths.argmax())
+    heaviest, longest = weights.argmax(axis=1), lengths.argmax(axis=1)
+    # The word in focus, or the row in which weight and contribution disagree most.
+    is_word = np.array([not token.is_padding for token in scene.tokens])
+    missed = is_word * (lengths.max(axis=1) - lengths[np.arange(len(lengths)), heaviest])
+    row = own if heaviest[own] != longest[own] else int(missed.argmax())
+    names = scene.key_names
+    if heaviest[row] == longest[row]:
+        return lesson(
+            "sum/why-importance-agreed",
+            own=word(scene.names[own]),
+            own_best=word(names[heaviest[own]]),
+            weight=fact(float(weights[own, heaviest[own]])),
+            length=fact(float(lengths[own, heaviest[own]])),
+        )
     return lesson(
-        "sum/why-importance",
-        focus=word(scene.names[scene.word]),
-        best=word(scene.key_names[best]),
-        weight=fact(float(weights[best])),
-        length=fact(float(lengths[best])),
-        largest=word(scene.key_names[largest]),
-        largest_length=fact(float(lengths[largest])),
+        "sum/why-importance" if row == own else "sum/why-importance-elsewhere",
+        own=word(scene.names[own]),
+        own_best=word(names[heaviest[own]]),
+        focus=word(scene.names[row]),
+        best=word(names[heaviest[row]]),
+        weight=fact(float(weights[row, heaviest[row]])),
+        length=fact(float(lengths[row, heaviest[row]])),
+        largest=word(names[longest[row]]),
+        largest_weight=fact(float(weights[row, longest[row]])),
+        largest_length=fact(float(lengths[row, longest[row]])),
     )
 
 

@@ -1,6 +1,7 @@
 """The questions that come up at a step are answered with numbers that are worked out here once more."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,8 +66,41 @@ def test_attention_is_not_symmetric_and_columns_do_not_add_up_to_1(asked):
         if token.word is not None and token.position != asked.word and asked.visible[asked.word, token.position]
     ]
     other = max(seen, key=lambda key: weights[asked.word, key])
-    for value in (weights[asked.word, other], weights[other, asked.word], weights[:, other].sum()):
+    is_hidden = not asked.visible[other, asked.word]
+    ways = asked.steps.scores if is_hidden else weights
+    assert is_hidden == ("because the mask hides" in text)
+    for value in (
+        weights[asked.word, other],
+        ways[asked.word, other],
+        ways[other, asked.word],
+        weights[:, other].sum(),
+    ):
         assert number(float(value)) in text
+
+
+@pytest.mark.parametrize("at", range(9))
+def test_where_the_largest_weight_is_not_the_longest_contribution_a_row_shows_it(asked, at):
+    scene = replace(asked, word=at)
+    weights, values = scene.steps.weights, scene.steps.values
+    lengths = np.linalg.norm(weights[..., None] * values, axis=-1)
+    rows = [at, *(row for row in range(len(weights)) if row != at)]
+    differing = [row for row in rows if weights[row].argmax() != lengths[row].argmax()]
+    text = told(scene, "sum")
+    if scene.visible[at].sum() < 2:
+        assert text == ""
+    elif not differing:
+        assert "both agree in every row" in text
+        assert f"the longest contribution, {number(float(lengths[at].max()))}." in text
+    else:
+        row = (
+            at
+            if at in differing
+            else max(differing, key=lambda row: lengths[row].max() - lengths[row][weights[row].argmax()])
+        )
+        best, longest = weights[row].argmax(), lengths[row].argmax()
+        assert f"{scene.key_names[best]} has the largest weight, {number(float(weights[row, best]))}" in text
+        assert f"comes from {scene.key_names[longest]}, though" in text
+        assert number(float(lengths[row, longest])) in text
 
 
 def test_a_text_that_is_twice_as_long_has_four_times_as_many_scores(asked):
