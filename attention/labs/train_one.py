@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table, Work
+from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.figures.chart import Chart, Ink, Series, layers_chart
 from attention.figures.format import number
 from attention.figures.heads import HeadGrid, HeadThumb
@@ -31,8 +31,9 @@ from attention.induction import (
     Checkpoint,
     checkpoints,
 )
-from attention.jobs import Run, Status
+from attention.jobs import Ending, Run, Status
 from attention.labs.base import Lab, Runs
+from attention.labs.work import Words, work
 from attention.lesson.guess import Guess
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
@@ -92,58 +93,54 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
     return (
         Heading(message("Two networks learn")),
         Prose(intro),
-        *_work(values[START], status, is_here=runs is not None),
+        *_training(values[START], status, is_here=runs is not None),
         *trained,
         *(() if scene is None or runs is None else _yours(scene, runs)),
     )
 
 
-def _work(start: int, status: Status, *, is_here: bool) -> Blocks:
+def _training(start: int, status: Status, *, is_here: bool) -> Blocks:
     """Return the choice of a start and the button, or how far the training is."""
-    now, last = status.now, status.last
     options = tuple(Option(each, str(each + 1)) for each in range(N_STARTS))
     about = message("Which random numbers both networks begin with: it ends well with each of them.")
     knob = Setting("start", START, message("Start"), start, options, is_scale=True, help=about)
-    work = Work(
+    # What is shown is the newest checkpoint.
+    button = work(
         "train",
         JOB,
-        ("--seed", str(start + 1)),
-        message("Train") if last is None and now is None else message("Train again"),
-        _told_of_run(now or last, is_busy=status.is_busy),
-        share=None if now is None else now.share,
-        is_off=not is_here or status.is_busy or (now is not None and not status.is_own),
-        # What is shown is the newest checkpoint.
+        status,
+        _WORDS,
+        is_here=is_here,
+        arguments=("--seed", str(start + 1)),
         clears=(CHECKPOINT,),
     )
-    return (Section("training", (knob, work), is_line=True),)
+    return (Section("training", (knob, button), is_line=True),)
 
 
-def _told_of_run(run: Run | None, *, is_busy: bool) -> str:
-    if run is None:
-        told = message("Nothing has been trained on this server yet. It takes half a minute, on one core.")
-    else:
-        told = _told_of_ending(run)
-    busy = message("Something else is being worked out just now.")
-    return " ".join((told, busy) if is_busy else (told,))
+def _tell_going(run: Run) -> str:
+    step = int(run.frames[-1]["step"]) if run.frames else 0
+    return message("From start {start}: step {step} of {steps}", start=run.arguments[-1], step=step, steps=STEPS)
 
 
-def _told_of_ending(run: Run) -> str:
-    """Say what came of a run, and when that was."""
-    facts = {
-        "start": run.arguments[-1],
-        "date": f"{run.began.astimezone():%Y-%m-%d %H:%M}",
-        "seconds": f"{run.seconds:.0f}",
+def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
+    facts = {**facts, "start": run.arguments[-1]}
+    return {
+        "failed": message("The training of {date} failed.", **facts),
+        "done": message("Trained on this server on {date}, from start {start}, in {seconds} s.", **facts),
+        "late": message(
+            "Trained on this server on {date}, from start {start}: time was up after {seconds} s.", **facts
+        ),
+        "stopped": message("Trained on this server on {date}, from start {start}; stopped after {seconds} s.", **facts),
     }
-    if not run.ending:
-        step = int(run.frames[-1]["step"]) if run.frames else 0
-        return message("From start {start}: step {step} of {steps}", step=step, steps=STEPS, **facts)
-    if run.ending == "failed":
-        return message("The training of {date} failed.", **facts)
-    if run.ending == "done":
-        return message("Trained on this server on {date}, from start {start}, in {seconds} s.", **facts)
-    if run.ending == "late":
-        return message("Trained on this server on {date}, from start {start}: time was up after {seconds} s.", **facts)
-    return message("Trained on this server on {date}, from start {start}; stopped after {seconds} s.", **facts)
+
+
+_WORDS = Words(
+    message("Train"),
+    message("Train again"),
+    message("Nothing has been trained on this server yet. It takes half a minute, on one core."),
+    _tell_going,
+    _tell_ended,
+)
 
 
 # ---------------------------------------------------------------------------------- what has been learnt

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from attention.blocks import Blocks, Heading, Option, Panels, Prose, Section, Work
+from attention.blocks import Blocks, Heading, Option, Panels, Prose, Section
 from attention.costs import JOB, LENGTHS, curves, points
-from attention.jobs import Run, Status
+from attention.jobs import Ending, Run, Status
 from attention.labs.base import Lab, Runs
 from attention.labs.cost.amounts import count
 from attention.labs.cost.measured import memory, tables, time, writing
 from attention.labs.cost.paper import KEPT, TOKENS, paper
+from attention.labs.work import Words, work
 from attention.lesson.guess import Guess
 from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
@@ -75,7 +76,7 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
     return (
         Heading(message("Twice as long, four times the scores")),
         *yours,
-        Section("measuring", (_work(status, is_here=runs is not None),), is_line=True),
+        Section("measuring", (work("measure", JOB, status, _WORDS, is_here=runs is not None),), is_line=True),
         sides,
         *tables(found),
     )
@@ -97,42 +98,27 @@ def _tell_yours(scene: Scene) -> str:
     )
 
 
-def _work(status: Status, *, is_here: bool) -> Work:
-    now, last = status.now, status.last
-    return Work(
-        "measure",
-        JOB,
-        (),
-        message("Measure") if last is None and now is None else message("Measure again"),
-        _told_of_run(now or last, is_busy=status.is_busy),
-        share=None if now is None else now.share,
-        is_off=not is_here or status.is_busy or (now is not None and not status.is_own),
-    )
+def _tell_going(run: Run) -> str:
+    length = max((each.length for each in points(run.frames)), default=0)
+    return message("It is being measured: up to {length} tokens", length=f"{length:,}")
 
 
-def _told_of_run(run: Run | None, *, is_busy: bool) -> str:
-    if run is None:
-        told = message("Nothing has been measured on this server yet. It takes about half a minute, on one core.")
-    else:
-        told = _told_of_ending(run)
-    busy = message("Something else is being worked out just now.")
-    return " ".join((told, busy) if is_busy else (told,))
+def _tell_ended(_: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
+    return {
+        "failed": message("The measuring of {date} failed.", **facts),
+        "done": message("Measured on this server on {date}, in {seconds} s.", **facts),
+        "late": message("Measured on this server on {date}: time was up after {seconds} s.", **facts),
+        "stopped": message("Measured on this server on {date}; stopped after {seconds} s.", **facts),
+    }
 
 
-def _told_of_ending(run: Run) -> str:
-    """Say what came of a run, and when that was."""
-    facts = {"date": f"{run.began.astimezone():%Y-%m-%d %H:%M}", "seconds": f"{run.seconds:.0f}"}
-    if not run.ending:
-        length = max((each.length for each in points(run.frames)), default=0)
-        return message("It is being measured: up to {length} tokens", length=f"{length:,}")
-    if run.ending == "failed":
-        return message("The measuring of {date} failed.", **facts)
-    if run.ending == "done":
-        return message("Measured on this server on {date}, in {seconds} s.", **facts)
-    if run.ending == "late":
-        return message("Measured on this server on {date}: time was up after {seconds} s.", **facts)
-    return message("Measured on this server on {date}; stopped after {seconds} s.", **facts)
-
+_WORDS = Words(
+    message("Measure"),
+    message("Measure again"),
+    message("Nothing has been measured on this server yet. It takes about half a minute, on one core."),
+    _tell_going,
+    _tell_ended,
+)
 
 LAB = Lab(
     address="cost",

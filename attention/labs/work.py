@@ -1,0 +1,61 @@
+"""Something long that a lab has the server do: its button, how far it is, and what came of it the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attention.blocks import Work
+from attention.jobs import Ending, Job, Run, Status
+from attention.messages import message
+from attention.parameters import Parameter
+
+__all__ = ["Words", "work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said: on the button, the first time and again, and where nothing has been done yet.
+
+    ``going`` says how far a run is; ``ended`` what came of one, for each way to end, with its date and its seconds.
+    """
+
+    start: str
+    again: str
+    nothing: str
+    going: Callable[[Run], str]
+    ended: Callable[[Run, Mapping[str, str]], Mapping[Ending, str]]
+
+
+def work(
+    key: str,
+    job: Job,
+    status: Status,
+    words: Words,
+    *,
+    is_here: bool,
+    arguments: tuple[str, ...] = (),
+    clears: tuple[Parameter[Any], ...] = (),
+) -> Work:
+    """Return the button, or how far it is; only where the page ``is_here``, and not in a file, it can be pressed."""
+    run = status.now or status.last
+    told = words.nothing if run is None else _told(run, words)
+    busy = message("Something else is being worked out just now.")
+    return Work(
+        key,
+        job,
+        arguments,
+        words.start if run is None else words.again,
+        f"{told} {busy}" if status.is_busy else told,
+        share=None if status.now is None else status.now.share,
+        is_off=not is_here or status.is_busy or (status.now is not None and not status.is_own),
+        clears=clears,
+    )
+
+
+def _told(run: Run, words: Words) -> str:
+    if not run.ending:
+        return words.going(run)
+    facts = {"date": f"{run.began.astimezone():%Y-%m-%d %H:%M}", "seconds": f"{run.seconds:.0f}"}
+    return words.ended(run, facts)[run.ending]
