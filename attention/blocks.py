@@ -30,6 +30,7 @@ __all__ = [
     "Fold",
     "Formula",
     "Heading",
+    "LongText",
     "Notice",
     "Option",
     "Panels",
@@ -257,12 +258,27 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class LongText:
+    """A field for a text of many lines, too long for a link, which the browser keeps while it is open.
+
+    It has ``least`` characters at least and ``most`` at most; none at all is possible too, and ``hint`` says what then.
+    ``n_taken`` is how many texts have been taken from this session: the browser need not send that one again.
+    """
+
+    label: str
+    hint: str
+    least: int
+    most: int
+    n_taken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """A button that has the server do something long and, while that goes on, how far it is and a button to stop it.
 
     ``told`` says how far it is or what came of it, ``share`` how much is done, None while it does not go on. With
     ``is_off``, there is nothing to press: something else goes on, or somebody else has started this. When it is
-    started, the parameters in ``clears`` go back to their defaults.
+    started, the parameters in ``clears`` go back to their defaults. It may be given a ``text`` to read.
     """
 
     key: str
@@ -273,6 +289,7 @@ class Work:
     share: float | None = None
     is_off: bool = False
     clears: tuple[Parameter[Any], ...] = ()
+    text: LongText | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@ A process can be stopped at any moment and takes all its memory with it, and the
 It runs on one core and lets everything else go first. What it finds, it writes to its standard output in frames: named
 arrays, in NumPy's own format, with the number of bytes before them. The last result of each job is kept until there is
 another one, for whoever comes next.
+
+Where a job is given a text of somebody's own, it reads that from its standard input, which no list of processes shows.
+What comes of it is for whoever has started it alone, who keeps the only hold on it.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +27,19 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy import ndarray as Array
 
-__all__ = ["SHARE", "Ending", "Frame", "Job", "Jobs", "Run", "Status", "give_way", "read_frames", "write_frame"]
+__all__ = [
+    "SHARE",
+    "Ending",
+    "Frame",
+    "Going",
+    "Job",
+    "Jobs",
+    "Run",
+    "Status",
+    "give_way",
+    "read_frames",
+    "write_frame",
+]
 
 _LOGGER = logging.getLogger(__name__)
 _ROOT = Path(__file__).resolve().parents[1]
@@ -42,18 +58,23 @@ _WHOLE = ("done", "late")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: its name, the module that does it, and how many seconds it may take at most."""
+    """A job: its name, the module that does it, and how many seconds it may take at most.
+
+    One that can be given a text has ``reads``, which returns a text as it is read, and raises ``ValueError`` with a
+    sentence for the user if it cannot be.
+    """
 
     name: str
     module: str
     most_seconds: float = 60.0
+    reads: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of a job: what it was started with, by whom and when, what it has found until now, and how it ended.
 
-    ``seconds`` is how long it took, once it has ended.
+    ``seconds`` is how long it took, once it has ended. One that ``is_private`` has read a text of its owner's.
     """
 
     arguments: tuple[str, ...]
@@ -62,6 +83,7 @@ class Run:
     frames: tuple[Frame, ...] = field(default=(), repr=False)
     ending: Ending = ""
     seconds: float = 0.0
+    is_private: bool = False
 
     @property
     def share(self) -> float:
@@ -73,13 +95,17 @@ class Run:
 class Status:
     """What is known of a job: the run that goes on, the last one that has ended, and whether another job goes on.
 
-    ``is_own`` tells whether the run that goes on was started by whoever asks.
+    ``is_own`` tells whether the run that goes on was started by whoever asks. A private run of somebody else's is like
+    another job. ``n_given`` is how many texts whoever asks has given it to read, and ``problem`` what was wrong with
+    the last one.
     """
 
     now: Run | None = None
     last: Run | None = None
     is_busy: bool = False
     is_own: bool = False
+    n_given: int = 0
+    problem: str = ""
 
 
 # ------------------------------------------------------------------------------- in the job's own process
@@ -123,21 +149,25 @@ class Jobs:
     def __init__(self) -> None:
         """Begin with nothing to do."""
         self._lock = Lock()
-        self._going: _Going | None = None
+        self._going: Going | None = None
         self._last: dict[str, Run] = {}
 
-    def start(self, job: Job, arguments: tuple[str, ...] = (), owner: str = "") -> bool:
-        """Start a job; tell whether that was possible, for there is one at a time."""
+    def start(self, job: Job, arguments: tuple[str, ...] = (), owner: str = "", text: str = "") -> Going | None:
+        """Start a job, which reads the text if there is one; None if that is not possible, for there is one at a time.
+
+        Of a run that reads a text, nothing is kept here once it has ended.
+        """
         with self._lock:
             if self._going is not None:
-                return False
-            run = Run(arguments, owner, datetime.now(tz=UTC))
+                return None
+            run = Run(arguments, owner, datetime.now(tz=UTC), is_private=bool(text))
             try:
-                self._going = _Going(job, run, self._end)
+                self._going = Going(job, run, text, self._end)
             except OSError as error:
                 _LOGGER.error("%s cannot be started: %s", job.name, error.strerror)
-                self._last.setdefault(job.name, replace(run, ending="failed"))
-            return self._going is not None
+                if not run.is_private:
+                    self._last.setdefault(job.name, replace(run, ending="failed"))
+            return self._going
 
     def stop(self, job: Job, owner: str = "") -> None:
         """Stop a job; only whoever has started it can."""
@@ -150,7 +180,7 @@ class Jobs:
         """Return what is known of a job."""
         with self._lock:
             going, last = self._going, self._last.get(job.name)
-        if going is None or going.job != job:
+        if going is None or going.job != job or (going.run.is_private and going.run.owner != owner):
             return Status(None, last, is_busy=going is not None)
         return Status(going.run, last, is_own=going.run.owner == owner)
 
@@ -166,26 +196,31 @@ class Jobs:
         with self._lock:
             self._going = None
             before = self._last.get(job.name)
-            if run.ending in _WHOLE or before is None or before.ending not in _WHOLE:
+            if not run.is_private and (run.ending in _WHOLE or before is None or before.ending not in _WHOLE):
                 self._last[job.name] = run
 
 
-class _Going:
-    """A run that goes on, and the thread that reads what it finds."""
+class Going:
+    """A run that goes on, and the thread that reads what it finds; ``run`` is how far it is, or how it ended."""
 
-    def __init__(self, job: Job, run: Run, end: Any) -> None:
+    def __init__(self, job: Job, run: Run, text: str, end: Callable[[Job, Run], None]) -> None:
+        """Start it, give it the text, and call ``end`` when it has ended.
+
+        Raises:
+            OSError: it cannot be started.
+        """
         self.job, self.run, self._end = job, run, end
         self._ending: Ending = "done"
         self._process = subprocess.Popen(  # noqa: S603 - the project's own module, and arguments that a page has checked
             [sys.executable, "-m", job.module, *run.arguments],
             cwd=_ROOT,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
         self._timer = Timer(job.most_seconds, self.stop, ["late"])
         self._timer.daemon = True
-        self.thread = Thread(target=self._read, name=f"job {job.name}", daemon=True)
+        self.thread = Thread(target=self._follow, args=(text,), name=f"job {job.name}", daemon=True)
         self._timer.start()
         self.thread.start()
 
@@ -194,10 +229,14 @@ class _Going:
         self._ending = ending
         self._process.kill()
 
-    def _read(self) -> None:
+    def _follow(self, text: str) -> None:
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
         ending: Ending = "failed"
         try:
+            # A process may end before it has read anything.
+            with suppress(BrokenPipeError), self._process.stdin as stream:
+                stream.write(text.encode())
             with self._process.stdout as stream:
                 for frame in read_frames(stream):
                     self.run = replace(self.run, frames=(*self.run.frames, frame))

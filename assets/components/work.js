@@ -6,7 +6,13 @@
  * @property {string} told what there is to say of it
  * @property {number | null} share how much is done, from 0 to 1; null while nothing goes on
  * @property {boolean} isOff whether the button that is there cannot be pressed
+ * @property {LongText | null} text what it may be given to read
+ *
+ * @typedef {{label: string, hint: string, least: number, most: number, n_taken: number}} LongText
  */
+
+// What is in each field, by its label, also while another page is open. It is kept nowhere else.
+const typed = new Map();
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root work");
@@ -18,14 +24,43 @@ const stateOf = remembering((parent) => {
   });
   const bar = make("progress");
   const told = make("span", "told");
-  root.append(start, bar, told, stop);
+  const given = make("div", "given");
+  const [label, area, count] = [make("label"), make("textarea"), make("span", "count")];
+  const name = make("span");
+  area.rows = 3;
+  area.dir = "auto";
+  area.spellcheck = false;
+  label.append(name, area);
+  given.append(label, count);
+  root.append(given, start, bar, told, stop);
   parent.append(root);
-  return { root, start, stop, bar, told };
+  return { root, start, stop, bar, told, given, name, area, count };
 });
+
+/** Draw the field for a text; what somebody is typing there stays, whatever else changes. */
+function drawGiven(state, text, isHidden) {
+  const { given, name, area, count } = state;
+  given.hidden = isHidden || text === null;
+  if (text === null) return;
+  const counted = () => {
+    typed.set(text.label, area.value);
+    const n = [...area.value].length;
+    const facts = { least: text.least.toLocaleString("en"), most: text.most.toLocaleString("en") };
+    setText(count, messages("{n} character of {least} to {most}", "{n} characters of {least} to {most}", n, facts));
+    count.hidden = n === 0;
+  };
+  setText(name, text.label);
+  area.placeholder = text.hint;
+  if (!area.value) area.value = typed.get(text.label) ?? "";
+  area.oninput = counted;
+  counted();
+}
 
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
-  const { start, stop, bar, told } = stateOf(parentElement);
+  const state = stateOf(parentElement);
+  const { start, stop, bar, told, area } = state;
+  const nTaken = data.text?.n_taken ?? 0;
   const isGoing = data.share !== null;
   start.firstChild.textContent = data.label;
   stop.firstChild.textContent = message("Stop");
@@ -36,6 +71,17 @@ export default function ({ data, parentElement, setStateValue }) {
   bar.hidden = !isGoing;
   stop.hidden = !isGoing || data.isOff;
   start.disabled = data.isOff;
-  start.onclick = () => send(setStateValue, "press", "start");
+  drawGiven(state, data.text, isGoing && !data.isOff);
+  // Of a text that is too long, no more is sent than shows that it is.
+  const given = () => (data.text ? { start: area.value.slice(0, 2 * data.text.most + 2) } : "start");
+  start.onclick = () => {
+    if (data.text && area.value) state.sentAt = nTaken;
+    send(setStateValue, "press", given());
+  };
+  // What has been sent goes along with every later press, and is long.
+  if (state.sentAt !== undefined && nTaken > state.sentAt) {
+    state.sentAt = undefined;
+    send(setStateValue, "press", "taken");
+  }
   stop.onclick = () => send(setStateValue, "press", "stop");
 }

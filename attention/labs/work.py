@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attention.blocks import Work
+from attention.blocks import LongText, Work
 from attention.jobs import Ending, Job, Run, Status
 from attention.messages import message
 from attention.parameters import Parameter
@@ -37,6 +37,7 @@ def work(
     is_here: bool,
     arguments: tuple[str, ...] = (),
     clears: tuple[Parameter[Any], ...] = (),
+    text: LongText | None = None,
 ) -> Work:
     """Return the button, or how far it is; only where the page ``is_here``, and not in a file, it can be pressed."""
     run = status.now or status.last
@@ -51,6 +52,7 @@ def work(
         share=None if status.now is None else status.now.share,
         is_off=not is_here or status.is_busy or (status.now is not None and not status.is_own),
         clears=clears,
+        text=text,
     )
 
 

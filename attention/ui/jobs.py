@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention.jobs import Job, Jobs, Status
+from attention.jobs import Going, Job, Jobs, Status
+from attention.messages import message
 from attention.pages import OF_LABS, Page
 
 __all__ = ["REFRESH_SECONDS", "follows", "jobs", "press", "status"]
 
 # How often a page shows what has changed.
 REFRESH_SECONDS = 0.6
+_OWN = "own_jobs"
 
 
 @st.cache_resource(show_spinner=False)
@@ -21,21 +25,67 @@ def jobs() -> Jobs:
 
 
 def status(job: Job) -> Status:
-    """Return what is known of a job."""
-    return jobs().status(job, _session())
+    """Return what is known of a job: a private run, this session alone knows."""
+    own = _own(job)
+    found = jobs().status(job, _session())
+    if own.going is not None and own.going.run.ending:
+        found = replace(found, last=own.going.run)
+    return replace(found, n_given=own.n_given, problem=own.problem)
 
 
 def follows(page: Page) -> bool:
-    """Tell whether a page has to be drawn again and again, for its job goes on."""
-    return any(found is page and lab.job is not None and status(lab.job).now for lab, found in OF_LABS.items())
+    """Tell whether a page has to be drawn again and again: its job goes on, or it has to wait for another one."""
+    for lab, found in OF_LABS.items():
+        if found is page and lab.job is not None:
+            known = status(lab.job)
+            return known.now is not None or known.is_busy
+    return False
 
 
 def press(job: Job, arguments: tuple[str, ...], wish: object) -> None:
-    """Start a job, or stop it; a browser can say anything."""
-    if wish == "start":
-        jobs().start(job, arguments, _session())
-    elif wish == "stop":
-        jobs().stop(job, _session())
+    """Start a job, also with a text to read, or stop it; a browser can say anything."""
+    match wish:
+        case "start":
+            _start(job, arguments, "")
+        case {"start": str(text)} if job.reads is not None:
+            _start(job, arguments, text)
+        case "stop":
+            jobs().stop(job, _session())
+
+
+def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
+    own = _own(job)
+    own.problem, text = "", ""
+    if given and job.reads is not None:
+        own.n_given += 1
+        try:
+            text = job.reads(given)
+        except ValueError as error:
+            own.problem = str(error)
+            return
+    going = jobs().start(job, arguments, _session(), text)
+    if going is not None:
+        own.going = going if text else None
+    # A press that is heard twice has started it already.
+    elif text and not jobs().status(job, _session()).is_own:
+        own.problem = message("It could not be started just now: try again.")
+
+
+@dataclass(slots=True)
+class _Own:
+    """How many texts a session has given a job, what was wrong with the last one, and the run that has read one."""
+
+    n_given: int = 0
+    problem: str = ""
+    going: Going | None = None
+
+
+def _own(job: Job) -> _Own:
+    """Return what came of the texts that a session has given a job. It is in the session alone, and gone with it."""
+    if not _session():
+        return _Own()
+    found: _Own = st.session_state.setdefault(_OWN, {}).setdefault(job.name, _Own())
+    return found
 
 
 def _session() -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -167,7 +167,8 @@ class _Sheet:
 
     def work(self, block: Work) -> dict[str, Any]:
         acts = {"press": partial(_work, block.job, block.arguments, block.clears)}
-        data = {"label": block.label, "told": block.told, "share": block.share, "isOff": block.is_off}
+        text = None if block.text is None else asdict(block.text)
+        data = {"label": block.label, "told": block.told, "share": block.share, "isOff": block.is_off, "text": text}
         return self._component(components.Part("work", block.key, data, acts))
 
     def _component(self, part: components.Part) -> dict[str, Any]:
@@ -213,8 +214,8 @@ def _open(take: Callable[[bool], None], is_open: object) -> None:
 
 
 def _work(job: Job, arguments: tuple[str, ...], clears: Sequence[Parameter[Any]], wish: object) -> None:
-    """Start something long or stop it."""
-    if wish == "start":
+    """Start something long, which may be given a text, or stop it."""
+    if wish == "start" or isinstance(wish, Mapping):
         state.set_all((), clears)
     jobs.press(job, arguments, wish)
 

@@ -13,11 +13,15 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from attention import corpus
+from attention.labs import LABS
+from attention.ui.jobs import jobs
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP_PAGE = "pages/step_by_step.py"
 # In seconds. A machine that is busy with something else is no fault of a page.
 PATIENCE = 600
+# AppTest gives every session the same name.
+SESSION = "test session id"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -276,6 +280,17 @@ class Native:
 
 NUMBERED = ("layer", "head", "beside_layer", "beside_head", "word", "shade", "beside")
 WIDGETS = ("text_input", "selectbox", "segmented_control", "pills", "toggle")
+
+
+@pytest.fixture
+def _nothing_goes_on():
+    """What a test has the server do ends with it: there is one thing at a time."""
+    yield
+    for job in (lab.job for lab in LABS if lab.job is not None):
+        going = jobs().status(job, SESSION).now
+        if going is not None:
+            jobs().stop(job, going.owner)
+    jobs().wait(PATIENCE)
 
 
 @pytest.fixture

@@ -1,33 +1,18 @@
 """The page What it costs, run without a browser: measuring is started, followed and stopped, and stays."""
 
-import time
-
 import pytest
 
 from attention.costs import JOB
 from attention.labs.cost import COST, LAB
 from attention.pages import OF_LABS
 from attention.ui.jobs import follows, jobs
+from tests.pages.conftest import PATIENCE
 from tests.pages.test_memory import fetch
+from tests.until import until
 
 PAGE = "pages/cost.py"
-PATIENCE = 120
 
-
-@pytest.fixture(autouse=True)
-def _nothing_goes_on():
-    yield
-    going = jobs().status(JOB).now
-    if going is not None:
-        jobs().stop(JOB, going.owner)
-    jobs().wait(PATIENCE)
-
-
-def until(what):
-    end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+pytestmark = pytest.mark.usefixtures("_nothing_goes_on")
 
 
 def test_it_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_page):

@@ -1,33 +1,18 @@
 """The page Train one and watch, run without a browser: a training is started, followed and stopped, and stays."""
 
-import time
-
 import pytest
 
 from attention.induction import JOB
 from attention.labs.train_one import CHECKPOINT, LAB
 from attention.pages import OF_LABS
 from attention.ui.jobs import follows, jobs
+from tests.pages.conftest import PATIENCE
 from tests.pages.test_memory import fetch
+from tests.until import until
 
 PAGE = "pages/train_one.py"
-PATIENCE = 120
 
-
-@pytest.fixture(autouse=True)
-def _nothing_goes_on():
-    yield
-    going = jobs().status(JOB).now
-    if going is not None:
-        jobs().stop(JOB, going.owner)
-    jobs().wait(PATIENCE)
-
-
-def until(what):
-    end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+pytestmark = pytest.mark.usefixtures("_nothing_goes_on")
 
 
 def test_a_training_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_page):

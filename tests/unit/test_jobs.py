@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from attention.jobs import Job, Jobs, read_frames, write_frame
+from attention.jobs import Job, Jobs, Status, read_frames, write_frame
+from tests.until import until
 
 # Modules that any Python has would say nothing that we can read, so the jobs of these tests are in this one.
 COUNT = Job("count", "tests.unit.test_jobs")
@@ -23,13 +24,6 @@ def jobs():
     for job in (COUNT, SLOW, SHORT):
         made.stop(job, "me")
     made.wait(PATIENCE)
-
-
-def until(what):
-    end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_frames_come_back_as_they_were_written_and_cannot_be_changed():
@@ -109,8 +103,46 @@ def test_where_no_process_can_be_started_that_is_said_and_nothing_is_in_the_way(
     assert jobs.start(COUNT, ("1",), "me")
 
 
+# A pipe has room for a third of it.
+TEXT = "Ein Kätzchen 🐈\u200d⬛ مرحبا\n" * 8_000
+
+
+@pytest.mark.parametrize("n_frames", ["3", "none"])
+def test_of_a_text_that_a_job_has_read_nothing_is_kept_but_by_who_has_started_it(jobs, capfd, n_frames):
+    going = jobs.start(COUNT, (n_frames,), "me", TEXT)
+    found = jobs.status(COUNT, "me")
+    assert found.is_own
+    assert found.now.is_private
+    # To anybody else, it is as if something else went on.
+    for other in ("you", ""):
+        assert jobs.status(COUNT, other) == Status(None, None, is_busy=True)
+        jobs.stop(COUNT, other)
+    jobs.wait(PATIENCE)
+    assert jobs.status(COUNT, "me") == Status()
+    assert going.run.ending == ("done" if n_frames == "3" else "failed")
+    assert [str(frame["text"]) for frame in going.run.frames] == ([TEXT] * 3 if n_frames == "3" else [])
+    assert "Kätzchen" not in "".join(capfd.readouterr())
+    assert "Kätzchen" not in repr(going.run)
+
+
+def test_what_was_found_without_a_text_stays_when_somebody_gives_one(jobs):
+    jobs.start(COUNT, ("2",), "you")
+    jobs.wait(PATIENCE)
+    jobs.start(COUNT, ("3",), "me", TEXT)
+    assert jobs.status(COUNT, "you").last.arguments == ("2",)
+    jobs.wait(PATIENCE)
+    assert jobs.status(COUNT, "me").last.arguments == ("2",)
+
+
+def test_a_job_need_not_read_what_it_is_given(jobs):
+    going = jobs.start(COUNT, ("2", "deaf"), "me", TEXT)
+    jobs.wait(PATIENCE)
+    assert (going.run.ending, len(going.run.frames)) == ("done", 2)
+
+
 if __name__ == "__main__":
+    heard = "" if sys.argv[-1] == "deaf" else sys.stdin.buffer.read().decode()
     n_frames = int(sys.argv[1])
     for number in range(1, n_frames + 1):
-        write_frame(sys.stdout.buffer, number / n_frames, number=np.int64(number))
+        write_frame(sys.stdout.buffer, number / n_frames, number=np.int64(number), text=np.array(heard))
         time.sleep(0.05)
