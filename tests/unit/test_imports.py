@@ -130,8 +130,8 @@ def brought_in(modules):
 def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_libraries():
     names = ("altering", "encoder_decoder", "huggingface", "lean", "picture", "recorder", "stack", "tokens")
     needs_torch = [f"attention.models.{name}" for name in names] + TRAINING + FIVE_WAYS
-    # The server starts it in a process of its own.
-    needs_torch.append("attention.training.induction")
+    # The server starts these in a process of their own.
+    needs_torch += ["attention.training.induction", "attention.training.writing"]
     modules = [module_name(path) for path in FILES if path.parts[0] == "attention"]
     light = [module for module in modules if not within(module, ["attention.ui", *needs_torch])]
     assert {"attention.steps", "attention.trace", "attention.models", "attention.models.toy"} <= set(light)
