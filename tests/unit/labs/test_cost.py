@@ -9,13 +9,13 @@ import pytest
 from attention.blocks import Panels, Picture, Prose, Table, Work, walk
 from attention.costs import JOB, LENGTHS, NEW, Point
 from attention.jobs import Run, Status
-from attention.labs.cost import COST, KEPT, LAB, TOKENS
+from attention.labs.cost import LAB
 from attention.labs.cost.amounts import as_bytes, count, seconds, short
 from attention.lesson.scene import Scene
 from attention.models import list_models
-from attention.pages import OF_LABS
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import content as lab_content
+from tests.unit.labs.seen import one, prose
 
 BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 MODELS = [info.model_id for info in list_models()]
@@ -54,23 +54,12 @@ def run(n=None, ending="done", **laws):
 
 
 def shown(runs, scene=None, **knobs):
-    view = View(page=OF_LABS[LAB])
-    for parameter in (COST, TOKENS, KEPT):
-        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
-    return LAB.content(view, scene, runs)
+    return lab_content(LAB, scene, runs, **knobs)
 
 
 def side(blocks, name):
     (panels,) = (block for block in blocks if isinstance(block, Panels))
     return walk(panels.contents[name])
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def one(blocks, kind, key):
-    return next(block for block in walk(blocks) if isinstance(block, kind) and block.key == key)
 
 
 def test_before_anything_is_measured_no_number_is_shown_and_what_is_on_paper_is():

@@ -1,20 +1,20 @@
 """Does attention explain: what is said and drawn of each experiment, against numbers that are worked out here."""
 
 import re
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from attention.ablation import Change, effects
-from attention.blocks import Notice, Picture, Prose, Table, walk
-from attention.labs.explain import EXPERIMENT, LAB, LEAST, MOST_FLOW, OFF, ONLY
+from attention.blocks import Notice
+from attention.labs.explain import LAB, LEAST, MOST_FLOW
 from attention.lesson.scene import Scene
 from attention.measures.flow import rollout
-from attention.pages import OF_LABS
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
@@ -53,23 +53,7 @@ def scene(request):
     return scene_of(request.param)
 
 
-def shown(scene, runs, **knobs):
-    view = View(page=OF_LABS[LAB])
-    for parameter in (EXPERIMENT, OFF, ONLY):
-        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
-    return walk(LAB.content(view, scene, runs))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def figure(blocks, key):
-    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
-
-
-def table(blocks, key):
-    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+shown = partial(lab_shown, LAB)
 
 
 def vectors_of(model_id, *changes):

@@ -1,6 +1,6 @@
 """Masks: each rule cell by cell, the weights against torch's, and what is said of a row against its numbers."""
 
-import re
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -9,13 +9,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.blocks import Picture, Prose, Table, walk
-from attention.labs.masks import HIDDEN, LAB, MOST_PAINTED, REACH, RULE, RULES, hidden_by
+from attention.blocks import Picture, Table
+from attention.labs.masks import LAB, MOST_PAINTED, REACH, RULES, hidden_by
 from attention.lesson.scene import Scene
-from attention.pages import OF_LABS
 from attention.parameters import Grid
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import figure, prose
+from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
 N = 9
@@ -34,19 +34,7 @@ def scene(request):
     return Scene(trace, 0, 1, 3)
 
 
-def shown(scene, runs=None, **knobs):
-    view = View(page=OF_LABS[LAB])
-    for parameter in (RULE, REACH, HIDDEN):
-        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
-    return walk(LAB.content(view, scene, runs))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def figure(blocks, key):
-    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
+shown = partial(lab_shown, LAB)
 
 
 @pytest.mark.parametrize("rule", HIDES)

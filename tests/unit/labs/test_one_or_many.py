@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Picture, Prose, Setting, Table, walk
+from attention.blocks import Picture, Setting
 from attention.cuts import counts
 from attention.labs.one_or_many import CUT, LAB
 from attention.lesson.scene import Scene
-from attention.pages import OF_LABS
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import prose, table
+from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
@@ -38,20 +38,11 @@ class Runs:
 
 
 def shown(scene, heads=1, runs=None):
-    view = View(page=OF_LABS[LAB]).having(CUT, heads)
-    return walk(LAB.content(view, scene, Runs(scene) if runs is None else runs))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+    return lab_shown(LAB, scene, Runs(scene) if runs is None else runs, **{CUT.name: heads})
 
 
 def figure(blocks, key):
     return next((each.figure for each in blocks if isinstance(each, Picture) and each.key == key), None)
-
-
-def table(blocks, key):
-    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
 
 
 def offered(blocks):

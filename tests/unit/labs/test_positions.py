@@ -2,22 +2,23 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Notice, Picture, Prose, Table, walk
+from attention.blocks import Notice, Picture
 from attention.figures.dials import Dials
-from attention.labs.positions import LAB, ORDER, PLACED, SCHEME, SHIFT, SLOPE
+from attention.labs.positions import LAB, ORDER, SCHEME
 from attention.labs.positions.knobs import MOST_MOVED, SHIFTS
 from attention.lesson.scene import Scene
 from attention.models import list_models
 from attention.models.base import Encoded
-from attention.pages import OF_LABS
 from attention.parameters import Context, read
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort"}
@@ -32,23 +33,7 @@ def scene_of(model_id, text=None, layer=0, head=1, word=3):
     return Scene(trace, layer, head, min(word, len(trace.tokens) - 1))
 
 
-def shown(scene, **knobs):
-    view = View(page=OF_LABS[LAB])
-    for parameter in (SCHEME, ORDER, PLACED, SHIFT, SLOPE):
-        view = view.but(parameter, knobs.get(parameter.name, parameter.default))
-    return walk(LAB.content(view, scene, None))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def figure(blocks, key):
-    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
-
-
-def table(blocks, key):
-    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+shown = partial(lab_shown, LAB)
 
 
 def column(found, name):

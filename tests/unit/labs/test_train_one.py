@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from attention.blocks import Picture, Prose, Setting, Table, Work, walk
+from attention.blocks import Picture, Setting, Table, Work
 from attention.induction import EXAMPLE, HALF, JOB, N_HEADS, N_TOKENS, PLACES, SYLLABLES
 from attention.jobs import Run, Status
-from attention.labs.train_one import CHECKPOINT, LAB, START, WATCHED
+from attention.labs.train_one import LAB
 from attention.lesson.scene import Scene
 from attention.measures.induction import scores_of
-from attention.pages import OF_LABS
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import one, prose
+from tests.unit.labs.seen import shown as lab_shown
 
 TWICE = "Four grey geese cross, four grey geese rest"
 BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
@@ -53,18 +53,7 @@ def run(n=5, ending="done", **more):
 
 
 def shown(runs, scene=None, **knobs):
-    view = View(page=OF_LABS[LAB])
-    for parameter in (START, CHECKPOINT, WATCHED):
-        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
-    return walk(LAB.content(view, scene, runs))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def one(blocks, kind, key):
-    return next(block for block in blocks if isinstance(block, kind) and block.key == key)
+    return lab_shown(LAB, scene, runs, **knobs)
 
 
 def test_before_any_training_the_page_invites_to_one():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Picture, Prose, Table, walk
+from attention.blocks import Picture
 from attention.labs.vector_moves import BESIDE_TEXT, LAB, N_SENT, SCOPE
 from attention.lesson.scene import Scene
 from attention.pages import OF_LABS
@@ -14,6 +14,8 @@ from attention.settings import VERSUS
 from attention.view import View
 from attention.words import words_of
 from tests.loaded import load
+from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
@@ -39,20 +41,8 @@ def scene_of(model_id, text=None, word=2, **how):
 
 
 def shown(scene, scope="heads", beside="alone", versus=None):
-    view = View(page=OF_LABS[LAB]).having(SCOPE, scope).having(BESIDE_TEXT, beside).having(VERSUS, versus)
-    return walk(LAB.content(view, scene, Runs(scene.info.model_id)))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def figure(blocks, key):
-    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
-
-
-def table(blocks, key):
-    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+    knobs = {SCOPE.name: scope, BESIDE_TEXT.name: beside, VERSUS.name: versus}
+    return lab_shown(LAB, scene, Runs(scene.info.model_id), **knobs)
 
 
 def main_chains(blocks):

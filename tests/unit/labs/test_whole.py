@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from attention.blocks import Code, Notice, Picture, Prose, Table, walk
+from attention.blocks import Code, Notice
 from attention.labs.whole import LAB, MOST_TOKENS, SHOWN
 from attention.lesson.scene import Scene
 from attention.one_page import is_written, run
-from attention.pages import OF_LABS
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import figure, prose, table
+from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
@@ -47,20 +47,7 @@ def scene_of(model_id, layer=0, word=3):
 
 
 def shown(scene, what="block"):
-    view = View(page=OF_LABS[LAB]).having(SHOWN, what)
-    return walk(LAB.content(view, scene, Runs(scene.trace)))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def figure(blocks, key):
-    return next(each.figure for each in blocks if isinstance(each, Picture) and each.key == key)
-
-
-def table(blocks, key):
-    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+    return lab_shown(LAB, scene, Runs(scene.trace), **{SHOWN.name: what})
 
 
 @pytest.fixture(params=["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"])

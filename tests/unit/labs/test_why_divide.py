@@ -1,17 +1,18 @@
 """Why divide by √d: what is shown of random vectors and of a head, against NumPy's and torch's own numbers."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Picture, Prose, Table, walk
-from attention.labs.why_divide import ASKED_WIDTH, DIVISOR, LAB, TEMPERATURE, TEMPERATURES, WIDTH, WIDTHS
+from attention.blocks import Picture
+from attention.labs.why_divide import ASKED_WIDTH, LAB, TEMPERATURES, WIDTHS
 from attention.lesson.scene import Scene
-from attention.pages import OF_LABS
-from attention.view import View
 from tests.loaded import load
+from tests.unit.labs.seen import prose, table
+from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort"}
@@ -24,19 +25,7 @@ def scene(request):
     return Scene(trace, 0, 1, min(3, len(trace.tokens) - 1))
 
 
-def shown(scene, **knobs):
-    view = View(page=OF_LABS[LAB])
-    for parameter in (WIDTH, DIVISOR, TEMPERATURE):
-        view = view.having(parameter, knobs.get(parameter.name, parameter.default))
-    return walk(LAB.content(view, scene, None))
-
-
-def prose(blocks):
-    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
-
-
-def table(blocks, key):
-    return next(block for block in blocks if isinstance(block, Table) and block.key == key).make()
+shown = partial(lab_shown, LAB)
 
 
 @pytest.mark.parametrize("divisor", FACTORS)

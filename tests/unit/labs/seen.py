@@ -1,0 +1,43 @@
+"""What there is to see on a lab's page, found in its blocks."""
+
+import re
+
+from attention.blocks import Picture, Prose, Table, walk
+from attention.pages import OF_LABS
+from attention.view import View
+
+__all__ = ["content", "figure", "one", "prose", "shown", "table"]
+
+
+def content(lab, scene=None, runs=None, **knobs):
+    """The blocks of a lab, with some of its knobs, by their names, as they are given."""
+    view = View(page=OF_LABS[lab])
+    of_name = {parameter.name: parameter for parameter in lab.knobs}
+    for name, value in knobs.items():
+        view = view.but(of_name[name], value)
+    return lab.content(view, scene, runs)
+
+
+def shown(lab, scene=None, runs=None, **knobs):
+    """The same, and what is inside them."""
+    return walk(content(lab, scene, runs, **knobs))
+
+
+def prose(blocks):
+    """All that is said, without its markup."""
+    return " ".join(re.sub("<[^>]+>", "", block.html) for block in blocks if isinstance(block, Prose))
+
+
+def one(blocks, kind, key):
+    """The block of this kind with this key."""
+    return next(block for block in walk(blocks) if isinstance(block, kind) and block.key == key)
+
+
+def figure(blocks, key):
+    """The figure of the picture with this key."""
+    return one(blocks, Picture, key).figure
+
+
+def table(blocks, key):
+    """The columns of the table with this key."""
+    return one(blocks, Table, key).make()
