@@ -34,7 +34,7 @@ __all__ = [
     "N_WRITTEN",
     "STEPS",
     "TEMPERATURES",
-    "WIDTHS",
+    "WIDTH",
     "Moment",
     "bundled",
     "divide",
@@ -53,9 +53,9 @@ FEWEST_SYMBOLS, MOST_SYMBOLS = 2, 1_000
 # The last part of the text is not learnt from: the loss is measured on it.
 HELD_OUT = 0.1
 
-# How many layers the Transformer can have, and how wide it can be.
-DEPTHS, WIDTHS = (1, 2, 3, 4), (32, 64, 96)
-N_HEADS = 4
+# How many layers the Transformer can have, and how wide it is.
+DEPTHS = (1, 2, 3, 4)
+WIDTH, N_HEADS = 96, 4
 # It reads so many characters at a time, and so many such pieces in each step.
 CONTEXT, BATCH = 64, 12
 # After so many steps it is looked at; most changes at the beginning.
@@ -97,6 +97,7 @@ def read(given: str) -> str:
             "This text has {n} character, and at least {least} are needed to learn how it is written.",
             "This text has {n} characters, and at least {least} are needed to learn how it is written.",
             len(text),
+            n=f"{len(text):,}",
             least=f"{LEAST:,}",
         )
     elif n_symbols < FEWEST_SYMBOLS or n_symbols > MOST_SYMBOLS:
@@ -104,6 +105,7 @@ def read(given: str) -> str:
             "This text has {n} different character; it takes {fewest} to {most} to learn from it here.",
             "This text has {n} different characters; it takes {fewest} to {most} to learn from it here.",
             n_symbols,
+            n=f"{n_symbols:,}",
             fewest=FEWEST_SYMBOLS,
             most=f"{MOST_SYMBOLS:,}",
         )
@@ -153,7 +155,7 @@ def longest_copied(written: str, learnt: str) -> int:
     return longest
 
 
-def parameters(n_symbols: int, n_layers: int, width: int) -> Mapping[str, int]:
+def parameters(n_symbols: int, n_layers: int, width: int = WIDTH) -> Mapping[str, int]:
     """Return how many parameters each part of the Transformer has, biases included."""
     return {
         "embedding": n_symbols * width,

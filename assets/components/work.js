@@ -45,8 +45,9 @@ function drawGiven(state, text, isHidden) {
   const counted = () => {
     typed.set(text.label, area.value);
     const n = [...area.value].length;
-    const facts = { least: text.least.toLocaleString("en"), most: text.most.toLocaleString("en") };
-    setText(count, messages("{n} character of {least} to {most}", "{n} characters of {least} to {most}", n, facts));
+    const [said, least, most] = [n, text.least, text.most].map((each) => each.toLocaleString("en"));
+    const facts = { n: said, least, most };
+    setText(count, messages("{n} character ({least} to {most})", "{n} characters ({least} to {most})", n, facts));
     count.hidden = n === 0;
   };
   setText(name, text.label);

@@ -5,7 +5,18 @@ A lab declares what can be set and returns blocks; what it computes lives in a m
 
 from __future__ import annotations
 
-from attention.labs import cost, explain, masks, one_or_many, positions, train_one, vector_moves, whole, why_divide
+from attention.labs import (
+    cost,
+    explain,
+    masks,
+    one_or_many,
+    positions,
+    train_one,
+    vector_moves,
+    whole,
+    why_divide,
+    write,
+)
 from attention.labs.base import Lab
 
 __all__ = ["LABS", "Lab"]
@@ -18,6 +29,7 @@ LABS: tuple[Lab, ...] = (
     vector_moves.LAB,
     cost.LAB,
     train_one.LAB,
+    write.LAB,
     explain.LAB,
     whole.LAB,
 )

@@ -1,6 +1,6 @@
 """Trains a small Transformer on a text, character by character, until it writes in its style.
 
-    python -m attention.training.writing --layers 2 --width 96 < text
+    python -m attention.training.writing --layers 2 < text
 
 A decoder as small as can be: an embedding and learnt positions, layers of attention and feed-forward, each of which
 reads the residual stream through a norm and adds to it (Xiong et al. 2020, "pre-norm"), a last norm, and a linear layer
@@ -37,7 +37,7 @@ from attention.writing import (
     N_WRITTEN,
     STEPS,
     TEMPERATURES,
-    WIDTHS,
+    WIDTH,
     Moment,
     bundled,
     divide,
@@ -151,7 +151,7 @@ class Read:
         return "".join(self.symbols[number] for number in tokens.tolist())
 
 
-def train(text: str, n_layers: int, width: int, steps: int = STEPS, seed: int = SEED) -> Iterator[Moment]:
+def train(text: str, n_layers: int, width: int = WIDTH, steps: int = STEPS, seed: int = SEED) -> Iterator[Moment]:
     """Train a Transformer on a text; yield what it is after so many steps.
 
     The same text and seed give the same numbers on the same machine.
@@ -227,13 +227,12 @@ def main() -> None:
     """Train on the text of the standard input, and write each moment to the standard output."""
     parser = argparse.ArgumentParser(description="Train a small Transformer on a text.")
     parser.add_argument("--layers", type=int, choices=DEPTHS, default=2)
-    parser.add_argument("--width", type=int, choices=WIDTHS, default=96)
     chosen = parser.parse_args()
     text = sys.stdin.buffer.read().decode() or bundled()
     give_way()
     torch.set_num_threads(1)
     try:
-        for found in train(text, chosen.layers, chosen.width):
+        for found in train(text, chosen.layers):
             write_frame(
                 sys.stdout.buffer,
                 found.step / STEPS,

@@ -190,6 +190,7 @@ def controls(
     with_word: bool = True,
     with_parts: bool = True,
     with_mask: bool = True,
+    with_place: bool = True,
     with_head: bool = True,
 ) -> components.Part:
     """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model."""
@@ -204,6 +205,7 @@ def controls(
         with_word=with_word,
         with_parts=with_parts,
         with_mask=with_mask,
+        with_place=with_place,
         with_head=with_head,
     )
     return line.part()
@@ -218,6 +220,7 @@ def add_controls(
     with_word: bool,
     with_parts: bool,
     with_mask: bool = True,
+    with_place: bool = True,
     with_head: bool = True,
     is_one_place: bool = False,
 ) -> None:
@@ -229,7 +232,7 @@ def add_controls(
     if with_parts and info.parts:
         _add_part(line)
     for pane in panes[:1]:
-        if not view.beside:
+        if with_place and not view.beside:
             add_place(line, pane, is_one_place=is_one_place, with_head=with_head)
         if with_word:
             _add_word(line, pane)

@@ -77,7 +77,7 @@ def test_the_story_can_be_learnt_from():
     ],
 )
 def test_what_cannot_be_learnt_from_is_refused_with_a_reason(text, problem):
-    with pytest.raises(ValueError, match=problem.replace("1,999", "1999").replace("1,001", "1001")):
+    with pytest.raises(ValueError, match=problem):
         read(text)
 
 
@@ -303,9 +303,9 @@ def test_it_reads_with_all_parts_on_and_goes_on_learning_with_some_off():
 # ---------------------------------------------------------------------------------- in its own process
 
 
-def started(text, *arguments):
+def started(text):
     return subprocess.run(
-        [sys.executable, "-m", "attention.training.writing", "--layers", "1", "--width", "32", *arguments],
+        [sys.executable, "-m", "attention.training.writing", "--layers", "1"],
         input=text.encode(),
         capture_output=True,
         cwd=ROOT,

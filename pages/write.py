@@ -1,0 +1,7 @@
+"""Train it on your text: a small Transformer learns to write like a text, and is asked to at every stage."""
+
+from attention.labs import write
+from attention.pages import OF_LABS
+from attention.ui import frame
+
+frame.show(OF_LABS[write.LAB], with_beside=False, with_mask=False, with_word=False, with_place=False, with_parts=False)

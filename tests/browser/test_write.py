@@ -1,0 +1,98 @@
+"""Train it on your text in a browser: a text is pasted, learnt, stopped, looked through, and seen by nobody else."""
+
+import re
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from attention.training.writing import train
+from attention.writing import DEPTHS, MOMENTS, read
+from tests.browser.looks import check, expect_to_fit
+from tests.browser.test_labs import show
+
+ADDRESS = "write"
+# As it would be said in a page, were it no text.
+LINE = "<img src=x onerror=alert(1)> velvet & <b>quarantine</b>\n"
+TEXT = LINE * 40
+# As deep as it can be, so that it does not end before it is stopped.
+DEPTH = DEPTHS[-1]
+# A busy machine takes long to start a process that needs torch.
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="module")
+def first():
+    """The first stages of the training that the page is asked for, worked out here."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    training = train(read(TEXT), DEPTH)
+    found = [next(training) for _ in range(2)]
+    torch.set_num_threads(before)
+    return found
+
+
+def test_a_text_is_pasted_learnt_stopped_and_looked_through_and_nobody_else_sees_it(tab, new_tab, server, first):
+    page = tab.page
+    sent = []
+
+    def note(frame):
+        sent.append(frame if isinstance(frame, bytes) else frame.encode())
+
+    page.on("websocket", lambda socket: socket.on("framesent", note))
+    show(tab.go(ADDRESS, model="toy", n_layers=str(DEPTH)))
+    field = page.get_by_role("textbox", name="Your text")
+    start, stop = (page.get_by_role("button", name=re.compile(name)) for name in ("^Train( again)?$", "^Stop$"))
+    # Too short, and what was typed stays there.
+    field.fill("velvet")
+    expect(page.get_by_text("6 characters (2,000 to 200,000)")).to_be_visible()
+    start.press("Enter")
+    expect(page.get_by_text("at least 2,000 are needed")).to_be_visible()
+    expect(field).to_have_value("velvet")
+    check(tab)
+    # It goes on without the page, and the text is there when one comes back.
+    field.fill(TEXT)
+    start.click()
+    expect(stop).to_be_visible(timeout=PATIENCE)
+    expect(field).to_be_hidden()
+    expect(page.get_by_text("at least 2,000 are needed")).to_have_count(0)
+    tab.to_page("Masks")
+    expect(page).to_have_url(re.compile("/masks"))
+    tab.settled().to_page("Train it on your text")
+    expect(page).to_have_url(re.compile(f"/{ADDRESS}"))
+    expect(page.get_by_text(re.compile(r"After ([25]\d|\d{3}) steps"))).to_be_visible(timeout=PATIENCE)
+    # It is sent once, and not again with every press.
+    stop.click()
+    expect(page.get_by_text("stopped after")).to_be_visible()
+    expect(field).to_have_value(TEXT)
+    assert sum(b"quarantine" in frame for frame in sent) <= 2
+    tab.settled()
+    # Back to the beginning with the keyboard, and one stage on; what it writes is text.
+    slider = page.get_by_role("slider", name="Steps of training")
+    slider.focus()
+    slider.press("Home")
+    for index, found in enumerate(first):
+        expect(tab.words.filter(has_text=f"After {MOMENTS[index]} steps")).to_contain_text(
+            f"a character costs {found.losses[0]:.2f} nats in the part that is learnt from"
+        )
+        written = page.locator(".written").first
+        expect(written).to_have_text(found.written[0].strip(), use_inner_text=False)
+        expect(page).to_have_url(re.compile(f"stage={index}"))
+        slider.press("ArrowRight")
+    assert page.locator("img[src=x]").count() == 0
+    # A head by the mouse.
+    page.locator(".st-key-written_heads").get_by_role("button").nth(2).click()
+    expect(page).to_have_url(re.compile("seen_head=3"))
+    expect(page.locator(".st-key-written_weights")).to_contain_text("Layer 1, head 3")
+    check(tab)
+    # With the link, somebody else finds the page, and nothing of the text.
+    assert "velvet" not in page.url
+    there = new_tab()
+    there.page.goto(page.url)
+    expect(there.page.get_by_role("button", name=re.compile("^Train"))).to_be_enabled()
+    assert "velvet" not in there.page.content()
+    expect(there.page.get_by_text("your text on")).to_have_count(0)
+    assert "velvet" not in server.printed()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect_to_fit(tab)
+    check(tab)

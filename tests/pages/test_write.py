@@ -1,0 +1,116 @@
+"""The page Train it on your text, run without a browser: a text is refused, learnt, followed, stopped, kept back."""
+
+import re
+
+import pytest
+
+from attention.labs.write import LAB, STAGE
+from attention.pages import OF_LABS
+from attention.ui.jobs import follows, jobs
+from attention.writing import JOB, LEAST, MOST, bundled
+from tests.pages.conftest import PATIENCE, SESSION
+from tests.pages.test_memory import fetch
+from tests.until import until
+
+PAGE = "pages/write.py"
+SECRET = "<b>velvet</b> quarantine\n"
+TEXT = SECRET * (LEAST // len(SECRET) + 1)
+
+pytestmark = pytest.mark.usefixtures("_nothing_goes_on")
+
+
+def running():
+    return jobs().status(JOB, SESSION).now
+
+
+def opened(open_page, **query):
+    return open_page(PAGE, model="toy", **query).send("question", "show", True)
+
+
+def everywhere(shown):
+    """All that is on a page, in its link and in its files."""
+    files = [fetch(address).decode("utf-8", "replace") for address in shown.files.values()]
+    return " ".join([*shown.html, shown.text, str(shown.view.to_query()), *files])
+
+
+def test_a_text_is_learnt_by_the_session_that_has_given_it_and_nobody_else_sees_it(open_page, caplog, capfd):
+    shown = opened(open_page, stage="7", n_layers="1")
+    assert shown.component("train")["text"]["n_taken"] == 0
+    shown.send("train", "press", {"start": TEXT})
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert running().is_private
+    assert running().arguments == ("--layers", "1")
+    assert shown.view[STAGE] is None
+    # To somebody else, it is as if something else went on, and the page waits for that.
+    other = opened(open_page)
+    assert jobs().status(JOB).is_busy
+    assert follows(OF_LABS[LAB])
+    until(lambda: len(running().frames) > 1)
+    shown.run()
+    assert shown.component("train")["text"]["n_taken"] == 1
+    assert re.search("Learning from your text: step [1-9]", shown.component("train")["told"])
+    assert shown.component("written_weights")["rows"][:4] == ["<", "b", ">", "v"]
+    # A press that is not one leaves it be.
+    shown.send("train", "press", "taken")
+    assert running() is not None
+    shown.send("train", "press", "stop")
+    jobs().wait(PATIENCE)
+    shown.run()
+    assert "Learnt from your text" in shown.component("train")["told"]
+    assert "stopped after" in shown.component("train")["told"]
+    assert not follows(OF_LABS[LAB])
+    assert shown.component("written_heads")
+    other.run()
+    assert "Nothing has been learnt" in other.component("train")["told"]
+    there = open_page(PAGE, **{**shown.view.to_query(), "stage": "1"})
+    assert "Nothing has been learnt" in there.component("train")["told"]
+    for each in (other, there):
+        assert "velvet" not in everywhere(each)
+    # Nor does a file of the page of whoever has given it, which is made from the link.
+    for address in shown.files.values():
+        assert b"velvet" not in fetch(address)
+    assert "velvet" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
+    shown = opened(open_page)
+    shown.send("train", "press", {"start": ""})
+    until(lambda: len(running().frames) > 1)
+    assert not running().is_private
+    shown.send("train", "press", "stop")
+    jobs().wait(PATIENCE)
+    there = opened(open_page, stage="1", seen_head="2")
+    assert (there.exceptions, there.notices) == ([], [])
+    assert "Learnt from the story" in there.component("train")["told"]
+    assert "After 10 steps" in there.text
+    assert there.component("written_weights")["title"] == "Layer 1, head 2, after 10 steps"
+    assert "".join(there.component("written_weights")["rows"]).startswith(bundled()[:3])
+    for address in there.files.values():
+        assert b"could not be made" not in fetch(address)
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"start": "too short"}, "at least 2,000 are needed"),
+        ({"start": "a" * (MOST + 1)}, "too long"),
+        ({"start": " \0\n" * LEAST}, "nothing but white space"),
+        ({"start": "\ud800" * LEAST}, "1 different character"),
+        ("dance", None),
+        ({"start": 7}, None),
+        ({"start": [TEXT]}, None),
+        ({"begin": TEXT}, None),
+        ([TEXT], None),
+    ],
+)
+def test_what_cannot_be_learnt_starts_nothing_and_a_reason_is_given(open_page, wish, said):
+    shown = opened(open_page).send("train", "press", wish)
+    assert shown.exceptions == []
+    assert running() is None
+    assert [said in notice for notice in shown.notices] == ([True] if said else [])
+    # The next press that is one takes it away.
+    if said:
+        assert shown.component("train")["text"]["n_taken"] == 1
+        shown.send("train", "press", {"start": TEXT})
+        assert shown.notices == []
+        assert running().is_private
