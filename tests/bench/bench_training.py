@@ -1,4 +1,8 @@
-"""Whether an induction head appears from every start, and with two layers only; and how long that takes on one core."""
+"""How long the trainings of the labs take on one core, and whether they end well.
+
+Whether an induction head appears from every start, and with two layers only; and how far a small Transformer gets with
+the story.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,11 @@ import torch
 
 from attention.induction import JOB, N_STARTS, PLACES, STEPS
 from attention.labs.train_one import LEAST
+from attention.messages import messages
 from attention.training.induction import train
+from attention.training.writing import train as train_on
+from attention.writing import DEPTHS, bundled
+from attention.writing import JOB as WRITING
 
 UPPER, SINGLE = PLACES.index((0, 1)), PLACES.index((1, 0))
 # Of the tokens of second halves, so many are told right with two layers, and with one.
@@ -62,3 +70,17 @@ def test_how_far_smaller_weights_get(report):
     *_, last = train(1, spread=0.02)
     report.add("Training", "projections that begin at 0.02: right in second halves, two layers", f"{last.hits[0]:.1%}")
     assert last.step == STEPS
+
+
+@pytest.mark.usefixtures("_one_thread")
+@pytest.mark.parametrize("n_layers", DEPTHS)
+def test_the_story_is_learnt_in_time(report, n_layers):
+    start = time.perf_counter()
+    found = list(train_on(bundled(), n_layers))
+    took = time.perf_counter() - start
+    best = min(float(each.losses[1]) for each in found)
+    what = messages("{n} layer", "{n} layers", n_layers)
+    report.compare("Training", f"the story, {what}", took, WRITING.most_seconds, " s")
+    report.compare("Training", "  loss held out, at its best, in nats", best, round(found[0].unigram, 2), "", digits=2)
+    report.add("Training", "  loss on what is learnt from, at the end", f"{found[-1].losses[0]:.2f}")
+    assert best < found[0].unigram
