@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention.blocks import Picture
+from attention.blocks import Picture, walk
 from attention.labs.vector_moves import BESIDE_TEXT, LAB, N_SENT, SCOPE
 from attention.lesson.scene import Scene
 from attention.pages import OF_LABS
