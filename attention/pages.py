@@ -20,6 +20,7 @@ from attention.trace import ModelInfo
 
 __all__ = [
     "ALL_HEADS",
+    "CLASSROOM",
     "CODE_LAB",
     "COMPARE",
     "FRONT",
@@ -169,6 +170,13 @@ CODE_LAB = Page(
     message("The same attention written five ways, run on your sentence."),
     own=(settings.WAY,),
 )
+CLASSROOM = Page(
+    "classroom",
+    message("A class"),
+    "Class",
+    message("A room that your class follows on its own screens, and three lesson plans."),
+    own=(settings.PLAN,),
+)
 MODELS = Page(
     "models",
     message("Models"),
@@ -195,6 +203,7 @@ PAGES = (
     SYNTAX_CHECK,
     *OF_LABS.values(),
     CODE_LAB,
+    CLASSROOM,
     MODELS,
 )
 # A group exists once it has a page.

@@ -39,6 +39,7 @@ from attention.parameters import (
     Text,
     Values,
 )
+from attention.room.plans import PLAN_NAMES
 from attention.segments import BLOCK_NAMES, Block
 from attention.trace import PARTS, ModelInfo, Part
 
@@ -70,6 +71,7 @@ __all__ = [
     "PANELS",
     "PART",
     "PINS",
+    "PLAN",
     "PRESENT",
     "RARE",
     "RELATION",
@@ -285,6 +287,9 @@ MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
 
 # A sentence that is read by itself and compared; None until the user chooses one.
 VERSUS: Parameter[str | None] = Parameter("versus", Text(message("sentence to compare")), None, resets=_CELLS)
+
+# Which lesson plan is shown.
+PLAN: Parameter[str] = Parameter("plan", Choice(lambda _: PLAN_NAMES), "twenty")
 
 # At which end sentences of different lengths are aligned.
 ALIGNMENT: Parameter[Alignment] = Parameter("alignment", Choice(lambda _: ALIGNMENTS), "start")

@@ -19,6 +19,10 @@ root.append(style, bar, sheet);
 let room = null; // what the server says of it: its code and its address
 let asked = null; // the question that is asked
 let now = { here: 0, tally: null };
+// The lesson: all plans, the chosen one, and how far it is. It outlives the page, and goes with the tab.
+const KEPT = "attention.lesson";
+let lesson = { plan: "", at: 0, since: 0, isOpen: false, ...JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") };
+let plans = [];
 let told = ""; // what could not be done, and why
 let events = null;
 let sent = "";
@@ -73,12 +77,20 @@ function sit(code) {
   on("here", (found) => (now = found));
   on("trouble", (trouble) => (told = trouble?.told ?? ""));
   on("over", leave);
+  fetch(new URL(`${code}/plans`, ROOMS))
+    .then((response) => response.json())
+    .then((found) => {
+      plans = Array.isArray(found) ? found : [];
+      draw();
+    })
+    .catch(() => {});
   sent = "";
   publish();
   draw();
 }
 
 function leave() {
+  sessionStorage.removeItem(KEPT);
   events?.close();
   room = asked = events = null;
   told = "";
@@ -150,8 +162,11 @@ function desk() {
     const count = make("span", "here", message("{answered} of {here} answered", { answered, here: now.here }));
     line.append(count, button(message("Show the answers"), () => act("reveal"), "main"), button(message("Withdraw"), () => act("withdraw")));
   } else line.append(button(message("Next"), () => act("withdraw"), "main"));
-  line.append(button(message("End the class"), end, "quiet"));
-  if (!asked) return [line];
+  const notesButton = button(message("Notes"), () => keep({ isOpen: !lesson.isOpen }), "quiet");
+  notesButton.setAttribute("aria-expanded", String(lesson.isOpen));
+  line.append(notesButton, button(message("End the class"), end, "quiet"));
+  const notes = lesson.isOpen ? [notesOf()] : [];
+  if (!asked) return [...notes, line];
   if (asked.told) return [...outcome(), line];
   const fold = make("details");
   fold.open = isOpen;
@@ -161,6 +176,58 @@ function desk() {
 }
 
 let isOpen = false;
+
+// ------------------------------------------------------------------------------------- the lesson
+
+function keep(change) {
+  lesson = { ...lesson, ...change };
+  sessionStorage.setItem(KEPT, JSON.stringify(lesson));
+  draw();
+}
+
+/** What to say at this place of the lesson, the way to the next one, and the clock. */
+function notesOf() {
+  const box = make("section", "notes");
+  box.setAttribute("aria-label", message("Notes"));
+  const plan = plans.find(({ name }) => name === lesson.plan);
+  const choice = make("select");
+  choice.setAttribute("aria-label", message("Lesson plan"));
+  choice.dataset.name = "plan";
+  for (const [value, label] of [["", message("Choose a lesson plan")], ...plans.map(({ name, label }) => [name, label])]) {
+    const option = make("option", "", label);
+    option.value = value;
+    option.selected = value === lesson.plan;
+    choice.append(option);
+  }
+  choice.onchange = () => keep({ plan: choice.value, at: 0, since: Date.now() });
+  const head = make("div", "line");
+  head.append(choice);
+  box.append(head);
+  if (!plan) return box;
+  const part = plan.parts[lesson.at];
+  const whole = plan.parts.reduce((sum, { minutes }) => sum + minutes, 0);
+  const passed = Math.floor((Date.now() - lesson.since) / 60_000);
+  const clock = make("span", "clock", message("{passed} of {whole} min", { passed, whole }));
+  const place = message("{place} of {n}, {minutes} min", { place: lesson.at + 1, n: plan.parts.length, minutes: part.minutes });
+  head.append(clock, make("span", "here", place));
+  const words = make("div", "words");
+  words.innerHTML = part.words; // the project's own text
+  const ways = make("div", "line");
+  const go = (at) => () => {
+    keep({ at });
+    location.assign(new URL(plan.parts[at].address, document.baseURI));
+  };
+  ways.append(button(message("Show this view"), go(lesson.at)));
+  if (lesson.at > 0) ways.append(button(message("Back"), go(lesson.at - 1)));
+  if (lesson.at + 1 < plan.parts.length) ways.append(button(message("Next view"), go(lesson.at + 1), "main"));
+  box.append(words, ways);
+  return box;
+}
+
+// The clock goes on.
+setInterval(() => {
+  if (room && lesson.isOpen && lesson.plan) draw();
+}, 15_000);
 
 function end() {
   if (confirm(message("End the class? Its answers are deleted."))) act("end");

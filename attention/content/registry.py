@@ -10,7 +10,7 @@ from typing import Protocol
 
 from attention import pages
 from attention.blocks import Blocks
-from attention.content import all_heads, code_lab, labs, neuron_view, step_by_step
+from attention.content import all_heads, classroom, code_lab, labs, neuron_view, step_by_step
 from attention.content.guess import Asked
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
@@ -74,6 +74,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
         ),
         pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone),
         pages.CODE_LAB: Content(code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …")),
+        pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing),
         **{
             found: Content(
                 partial(labs.content, lab),

@@ -16,7 +16,7 @@ from attention.lesson.guess import Guess
 from attention.messages import message
 from attention.models import list_models
 from attention.page_file import drawn
-from attention.pages import PAGES, Page
+from attention.pages import CLASSROOM, PAGES, Page
 from attention.parameters import Context
 from attention.settings import ANSWER, GUESS
 from attention.ui.files import address_of
@@ -26,7 +26,7 @@ from attention.view import View
 
 __all__ = ["Shown", "guess_of", "is_shown", "show", "tidy"]
 
-_PAGES = {page.address: page for page in PAGES if page in CONTENTS}
+_PAGES = {page.address: page for page in PAGES if page in CONTENTS and page is not CLASSROOM}
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attention.messages import message
+from attention.lesson.prose import lesson
+from attention.messages import message, messages
 from attention.models.store import cache_dir
 from attention.room import asking
 from attention.room.codes import new_key, read_code
 from attention.room.followers import Follower, Followers
 from attention.room.limits import Limit
+from attention.room.plans import plans
 from attention.room.store import FullError, NotYoursError, Room, Store, StoreError, sqlite
 from attention.ui import room_page
 from attention.ui.files import ROOMS
@@ -151,6 +153,7 @@ class Rooms:
             ("GET", "screen"): self._hang_up,
             ("GET", "desk"): self._sit_down,
             ("GET", "code.svg"): self._picture_of_code,
+            ("GET", "plans"): self._plans,
             ("POST", "join"): self._join,
             ("POST", "answer"): self._take_answer,
             ("POST", "show"): self._show,
@@ -289,6 +292,29 @@ class Rooms:
         live.is_new = True
         first = {"code": room.code, "address": _address(request, room.code)}
         return _Stream(live.desks, {"room": first}, self._came_or_went(live))
+
+    async def _plans(self, request: Request, room: Room) -> Response:
+        """Return the lesson plans, with what to say at each view."""
+        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+            raise NotYoursError
+        return JSONResponse(
+            [
+                {
+                    "name": plan.name,
+                    "label": messages("{n} minutes", "{n} minutes", plan.minutes),
+                    "parts": [
+                        {
+                            "words": lesson(part.words),
+                            "address": f"./{part.page}?{part.link}",
+                            "minutes": part.minutes,
+                            "asks": part.asks,
+                        }
+                        for part in plan.parts
+                    ],
+                }
+                for plan in plans()
+            ]
+        )
 
     async def _said_by_teacher(self, request: Request, room: Room) -> Mapping[str, Any]:
         _check_origin(request)

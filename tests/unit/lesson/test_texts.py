@@ -14,6 +14,7 @@ from attention.kinds import CROSS, DECODER, ENCODER, ENCODER_DECODER, SELF, WRIT
 from attention.lesson.opening import openings
 from attention.lesson.prose import LESSONS, lessons
 from attention.models import bundled
+from attention.room.plans import plans
 
 ROOT = Path(__file__).parents[3]
 KINDS = (reading.TEXT, reading.FRENCH, reading.PICTURE)
@@ -23,6 +24,8 @@ USES, BUILDS = (SELF, WRITTEN, CROSS), (ENCODER, DECODER, ENCODER_DECODER)
 IN_TABLES = {
     "build.of_heads": {build.of_heads for build in BUILDS},
     "build.of_changes": {build.of_changes for build in BUILDS},
+    "part.words": {part.words for plan in plans() for part in plan.parts},
+    "plan.words": {plan.words for plan in plans()},
     "opening.caption": {opening.caption for opening in openings().values()},
     "invitation.lesson": {entry.invitation.lesson for entry in bundled.MODELS},
     "scene.hides_later": {each.hides_later for each in (*USES, *BUILDS)},

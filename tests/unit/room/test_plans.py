@@ -1,0 +1,35 @@
+"""Lesson plans: they are as long as they say, and each of their views is one that a class can be shown."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from attention.models import list_models
+from attention.pages import PAGES
+from attention.room.plans import plans
+from attention.ui.room_drawing import guess_of, is_shown, tidy
+from attention.view import View
+
+PARTS = {part.name: part for plan in plans() for part in plan.parts}
+
+
+def test_they_are_twenty_forty_five_and_ninety_minutes_long():
+    assert [plan.minutes for plan in plans()] == [20, 45, 90]
+    for plan in plans():
+        assert len({part.name for part in plan.parts}) == len(plan.parts)
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_every_view_can_be_shown_and_its_link_is_one_that_a_page_writes(part):
+    assert is_shown(part.page)
+    page = next(page for page in PAGES if page.address == part.page)
+    models = {info.model_id: info for info in list_models()}
+    view, problems = View.from_query(dict(parse_qsl(part.link)), page, models)
+    assert problems == []
+    assert dict(parse_qsl(tidy(part.page, part.link))).items() <= dict(parse_qsl(part.link)).items()
+    assert view.text == dict(parse_qsl(part.link))["text"]
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS.values() if part.asks], ids=lambda part: part.name)
+def test_where_a_plan_says_ask_there_is_a_question(part):
+    assert guess_of(part.page, part.link) is not None
