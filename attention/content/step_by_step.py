@@ -97,8 +97,7 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     head = Section("present_head", tuple(block for each in shown for block in (*each.heading(), *each.formula())))
     if question.is_open:
         return (Section("present", (head, *question.content())),)
-    # In front of a room there are no controls.
-    pictures = tuple(block for each in shown for block in each.main_picture() if not isinstance(block, Setting))
+    pictures = tuple(block for each in shown for block in each.main_picture())
     told = Section("present_words", tuple(block for each in shown for block in each.in_short()))
     place = "present_wide" if any(map(_is_wide, pictures)) else "present_picture"
     plan = tuple(block for pane in panes[:1] if view[MAP] for block in on_map(view, pane))
@@ -127,6 +126,7 @@ class _Pane:
         left = (
             *self.heading(),
             *self.formula(),
+            *self._factors_choice(),
             *self._words(),
             *self._opened_cell(),
         )
@@ -141,6 +141,7 @@ class _Pane:
             *self._place(),
             *self.heading(),
             *self.formula(),
+            *self._factors_choice(),
             *self._picture(),
             *self._words(),
             *self._opened_cell(),
@@ -221,7 +222,7 @@ class _Pane:
         matrices: list[Block] = [self._matrix(matrix) for matrix in list(self._drawn())[:most]]
         if self.step.is_side_by_side and len(matrices) > 1:
             matrices = _product(matrices) if self.chosen else _rows(matrices)
-        return (*strips, *self._factors_choice(), *matrices)
+        return (*strips, *matrices)
 
     def _drawn(self) -> Iterator[Matrix]:
         """Yield the matrices that are drawn: one that turns into another is not drawn beside it, except on paper."""

@@ -31,9 +31,23 @@ def top(locator):
 @pytest.mark.parametrize("model", sweep(MODELS, quick=("minilm-l6", "vit-digits")))
 def test_the_picture_begins_high_on_the_page(shared_tab, model, size, most):
     shared_tab.page.set_viewport_size(size)
-    for step in STEPS[3:8:2]:
-        shared_tab.go(model=model, step=step.key)
-        assert top(shared_tab.page.locator(".st-key-step_right .matrix").first) <= most
+    shared_tab.go(model=model, step=STEPS[0].key)
+    for step in STEPS:
+        shared_tab.to_step(step.name)
+        assert top(shared_tab.page.locator(".st-key-step_right :is(.tokens, .matrix)").first) <= most, step.key
+
+
+@pytest.mark.parametrize("step", ["qkv", "heads"])
+def test_whose_factors_are_shown_is_chosen_without_scrolling(shared_tab, step):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go(step=step, model="toy")
+    choice = shared_tab.alternatives("Show the factors of")
+    for option in (1, 0):
+        expect(choice).to_be_in_viewport(ratio=1)
+        choice.get_by_role("radio").nth(option).click()
+        shared_tab.expect_query(
+            step=step, model="toy", **({"factors": "Q" if step == "qkv" else "O"} if option else {})
+        )
 
 
 def test_on_a_projector_a_matrix_of_eight_tokens_is_seen_whole_with_its_heading_and_its_sentence(shared_tab):
