@@ -9,7 +9,7 @@ from attention.lesson.steps import STEPS
 from attention.models import list_models
 from tests.sweep import sweep
 
-PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+PROJECTOR, PHONE, LARGE = ({"width": w, "height": h} for w, h in ((1280, 720), (390, 844), (1920, 1080)))
 MODELS = [info.model_id for info in list_models()]
 FOCUSED = """() => {
   let found = document.activeElement;
@@ -57,6 +57,19 @@ def test_on_a_projector_a_matrix_of_eight_tokens_is_seen_whole_with_its_heading_
         expect(shared_tab.heading.first).to_be_in_viewport(ratio=1)
         expect(shared_tab.words.first).to_be_in_viewport(ratio=1)
         expect(shared_tab.page.locator(".st-key-step_right .picture").first).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize(("step", "names"), [("qkv", ("queries", "keys", "values")), ("softmax", ("weights",))])
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_a_large_screen_has_larger_pictures(shared_tab, model, step, names):
+    areas = []
+    for size in (PROJECTOR, LARGE):
+        shared_tab.page.set_viewport_size(size)
+        shared_tab.go(step=step, model=model, text="The cat sat on the mat")
+        boxes = [shared_tab.matrix(name).picture.bounding_box() for name in names]
+        areas.append([box["width"] * box["height"] for box in boxes])
+        assert max(box["x"] + box["width"] for box in boxes) <= size["width"]
+    assert all(large > 1.25 * small for small, large in zip(*areas, strict=True))
 
 
 LINES = {"header": 48, "context": 40, "stepper": 46}
