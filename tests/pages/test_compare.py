@@ -22,6 +22,15 @@ def test_it_opens_with_a_pair_of_examples(open_page):
     assert len(shown.proofs) == 2
 
 
+@pytest.mark.parametrize(
+    "sentences", [{}, {"text": "The bank raised its rates", "versus": "The bank raised its walls"}]
+)
+def test_it_opens_at_the_head_that_changes_most(open_page, sentences):
+    changes = open_page(PAGE, **sentences).component("changes")
+    of_heads = np.frombuffer(base64.b64decode(changes["values"]), "<f4").reshape(6, 12)
+    assert of_heads[tuple(changes["selected"])] == of_heads.max() > 0
+
+
 def test_the_map_says_of_the_head_that_is_open_what_the_sentence_says(open_page):
     shown = open_page(PAGE, layer="4", head="2")
     row, column, first, second = re.search(
