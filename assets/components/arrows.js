@@ -119,8 +119,15 @@ function namesOfChain({ layout }, chain) {
 function namesThatFit(drawing, names) {
   drawing.append(...names);
   const taken = [];
+  const { width } = drawing.viewBox.baseVal;
   return names.filter((name) => {
     const box = name.getBBox();
+    // None runs out of the picture.
+    const over = Math.min(box.x, Math.max(0, box.x + box.width + 3 - width));
+    if (over) {
+      box.x -= over;
+      setAttribute(name, "x", Number(name.getAttribute("x")) - over);
+    }
     const fits = taken.every(
       (other) =>
         box.x >= other.x + other.width || other.x >= box.x + box.width || box.y >= other.y + other.height || other.y >= box.y + box.height,
