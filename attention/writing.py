@@ -54,7 +54,7 @@ FEWEST_SYMBOLS, MOST_SYMBOLS = 2, 1_000
 HELD_OUT = 0.1
 
 # How many layers the Transformer can have, and how wide it is.
-DEPTHS = (1, 2, 3, 4)
+DEPTHS = (1, 2, 3)
 WIDTH, N_HEADS = 96, 4
 # It reads so many characters at a time, and so many such pieces in each step.
 CONTEXT, BATCH = 64, 12

@@ -154,9 +154,7 @@ def _tell_ended(run: Run, facts: Mapping[str, str]) -> Mapping[Ending, str]:
 _WORDS = Words(
     message("Train"),
     message("Train again"),
-    message(
-        "Nothing has been learnt on this server yet. It takes a quarter to three quarters of a minute, on one core."
-    ),
+    message("Nothing has been learnt on this server yet. It takes a quarter to half a minute, on one core."),
     _tell_going,
     _tell_ended,
 )
@@ -282,13 +280,8 @@ def _heads(here: Moment, wanted: int) -> Blocks:
     told = lesson("write/head", own=own, previous=previous)
     return (
         Heading(message("Where its heads look"), 3),
-        Row(
-            (
-                (Picture("written_heads", grid, sets={"head": WATCHED}), Prose(told, "detail")),
-                (Picture("written_weights", _matrix(here, layer, head)),),
-            ),
-            (1, 1),
-        ),
+        Picture("written_heads", grid, sets={"head": WATCHED}),
+        Row(((Picture("written_weights", _matrix(here, layer, head)),), (Prose(told, "detail"),)), (1, 1)),
     )
 
 

@@ -157,7 +157,7 @@ def test_the_curves_and_the_table_have_every_stage():
     assert columns["written at temperature 0.5"][2] == f"{HOSTILE} bolder 25"
 
 
-@pytest.mark.parametrize(("watched", "drawn"), [(0, 0), (6, 6), (15, 7)])
+@pytest.mark.parametrize(("watched", "drawn"), [(0, 0), (6, 6), (11, 7)])
 def test_the_head_that_is_watched_is_drawn(watched, drawn):
     last = run()
     blocks = shown(Runs(last=last), seen_head=watched)
