@@ -30,6 +30,7 @@ __all__ = [
     "MOST",
     "MOST_SYMBOLS",
     "N_HEADS",
+    "N_MEASURED",
     "N_SHOWN",
     "N_WRITTEN",
     "STEPS",
@@ -58,6 +59,8 @@ DEPTHS = (1, 2, 3)
 WIDTH, N_HEADS = 96, 4
 # It reads so many characters at a time, and so many such pieces in each step.
 CONTEXT, BATCH = 64, 12
+# Of each part of the text, so many pieces at most are measured.
+N_MEASURED = 100
 # After so many steps it is looked at; most changes at the beginning.
 MOMENTS = (0, 10, 25, 50, 100, 150, 200, 250, 300, 400, 500)
 STEPS = MOMENTS[-1]

@@ -43,6 +43,7 @@ from attention.writing import (
     MOMENTS,
     MOST,
     N_HEADS,
+    N_MEASURED,
     STEPS,
     TEMPERATURES,
     WIDTH,
@@ -197,7 +198,7 @@ def _written(here: Moment) -> Blocks:
 
 def _tell_state(found: Sequence[Moment], at: int) -> str:
     here = found[at]
-    _, n_held_out, n_symbols = here.sizes
+    n_learnt, n_held_out, n_symbols = here.sizes
     told = lesson(
         "write/state",
         step=here.step,
@@ -210,6 +211,8 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
         uniform=fact(uniform(n_symbols)),
         unigram=fact(here.unigram),
     )
+    if n_learnt > N_MEASURED * CONTEXT:
+        told += lesson("write/measured", pieces=N_MEASURED, context=CONTEXT)
     best = min(found[: at + 1], key=lambda each: float(each.losses[1]))
     copied = f"<b>{here.copied[0]}</b>"
     if best is here or here.losses[0] >= best.losses[0]:

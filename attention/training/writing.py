@@ -33,6 +33,7 @@ from attention.writing import (
     DEPTHS,
     MOMENTS,
     N_HEADS,
+    N_MEASURED,
     N_SHOWN,
     N_WRITTEN,
     STEPS,
@@ -51,8 +52,6 @@ SEED = 1
 RATE, WARM_UP, LARGEST_GRADIENT = 5e-3, 20, 1.0
 # Of a text this short, much would be learnt by heart (Srivastava et al. 2014; Loshchilov & Hutter 2019).
 DROPOUT, DECAY = 0.1, 0.1
-# Of each part of the text, so many pieces at most are measured.
-N_MEASURED = 100
 
 
 class Attention(nn.Module):
