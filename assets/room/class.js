@@ -6,6 +6,8 @@
 const ROOMS = new URL("./_attention/room/", document.baseURI);
 // How often the address is looked at where a browser does not tell of its changes.
 const LOOK = 250;
+// When nothing has moved for so long, it is time to find questions.
+const SETTLED = 400;
 
 const host = document.createElement("div");
 const root = host.attachShadow({ mode: "open" });
@@ -26,6 +28,8 @@ let plans = [];
 let told = ""; // what could not be done, and why
 let events = null;
 let sent = "";
+let fitting = null; // the timer after which it is asked which questions fit what is shown
+let idle = null; // what stands in the bar while nothing is asked
 
 /** Ask the server for something; its own sentence says why it is refused. */
 async function post(path, body = {}) {
@@ -85,6 +89,7 @@ function sit(code) {
     })
     .catch(() => {});
   sent = "";
+  idle = makeIdle();
   publish();
   draw();
 }
@@ -92,6 +97,7 @@ function sit(code) {
 function leave() {
   sessionStorage.removeItem(KEPT);
   events?.close();
+  clearTimeout(fitting);
   room = asked = events = null;
   told = "";
   sheet.close();
@@ -108,6 +114,21 @@ async function publish() {
   const answer = await post(`${room.code}/show`, shown);
   told = answer.isDone ? "" : answer.told;
   draw();
+  clearTimeout(fitting);
+  fitting = setTimeout(findQuestions, SETTLED);
+}
+
+/** Offer the questions that fit what is shown; while they cannot be had, there are those that there were. */
+async function findQuestions() {
+  if (!room) return;
+  const { code } = room;
+  const answer = await fetch(new URL(`${code}/questions`, ROOMS)).catch(() => null);
+  if (!answer?.ok || room?.code !== code) return;
+  const { questions } = await answer.json();
+  const chosen = idle.choice.value;
+  const options = [{ name: "", title: message("About this view") }, ...questions].map(({ name, title }) => new Option(title, name));
+  idle.choice.replaceChildren(...options);
+  if (questions.some(({ name }) => name === chosen)) idle.choice.value = chosen;
 }
 
 if (window.navigation) navigation.addEventListener("currententrychange", publish);
@@ -115,8 +136,8 @@ setInterval(publish, LOOK);
 
 // ------------------------------------------------------------------------------------- what is seen
 
-async function act(name) {
-  const answer = await post(`${room.code}/${name}`);
+async function act(name, body = {}) {
+  const answer = await post(`${room.code}/${name}`, body);
   told = answer.isDone ? "" : answer.told;
   if (answer.isDone && name === "end") leave();
   draw();
@@ -147,26 +168,62 @@ function draw() {
   }
   bar.hidden = !parts.length;
   bar.toggleAttribute("data-large", isPresented);
-  bar.replaceChildren(...parts);
-  if (had) bar.querySelector(`[data-name="${CSS.escape(had)}"]`)?.focus();
+  put(parts);
+  if (had && root.activeElement?.dataset.name !== had) bar.querySelector(`[data-name="${CSS.escape(had)}"]`)?.focus();
+}
+
+/** Have these parts in the bar; one that is there already stays untouched, and a list in it open. */
+function put(parts) {
+  for (const each of [...bar.children]) if (!parts.includes(each)) each.remove();
+  parts.forEach((each, index) => {
+    if (bar.children[index] !== each) bar.insertBefore(each, bar.children[index] ?? null);
+  });
+}
+
+/** The line while nothing is asked. */
+function makeIdle() {
+  const line = make("div", "line");
+  const code = makeCode();
+  const count = make("span", "here");
+  const choice = make("select");
+  choice.setAttribute("aria-label", message("What to ask"));
+  choice.dataset.name = "choice";
+  choice.append(new Option(message("About this view"), ""));
+  const notes = notesButton();
+  const ask = async () => {
+    await act("ask", choice.value ? { ready: choice.value } : {});
+    if (!told) choice.value = "";
+  };
+  line.append(code, count, choice, button(message("Ask"), ask, "main"), notes, button(message("End the class"), end, "quiet"));
+  return { line, count, choice, notes };
+}
+
+function notesButton() {
+  const found = button(message("Notes"), () => keep({ isOpen: !lesson.isOpen }), "quiet");
+  found.setAttribute("aria-expanded", String(lesson.isOpen));
+  return found;
+}
+
+function makeCode() {
+  const code = button(room.code, showCode, "quiet");
+  code.title = message("Show the code to the class");
+  return code;
 }
 
 function desk() {
+  if (!asked) {
+    setText(idle.count, messages("{n} is here", "{n} are here", now.here));
+    setAttribute(idle.notes, "aria-expanded", String(lesson.isOpen));
+    return lesson.isOpen ? [notesOf(), idle.line] : [idle.line];
+  }
   const line = make("div", "line");
-  const code = button(room.code, showCode, "quiet");
-  code.title = message("Show the code to the class");
-  line.append(code, make("span", "here", messages("{n} is here", "{n} are here", now.here)));
-  if (!asked) line.append(button(message("Ask"), () => act("ask"), "main"));
-  else if (!asked.told) {
+  line.append(makeCode(), make("span", "here", messages("{n} is here", "{n} are here", now.here)));
+  if (!asked.told) {
     const { answered = 0 } = now.tally ?? {};
     const count = make("span", "here", message("{answered} of {here} answered", { answered, here: now.here }));
     line.append(count, button(message("Show the answers"), () => act("reveal"), "main"), button(message("Withdraw"), () => act("withdraw")));
   } else line.append(button(message("Next"), () => act("withdraw"), "main"));
-  const notesButton = button(message("Notes"), () => keep({ isOpen: !lesson.isOpen }), "quiet");
-  notesButton.setAttribute("aria-expanded", String(lesson.isOpen));
-  line.append(notesButton, button(message("End the class"), end, "quiet"));
-  const notes = lesson.isOpen ? [notesOf()] : [];
-  if (!asked) return [...notes, line];
+  line.append(button(message("End the class"), end, "quiet"));
   if (asked.told) return [...outcome(), line];
   const fold = make("details");
   fold.open = isOpen;

@@ -1,34 +1,45 @@
-"""A question that a class is asked: what everybody is told of it, and what is told once it is revealed."""
+"""A question that a class is asked: what everybody is told of it and sees meanwhile, and what is told afterwards."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, fields
+from typing import Any, Literal
 
 import numpy as np
 
 from attention.figures.question import Answer, Question
 from attention.lesson.guess import Guess
+from attention.lesson.prose import word
 from attention.messages import message
 from attention.room.store import Answered
 
-__all__ = ["given", "packed", "seen", "tallied", "told", "unpacked"]
+__all__ = ["Meanwhile", "given", "meanwhile", "packed", "seen", "tallied", "told", "unpacked"]
 
+# What is seen while a question is open: the view without what it is about, the view as it is, or only what it is of.
+Meanwhile = Literal["closed", "as it is", "hidden"]
 _SETS = ("right", "close")
+_MEANWHILE = "meanwhile"
 
 
-def packed(guess: Guess) -> dict[str, Any]:
-    """Return a question as JSON has it."""
-    return asdict(guess) | {name: sorted(getattr(guess, name)) for name in _SETS}
+def packed(guess: Guess, seen_meanwhile: Meanwhile = "closed") -> dict[str, Any]:
+    """Return a question as JSON has it, with what is seen while it is open."""
+    return asdict(guess) | {name: sorted(getattr(guess, name)) for name in _SETS} | {_MEANWHILE: seen_meanwhile}
 
 
 def unpacked(data: Mapping[str, Any]) -> Guess:
     """Return the question that was packed."""
+    known = {each.name: data[each.name] for each in fields(Guess)}
     sets = {name: frozenset(data[name]) for name in _SETS}
     tuples = {name: tuple(data[name]) for name in ("answers", "shares", "whys")}
-    return Guess(**{**data, **sets, **tuples})
+    return Guess(**{**known, **sets, **tuples})
+
+
+def meanwhile(data: Mapping[str, Any]) -> Meanwhile:
+    """Return what is seen while the question that was packed is open."""
+    found: Meanwhile = data.get(_MEANWHILE, "closed")
+    return found
 
 
 def seen(guess: Guess) -> dict[str, Any]:
@@ -83,8 +94,15 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
         "close": [1] if guess.shares else sorted(guess.close),
         "reason": guess.reason,
         "wrong": None if common is None else guess.answers[common],
-        "why": "" if common is None or not guess.whys else guess.whys[common],
+        "why": "" if common is None else _why(guess, common),
     }
+
+
+def _why(guess: Guess, wrong: int) -> str:
+    """Return why one may think so, after what was thought; nothing where that is not said."""
+    why = guess.whys[wrong] if guess.whys else ""
+    lead = message("Why one may answer “{answer}”", answer=word(guess.answers[wrong]))
+    return f"<p><strong>{lead}</strong></p>{why}" if why else ""
 
 
 def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:

@@ -4,39 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
-from attention.blocks import Block, Blocks, Fold, Row, Section
+from attention.blocks import Block, Blocks, Fold, Notice, Row, Section
 from attention.content.guess import SECTION
 from attention.content.pane import Pane, missing
 from attention.content.registry import CONTENTS, title_of
 from attention.figures.question import Answer
 from attention.lesson.guess import Guess
+from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import list_models
 from attention.page_file import drawn
 from attention.pages import CLASSROOM, PAGES, Page
 from attention.parameters import Context
+from attention.room.questions import QUESTIONS, Ready
 from attention.settings import ANSWER, GUESS
 from attention.ui.files import address_of
 from attention.ui.gate import in_turn
 from attention.ui.running import load_silently, run
 from attention.view import View
 
-__all__ = ["Shown", "guess_of", "is_shown", "show", "tidy"]
+__all__ = ["Seen", "Shown", "guess_of", "is_shown", "questions_of", "ready_of", "show", "tidy"]
 
+Seen = Literal["as it is", "closed", "opened", "hidden"]
 _PAGES = {page.address: page for page in PAGES if page in CONTENTS and page is not CLASSROOM}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a room shows: the link of a page and, while a question about it is open, that it gives nothing away."""
+    """What a room shows: the link of a page, and how much of it.
+
+    While a question about the view is open, it is "closed", and gives nothing away; then it is "opened". While another
+    one is, whose answer could be read off the pictures, it is "hidden".
+    """
 
     page: str
     link: str
-    is_asked: bool = False
-    is_revealed: bool = False
+    seen: Seen = "as it is"
 
 
 def is_shown(page: str) -> bool:
@@ -56,19 +62,32 @@ def guess_of(page: str, link: str) -> Guess | None:
         return CONTENTS[view.page].asked(view, _panes(view)).guess
 
 
+def questions_of(page: str, link: str) -> list[Ready]:
+    """Return the ready questions that there are about a page."""
+    scene, found = _scene(page, link), []
+    for each in QUESTIONS:
+        # One after the other, so that a page that somebody waits for can come between.
+        with in_turn():
+            found += [each] if scene is not None and each.make(scene) is not None else []
+    return found
+
+
+def ready_of(page: str, link: str, question: Ready) -> Guess | None:
+    """Return what a ready question asks about a page; None if it does not fit."""
+    scene = _scene(page, link)
+    with in_turn():
+        return None if scene is None else question.make(scene)
+
+
 def show(shown: Shown) -> dict[str, Any]:
     """Return the page as screens draw it, as JSON."""
     view = _view(_PAGES[shown.page], shown.link)
-    content = CONTENTS[view.page]
     with in_turn():
         panes = _panes(view)
-        if shown.is_asked:
-            view = _opened(view, panes) if shown.is_revealed else _closed(view)
+        if shown.seen in ("closed", "opened"):
+            view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
         title, caption = title_of(view, panes)
-        blocks = (*content.above(view, panes), *content.make(view, panes))
-        if not blocks:
-            blocks = tuple(block for pane in panes for block in missing(pane.reason))
-        page = drawn(_without_question(blocks) if shown.is_asked else blocks)
+        page = drawn(_blocks(view, panes, shown.seen))
     modules = {each["component"] for each in page.pictures}
     nothing = message("There is nothing to be seen here yet.")
     return {
@@ -80,6 +99,24 @@ def show(shown: Shown) -> dict[str, Any]:
         "modules": {name: address_of(name) for name in sorted(modules)},
         "link": f"./{shown.page}?{shown.link}",
     }
+
+
+def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
+    """Return what is shown of a page."""
+    if seen == "hidden":
+        return (Notice(message("What is to be seen here comes back with the answer."), is_quiet=True),)
+    content = CONTENTS[view.page]
+    blocks = (*content.above(view, panes), *content.make(view, panes))
+    if not blocks:
+        blocks = tuple(block for pane in panes for block in missing(pane.reason))
+    return blocks if seen == "as it is" else _without_question(blocks)
+
+
+def _scene(page: str, link: str) -> Scene | None:
+    """Return the first scene that a page shows; None if nothing was run for it."""
+    view = _view(_PAGES[page], link)
+    with in_turn():
+        return next((pane.scene for pane in _panes(view) if pane.scene is not None), None)
 
 
 def _view(page: Page, link: str) -> View:

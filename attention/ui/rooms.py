@@ -35,11 +35,12 @@ from attention.room.codes import new_key, read_code
 from attention.room.followers import Follower, Followers
 from attention.room.limits import Limit
 from attention.room.plans import plans
+from attention.room.questions import ready
 from attention.room.store import FullError, NotYoursError, Room, Store, StoreError, sqlite
 from attention.ui import room_page
 from attention.ui.files import ROOMS
 from attention.ui.hosts import FRAME_VARIABLE, address_for_others, base_path, framed_by, is_known, named_hosts
-from attention.ui.room_drawing import Shown, guess_of, is_shown, show, tidy
+from attention.ui.room_drawing import Seen, Shown, guess_of, is_shown, questions_of, ready_of, show, tidy
 
 __all__ = ["DATABASE_VARIABLE", "Rooms", "rooms"]
 
@@ -154,6 +155,7 @@ class Rooms:
             ("GET", "desk"): self._sit_down,
             ("GET", "code.svg"): self._picture_of_code,
             ("GET", "plans"): self._plans,
+            ("GET", "questions"): self._questions,
             ("POST", "join"): self._join,
             ("POST", "answer"): self._take_answer,
             ("POST", "show"): self._show,
@@ -259,13 +261,18 @@ class Rooms:
         return JSONResponse({})
 
     async def _ask(self, request: Request, room: Room) -> Response:
-        """Ask what there is to guess about the view that is shown."""
-        await self._said_by_teacher(request, room)
-        guess = await run_in_threadpool(guess_of, room.page, room.link)
-        if guess is None:
-            raise _RefusedError(409, message("There is nothing to guess about this view: choose another step or word."))
-        await self._change(room, Store.ask, self._key(request, room), asking.packed(guess))
+        """Ask what there is to guess about the view that is shown, or one of the questions that are ready."""
+        name = (await self._said_by_teacher(request, room)).get("ready")
+        question = await (_question_of_view(room) if name is None else _ready_question(room, name))
+        await self._change(room, Store.ask, self._key(request, room), question)
         return JSONResponse({})
+
+    async def _questions(self, request: Request, room: Room) -> Response:
+        """Tell the teacher which questions are ready for the view that is shown."""
+        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+            raise NotYoursError
+        found = await run_in_threadpool(questions_of, room.page, room.link)
+        return JSONResponse({"questions": [{"name": each.name, "title": each.title} for each in found]})
 
     async def _reveal(self, request: Request, room: Room) -> Response:
         await self._said_by_teacher(request, room)
@@ -347,7 +354,7 @@ class Rooms:
                 for each in live.all:
                     each.send("over", {"told": told})
                 return
-            shown = Shown(room.page, room.link, room.question is not None, room.is_revealed)
+            shown = Shown(room.page, room.link, _seen(room))
             if shown != live.shown:
                 drawn = await run_in_threadpool(_drawn, shown)
                 for each in (live.screens, live.walls):
@@ -485,6 +492,33 @@ async def _leaves(receive: Receive, follower: Follower) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     follower.leave()
+
+
+async def _question_of_view(room: Room) -> Mapping[str, Any]:
+    """Return the question that belongs to the view that is shown."""
+    guess = await run_in_threadpool(guess_of, room.page, room.link)
+    if guess is None:
+        raise _RefusedError(409, message("There is nothing to guess about this view: choose another step or word."))
+    return asking.packed(guess)
+
+
+async def _ready_question(room: Room, name: object) -> Mapping[str, Any]:
+    """Return the ready question with this name."""
+    question = ready(name) if isinstance(name, str) else None
+    guess = None if question is None else await run_in_threadpool(ready_of, room.page, room.link, question)
+    if question is None or guess is None:
+        raise _RefusedError(409, message("This question does not fit what is shown: choose another one."))
+    return asking.packed(guess, "hidden" if question.is_hidden else "as it is")
+
+
+def _seen(room: Room) -> Seen:
+    """Return how much of its view a room shows now."""
+    if room.question is None:
+        return "as it is"
+    meanwhile = asking.meanwhile(room.question)
+    if not room.is_revealed:
+        return meanwhile
+    return "opened" if meanwhile == "closed" else "as it is"
 
 
 def _drawn(shown: Shown) -> Mapping[str, Any]:

@@ -55,6 +55,13 @@ class Teacher:
     def press(self, name):
         self.bar.get_by_role("button", name=name).click()
 
+    def ask(self, title):
+        """Choose one of the questions that are ready, and ask it."""
+        choice = self.bar.get_by_role("combobox", name="What to ask")
+        expect(choice.get_by_role("option", name=title)).to_be_attached()
+        choice.select_option(title)
+        self.press("Ask")
+
     def expect_here(self, n):
         expect(self.bar).to_contain_text(f"{n} {'is' if n == 1 else 'are'} here")
 
@@ -139,6 +146,74 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     near.page.get_by_role("link", name="Back to the class").click()
     near.expect_step(5)
     teacher.press("End the class")
+
+
+def test_a_ready_question_is_asked_and_what_most_got_wrong_is_explained(new_teacher, new_pupil):
+    teacher = new_teacher(step="softmax")
+    pupils = [
+        new_pupil().join(teacher.code),
+        new_pupil(viewport=PHONE).join(teacher.code),
+        new_pupil().join(teacher.code),
+    ]
+    for pupil in pupils:
+        expect(pupil.page.locator("#view .matrix")).not_to_have_count(0)
+    teacher.ask("A text twice as long")
+    for pupil, answer in zip(pupils, (1, 1, 2), strict=True):
+        expect(pupil.question.get_by_role("button")).to_have_count(4)
+        # Here, the picture tells nothing.
+        expect(pupil.page.locator("#view .matrix")).not_to_have_count(0)
+        pupil.answer(answer)
+    expect(teacher.bar).to_contain_text("3 of 3 answered")
+    expect(pupils[0].question).not_to_contain_text("four times as many")
+    teacher.press("Show the answers")
+    why = re.compile(r"Why one may answer “98”\s*There are twice as many queries; but each of them also meets")
+    for place in (*(pupil.question for pupil in pupils), teacher.bar):
+        expect(place.locator("tr.right th")).to_have_text("196")
+        expect(place).to_contain_text("four times as many")
+        expect(place).to_contain_text(why)
+    teacher.press("Next")
+    # What is asked next belongs to the view again, unless something else is chosen.
+    expect(teacher.bar.get_by_role("combobox")).to_have_value("")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_picture_that_would_tell_the_answer_waits_for_it(new_teacher, new_pupil, scheme):
+    teacher = new_teacher(step="softmax")
+    pupil = new_pupil(viewport=PHONE, color_scheme=scheme).join(teacher.code)
+    expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
+    expect_no_barrier(teacher.tab, "teacher, nothing asked")
+    teacher.ask("Does a token attend to itself most?")
+    expect(pupil.question.get_by_role("button")).to_have_count(4)
+    expect(pupil.title).to_have_text(SENTENCE)
+    expect(pupil.page.locator("#view")).to_have_text("What is to be seen here comes back with the answer.")
+    expect_no_barrier(pupil.tab, "hidden")
+    pupil.answer(0)
+    # The one that was pressed is under the pointer still.
+    expect(pupil.question.get_by_role("button", pressed=True)).to_have_css("background-color", "rgb(0, 114, 178)")
+    expect_no_barrier(pupil.tab, "answered")
+    teacher.press("Show the answers")
+    expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
+    expect(pupil.question).to_contain_text("Why one may answer “all of them”")
+    expect_no_barrier(pupil.tab, "told")
+    assert pupil.page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
+    expect_no_barrier(teacher.tab, "teacher")
+
+
+def test_the_questions_are_those_that_fit_and_a_list_stays_open(new_teacher, new_pupil):
+    teacher = new_teacher(step="softmax")
+    choice = teacher.bar.get_by_role("combobox", name="What to ask")
+    expect(choice.get_by_role("option", name="What adds up to 1?")).to_be_attached()
+    # The sentence has no word twice.
+    expect(choice.get_by_role("option", name="Two equal words, two vectors?")).not_to_be_attached()
+    choice.select_option("What adds up to 1?")
+    choice.focus()
+    same = choice.element_handle()
+    new_pupil().join(teacher.code)
+    teacher.expect_here(1)
+    # What is heard meanwhile leaves the list alone.
+    assert choice.evaluate("(element, same) => element === same && element.matches(':focus')", same)
+    teacher.tab.go(model="toy", text="the cat and the mat", step="softmax")
+    expect(choice.get_by_role("option", name="Two equal words, two vectors?")).to_be_attached()
 
 
 def test_who_reloads_keeps_an_answer_and_who_was_offline_catches_up(new_teacher, new_pupil):

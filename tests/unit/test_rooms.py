@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from starlette.testclient import TestClient
 
+from attention.ui.room_drawing import Shown, questions_of, show
 from attention.ui.rooms import MAX_BODY, Rooms
 
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
@@ -61,6 +62,63 @@ def test_an_answer_needs_a_question_a_place_in_the_room_and_sense(app, teacher, 
     assert answer(1, [0]) == 200
     teacher.post(f"{ROOM}/{code}/reveal")
     assert answer(1, [1]) == 409
+
+
+def asked_of(app, code):
+    return app._do(lambda store: store.room(code)).question
+
+
+def test_the_teacher_is_told_which_questions_fit_and_asks_one_by_its_name(app, teacher, code):
+    found = teacher.get(f"{ROOM}/{code}/questions").json()["questions"]
+    names = [each["name"] for each in found]
+    assert {"sums", "cost", "mixed"} <= set(names)
+    # The toy has one layer, and "Two geese fly" has no word twice.
+    assert not {"namesake", "equal"} & set(names)
+    assert all(each["title"] for each in found)
+    assert TestClient(app).get(f"{ROOM}/{code}/questions").status_code == 403
+    assert teacher.post(f"{ROOM}/{code}/ask", json={"ready": "cost"}).status_code == 200
+    question = asked_of(app, code)
+    assert question["answers"] == ["9", "18", "36", "72"]
+    assert question["right"] == [2]
+    assert question["meanwhile"] == "as it is"
+    teacher.post(f"{ROOM}/{code}/ask", json={"ready": "mixed"})
+    assert asked_of(app, code)["meanwhile"] == "hidden"
+    teacher.post(f"{ROOM}/{code}/ask")
+    assert asked_of(app, code)["meanwhile"] == "closed"
+
+
+@pytest.mark.parametrize("name", ["namesake", "nothing", "", 1, ["cost"], {"name": "cost"}, "<b>"])
+def test_what_does_not_fit_is_not_asked(app, teacher, code, name):
+    answer = teacher.post(f"{ROOM}/{code}/ask", json={"ready": name})
+    assert answer.status_code == 409
+    assert answer.json()["told"].startswith("This question does not fit")
+    assert asked_of(app, code) is None
+
+
+def test_where_nothing_was_typed_there_is_nothing_to_ask(teacher, code):
+    teacher.post(f"{ROOM}/{code}/show", json={"page": "step_by_step", "link": "model=toy&text="})
+    assert teacher.get(f"{ROOM}/{code}/questions").json() == {"questions": []}
+    assert teacher.post(f"{ROOM}/{code}/ask", json={"ready": "cost"}).status_code == 409
+
+
+@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab", "masks"])
+def test_whatever_a_room_shows_can_be_asked_about(page):
+    assert "cost" in {each.name for each in questions_of(page, LINK["link"])}
+
+
+def drawn_in(view):
+    return "matrix" in {picture["component"] for picture in view["pictures"]}
+
+
+def test_a_ready_question_leaves_the_view_unless_that_would_tell_the_answer():
+    page, link = LINK["page"], LINK["link"]
+    plain, hidden, closed = (show(Shown(page, link, seen)) for seen in ("as it is", "hidden", "closed"))
+    assert not hidden["pictures"]
+    assert drawn_in(plain)
+    assert not drawn_in(closed)
+    assert drawn_in(show(Shown(page, link, "opened")))
+    assert (hidden["title"], hidden["caption"]) == (plain["title"], plain["caption"])
+    assert "comes back with the answer" in hidden["html"]
 
 
 def test_codes_cannot_be_tried_one_after_another(app, code):
