@@ -1,15 +1,16 @@
 """What is kept of a class: the room and what it shows, the question that is asked, and the answers; for a day.
 
-SQLite by default, PostgreSQL where several copies of the server share their rooms. Nothing is kept of who somebody is:
-a pupil is a random key in a cookie.
+SQLite by default, PostgreSQL where several copies of the server share their rooms: with every change of a room, it
+tells all of them (LISTEN and NOTIFY). Nothing is kept of who somebody is: a pupil is a random key in a cookie.
 """
 
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,9 +65,19 @@ _PRESENT = Table(
     Column("count", Integer, nullable=False),
     Column("at", Float, nullable=False),
 )
-_OF_ROOMS = (_ANSWERS, _PRESENT, _ROOMS)
+# The room first: then whoever still answers it has been waited for, and nobody does afterwards.
+_OF_ROOMS = (_ROOMS, _ANSWERS, _PRESENT)
 # A copy that has said nothing for so many seconds is gone.
-_SILENT = 30.0
+_SILENT = 15.0
+
+# Where PostgreSQL tells of rooms, and the lock under which one copy alone makes the tables.
+_CHANNEL, _TABLES_LOCK = "attention_rooms", 7_305_114
+# A PostgreSQL that does not answer is given up after seconds, and not by the system after a quarter of an hour.
+_PATIENCE = {"connect_timeout": 3, "tcp_user_timeout": 5_000, "keepalives_idle": 5, "keepalives_interval": 2}
+# So many of them has a copy of the server, which keeps them: opening one takes longer than what it is for.
+_CONNECTIONS: Mapping[str, Any] = {"pool_size": 10, "max_overflow": 0, "pool_timeout": 10}
+# In seconds: how long a listener waits before it tries again, looks whether it is to end, and asks for a sign of life.
+_AGAIN, _LOOK, _SIGN = 0.5, 0.5, 10.0
 
 
 class StoreError(Exception):
@@ -119,18 +130,59 @@ class Store:
         """Open the database at an address of SQLAlchemy's; its tables are made if they are not there."""
         self._lasts = lasts
         # Parameters may be sentences and answers, which belong in no log.
-        self._engine = sql.create_engine(address, hide_parameters=True, pool_pre_ping=True)
+        given = sql.make_url(address)
+        self._is_sqlite = given.get_backend_name() == "sqlite"
+        patience = {} if self._is_sqlite else {name: _PATIENCE[name] for name in _PATIENCE.keys() - given.query.keys()}
+        self._engine = sql.create_engine(
+            given, hide_parameters=True, pool_pre_ping=True, connect_args=patience, **_CONNECTIONS
+        )
         self._writer = self._engine.execution_options(**{_WRITES: True})
-        self._is_sqlite = self._engine.dialect.name == "sqlite"
+        self._patience = patience
+        self._listener: _Listener | None = None
         if self._is_sqlite:
             sql.event.listen(self._engine, "connect", _prepare_sqlite)
             sql.event.listen(self._engine, "begin", _begin_sqlite)
-        with self._writing() as connection:
-            _SCHEMA.create_all(connection)
+        try:
+            with self._writing() as connection:
+                if not self._is_sqlite:
+                    connection.execute(sql.select(sql.func.pg_advisory_xact_lock(_TABLES_LOCK)))
+                _SCHEMA.create_all(connection)
+        except StoreError:
+            self._engine.dispose()
+            raise
 
     def close(self) -> None:
         """Close all connections."""
+        if self._listener is not None:
+            self._listener.stop()
         self._engine.dispose()
+
+    # --------------------------------------------------------------------------- other copies of the server
+
+    def listen(self, changed: Callable[[str | None], None], lost: Callable[[], None]) -> None:
+        """Say from now on which room has changed on any copy, and when the database is out of reach.
+
+        ``changed`` gets its code, and None if any may have changed: at the beginning, and when the database is back.
+        Both are called in a thread of their own. In SQLite, which one server alone uses, nothing happens.
+        """
+        if not self._is_sqlite:
+            self._listener = _Listener(self._connect, changed, lost)
+
+    def tell(self, code: str) -> None:
+        """Tell all copies that something about a room is new."""
+        with self._writing() as connection:
+            self._notify(connection, code)
+
+    def _connect(self) -> Any:
+        """Return a connection of the driver's own."""
+        words, options = self._engine.dialect.create_connect_args(self._engine.url)
+        return self._engine.dialect.loaded_dbapi.connect(*words, **{**options, **self._patience, "autocommit": True})
+
+    def _notify(self, connection: sql.Connection, *codes: str) -> None:
+        """Tell all copies of changes of rooms, when the transaction that makes them is done."""
+        if not self._is_sqlite:
+            for code in codes:
+                connection.execute(sql.select(sql.func.pg_notify(_CHANNEL, code)))
 
     # ------------------------------------------------------------------------------------------ rooms
 
@@ -190,12 +242,14 @@ class Store:
         with self._writing() as connection:
             self._check(connection, code, key)
             _delete(connection, [code])
+            self._notify(connection, code)
 
     def sweep(self) -> list[str]:
         """Delete the rooms whose day is over; return their codes."""
         with self._writing() as connection:
             over = list(connection.scalars(sql.select(_ROOMS.c.code).where(_ROOMS.c.ends <= time.time())))
             _delete(connection, over)
+            self._notify(connection, *over)
         return over
 
     # ---------------------------------------------------------------------------------------- answers
@@ -208,7 +262,7 @@ class Store:
         row = {"code": code, "number": number, "pupil": pupil}
         values = {"given": json.dumps(answered.given), "verdict": answered.verdict}
         with self._writing() as connection:
-            found = connection.execute(_the_room(code, for_answer=not self._is_sqlite)).one_or_none()
+            found = self._held(connection, code)
             if found is None or not found.question or found.number != number or found.is_revealed:
                 return False
             connection.execute(self._upsert(_ANSWERS, row, values))
@@ -236,7 +290,8 @@ class Store:
         """Note how many follow a room on one copy of the server."""
         with self._writing() as connection:
             row = {"code": code, "copy": copy}
-            connection.execute(self._upsert(_PRESENT, row, {"count": count, "at": time.time()}))
+            if self._held(connection, code) is not None:
+                connection.execute(self._upsert(_PRESENT, row, {"count": count, "at": time.time()}))
 
     def present(self, code: str) -> int:
         """Return how many follow a room on all copies."""
@@ -251,6 +306,13 @@ class Store:
         with self._writing() as connection:
             self._check(connection, code, key)
             connection.execute(sql.update(_ROOMS).where(_ROOMS.c.code == code).values(values))
+            self._notify(connection, code)
+
+    def _held(self, connection: sql.Connection, code: str) -> Any:
+        """Return the row of a room, which nobody changes until the transaction is done; None if there is none."""
+        found = _the_room(code)
+        # In SQLite, nobody else writes meanwhile anyway.
+        return connection.execute(found if self._is_sqlite else found.with_for_update(read=True)).one_or_none()
 
     @staticmethod
     def _check(connection: sql.Connection, code: str, key: str) -> None:
@@ -283,10 +345,48 @@ class Store:
             raise StoreError from error
 
 
-def _the_room(code: str, *, for_answer: bool = False) -> Any:
-    """Select a room that has not ended; while an answer is taken, nothing about it changes."""
-    found = sql.select(_ROOMS).where(_ROOMS.c.code == code, _ROOMS.c.ends > time.time())
-    return found.with_for_update(read=True) if for_answer else found
+class _Listener:
+    """Hears what PostgreSQL tells of rooms, on a connection and in a thread of its own."""
+
+    def __init__(
+        self, connect: Callable[[], Any], changed: Callable[[str | None], None], lost: Callable[[], None]
+    ) -> None:
+        self._connect, self._changed, self._lost = connect, changed, lost
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="rooms", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Hear nothing any more."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        import psycopg
+
+        while not self._ended.is_set():
+            try:
+                with self._connect() as connection:
+                    self._hear(connection)
+            except psycopg.Error:
+                self._lost()
+                self._ended.wait(_AGAIN)
+
+    def _hear(self, connection: Any) -> None:
+        connection.execute(f"LISTEN {_CHANNEL}")
+        self._changed(None)
+        looked = time.monotonic()
+        while not self._ended.is_set():
+            for told in connection.notifies(timeout=_LOOK):
+                self._changed(told.payload)
+            if time.monotonic() - looked > _SIGN:
+                connection.execute("SELECT 1")
+                looked = time.monotonic()
+
+
+def _the_room(code: str) -> Any:
+    """Select a room that has not ended."""
+    return sql.select(_ROOMS).where(_ROOMS.c.code == code, _ROOMS.c.ends > time.time())
 
 
 def _as_room(row: Any) -> Room:

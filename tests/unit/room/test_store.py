@@ -1,23 +1,42 @@
-"""What is kept of a class, held against what a plain dictionary would keep."""
+"""What is kept of a class, in SQLite and in PostgreSQL, held against what a plain dictionary would keep."""
 
 import logging
-import sqlite3
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
-from hypothesis import given, settings
+import sqlalchemy as sql
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attention.room import store as stores
-from attention.room.store import Answered, FullError, NotYoursError, Store, StoreError, sqlite
+from attention.room.store import Answered, FullError, NotYoursError, Store, StoreError
+from tests.until import until
 
 QUESTION = {"question": "Which?", "answers": ["one", "two"]}
 
 
-@pytest.fixture
-def address(tmp_path):
-    return sqlite(tmp_path)
+@contextmanager
+def plainly(address):
+    """The database as anybody else sees it."""
+    engine = sql.create_engine(address)
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
+
+
+def at_once(act, each):
+    """Do something for each of some, in threads that all begin together; return what came of it."""
+    together = threading.Barrier(len(each))
+
+    def begin(one):
+        together.wait()
+        return act(one)
+
+    with ThreadPoolExecutor(len(each)) as threads:
+        return list(threads.map(begin, each))
 
 
 @pytest.fixture
@@ -85,15 +104,18 @@ def test_another_view_ends_the_question(store):
     assert not store.answer(room.code, 1, "me", Answered((0,), "right"))
 
 
-def test_an_ended_room_leaves_nothing(store, tmp_path):
+def test_an_ended_room_leaves_nothing(store, address):
     room, key = store.open("step_by_step", "text=Secret")
     store.ask(room.code, key, QUESTION)
     store.answer(room.code, 1, "me", Answered((0,), "right"))
     store.note_present(room.code, "here", 3)
     store.end(room.code, key)
-    with sqlite3.connect(tmp_path / "rooms.sqlite") as plain:
+    # Who still looks, and who is counted only now, leaves nothing either.
+    store.note_present(room.code, "there", 3)
+    assert not store.answer(room.code, 1, "you", Answered((0,), "right"))
+    with plainly(address) as plain:
         for table in ("rooms", "answers", "present"):
-            assert plain.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+            assert plain.scalar(sql.text(f"SELECT count(*) FROM {table}")) == 0
 
 
 def test_rooms_go_after_their_day_with_their_answers(address):
@@ -147,28 +169,164 @@ def test_a_thousand_answers_of_many_threads_are_all_counted_once(store):
     assert store.answers(room.code, 1) == Counter({Answered((0,), "right"): 500, Answered((1,), "right"): 500})
 
 
-def test_a_database_out_of_reach_is_said_without_what_was_to_be_written(tmp_path, caplog):
-    caplog.set_level(logging.DEBUG)
-    store = Store(sqlite(tmp_path))
+def test_a_code_is_given_once_to_those_who_open_rooms_at_once(store, monkeypatch):
+    codes, lock = iter(["BBBBBB"] * 8 + [f"CCCCC{letter}" for letter in "BCDFGHJ"]), threading.Lock()
+
+    def new_code():
+        with lock:
+            return next(codes)
+
+    monkeypatch.setattr(stores, "new_code", new_code)
+    opened = at_once(lambda _: store.open("step_by_step", ""), range(8))
+    assert len({room.code for room, _ in opened}) == 8
+    assert all(store.is_teacher(room.code, key) for room, key in opened)
+
+
+def test_one_pupil_who_answers_in_many_windows_at_once_counts_once(store):
     room, key = store.open("step_by_step", "")
-    with sqlite3.connect(tmp_path / "rooms.sqlite") as plain:
-        plain.execute("DROP TABLE rooms")
+    store.ask(room.code, key, QUESTION)
+    assert all(at_once(lambda n: store.answer(room.code, 1, "me", Answered((n,), "other")), range(8)))
+    (answered,) = store.answers(room.code, 1).elements()
+    assert store.own_answer(room.code, 1, "me") == answered
+
+
+def test_what_is_taken_before_the_reveal_counts_and_nothing_that_is_refused(store):
+    room, key = store.open("step_by_step", "")
+    for number in range(1, 6):
+        store.ask(room.code, key, QUESTION)
+
+        def act(pupil, number=number):
+            if pupil == 4:
+                store.reveal(room.code, key)
+                return False
+            return store.answer(room.code, number, f"pupil {pupil}", Answered((1,), "other"))
+
+        taken = at_once(act, range(8))
+        assert store.answers(room.code, number).total() == sum(taken)
+
+
+def test_an_answer_that_comes_as_a_room_ends_leaves_nothing(store, address):
+    for _ in range(5):
+        room, key = store.open("step_by_step", "")
+        store.ask(room.code, key, QUESTION)
+
+        def act(pupil, code=room.code, key=key):
+            if pupil == 4:
+                return store.end(code, key)
+            store.note_present(code, f"copy {pupil}", 1)
+            return store.answer(code, 1, f"pupil {pupil}", Answered((1,), "other"))
+
+        at_once(act, range(8))
+    with plainly(address) as plain:
+        for table in ("rooms", "answers", "present"):
+            assert plain.scalar(sql.text(f"SELECT count(*) FROM {table}")) == 0
+
+
+def test_copies_that_start_at_once_make_the_tables_once(address):
+    for each in at_once(lambda _: Store(address), range(6)):
+        assert each.room("BBBBBB") is None
+        each.close()
+
+
+def test_a_database_out_of_reach_is_said_without_what_was_to_be_written(store, address, caplog):
+    caplog.set_level(logging.DEBUG)
+    room, key = store.open("step_by_step", "")
+    with plainly(address) as plain:
+        plain.execute(sql.text("DROP TABLE rooms"))
     with pytest.raises(StoreError) as failed:
         store.show(room.code, key, "step_by_step", "text=A+secret+sentence")
     assert "secret" not in str(failed.value.__cause__)
     assert "secret" not in caplog.text
+
+
+class Heard:
+    """What a copy of the server is told."""
+
+    def __init__(self, address):
+        self.changed, self.n_lost = [], 0
+        self.store = Store(address)
+        self.store.listen(self.changed.append, self.lose)
+        until(lambda: self.changed == [None], 20)
+
+    def lose(self):
+        self.n_lost += 1
+
+
+def test_other_copies_hear_of_every_change_once_it_is_made(postgres):
+    address = postgres.new()
+    here, there = Store(address), Heard(address)
+    room, key = here.open("step_by_step", "")
+    seen, third = [], Store(address)
+    third.listen(lambda code: seen.append(code and here.room(code)), lambda: None)
+    until(lambda: seen == [None], 20)
+    changes = [
+        lambda: here.show(room.code, key, "why_divide", ""),
+        lambda: here.ask(room.code, key, QUESTION),
+        lambda: here.reveal(room.code, key),
+        lambda: here.withdraw(room.code, key),
+        lambda: here.tell(room.code),
+        lambda: here.end(room.code, key),
+    ]
+    for n, change in enumerate(changes, 1):
+        change()
+        until(lambda n=n: len(there.changed) == n + 1, 20)
+    assert there.changed == [None, *[room.code] * len(changes)]
+    until(lambda: len(seen) == len(changes) + 1, 20)
+    # Who looks when told finds what was told of.
+    assert seen[1].page == "why_divide"
+    assert seen[2].question == QUESTION
+    assert seen[-1] is None
+    with pytest.raises(NotYoursError):
+        here.show(room.code, key, "step_by_step", "")
+    for each in (here, there.store, third):
+        each.close()
+
+
+def test_a_copy_that_loses_the_database_says_so_and_comes_back(postgres):
+    address = postgres.new()
+    here, there = Store(address), Heard(address)
+    room, key = here.open("step_by_step", "")
+    here.ask(room.code, key, QUESTION)
+    assert here.answer(room.code, 1, "me", Answered((0,), "right"))
+    until(lambda: there.changed == [None, room.code], 20)
+    postgres.stop()
+    try:
+        until(lambda: there.n_lost > 0, 20)
+        with pytest.raises(StoreError):
+            here.room(room.code)
+        with pytest.raises(StoreError):
+            Store(address)
+    finally:
+        postgres.start()
+    # Anything may have changed meanwhile.
+    until(lambda: there.changed == [None, room.code, None], 20)
+    assert here.answers(room.code, 1) == Counter({Answered((0,), "right"): 1})
+    here.reveal(room.code, key)
+    until(lambda: there.changed[-1] == room.code, 20)
+    for each in (here, there.store):
+        each.close()
+
+
+def test_a_file_has_nobody_else_to_hear_of(tmp_path):
+    store = Store(stores.sqlite(tmp_path))
+    told = []
+    store.listen(told.append, lambda: told.append("lost"))
+    room, key = store.open("step_by_step", "")
+    store.show(room.code, key, "why_divide", "")
+    store.tell(room.code)
     store.close()
+    assert told == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     acts=st.lists(
         st.tuples(st.sampled_from(["answer", "reveal", "ask", "show"]), st.integers(0, 2), st.integers(0, 1)),
         max_size=12,
     )
 )
-def test_it_keeps_what_a_dictionary_would(tmp_path_factory, acts):
-    store = Store(sqlite(tmp_path_factory.mktemp("rooms")))
+def test_it_keeps_what_a_dictionary_would(store, acts):
+    # Of many rooms in one place, each keeps its own.
     room, key = store.open("step_by_step", "")
     kept, number, is_open = {}, 0, False
     for act, pupil, given_ in acts:
@@ -189,4 +347,3 @@ def test_it_keeps_what_a_dictionary_would(tmp_path_factory, acts):
     for asked in range(1, number + 1):
         wanted = Counter(answered for (of, _), answered in kept.items() if of == asked)
         assert store.answers(room.code, asked) == wanted
-    store.close()

@@ -1,0 +1,146 @@
+"""The nginx and the PostgreSQL that some tests run against: find them, or install them.
+
+    python tests/services.py             # say which there are
+    python tests/services.py --install   # ... and install what is missing, as root, from Debian's packages
+
+Without them, the tests that need them are skipped, and say so.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# By what each is known: a program of its own, and the package that has it.
+PACKAGES = {"nginx": "nginx-light", "initdb": "postgresql"}
+FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin")
+MISSING = "there is no {} on this machine"
+
+
+def find(program: str) -> str | None:
+    """Return the path of a program, also where it is on nobody's PATH."""
+    debians = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True)
+    return shutil.which(program) or shutil.which(program, path=os.pathsep.join((*FOLDERS, *debians)))
+
+
+def install() -> None:
+    """Install what is missing, where that can be done: success shows in what there is afterwards."""
+    packages = [package for program, package in PACKAGES.items() if find(program) is None]
+    if not packages or not _is_root() or not shutil.which("apt-get"):
+        return
+    for command in (
+        ("apt-get", "update", "--quiet"),
+        ("apt-get", "install", "--yes", "--quiet", "--no-install-recommends", *packages),
+    ):
+        # Nothing is to be started: the tests start servers of their own, on loopback.
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run(command, env=environment, check=False, **quiet)
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _user() -> str | None:
+    """Who PostgreSQL runs as, which refuses to run as root; None if we are not root."""
+    return "nobody" if _is_root() else None
+
+
+class Postgres:
+    """A PostgreSQL of the tests' own, which nobody reaches but through a socket in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._n_databases = 0
+        if user := _user():
+            shutil.chown(folder, user)
+        self._run("initdb", "--pgdata", self._data, "--username=tests", "--auth=trust", "--no-sync", "--encoding=UTF8")
+
+    @property
+    def _data(self) -> str:
+        return str(self._folder / "data")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-c listen_addresses= -c unix_socket_directories={self._folder} -c fsync=off"
+        log = str(self._folder / "log")
+        self._run("pg_ctl", "start", "--wait", "--pgdata", self._data, "--log", log, "--options", options)
+
+    def stop(self) -> None:
+        """Stop it at once, as if the power had gone."""
+        self._run("pg_ctl", "stop", "--wait", "--pgdata", self._data, "--mode=immediate")
+
+    def new(self) -> str:
+        """Return the address of a new database, as SQLAlchemy writes it."""
+        self._n_databases += 1
+        name = f"rooms{self._n_databases}"
+        self._run("createdb", "--host", str(self._folder), "--username=tests", name)
+        return f"postgresql+psycopg://tests@/{name}?host={self._folder}"
+
+    def log(self) -> str:
+        """Return what it has written about itself."""
+        return (self._folder / "log").read_text("utf-8", errors="replace")
+
+    @staticmethod
+    def _run(program: str, *words: str) -> None:
+        command = [find(program) or program, *words]
+        done = subprocess.run(
+            command,
+            user=_user(),
+            extra_groups=[] if _user() else None,
+            cwd="/",
+            # What it starts keeps the output open: it is not to be waited for.
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program} ended with {done.returncode}")
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres]:
+    """Start a PostgreSQL, and stop it at the end."""
+    # The path of a socket may have about a hundred characters, which a folder of pytest's own has already.
+    with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
+        server = Postgres(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def nginx(configuration: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start nginx with a configuration, and stop it at the end."""
+    with (folder / "nginx.log").open("wb") as log:
+        command = [find("nginx") or "nginx", "-e", "stderr", "-p", str(folder), "-c", str(configuration)]
+        process = subprocess.Popen([*command, "-g", "daemon off;"], stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def main() -> int:
+    """Say which there are, after installing what is missing if asked to."""
+    parser = argparse.ArgumentParser(description="Find the nginx and the PostgreSQL of the tests.")
+    parser.add_argument("--install", action="store_true", help="install what is missing")
+    if parser.parse_args().install:
+        install()
+    for program in PACKAGES:
+        print(f"{program}: {find(program) or 'none, so the tests that need it are skipped'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
