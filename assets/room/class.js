@@ -8,6 +8,8 @@ const ROOMS = new URL("./_attention/room/", document.baseURI);
 const LOOK = 250;
 // When nothing has moved for so long, it is time to find questions.
 const SETTLED = 400;
+// How soon something is tried again that did not reach the server.
+const AGAIN = 1000;
 
 const host = document.createElement("div");
 const root = host.attachShadow({ mode: "open" });
@@ -30,6 +32,7 @@ let events = null;
 let sent = "";
 let fitting = null; // the timer after which it is asked which questions fit what is shown
 let idle = null; // what stands in the bar while nothing is asked
+const LOST = message("The connection is lost: it comes back by itself.");
 
 /** Ask the server for something; its own sentence says why it is refused. */
 async function post(path, body = {}) {
@@ -38,7 +41,7 @@ async function post(path, body = {}) {
     const response = await fetch(new URL(path, ROOMS), request);
     return { isDone: response.ok, ...(await response.json()) };
   } catch {
-    return { isDone: false, told: message("The server cannot be reached.") };
+    return { isDone: false, isAway: true, told: message("The server cannot be reached.") };
   }
 }
 
@@ -68,7 +71,7 @@ export async function open() {
 
 /** Hear what goes on in a room that was opened here. */
 function sit(code) {
-  room = { code, address: "" };
+  room = { code, address: room?.code === code ? room.address : "" };
   events?.close();
   events = new EventSource(new URL(`${code}/desk`, ROOMS));
   const on = (kind, take) =>
@@ -88,10 +91,30 @@ function sit(code) {
       draw();
     })
     .catch(() => {});
+  events.onopen = () => {
+    if (told === LOST) told = "";
+    draw();
+  };
+  events.onerror = () => {
+    told = LOST;
+    draw();
+    // A browser comes back by itself to a server that it does not reach, but not to one that refuses it.
+    if (events?.readyState === EventSource.CLOSED) setTimeout(sitAgain, AGAIN, code);
+  };
   sent = "";
   idle = makeIdle();
   publish();
   draw();
+}
+
+async function sitAgain(code) {
+  const mine = await fetch(new URL("mine", ROOMS))
+    .then((response) => (response.ok ? response.json() : null))
+    .catch(() => null);
+  if (room?.code !== code) return;
+  if (!mine) setTimeout(sitAgain, AGAIN, code);
+  else if (mine.teaches === code) sit(code);
+  else leave();
 }
 
 function leave() {
@@ -113,6 +136,8 @@ async function publish() {
   sent = written;
   const answer = await post(`${room.code}/show`, shown);
   told = answer.isDone ? "" : answer.told;
+  // What the class has not been shown, it is shown as soon as that can be done.
+  if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);
   draw();
   clearTimeout(fitting);
   fitting = setTimeout(findQuestions, SETTLED);

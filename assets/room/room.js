@@ -57,6 +57,7 @@ function follow() {
     mine = answer;
     ask(question);
   });
+  on("trouble", (trouble) => say(trouble?.told ?? ""));
   on("over", ({ told }) => {
     events.close();
     refuse(told);

@@ -170,8 +170,9 @@ class Store:
 
     def tell(self, code: str) -> None:
         """Tell all copies that something about a room is new."""
-        with self._writing() as connection:
-            self._notify(connection, code)
+        if not self._is_sqlite:
+            with self._writing() as connection:
+                self._notify(connection, code)
 
     def _connect(self) -> Any:
         """Return a connection of the driver's own."""

@@ -1,5 +1,8 @@
 """The rooms of this server: a teacher's view is drawn once, and the same drawing goes to every screen that follows.
 
+Where several copies of the server share their rooms, each hears of what is changed on another, and draws it for the
+screens that it has.
+
 A pupil's page knows nothing of Streamlit: it listens to server-sent events (WHATWG HTML, section 9.2), and sends its
 answers. Whoever has opened a room has its key in a cookie that no script and no link contains.
 """
@@ -17,6 +20,7 @@ import threading
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -52,7 +56,7 @@ MAX_BODY = 4 * 1024
 MAX_SCREENS = 1_500
 MAX_WALLS = 20
 # In seconds: how often a teacher is told what has changed, and how often the database hears who is there.
-_TICK, _SAID_AGAIN = 0.5, 10.0
+_TICK, _SAID_AGAIN = 0.5, 5.0
 _PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
 _A_DAY = 24 * 60 * 60
 _KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
@@ -85,6 +89,13 @@ class _Live:
     # Whether there is something that the teacher has not been told, and how many were there when it was last said.
     is_new: bool = True
     said: tuple[int, float] = (-1, 0.0)
+    # How many answers were taken here, and of how many of them the other copies know.
+    n_taken: int = 0
+    n_told: int = 0
+    # Whether another copy has changed something, and who sees to that; whether the database is out of reach.
+    is_stale: bool = False
+    catching_up: asyncio.Task[None] | None = None
+    is_lost: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -105,6 +116,7 @@ class Rooms:
         self._store: Store | None = None
         self._opening = threading.Lock()
         self._tending: asyncio.Task[None] | None = None
+        self._listens = False
         self._wrong_codes, self._openings, self._answers = Limit(30, 60), Limit(60, 3600), Limit(20, 10)
         self._answers_of_room = Limit(3_000, 10)
 
@@ -128,7 +140,7 @@ class Rooms:
         except StoreError as error:
             _LOGGER.error("The rooms cannot be reached: %s", type(error.__cause__).__name__)
             told = message("The class cannot be reached at the moment: try again in a few seconds.")
-            answer = JSONResponse({"told": told}, 503)
+            answer = JSONResponse({"told": told, "isAway": True}, 503)
         except Exception as error:
             # Without its message, which may quote what was typed.
             kind, where = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
@@ -229,7 +241,9 @@ class Rooms:
             raise _RefusedError(400, message("This is no answer to the question."))
         if not await self._with_store(Store.answer, room.code, room.number, pupil, answered):
             raise _RefusedError(409, message("The answers have been revealed already."))
-        self._of(room.code).is_new = True
+        live = self._of(room.code)
+        live.n_taken += 1
+        self._came_or_went(live)()
         return JSONResponse({"number": room.number, "given": list(answered.given)})
 
     async def _picture_of_code(self, request: Request, room: Room) -> Response:
@@ -364,6 +378,7 @@ class Rooms:
             for each in live.all:
                 each.send("question", question)
             live.is_new = True
+            self._say_trouble(live, is_lost=False)
 
     async def _question(self, room: Room) -> Mapping[str, Any] | None:
         if room.question is None:
@@ -374,11 +389,64 @@ class Rooms:
             told = asking.told(guess, await self._with_store(Store.answers, room.code, room.number))
         return {"number": room.number, **asking.seen(guess), "told": told}
 
+    def _listen(self) -> None:
+        """Hear what other copies of the server change, from the first room on that somebody follows here."""
+        if self._listens:
+            return
+        self._listens = True
+        loop = asyncio.get_running_loop()
+
+        def changed(code: str | None) -> None:
+            # At the end of the server, there may be nobody to tell.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._hear, code)
+
+        def lost() -> None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._lose)
+
+        self._do(Store.listen, changed, lost)
+
+    def _hear(self, code: str | None) -> None:
+        """Have a room that has changed elsewhere, or every room, sent to its screens."""
+        for live in self._live.values():
+            if code not in (None, live.code):
+                continue
+            live.is_stale = True
+            if live.catching_up is None or live.catching_up.done():
+                live.catching_up = asyncio.create_task(self._catch_up(live))
+
+    async def _catch_up(self, live: _Live) -> None:
+        # However often it changes meanwhile, it is drawn once more.
+        while live.is_stale:
+            live.is_stale = False
+            try:
+                await self.refresh(live.code)
+            except StoreError:
+                live.is_stale = True
+                self._say_trouble(live, is_lost=True)
+                await asyncio.sleep(_TICK)
+
+    def _lose(self) -> None:
+        for live in self._live.values():
+            self._say_trouble(live, is_lost=True)
+
+    @staticmethod
+    def _say_trouble(live: _Live, *, is_lost: bool) -> None:
+        """Tell everybody in a room that the database is out of reach, or that it is back."""
+        if live.is_lost == is_lost:
+            return
+        live.is_lost = is_lost
+        told = message("The class's memory is out of reach: what you see stays, and it goes on by itself.")
+        for each in live.all:
+            each.send("trouble", {"told": told} if is_lost else None)
+
     # ------------------------------------------------------------------------------------- what goes to the teacher
 
     def _came_or_went(self, live: _Live) -> Callable[[], None]:
         def note() -> None:
             live.is_new = True
+            self._listen()
             if self._tending is None or self._tending.done():
                 self._tending = asyncio.create_task(self._tend())
 
@@ -392,8 +460,7 @@ class Rooms:
                 try:
                     await self._tell_desk(live)
                 except StoreError:
-                    told = message("The class's memory is out of reach: what you see stays, and it goes on by itself.")
-                    live.desks.send("trouble", {"told": told})
+                    self._say_trouble(live, is_lost=True)
                     live.is_new = True
                 if live.is_empty:
                     self._live.pop(live.code, None)
@@ -405,6 +472,10 @@ class Rooms:
             await self._with_store(Store.note_present, live.code, self._copy, count)
             live.said = (count, time.monotonic())
             live.is_new = True
+        if count != said or live.n_taken != live.n_told:
+            n_taken = live.n_taken
+            await self._with_store(Store.tell, live.code)
+            live.n_told = n_taken
         if not live.is_new or not len(live.desks):
             return
         live.is_new = False
@@ -418,7 +489,7 @@ class Rooms:
             answers = await self._with_store(Store.answers, room.code, room.number)
             tally = {"answered": answers.total(), **asking.told(guess, answers)}
         live.desks.send("here", {"here": here, "tally": tally})
-        live.desks.send("trouble", None)
+        self._say_trouble(live, is_lost=False)
 
     # ------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,16 @@ import pytest
 
 # Before the libraries under it: it tells them to stay offline, which they ask when they are imported.
 import attention  # noqa: F401
+from tests import services
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL of the tests' own."""
+    if services.find("initdb") is None:
+        pytest.skip(services.MISSING.format("PostgreSQL"))
+    with services.postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

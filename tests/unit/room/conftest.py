@@ -3,15 +3,6 @@
 import pytest
 
 from attention.room.store import sqlite
-from tests import services
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    if services.find("initdb") is None:
-        pytest.skip(services.MISSING.format("PostgreSQL"))
-    with services.postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
