@@ -9,13 +9,15 @@ Without them, the tests that need them are skipped, and say so.
 import argparse
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 # By what each is known: a program of its own, and the package that has it.
 PACKAGES = {"nginx": "nginx-light", "initdb": "postgresql"}
 FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin")
@@ -119,16 +121,34 @@ def postgres() -> Iterator[Postgres]:
 
 
 @contextmanager
-def nginx(configuration: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start nginx with a configuration, and stop it at the end."""
-    with (folder / "nginx.log").open("wb") as log:
-        command = [find("nginx") or "nginx", "-e", "stderr", "-p", str(folder), "-c", str(configuration)]
-        process = subprocess.Popen([*command, "-g", "daemon off;"], stdout=log, stderr=subprocess.STDOUT)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
+def front(ports: Sequence[int]) -> Iterator[str]:
+    """Start the nginx of deploy/ before copies of the app at these ports; return its address.
+
+    Nothing in its configuration is another than there but addresses and the folder of what it writes.
+    """
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = int(listener.getsockname()[1])
+    # Whoever nginx works as, where root starts it, is to write there.
+    with tempfile.TemporaryDirectory(prefix="nginx") as folder:
+        Path(folder).chmod(0o777)
+        text = (ROOT / "deploy" / "nginx.conf").read_text("utf-8")
+        replaced = {"listen 8080 ": f"listen 127.0.0.1:{port} ", " /tmp/": f" {folder}/"}
+        for number, of_copy in enumerate(ports, 1):
+            replaced[f"server app{number}:8501 "] = f"server 127.0.0.1:{of_copy} "
+        for old, new in replaced.items():
+            assert old in text, old
+            text = text.replace(old, new)
+        configuration, log = Path(folder) / "nginx.conf", Path(folder) / "log"
+        configuration.write_text(text, "utf-8")
+        command = [find("nginx") or "nginx", "-e", "stderr", "-p", folder, "-c", str(configuration)]
+        with log.open("wb") as output:
+            process = subprocess.Popen([*command, "-g", "daemon off;"], stdout=output, stderr=subprocess.STDOUT)
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=10)
 
 
 def main() -> int:
