@@ -14,6 +14,7 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # (docker run --env ATTENTION_HUB=curated --volume models:/models …), are kept in a volume.
 ENV HOME=/tmp \
     ATTENTION_CACHE_DIR=/app/converted \
+    ATTENTION_DATABASE=sqlite:////tmp/rooms.sqlite \
     ATTENTION_HUB_DIR=/models \
     HF_HOME=/tmp/huggingface \
     HF_HUB_OFFLINE=1 \

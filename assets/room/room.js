@@ -152,12 +152,22 @@ function ask(asked) {
   if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
 }
 
-async function give(values) {
-  const sent = await post("answer", { number: question.number, given: values });
+let nGiven = 0;
+
+/** Send an answer; if the server is away, until it is back, there is another answer, or the question is over. */
+async function give(values, given = (nGiven += 1)) {
+  const { number } = question;
+  const sent = await post("answer", { number, given: values });
+  if (given !== nGiven || question?.number !== number) return;
   if (sent.isDone) {
     mine = sent;
     ask(question);
-  } else setText(part("question").querySelector(".said"), sent.told);
+    return;
+  }
+  if (sent.isAway) {
+    setTimeout(() => question?.number === number && !question.told && given === nGiven && give(values, given), 1000);
+  }
+  if (part("question").querySelector(".said")) setText(part("question").querySelector(".said"), sent.told);
 }
 
 function answers(asked, own) {

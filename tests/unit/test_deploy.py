@@ -2,11 +2,12 @@
 
 import json
 import re
+import socket
 import threading
 import urllib.error
 import urllib.request
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -168,9 +169,27 @@ class Copy(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Ends as a process does that is killed: with all its connections."""
+
+    def __init__(self, port):
+        self._connections = []
+        super().__init__(("127.0.0.1", port), Copy)
+
+    def process_request(self, request, client_address):
+        self._connections.append(request)
+        super().process_request(request, client_address)
+
+    def server_close(self):
+        for each in self._connections:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        super().server_close()
+
+
 @contextmanager
 def small_server(port):
-    server = ThreadingHTTPServer(("127.0.0.1", port), Copy)
+    server = Server(port)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
@@ -233,6 +252,7 @@ def test_a_copy_that_ends_hands_its_visitors_over_with_what_they_send_and_gets_t
     said, cookie = ask(url)
     mine, home = way(cookie), said["copy"]
     running.pop(home).__exit__(None, None, None)
+    assert ask(url, mine)[0]["copy"] in running
     for n in range(5):
         said, _ = ask(url, mine, data=f"answer {n}".encode())
         assert said["copy"] in running
