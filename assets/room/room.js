@@ -164,10 +164,10 @@ async function give(values, given = (nGiven += 1)) {
     ask(question);
     return;
   }
-  if (sent.isAway) {
-    setTimeout(() => question?.number === number && !question.told && given === nGiven && give(values, given), 1000);
-  }
-  if (part("question").querySelector(".said")) setText(part("question").querySelector(".said"), sent.told);
+  if (question.told) return;
+  setText(part("question").querySelector(".said"), sent.told);
+  const again = () => given === nGiven && question?.number === number && !question.told && give(values, given);
+  if (sent.isAway) setTimeout(again, 1000);
 }
 
 function answers(asked, own) {
