@@ -19,6 +19,7 @@ SECTIONS = (
     "Models",
     "Thirty people",
     "A hundred people",
+    "A class",
     "First picture",
     "Memory",
     "Bytes",

@@ -1,0 +1,180 @@
+"""Many screens of a class, in a process of their own: what they are sent, and when it is there.
+
+They speak HTTP as far as a browser does that follows a room, and draw nothing, so that what is measured is the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import multiprocessing
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import Any
+from urllib.parse import urlsplit
+
+from attention.ui.server import raise_descriptor_limit
+
+__all__ = ["ROOM", "Screens", "Seen", "watched"]
+
+ROOM = "/_attention/room"
+_SHOWN = re.compile(rb'"link":"[^"]*[?&]step=(\w+)')
+# So many connections are opened at once, and so many ask for something at once.
+_AT_ONCE = 50
+_PATIENCE = 120.0
+
+
+@dataclass(slots=True)
+class Seen:
+    """A view of one room that has come to one screen: which step, and when it was there as a whole."""
+
+    code: str
+    step: str
+    at: float
+
+
+@dataclass(slots=True, eq=False)
+class _Screen(asyncio.Protocol):
+    """One connection on which events come; the time is taken when the last byte of one is there."""
+
+    code: str
+    request: bytes
+    seen: list[Seen]
+    is_in: asyncio.Event = field(default_factory=asyncio.Event)
+    read: bytearray = field(default_factory=bytearray)
+    transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        transport.write(self.request)
+
+    def data_received(self, data: bytes) -> None:
+        now = time.perf_counter()
+        self.read += data
+        # One chunk of HTTP ends where an event does.
+        if not self.read.endswith(b"\n\n\r\n"):
+            return
+        for event in self.read.split(b"event: ")[1:]:
+            if event.startswith(b"view") and (step := _SHOWN.search(event)):
+                self.seen.append(Seen(self.code, step[1].decode(), now))
+                self.is_in.set()
+        self.read.clear()
+
+
+class Screens:
+    """Asks the other process, in which the screens are."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def open(self, codes: Sequence[str]) -> float:
+        """Open a screen for each code; return how long it took until all had something to show."""
+        return float(self._ask("open", codes))
+
+    def seen(self) -> list[Seen]:
+        """Return what has come to all screens since the last time."""
+        return list(self._ask("seen"))
+
+    def answer(self, code: str, number: int, given: Sequence[int]) -> tuple[float, list[float]]:
+        """Have one pupil after another answer, many at once; return the time for all, and for each."""
+        whole, each = self._ask("answer", code, number, given)
+        return float(whole), list(each)
+
+    def _ask(self, *asked: object) -> Any:
+        self._pipe.send(asked)
+        told = self._pipe.recv()
+        if isinstance(told, Exception):
+            raise told
+        return told
+
+
+@contextmanager
+def watched(url: str) -> Iterator[Screens]:
+    """Begin with no screens; at the end, all are gone."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(url, theirs), daemon=True)
+    process.start()
+    try:
+        yield Screens(ours)
+    finally:
+        ours.send(None)
+        process.join(timeout=10)
+        process.terminate()
+
+
+def _serve(url: str, pipe: Connection) -> None:
+    raise_descriptor_limit()
+    asyncio.run(_Many(url).serve(pipe))
+
+
+class _Many:
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._host, self._port = parts.hostname, parts.port
+        self._screens: list[_Screen] = []
+        self._seen: list[Seen] = []
+
+    async def serve(self, pipe: Connection) -> None:
+        asked: asyncio.Queue[Any] = asyncio.Queue()
+        asyncio.get_running_loop().add_reader(pipe.fileno(), lambda: asked.put_nowait(pipe.recv()))
+        while (command := await asked.get()) is not None:
+            name, *words = command
+            try:
+                pipe.send(await getattr(self, name)(*words))
+            except Exception as error:
+                pipe.send(RuntimeError(f"{name}: {type(error).__name__}: {error}"))
+
+    async def open(self, codes: Sequence[str]) -> float:
+        start = time.perf_counter()
+        await self._each(self._open, codes)
+        return time.perf_counter() - start
+
+    async def seen(self) -> list[Seen]:
+        found, self._seen[:] = list(self._seen), []
+        return found
+
+    async def answer(self, code: str, number: int, given: Sequence[int]) -> tuple[float, list[float]]:
+        start = time.perf_counter()
+        each = await self._each(
+            lambda one: self._answer(code, one[0], {"number": number, "given": [one[1]]}), list(enumerate(given))
+        )
+        return time.perf_counter() - start, each
+
+    async def _each(self, act: Any, items: Sequence[Any]) -> list[Any]:
+        """Do something for each, many at once."""
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(item: Any) -> Any:
+            async with gate:
+                return await act(item)
+
+        async with asyncio.timeout(_PATIENCE):
+            return await asyncio.gather(*map(one, items))
+
+    async def _open(self, code: str) -> None:
+        screen = _Screen(code, self._head("GET", f"{code}/events", {}), self._seen)
+        self._screens.append(screen)
+        await asyncio.get_running_loop().create_connection(lambda: screen, self._host, self._port)
+        await screen.is_in.wait()
+
+    async def _answer(self, code: str, pupil: int, said: Mapping[str, object]) -> float:
+        body = json.dumps(said).encode()
+        headers = {"Cookie": f"attention_pupil={code}.{pupil:020}", "Content-Length": len(body), "Connection": "close"}
+        start = time.perf_counter()
+        reader, writer = await asyncio.open_connection(self._host, self._port)
+        writer.write(self._head("POST", f"{code}/answer", headers) + body)
+        told = await reader.read()
+        writer.close()
+        if not told.startswith(b"HTTP/1.1 200"):
+            raise RuntimeError(told[:200])
+        return time.perf_counter() - start
+
+    def _head(self, method: str, path: str, headers: Mapping[str, object]) -> bytes:
+        lines = (f"{method} {ROOM}/{path} HTTP/1.1", f"Host: {self._host}:{self._port}")
+        named = (f"{name}: {value}" for name, value in headers.items())
+        return "\r\n".join(itertools.chain(lines, named, ("", ""))).encode()
