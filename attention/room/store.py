@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,6 +138,8 @@ class Store:
         )
         self._writer = self._engine.execution_options(**{_WRITES: True})
         self._patience = patience
+        # SQLite has one writer at a time, and lets others sleep longer and longer between their attempts.
+        self._turn = threading.Lock() if self._is_sqlite else nullcontext()
         self._listener: _Listener | None = None
         if self._is_sqlite:
             sql.event.listen(self._engine, "connect", _prepare_sqlite)
@@ -338,7 +340,7 @@ class Store:
     @contextmanager
     def _writing(self) -> Iterator[sql.Connection]:
         try:
-            with self._writer.begin() as connection:
+            with self._turn, self._writer.begin() as connection:
                 yield connection
         except IntegrityError:
             raise
