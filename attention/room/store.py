@@ -133,9 +133,9 @@ class Store:
         given = sql.make_url(address)
         self._is_sqlite = given.get_backend_name() == "sqlite"
         patience = {} if self._is_sqlite else {name: _PATIENCE[name] for name in _PATIENCE.keys() - given.query.keys()}
-        self._engine = sql.create_engine(
-            given, hide_parameters=True, pool_pre_ping=True, connect_args=patience, **_CONNECTIONS
-        )
+        self._engine = sql.create_engine(given, hide_parameters=True, connect_args=patience, **_CONNECTIONS)
+        # What reads is one statement, which needs no transaction: one way to PostgreSQL and back, not three.
+        self._reader = self._engine if self._is_sqlite else self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writer = self._engine.execution_options(**{_WRITES: True})
         self._patience = patience
         # SQLite has one writer at a time, and lets others sleep longer and longer between their attempts.
@@ -167,8 +167,14 @@ class Store:
         ``changed`` gets its code, and None if any may have changed: at the beginning, and when the database is back.
         Both are called in a thread of their own. In SQLite, which one server alone uses, nothing happens.
         """
+
+        def forget() -> None:
+            # The connections of before lead nowhere any more.
+            self._engine.dispose()
+            lost()
+
         if not self._is_sqlite:
-            self._listener = _Listener(self._connect, changed, lost)
+            self._listener = _Listener(self._connect, changed, forget)
 
     def tell(self, code: str) -> None:
         """Tell all copies that something about a room is new."""
@@ -332,7 +338,7 @@ class Store:
     @contextmanager
     def _reading(self) -> Iterator[sql.Connection]:
         try:
-            with self._engine.connect() as connection:
+            with self._reader.connect() as connection:
                 yield connection
         except SQLAlchemyError as error:
             raise StoreError from error

@@ -86,6 +86,9 @@ class _Live:
     desks: Followers = field(default_factory=Followers)
     shown: Shown | None = None
     drawing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # How often it was asked for what the room shows now, and how many of those that was done for.
+    n_asked: int = 0
+    n_done: int = 0
     # Whether there is something that the teacher has not been told, and how many were there when it was last said.
     is_new: bool = True
     said: tuple[int, float] = (-1, 0.0)
@@ -361,12 +364,19 @@ class Rooms:
         live = self._live.get(code)
         if live is None:
             return
+        live.n_asked += 1
+        asked = live.n_asked
         async with live.drawing:
+            # Of many who ask at once, the first to come in does it for all who wait.
+            if live.n_done >= asked:
+                return
+            done = live.n_asked
             room = await self._with_store(Store.room, code)
             if room is None:
                 told = message("The class is over.")
                 for each in live.all:
                     each.send("over", {"told": told})
+                live.n_done = done
                 return
             shown = Shown(room.page, room.link, _seen(room))
             if shown != live.shown:
@@ -378,6 +388,7 @@ class Rooms:
             for each in live.all:
                 each.send("question", question)
             live.is_new = True
+            live.n_done = done
             self._say_trouble(live, is_lost=False)
 
     async def _question(self, room: Room) -> Mapping[str, Any] | None:
