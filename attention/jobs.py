@@ -60,14 +60,14 @@ _WHOLE = ("done", "late")
 class Job:
     """A job: its name, the module that does it, and how many seconds it may take at most.
 
-    One that can be given a text has ``reads``, which returns a text as it is read, and raises ``ValueError`` with a
+    One that can be given a text has ``accepts``, which returns a text as it is read, and raises ``ValueError`` with a
     sentence for the user if it cannot be.
     """
 
     name: str
     module: str
     most_seconds: float = 60.0
-    reads: Callable[[str], str] | None = None
+    accepts: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

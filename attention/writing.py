@@ -117,7 +117,7 @@ def read(given: str) -> str:
     return text
 
 
-JOB = Job("write", "attention.training.writing", most_seconds=60, reads=read)
+JOB = Job("write", "attention.training.writing", most_seconds=60, accepts=read)
 
 
 # --------------------------------------------------------------------------------- what it is compared with

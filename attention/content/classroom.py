@@ -17,7 +17,7 @@ from attention.view import View
 __all__ = ["content"]
 
 
-def content(view: View, _panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:  # noqa: ARG001 - nothing runs
     """Return what a teacher needs to know, and the chosen plan; on a ``whole`` page, all of them."""
     shown = [plan for plan in plans() if whole or plan.name == view[PLAN]]
     return (
@@ -31,7 +31,7 @@ def content(view: View, _panes: Sequence[Pane], *, whole: bool = False) -> Block
 
 def _choice(view: View) -> Block:
     options = tuple(Option(plan.name, messages("{n} minute", "{n} minutes", plan.minutes)) for plan in plans())
-    return Section("plan", (Setting("plan", PLAN, message("Length"), view[PLAN], options),), is_line=True)
+    return Section("plans", (Setting("plan", PLAN, message("Length"), view[PLAN], options),), is_line=True)
 
 
 def _plan(plan: Plan) -> Blocks:

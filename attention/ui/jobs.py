@@ -47,7 +47,7 @@ def press(job: Job, arguments: tuple[str, ...], wish: object) -> None:
     match wish:
         case "start":
             _start(job, arguments, "")
-        case {"start": str(text)} if job.reads is not None:
+        case {"start": str(text)} if job.accepts is not None:
             _start(job, arguments, text)
         case "stop":
             jobs().stop(job, _session())
@@ -56,10 +56,10 @@ def press(job: Job, arguments: tuple[str, ...], wish: object) -> None:
 def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
     own = _own(job)
     own.problem, text = "", ""
-    if given and job.reads is not None:
+    if given and job.accepts is not None:
         own.n_given += 1
         try:
-            text = job.reads(given)
+            text = job.accepts(given)
         except ValueError as error:
             own.problem = str(error)
             return
