@@ -52,7 +52,7 @@ def test_memory_does_not_grow(report, server):
     first, last = resident[0], resident[-1]
     slope = np.polyfit(counts, resident, 1)[0]
     growth = 100 * (last - first) / first
-    report.compare("Memory", f"growth over {N_INTERACTIONS:,} interactions", growth, MAX_GROWTH, " %", 1)
+    report.compare("Memory", f"growth over {N_INTERACTIONS:,} interactions", growth, MAX_GROWTH, "%", 1)
     report.add("Memory", f"  after {N_WARM_UP}, and after {N_WARM_UP + N_INTERACTIONS:,}", f"{mib(first)}, {mib(last)}")
     report.add("Memory", "  slope of a straight line through it", f"{slope / 1024:+.2f} KiB for each")
 
