@@ -197,8 +197,11 @@ class View:
         return self.without(*(each for each in self.page.parameters if not each.fits(self[each], context)))
 
     def on(self, page: Page) -> Self:
-        """Return the view on another page; a cell of a matrix that this page does not draw is dropped."""
+        """Return the view on another page, without an answer; a cell of a matrix that it does not draw is dropped."""
         view = replace(self, page=page)
+        if page is not self.page:
+            # Each page asks something else.
+            view = view.without(settings.ANSWER)
         cell = self[settings.CELL]
         is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
         return view.without(settings.CELL) if is_strange else view

@@ -2,8 +2,9 @@
 
 /**
  * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
- * @typedef {{label: string, current?: boolean, page?: string, file?: string, act?: "copy", module?: string}} Item a page,
- *   a file, what is done, or the address of a module that opens something over the page
+ * @typedef {{label: string, current?: boolean, page?: string, file?: string, act?: "copy", module?: string,
+ *   without?: string[]}} Item a page, a file, what is done, or the address of a module that opens something over the
+ *   page; what the link is without which leads there or is copied
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
@@ -235,11 +236,12 @@ function makeMenu(state) {
   panel.append(list);
   element.append(button, panel);
   button.popoverTargetElement = panel;
+  const made = { element, button, panel, list };
+  panel.addEventListener("beforetoggle", () => hideWhatIsTheSame(made));
   panel.addEventListener("toggle", ({ newState }) => {
     setAttribute(button, "aria-expanded", String(newState === "open"));
   });
   panel.onkeydown = (event) => moveDown(panel, event);
-  const made = { element, button, panel, list };
   list.onclick = (event) => press(state, made, event);
   return made;
 }
@@ -255,6 +257,13 @@ function updateMenu(_, made) {
   made.written = written;
   list.replaceChildren(...data.items.map(itemOf));
   bringClass(data.items);
+}
+
+/** A link without something is another link only where that is in it. */
+function hideWhatIsTheSame({ list, data }) {
+  data.items.forEach(({ act, without }, index) => {
+    if (act === "copy" && without) list.children[index].hidden = linkWithout(without).href === location.href;
+  });
 }
 
 function itemOf(item, index) {
@@ -278,7 +287,7 @@ function press(state, made, event) {
   if (!way) return;
   const item = made.data.items[Number(way.dataset.index)];
   if (item.page !== undefined) {
-    way.href = `./${item.page}${location.search}`;
+    way.href = item.current ? location.href : `./${item.page}${linkWithout(item.without).search}`;
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     made.panel.togglePopover(false);
@@ -323,8 +332,17 @@ function bringClass(items) {
 
 // ------------------------------------------------------------------------------------------- copy the link
 
+/** Return the address of this page without some of what it says. */
+function linkWithout(names = []) {
+  const link = new URL(location.href);
+  // To take one away writes all others anew.
+  for (const name of names) if (link.searchParams.has(name)) link.searchParams.delete(name);
+  return link;
+}
+
 async function share(state, made, way, item) {
-  const { hostname, href } = location;
+  const { hostname } = location;
+  const { href } = linkWithout(item.without);
   const isLocal = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
   const { network } = state.data;
   const isCopied = await copy(isLocal && network ? href.replace(location.origin, network) : href);
@@ -527,7 +545,7 @@ function moveIn(box, event) {
 
 function moveDown(panel, event) {
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  const stops = [...panel.querySelectorAll("a, button, input")];
+  const stops = [...panel.querySelectorAll("a, button, input")].filter((each) => !each.closest("[hidden]"));
   const at = stops.indexOf(event.target);
   if (!by || at < 0) return;
   event.preventDefault();

@@ -76,7 +76,7 @@ function bars(data, tell) {
       const truth = make("span", "truth");
       const length = make("i");
       length.style.width = `${data.shares[index]}%`;
-      truth.append(length, make("b", "", `${data.shares[index].toFixed(1)} %`));
+      truth.append(length, make("b", "", `${data.shares[index].toFixed(1)}%`));
       row.append(truth);
     }
     form.append(row);
@@ -85,7 +85,7 @@ function bars(data, tell) {
   const show = () => {
     const total = inputs.reduce((sum, { input }) => sum + Number(input.value), 0);
     for (const { input, share } of inputs) {
-      share.textContent = total ? `${Number(((100 * Number(input.value)) / total).toFixed(1))} %` : "–";
+      share.textContent = total ? `${Number(((100 * Number(input.value)) / total).toFixed(1))}%` : "–";
     }
     return total;
   };
@@ -102,16 +102,20 @@ function bars(data, tell) {
   return form;
 }
 
-/** What else can be done: to be shown the answer or, afterwards, to be asked about another word. */
+/** What else can be done: to be shown the answer or, afterwards, to be asked about another word, or once more. */
 function line(data, tell) {
   const place = make("div", "line");
-  if (!data.given || data.canGoOn) {
-    const button = make("button", "quiet", data.given ? message("Try another word") : message("Show me"));
-    button.type = "button";
-    button.onclick = () => (data.given ? tell("next", null) : tell("show", null));
-    place.append(button);
-  }
+  const [act, label] = otherAct(data);
+  const button = make("button", "quiet", label);
+  button.type = "button";
+  button.onclick = () => tell(act, null);
+  place.append(button);
   return place;
+}
+
+function otherAct(data) {
+  if (!data.given) return ["show", message("Show me")];
+  return data.canGoOn ? ["next", message("Try another word")] : ["again", message("Try again")];
 }
 
 /** Say how many guesses of this visit were right; a browser that keeps nothing says nothing. */

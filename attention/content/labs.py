@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
-from attention.blocks import Blocks
+from attention.blocks import Blocks, Prose
 from attention.content.guess import Asked
 from attention.content.pane import Pane, missing
 from attention.labs import Lab
 from attention.lesson.guess import Guess
+from attention.messages import message
 from attention.view import View
 
 __all__ = ["asked", "content"]
@@ -25,11 +27,17 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
     scene = None if pane is None else pane.scene
     question = asked(lab, view, panes)
     if question.is_open and not whole:
-        return question.content()
+        return (Prose(_opening(lab)), *question.content())
     first = question.content() if question.guess is not None and not question.is_open else ()
     if pane is None:
         return (*first, *lab.content(view, None, None))
     return (*first, *lab.content(view, scene, pane.found), *missing(pane.reason))
+
+
+def _opening(lab: Lab) -> str:
+    """Return as HTML what a lab is for, and what opens it."""
+    how = message("An answer to the question opens this lab, and so does “Show me”.")
+    return f"<p>{html.escape(lab.purpose)} {html.escape(how)}</p>"
 
 
 def _guess(lab: Lab, pane: Pane | None) -> Guess | None:

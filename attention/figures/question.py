@@ -9,7 +9,7 @@ from attention.figures.touch import Parts, is_index
 
 __all__ = ["MAX_PERCENT", "SHOW", "Answer", "Question", "Shape", "Verdict"]
 
-# How a question is answered: with one of several answers, or by sharing 100 % among all of them.
+# How a question is answered: with one of several answers, or by sharing 100% among all of them.
 Shape = Literal["one", "shares"]
 Verdict = Literal["right", "close", "other", "shown"]
 MAX_PERCENT = 100
@@ -33,18 +33,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TouchQuestion:
-    """An answer, the wish to be shown it, or the wish to be asked about another word."""
+    """An answer, the wish to be shown it, or the wish to be asked again, about another word or the same."""
 
     mark: str
     n_answers: int
     shape: Shape
     next_word: int | None
-    acts: tuple[str, ...] = ("choose", "share", "show", "next")
+    acts: tuple[str, ...] = ("choose", "share", "show", "next", "again")
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return what was answered, or which word is asked about next."""
+        """Return what was answered, or which word is asked about next; to be asked again, no answer."""
         if act == "show":
             return {"answer": Answer(self.mark).written()}
+        if act == "again":
+            return {"answer": None}
         if act == "next":
             return None if self.next_word is None else {"word": str(self.next_word)}
         given = self._given(act, value)

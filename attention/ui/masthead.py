@@ -11,7 +11,7 @@ from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import GROUP_TITLES, GROUPS, MODELS, PAGES, Page
-from attention.settings import GET, MODEL, PRESENT
+from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT
 from attention.ui import fields, hosts, made, markup, state
 from attention.ui.files import address_of_class
 from attention.ui.lines import Field, Line
@@ -73,7 +73,11 @@ def _pages(line: Line, here: Page) -> None:
     """Add a menu for each group of pages."""
     for group in GROUPS:
         pages = [page for page in PAGES if page.group == group and page is not MODELS]
-        items = [{"label": page.title, "page": page.address, "current": page is here} for page in pages]
+        items = [
+            # Each page asks something else, so an answer stays where it was given.
+            {"label": page.title, "page": page.address, "current": page is here, "without": [ANSWER.name]}
+            for page in pages
+        ]
         line.menu(group, GROUP_TITLES[group], items, is_here=here in pages)
     line.leads(_go)
 
@@ -98,6 +102,9 @@ def _actions(line: Line, page: Page) -> None:
             PRESENT, message("Present"), help=message("For a room: large, and without controls (key P)"), is_button=True
         )
     items: list[Mapping[str, Any]] = [{"label": message("Copy link"), "act": "copy"}]
+    answers = [each.name for each in (ANSWER, FIRST_ANSWER) if each in page.own]
+    if answers:
+        items.append({"label": message("Copy link, question open"), "act": "copy", "without": answers})
     items.append({"label": message("Open a room for a class"), "module": address_of_class()})
     if page in CONTENTS:
         items.append({"label": message("Download this page"), "file": made.of_page(page)})

@@ -195,7 +195,7 @@ class Tab:
 
     def copy_link(self) -> Tab:
         """Choose Copy link from the menu of the page."""
-        self.menu("More").page.get_by_role("button", name="Copy link").click()
+        self.menu("More").page.get_by_role("button", name="Copy link", exact=True).click()
         return self
 
     def download_page(self) -> Download:

@@ -201,6 +201,27 @@ def test_a_button_copies_the_link(new_tab, has_clipboard):
     expect(tab.field).to_have_value(tab.page.url)
 
 
+def test_a_link_can_be_copied_with_its_question_open(new_tab):
+    tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).go(model="toy", text="Two birds sang")
+    other = tab.page.get_by_role("button", name="Copy link, question open")
+    tab.menu("More")
+    expect(tab.page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
+    expect(other).to_be_hidden()
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_role("button", name="Show me").click()
+    tab.settled()
+    assert "first" in tab.query()
+    tab.menu("More")
+    other.click()
+    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
+    copied = tab.page.evaluate("() => navigator.clipboard.readText()")
+    assert "first=" not in copied
+    tab.page.goto(copied)
+    tab.settled()
+    expect(tab.page.get_by_role("button", name="Show me")).to_be_visible()
+    assert tab.query() == {"model": "toy", "text": "Two birds sang"}
+
+
 def test_what_is_opened_under_a_step_is_in_the_address_and_back_shuts_it(opened, new_tab):
     tab = opened(model="toy", step="softmax")
     numbers = tab.page.get_by_test_id("stDataFrame")

@@ -96,3 +96,14 @@ def test_without_a_text_a_lab_invites_to_one(open_page, address):
     shown = open_page(LABS[address][1].file, text="  ")
     assert shown.exceptions == []
     assert len(shown.notices) == 1
+
+
+@pytest.mark.parametrize("address", LABS)
+def test_what_was_answered_can_be_asked_again(open_page, address):
+    shown = open_page(LABS[address][1].file, model="toy")
+    asked = shown.component("question")
+    shown.send("question", "show", True)
+    assert "answer" in shown.view.to_query()
+    shown.send("question", "again", None)
+    assert "answer" not in shown.view.to_query()
+    assert shown.component("question") == asked

@@ -37,6 +37,7 @@ from attention.parameters import (
     other_model,
 )
 from attention.settings import (
+    ANSWER,
     AT,
     BESIDE,
     CELL,
@@ -514,12 +515,22 @@ def test_the_link_of_a_page_has_what_is_its_own_and_nothing_of_another_page(view
     names = {parameter.name for parameter in page.parameters}
     assert set(there.to_query()) <= names
     for parameter in page.own:
-        assert there[parameter] == view[parameter]
+        is_left = parameter is ANSWER and page is not view.page
+        assert there[parameter] == (None if is_left else view[parameter])
     # And what no link of the page holds is there on coming back.
     back = read(there.to_query(), page)[0].keeping(view).on(view.page)
     for parameter in view.page.own:
-        if parameter not in page.own:
+        if parameter not in page.own and parameter is not ANSWER:
             assert back[parameter] == view[parameter]
+
+
+def test_an_answer_stays_on_the_page_where_it_was_given():
+    answer = Answer("0a1b2c3d", (1,))
+    for owner in PAGES:
+        if ANSWER in owner.own:
+            view = View.of(owner, text="Two birds", answer=answer)
+            assert view.on(owner)[ANSWER] == answer
+            assert all(ANSWER.name not in view.on(page).to_query() for page in PAGES if page is not owner)
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,11 @@ def test_the_next_word_is_asked_about_where_there_is_one():
     assert Question("0a1b2c3d", "", ("a", "b")).touch.said("next", None) is None
 
 
+def test_to_be_asked_again_the_answer_goes():
+    for shape in ("one", "shares"):
+        assert Question("0a1b2c3d", "", ("a", "b"), shape).touch.said("again", None) == {"answer": None}
+
+
 def test_a_scene_of_one_token_has_no_question_that_has_only_one_answer(scene_of):
     scene = scene_of("minilm-l6", "!")
     for step in STEPS:
