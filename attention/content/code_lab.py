@@ -38,11 +38,11 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     return (
         Prose(tell_five_ways(scene, results)),
         Table("lab_table", partial(ways_table, results), file="lab"),
-        _ways(view, results, whole),
+        _ways(view, results, scene.info.reading.kind, whole),
     )
 
 
-def _ways(view: View, results: list[Result], whole: bool) -> Panels:
+def _ways(view: View, results: list[Result], kind: str, whole: bool) -> Panels:
     shown = {way.file: result for way, result in zip(WAYS, results, strict=True)}
     made = shown if whole else {view[WAY]: shown[view[WAY]]}
     return Panels(
@@ -51,12 +51,12 @@ def _ways(view: View, results: list[Result], whole: bool) -> Panels:
         message("Written as"),
         view[WAY],
         tuple(Option(way.file, way.name) for way in WAYS),
-        {name: _one(result) for name, result in made.items()},
+        {name: _one(result, kind) for name, result in made.items()},
         is_labelled=True,
     )
 
 
-def _one(result: Result) -> Blocks:
-    note = Notice(message("The shapes of its variables, on this text"), is_quiet=True)
+def _one(result: Result, kind: str) -> Blocks:
+    note = Notice(message("The shapes of its variables, on this {kind}", kind=kind), is_quiet=True)
     shapes = Table("lab_shapes", partial(shape_table, result), is_whole=True)
     return (Row(((Code(result.way.source),), (note, shapes)), (3, 1)),)

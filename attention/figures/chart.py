@@ -248,10 +248,10 @@ def spread_chart(
     )
     return Chart(
         kind="columns",
-        title=message("how often which score occurs"),
-        alt=message("How often which score occurs, before and after scaling: afterwards they are closer to 0.")
+        title=message("how often each score occurs"),
+        alt=message("How often each score occurs, before and after scaling: afterwards they are closer to 0.")
         if is_closer
-        else message("How often which score occurs, before and after scaling."),
+        else message("How often each score occurs, before and after scaling."),
         series=tuple(
             Series(name, ink, centres, np.histogram(scores, edges)[0].astype(float), labels)
             for name, ink, scores in inks

@@ -30,6 +30,15 @@ def number(value: float, decimals: int = 2) -> str:
     return text if value >= 0 or is_zero else f"{MINUS}{text}"
 
 
+def percent(part: float) -> str:
+    """Write a part of a whole in percent, with a decimal where it is less than one hundredth.
+
+    >>> percent(0.824), percent(0.004), percent(0)
+    ('82%', '0.4%', '0%')
+    """
+    return f"{100 * part:.1f}%" if 0.0005 <= part < 0.00995 else f"{100 * part:.0f}%"
+
+
 def scientific(value: float) -> str:
     """Write a very small number with two significant digits: ``2.4e-07``."""
     # Adding 0.0 turns a negative zero into a positive one.

@@ -51,7 +51,7 @@ _EXPERIMENTS: dict[Experiment, str] = {
     "words": message("words blotted out"),
     "shuffled": message("weights shuffled"),
 }
-_OFFS: dict[Off, str] = {"zero": message("zeros"), "mean": message("its mean"), "even": message("even weights")}
+_OFFS: dict[Off, str] = {"zero": message("zeros"), "mean": message("its mean"), "even": message("equal weights")}
 _ONLYS: dict[Only, str] = {"one": message("this head alone"), "rest": message("all others of its layer")}
 _TOLD_OFF: dict[Off, str] = {"zero": "explain/zero", "mean": "explain/mean", "even": "explain/even"}
 
@@ -111,6 +111,12 @@ class _Worth:
         return sorted(self.of, key=lambda head: -self.of[head].moved)
 
 
+def _far(moved: float) -> str:
+    """Write how far something moves, with as many digits as tell it from what hardly moves."""
+    differs = (n for n in range(4, 10) if moved == LEAST or round(moved, n) != LEAST)
+    return exact(moved, next(differs, 10))
+
+
 def _what(effect: Effect) -> str:
     """Say what moves."""
     return message("the prediction") if effect.likeliest else message("the vector of the text")
@@ -145,7 +151,7 @@ def _of_layers(scene: Scene, worth: _Worth) -> Guess:
         "explain/guess-layers-because",
         layer=layer + 1,
         head=head + 1,
-        largest=exact(largest, 4),
+        largest=_far(largest),
         count=worth.count(),
         **facts,
     )
@@ -165,9 +171,9 @@ def _of_heads(scene: Scene, worth: _Worth) -> Guess:
         "explain/guess-because",
         count=count,
         best=best + 1,
-        largest=exact(moved[best], 4),
+        largest=_far(moved[best]),
         last=last + 1,
-        smallest=exact(moved[last], 4),
+        smallest=_far(moved[last]),
         **facts,
     )
     # Up to four numbers that follow one another; the place of the true one tells nothing.
@@ -251,7 +257,7 @@ def _switched(scene: Scene, worth: _Worth | None, off: Off, only: Only) -> Block
     return (
         *opening,
         Row(((Prose(told + _measure(own)),), (drawn,)), (4, 5)),
-        Prose(lesson("explain/heads-caveat"), "detail"),
+        Prose(lesson("explain/heads-caveat", noun=scene.info.reading.noun), "detail"),
     )
 
 
@@ -262,10 +268,10 @@ def _tell_head(scene: Scene, worth: _Worth, only: Only) -> str:
         "layer": scene.layer + 1,
         "head": scene.head + 1,
         "what": _what(own),
-        "moved": exact(own.moved, 4),
+        "moved": _far(own.moved),
     }
     if only == "rest":
-        return lesson("explain/rest", best=best + 1, smallest=exact(beside[best], 4), **facts)
+        return lesson("explain/rest", best=best + 1, smallest=_far(beside[best]), **facts)
     return lesson("explain/one", n=len(worth.of), count=worth.count(), **facts)
 
 
@@ -287,13 +293,14 @@ def _ending(scene: Scene, worth: _Worth, off: Off, only: Only) -> Blocks:
     told = lesson(
         "explain/end-one" if only == "one" else "explain/end-rest",
         n=len(worth.of),
+        noun=scene.info.reading.noun,
         what=_what(worth.unchanged),
         layer=first_layer + 1,
         head=first + 1,
-        largest=exact(worth.of[first_layer, first].moved, 4),
+        largest=_far(worth.of[first_layer, first].moved),
         last_layer=last_layer + 1,
         last=last + 1,
-        smallest=exact(worth.of[last_layer, last].moved, 4),
+        smallest=_far(worth.of[last_layer, last].moved),
     )
     if len(worth.of) < scene.info.n_layers * scene.info.n_heads:
         told += lesson("explain/end-layer", model=word(scene.info.name), layer=scene.layer + 1)
@@ -519,10 +526,10 @@ def _shuffled(scene: Scene, runs: Runs | None) -> Blocks:
         "explain/shuffled",
         n=n,
         what=what,
-        head=exact(float(medians[0]), 4),
-        layer=exact(float(medians[1]), 4),
-        all=exact(float(medians[2]), 4),
-        even=exact(float(evens[2]), 4),
+        head=_far(float(medians[0])),
+        layer=_far(float(medians[1])),
+        all=_far(float(medians[2])),
+        even=_far(float(evens[2])),
     ) + _measure(found[0])
     chart = spots_chart(names, shuffles, medians, message("how far {what} moves", what=what))
     table = Table("shuffles_table", partial(_table_of_shuffles, names, shuffles, evens), file="shuffles")
@@ -535,7 +542,7 @@ def _shuffled(scene: Scene, runs: Runs | None) -> Blocks:
 
 
 def _table_of_shuffles(names: Sequence[str], shuffles: Float[Array, "3 N"], evens: Array) -> dict[str, list[str]]:
-    rows = [*(str(seed + 1) for seed in range(shuffles.shape[1])), message("even weights")]
+    rows = [*(str(seed + 1) for seed in range(shuffles.shape[1])), message("equal weights")]
     return {message("shuffle"): rows} | {
         name: [repr(float(each)) for each in (*row, even)]
         for name, row, even in zip(names, shuffles, evens, strict=True)

@@ -17,7 +17,7 @@ from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
-from attention.messages import message
+from attention.messages import message, messages
 from attention.models.base import Unmasked
 from attention.parameters import Choice, Grid, Parameter, Values
 from attention.settings import MASK, WORD
@@ -129,7 +129,10 @@ def _mask(scene: Scene, values: Values, masked: _Masked) -> Blocks:
     if rule in _REACH_NAMES:
         options = tuple(Option(reach, str(reach)) for reach in REACHES)
         knobs.append(Setting("reach", REACH, _REACH_NAMES[rule], values[REACH], options, is_scale=True))
-    told = lesson(_TOLD[rule], reach=values[REACH], hidden=int(hidden.sum()), cells=hidden.size)
+    cells = messages(
+        "{n} of {cells} cells is hidden", "{n} of {cells} cells are hidden", int(hidden.sum()), cells=hidden.size
+    )
+    told = lesson(_TOLD[rule], reach=values[REACH], hidden=cells)
     return (
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
@@ -163,7 +166,7 @@ def _told_of_row(scene: Scene, masked: _Masked) -> Blocks:
     own, weights = scene.steps.weights[row], masked.weights[row]
     focus, n_hidden = word(scene.names[row]), int(hidden[row].sum())
     if n_hidden == hidden.shape[1]:
-        return (Prose(lesson("masks/row-all", focus=focus, n=n_hidden)),)
+        return (Prose(lesson("masks/row-all", focus=focus)),)
     if not n_hidden:
         return (Prose(lesson("masks/row-none", focus=focus)),)
     as_zero = softmax(np.where(hidden[row], 0, scene.steps.scaled_scores[row]))
@@ -173,7 +176,7 @@ def _told_of_row(scene: Scene, masked: _Masked) -> Blocks:
             lesson(
                 "masks/row",
                 focus=focus,
-                n=n_hidden,
+                hidden=messages("{n} key is hidden", "{n} keys are hidden", n_hidden),
                 lost=fact(float(own[hidden[row]].sum())),
                 best=word(scene.key_names[best]),
                 before=fact(float(own[best])),

@@ -161,7 +161,7 @@ def _cut(scene: Scene, heads: _Heads, wanted: int) -> Blocks:
         Prose(told),
         Row(tuple((Picture(each.name, each),) for each in shown)),
         Prose(_tell_row(scene, heads, cut)),
-        Fold("seen", message("The weights of this word as a table"), tables),
+        Fold("seen", message("The weights of this {unit} as a table", unit=scene.info.reading.unit), tables),
     )
 
 
@@ -361,7 +361,7 @@ def _sum(scene: Scene, heads: _Heads, runs: Runs | None) -> Blocks:
         row_axis=message("tokens"),
         column_axis=_HEAD_AXIS,
         palette="signed",
-        alt=message("{title} to each word's vector.", title=title),
+        alt=message("{title} to each {unit}'s vector.", title=title, unit=scene.info.reading.unit),
         focus_row=row,
         row_groups=groups(scene.tokens),
     )
@@ -375,7 +375,7 @@ def _sum(scene: Scene, heads: _Heads, runs: Runs | None) -> Blocks:
             ),
             (4, 5),
         ),
-        Fold("added", message("Every word as a table"), (table,)),
+        Fold("added", message("Every {unit} as a table", unit=scene.info.reading.unit), (table,)),
     )
 
 

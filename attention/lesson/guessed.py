@@ -69,6 +69,7 @@ def _guessed(scene: Scene) -> list[str]:
 
 
 def _named(words: list[str]) -> str:
-    named = [f"<b>{word(each)}</b>" for each in words[:MAX_NAMED]]
-    more = len(words) - MAX_NAMED
+    # A single word more takes no more room than to say that there is one.
+    n_named = len(words) if len(words) == MAX_NAMED + 1 else MAX_NAMED
+    named, more = [f"<b>{word(each)}</b>" for each in words[:n_named]], len(words) - n_named
     return listed([*named, messages("{n} more", "{n} more", more)]) if more > 0 else listed(named)

@@ -76,7 +76,7 @@ def tell_layers(result: StudyResult) -> str:
     info = result.info
     found = [
         message(
-            "{name} gets most in layer {layer}, {share}",
+            "{name} gets most in layer {layer} ({share})",
             name=word(name),
             layer=int(share.argmax()) + 1,
             share=fact(float(share.max())),
@@ -209,7 +209,7 @@ def describe(result: StudyResult, head: Head) -> str:
         times=f"{n_times:,}",
     )
     special = [
-        message("{share} goes to {name}", share=fact(getattr(summary, measure)), name=word(name))
+        message("{name} gets {share}", share=fact(getattr(summary, measure)), name=word(name))
         for name, measure in special_measures(result.special).items()
     ]
     if special:

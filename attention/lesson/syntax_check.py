@@ -140,8 +140,10 @@ _DIRECTIONS = {
     "head to dependent": message("head to dependent"),
 }
 _DIRECTION_WORDS = {
-    "dependent to head": message("the dependent is asked where it looks"),
-    "head to dependent": message("of all words, the one that looks most at the dependent is taken"),
+    "dependent to head": message("A word counts as right if it looks most at the one that it belongs to."),
+    "head to dependent": message(
+        "A word counts as right if, of all others, the one that it belongs to looks at it most."
+    ),
 }
 
 
@@ -167,7 +169,7 @@ def _standard_error(finding: Finding) -> float:
 
 
 def _bold_percent(part: float) -> str:
-    return f"<b>{number(100 * part, 1)}\u00a0%</b>"
+    return f"<b>{number(100 * part, 1)}%</b>"
 
 
 def examples(sentences: Sequence[Annotated], relation: str) -> list[Annotated]:

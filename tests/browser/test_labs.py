@@ -109,7 +109,7 @@ def test_heads_are_switched_off_by_mouse_and_keyboard(tab, models):
 
     page = tab.page
     expect(page.get_by_text(moves([1], lambda *_: 0)).first).to_be_visible()
-    tab.pick("It hands on", "even weights")
+    tab.pick("It hands on", "equal weights")
     expect(page).to_have_url(re.compile("off=even"))
     expect(page.get_by_text(moves([1], lambda steps, head: steps.values[head].mean(axis=0))).first).to_be_visible()
     radio = tab.alternatives("Switch off").get_by_role("radio", name="this head alone")

@@ -217,7 +217,7 @@ def test_a_clicked_weight_opens_into_the_softmax_of_its_row(typed, models):
     tab = typed("minilm-l6").to_step("Softmax")
     _, _, steps = place_of(models, "minilm-l6")
     tab.matrix("weights").click(3, 5)
-    expect(tab.detail).to_contain_text(f"which is {100 * steps.weights[3, 5]:.0f} %")
+    expect(tab.detail).to_contain_text(f"which is {100 * steps.weights[3, 5]:.0f}%")
     rows = table_of(tab, "parts")
     scores = steps.masked_scores[3]
     exponentials = np.exp(scores - scores.max())

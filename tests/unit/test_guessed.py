@@ -43,6 +43,12 @@ def test_one_unknown_word_in_an_ordinary_sentence_is_named_and_no_more():
             "猫, 坐, 在, 垫, 子 and 2 more.",
             "had to guess all 7 words here, and took all",
         ),
+        # A single word more is named, too.
+        (
+            "猫坐在垫子上",
+            "猫, 坐, 在, 垫, 子 and 上.",
+            "had to guess all 6 words here, and took all",
+        ),
         ("القطة جلست", "القطة and جلست.", "had to guess all 2 words here, and took all"),
         # -ing and -ly say what a word is, even if it is none.
         (

@@ -145,12 +145,12 @@ def test_of_a_models_special_tokens_only_what_is_known_is_said(model_of, kind):
     begins, ends = ("<s>", "</s>") if kind == "roberta" else ("[CLS]", "[SEP]")
     for name, measure in ((begins, "classifier"), (ends, "separator")):
         share = of_kind.measure(measure).mean(axis=1)
-        assert f"{name} gets most in layer {share.argmax() + 1}, {share.max():.2f}" in told
+        assert f"{name} gets most in layer {share.argmax() + 1} ({share.max():.2f})" in told
     titles = [measure.title for measure in many_sentences.layer_measures(of_kind)]
     assert titles[:2] == [f"Weight on {ends}", f"Weight on {begins}"]
     described = plain(many_sentences.describe(of_kind, (0, 1)))
-    assert f"{of_kind.measure('classifier')[0, 1]:.2f} goes to {begins}" in described
-    assert f"{of_kind.measure('separator')[0, 1]:.2f} goes to {ends}" in described
+    shares = [f"{of_kind.measure(measure)[0, 1]:.2f}" for measure in ("classifier", "separator")]
+    assert f"Of the special tokens, {begins} gets {shares[0]} and {ends} gets {shares[1]} of its weight." in described
     table = many_sentences.study_table(of_kind)
     assert table[ends][1] == pytest.approx(of_kind.measure("separator")[0, 1], abs=1e-4)
     assert ("[SEP]" in table) == (kind != "roberta")

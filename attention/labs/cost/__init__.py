@@ -45,7 +45,9 @@ def _guess(scene: Scene | None) -> Guess:
     if scene is None:
         question = lesson("cost/guess-any", keys=f"{keys:,}", cells=cells)
     else:
-        question = lesson("cost/guess", model=word(scene.info.name), queries=queries, keys=keys, cells=cells)
+        info = scene.info
+        facts: dict[str, str | int] = {"queries": queries, "keys": keys, "cells": cells}
+        question = lesson("cost/guess", model=word(info.name), kind=info.reading.kind, **facts)
     because = lesson(
         "cost/guess-because", queries=f"{2 * queries:,}", keys=f"{2 * keys:,}", cells=f"{4 * queries * keys:,}"
     )
@@ -87,6 +89,7 @@ def _tell_yours(scene: Scene) -> str:
     n_layers, n_heads = len(scene.trace.layers), scene.info.n_heads
     return lesson(
         "cost/yours",
+        kind=scene.info.reading.kind,
         model=word(scene.info.name),
         queries=queries,
         keys=keys,

@@ -220,7 +220,7 @@ def _moves(scene: Scene, without: _Moved, placed: _Moved) -> Blocks:
         scene.labels,
         (names[0], moves[0]),
         (names[1], moves[1]),
-        message("how far the output of each token moves"),
+        message("length of what each token's output changes by"),
         message("How far the output of each token moves, without positions and with them; a table has the numbers."),
     )
     columns = {message("token"): list(scene.labels), message("position now"): _places_now(without.order)}

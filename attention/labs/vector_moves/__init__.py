@@ -13,7 +13,7 @@ from numpy import ndarray as Array
 from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.figures.arrows import Arrows, Chain, Ink
 from attention.figures.chart import Line, layer_lines
-from attention.figures.format import number
+from attention.figures.format import number, percent
 from attention.labs.base import Lab, Runs
 from attention.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
 from attention.lesson.guess import Guess
@@ -120,7 +120,7 @@ def _moves(scene: Scene, scope: Scope) -> Blocks:
     where = lesson(
         _WHERE[scope],
         width=scene.info.d_model,
-        share=fact(float(plane.shares.sum())),
+        share=f"<b>{percent(float(plane.shares.sum()))}</b>",
         noun=scene.info.reading.noun,
     )
     return (
@@ -199,7 +199,7 @@ def _picture(scene: Scene, scope: Scope, plane: Plane, chains: tuple[Chain, ...]
         "heads": (("sent", message("sent by a token")), ("change", "ΔE"), ("other", message("all else"))),
         "layers": (("sent", message("ΔE of a layer")), ("other", message("all else"))),
     }
-    shares = [message("{share} of the variance", share=number(float(share))) for share in plane.shares]
+    shares = [message("{share} of the variance", share=percent(float(share))) for share in plane.shares]
     return Arrows(
         title=message("the way of {word}", word=focus),
         alt=message("Arrows in a plane: how the vector of {word} moves, and those of the other words.", word=focus),

@@ -14,7 +14,7 @@ from attention.lesson.detail import WHOLE_VECTOR, Detail
 from attention.lesson.excerpt import Excerpt, are_close
 from attention.lesson.guess import Guess, ranked, words_of
 from attention.lesson.matrices import vectors
-from attention.lesson.prose import exact, fact, length, lesson, times, word
+from attention.lesson.prose import exact, fact, length, lesson, listed, times, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message, messages
@@ -366,12 +366,13 @@ def _guess(scene: Scene) -> Guess | None:
     pairs = list(combinations(words, 2))
     cosines = [float(units[one] @ units[other]) for one, other in pairs]
     names = [f"{scene.names[one]} – {scene.names[other]}" for one, other in pairs]
+    both = [listed([f"<b>{word(scene.names[each])}</b>" for each in pair]) for pair in pairs]
     best, least = int(np.argmax(cosines)), int(np.argmin(cosines))
     because = lesson(
         "guess/embed-because",
-        best=word(names[best]),
+        best=both[best],
         cosine=fact(cosines[best]),
-        least=word(names[least]),
+        least=both[least],
         least_cosine=fact(cosines[least]),
     )
     return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because)

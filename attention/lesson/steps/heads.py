@@ -73,7 +73,7 @@ def _tell_joining(scene: Scene) -> str:
     return lesson(
         "heads/joining-shared",
         n_heads=info.n_heads,
-        n_groups=info.n_key_value_heads,
+        sets=messages("is {n} set", "are {n} sets", info.n_key_value_heads),
         size=info.group_size,
         matrix=matrix,
     )

@@ -29,6 +29,7 @@ def _words(scene: Scene) -> str:
     best, worst = int(row.argmax()), int(row.argmin())
     text = lesson(
         "scores/words",
+        unit=scene.info.reading.unit,
         focus=word(scene.names[scene.word]),
         best=word(scene.key_names[best]),
         best_score=fact(float(row[best])),

@@ -30,6 +30,7 @@ def _words(scene: Scene) -> str:
     best, largest = int(weights.argmax()), int(lengths.argmax())
     return lesson(
         "sum/words" if best == largest else "sum/words-other",
+        unit=scene.info.reading.unit,
         focus=word(scene.names[scene.word]),
         share=f"<b>{100 * float(weights[best]):.0f}</b>",
         best=word(scene.key_names[best]),
@@ -151,6 +152,7 @@ def _whys(scene: Scene) -> str:
     if heaviest[row] == longest[row]:
         return lesson(
             "sum/why-importance-agreed",
+            unit=scene.info.reading.unit,
             own=word(scene.names[own]),
             own_best=word(names[heaviest[own]]),
             weight=fact(float(weights[own, heaviest[own]])),
@@ -158,6 +160,7 @@ def _whys(scene: Scene) -> str:
         )
     return lesson(
         "sum/why-importance" if row == own else "sum/why-importance-elsewhere",
+        unit=scene.info.reading.unit,
         own=word(scene.names[own]),
         own_best=word(names[heaviest[own]]),
         focus=word(scene.names[row]),

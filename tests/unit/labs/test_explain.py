@@ -9,7 +9,7 @@ import pytest
 
 from attention.ablation import Change, effects
 from attention.blocks import Notice
-from attention.labs.explain import LAB, LEAST, MOST_FLOW
+from attention.labs.explain import LAB, LEAST, MOST_FLOW, _far
 from attention.lesson.scene import Scene
 from attention.measures.flow import rollout
 from tests.loaded import load
@@ -75,6 +75,14 @@ def one_minus_cosine(one, other):
     return 1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other)
 
 
+@pytest.mark.parametrize(
+    ("moved", "written"),
+    [(0.01, "0.0100"), (0.010004, "0.010004"), (0.0099951, "0.009995"), (0.0123456, "0.0123"), (0.0, "0.0000")],
+)
+def test_what_hardly_moves_is_told_from_what_moves_by_a_little_more(moved, written):
+    assert _far(moved) == f"<b>{written}</b>"
+
+
 # --------------------------------------------------------------------------------------- the question
 
 
@@ -138,7 +146,7 @@ def test_all_heads_of_bert_are_drawn_and_sorted_in_the_table():
     places = (rows["layer"].astype(int) - 1) * 12 + rows["head"].astype(int) - 1
     np.testing.assert_allclose(found, wanted[places], atol=1e-5)
     assert sorted(places) == list(range(72))
-    assert set(rows["hands on"]) == {"even weights"}
+    assert set(rows["hands on"]) == {"equal weights"}
 
 
 def test_of_a_decoder_the_next_token_is_what_moves():

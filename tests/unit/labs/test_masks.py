@@ -81,8 +81,16 @@ def test_what_is_said_of_a_row_is_worked_out_from_it():
     own = np.exp(scores) / np.exp(scores).sum()
     zeros = np.where(np.arange(len(scores)) > 4, 0, scores)
     as_zero = (np.exp(zeros) / np.exp(zeros).sum())[5:].sum()
-    assert f"they have {own[5:].sum():.2f} of its weight" in told
-    assert f"With scores of 0 instead of −∞, the hidden keys would have {as_zero:.2f}" in told
+    assert f"In the model, {own[5:].sum():.2f} of its weight goes there" in told
+    assert f"With scores of 0 instead of −∞, {as_zero:.2f} would still go to what is hidden" in told
+
+
+def test_one_hidden_cell_is_one_and_several_are_several():
+    trace = load("toy").trace("Two birds")
+    one, two = (prose(shown(Scene(trace, 0, 1, 1), rule="painted", hidden=painted)) for painted in ((0, 1), (0, 3)))
+    assert "1 of 4 cells is hidden" in one
+    assert "For birds, 1 key is hidden" in one
+    assert "2 of 4 cells are hidden" in two
 
 
 def test_a_row_that_is_hidden_whole_gives_nothing_and_is_told_so(scene):

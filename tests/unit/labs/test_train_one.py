@@ -101,7 +101,7 @@ def test_what_is_said_of_a_checkpoint_is_what_was_measured_there(at):
     (loss, loss_one), (hits, hits_one) = here["losses"][:, 1], here["hits"]
     assert f"cost the two layers {loss:.2f} nats each, and the single layer {loss_one:.2f}" in told
     assert f"A guess at random costs {np.log(N_TOKENS):.2f}" in told
-    assert f"right for {hits:.0%} of them with two layers, and for {hits_one:.0%} with one" in told
+    assert f"right in {hits:.0%} of these places with two layers, and in {hits_one:.0%} with one" in told
     score = here["scores"][1].max()
     if score > 0.5:
         assert f"Head 3 of the second layer has a score of {score:.2f}: an induction head" in told

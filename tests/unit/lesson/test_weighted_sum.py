@@ -14,6 +14,7 @@ def test_the_largest_contribution_is_the_longest_weighted_value(scene):
     # Only another word is a surprise.
     assert ("But a value can be" in shown(told)) == (best != largest)
     assert facts_in(told, "sum/words" if best == largest else "sum/words-other") == {
+        "unit": scene.info.reading.unit,
         "focus": scene.focus.text,
         "share": rounded(100 * head.weights[at].max(), 0),
         "best": best,
