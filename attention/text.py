@@ -11,6 +11,8 @@ MAX_CHARACTERS = 2500
 # ... and the text must fit into a link: browsers and proxies accept about 8,000 bytes in all, and a
 # character outside ASCII takes 6 to 12 of them.
 MAX_LINK_BYTES = 7000
+# A text is cut before a word that has no room, if that does not cost more than this: not every script has spaces.
+MAX_WORD = 64
 
 # Marks that change the direction of all text after them, even outside the text itself.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -26,9 +28,12 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str) -> tuple[str, bool]:
-    """Cut a cleaned text to the length that a link has room for; the flag says whether anything was cut."""
+    """Cut a cleaned text to the length that a link has room for, between words; the flag says whether it was cut."""
     sizes = accumulate(len(quote(character, safe="")) for character in text[:MAX_CHARACTERS])
     n_kept = sum(size <= MAX_LINK_BYTES for size in sizes)
+    border = text.rfind(" ", 0, n_kept + 1)
+    if n_kept < len(text) and n_kept - border <= MAX_WORD and border > 0:
+        n_kept = border
     return text[:n_kept].rstrip(), n_kept < len(text)
 
 

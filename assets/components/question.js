@@ -130,7 +130,9 @@ function count(root, data) {
     const close = verdicts.filter((verdict) => verdict === "close").length;
     const told = messages("{n} guess in this visit", "{n} guesses in this visit", verdicts.length);
     const sorted = message("{right} right, {close} close", { right, close });
-    root.querySelector(".line").append(make("span", "count", `${told}: ${sorted}`));
+    const counted = make("span", "count", `${told}: ${sorted}`);
+    counted.title = message("Close is the next best answer, a number that is one off, or shares that agree for the most part.");
+    root.querySelector(".line").append(counted);
   } catch {
     // Storage that is denied or full is no reason to show no answer.
   }

@@ -26,9 +26,9 @@ def content(view: View, pane: Pane) -> Blocks:
         return (intro,)
     guess = front.guess(pane.scene)
     # Here a question is always asked.
-    asked = Asked(view, is_asked=True, guess=guess, parameter=FIRST_ANSWER, next_word=next_word(pane.scene))
-    question = () if guess is None else asked.content()
-    left = (intro, *question, Prose(lesson("front/truth"), "aside"), _way_in(view, pane, pane.scene))
+    nothing = message("There are not two words here to choose from: type some more, and there is a question.")
+    asked = Asked(view, True, guess, FIRST_ANSWER, next_word(pane.scene), nothing)
+    left = (intro, *asked.content(), Prose(lesson("front/truth"), "aside"), _way_in(view, pane, pane.scene))
     info = pane.info
     model = (Heading(info.name, 3), Notice(" ".join(filter(None, (info.summary, info.note))), is_quiet=True))
     return (Row((left, (*model, *_picture(pane, pane.scene, is_hidden=asked.is_open))), widths=(5, 6)),)

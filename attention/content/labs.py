@@ -26,6 +26,9 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
     pane = panes[0] if panes else None
     scene = None if pane is None else pane.scene
     question = asked(lab, view, panes)
+    if scene is None and not lab.content(view, None, None):
+        # What the answer would open has to be read first.
+        return () if pane is None else missing(pane.reason)
     if question.is_open and not whole:
         return (Prose(_opening(lab)), *question.content())
     first = question.content() if question.guess is not None and not question.is_open else ()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+# How Python writes a number with a fraction or an exponent.
+FRACTION = re.compile(r"-?\d+(?:\.\d+(?:e[+-]\d+)?|e[+-]\d+)")
 MINUS = "\u2212"
 # The colours reach to this percentile of the magnitudes, if the largest is more than so many times as large.
 _USUAL, _MUCH_LARGER = 98, 3
@@ -37,6 +39,22 @@ def percent(part: float) -> str:
     ('82%', '0.4%', '0%')
     """
     return f"{100 * part:.1f}%" if 0.0005 <= part < 0.00995 else f"{100 * part:.0f}%"
+
+
+def readable(columns: Mapping[str, Sequence[object]]) -> dict[str, list[object]]:
+    """Return columns to read: of a number that is written in full, five significant digits.
+
+    >>> readable({"weight": ["0.8203125", "0.5", "12"]})
+    {'weight': ['0.82031', '0.5', '12']}
+    """
+    return {name: [_rounded(cell) for cell in column] for name, column in columns.items()}
+
+
+def _rounded(cell: object) -> object:
+    if not isinstance(cell, str) or not FRACTION.fullmatch(cell):
+        return cell
+    short = f"{float(cell):.5g}"
+    return short if len(short) < len(cell) else cell
 
 
 def scientific(value: float) -> str:

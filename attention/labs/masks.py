@@ -201,8 +201,10 @@ def _outputs(scene: Scene, masked: _Masked) -> Blocks:
         moved=fact(float(lengths[row])),
     )
     table = Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs")
+    # Of outputs that all stay as they are, there is nothing to draw.
+    shown: Blocks = (Row(((Prose(told),), (Picture("moved", chart),)), (4, 5)),) if lengths.any() else (Prose(told),)
     return (
-        Row(((Prose(told),), (Picture("moved", chart),)), (4, 5)),
+        *shown,
         Fold("outputs", message("Every row as a table"), (table,)),
     )
 

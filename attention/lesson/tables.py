@@ -6,6 +6,9 @@ import csv
 import io
 from collections.abc import Sequence
 
+import numpy as np
+
+from attention.figures.format import FRACTION
 from attention.figures.matrix import Matrix
 from attention.messages import message
 from attention.trace import Token
@@ -13,6 +16,8 @@ from attention.trace import Token
 __all__ = ["MASKED", "Columns", "matrix_table", "to_csv", "token_table"]
 
 Columns = dict[str, list[str]]
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 # How a table writes a weight that is 0 because of the mask.
 MASKED = message("0 (masked)")
@@ -34,13 +39,24 @@ def token_table(tokens: Sequence[Token]) -> Columns:
     return table
 
 
+def _shortest(cell: str) -> str:
+    """Return the shortest decimal that gives the same number of 32 bits, where a cell holds such a number."""
+    if not FRACTION.fullmatch(cell):
+        return cell
+    value = np.float32(min(max(float(cell), -_LARGEST), _LARGEST))
+    return str(value) if float(value) == float(cell) else cell
+
+
 def to_csv(columns: Columns) -> str:
-    """Write columns as CSV; a cell that a spreadsheet would run as a formula is prefixed with an apostrophe."""
+    """Write columns as CSV; a cell that a spreadsheet would run as a formula is prefixed with an apostrophe.
+
+    A number of 32 bits is written as the shortest decimal that gives it again.
+    """
     file = io.StringIO()
     # With the standard line ending, the writer also quotes a carriage return inside a cell.
     writer = csv.writer(file)
     writer.writerow(map(_inert, columns))
-    writer.writerows(zip(*(map(_inert, column) for column in columns.values()), strict=True))
+    writer.writerows(zip(*(map(_inert, map(_shortest, column)) for column in columns.values()), strict=True))
     return file.getvalue()
 
 

@@ -25,6 +25,7 @@ from attention.blocks import (
     Table,
     rows_of,
 )
+from attention.figures.format import readable
 from attention.messages import message
 from attention.ui import choices, markup, sheet
 from attention.ui.components import Part, mount
@@ -155,9 +156,9 @@ def _table(block: Table, placed: Placed) -> None:
     else:
         width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
         if block.is_whole:
-            markup.table(columns, width)
+            markup.table(readable(columns), width)
         else:
-            st.dataframe(dict(columns), hide_index=True, key=block.key, width=width)
+            st.dataframe(readable(columns), hide_index=True, key=block.key, width=width)
     _all(placed)
 
 

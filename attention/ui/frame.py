@@ -194,6 +194,8 @@ def controls(
     with_head: bool = True,
 ) -> components.Part:
     """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model."""
+    # Without a text there is nothing to hide, nor to put beside something.
+    with_mask, with_beside = with_mask and bool(panes), with_beside and bool(panes)
     # A step says its own name, in the line of the steps.
     title = "" if view.page is STEP_BY_STEP else view.page.title
     line = Line("context", title=title).group(message("What is looked at"))
@@ -241,7 +243,7 @@ def add_controls(
         line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
     if with_beside and info.reading.takes_sentences:
         line.switch(BESIDE, message("Side by side"))
-    if GUESS in view.page.own:
+    if GUESS in view.page.own and panes:
         line.switch(GUESS, message("Guess first"))
 
 

@@ -165,3 +165,16 @@ def test_what_the_model_called_bert_really_is_stands_where_one_meets_it(open_pag
     assert "one vector for a whole sentence" in caption
     cards = open_page("pages/models.py").html
     assert sum("tuned to give one vector for a whole sentence" in card for card in cards) == 1
+
+
+def test_where_there_is_nothing_to_choose_from_the_page_says_so(open_page):
+    shown = open_page("app.py", model="minilm-l6", text="hello")
+    assert "question" not in shown.components()
+    assert any("two words" in notice for notice in shown.captions)
+
+
+def test_pieces_among_the_answers_are_explained(open_page):
+    for text, has_pieces in (("snowboarding birds", True), ("Two birds sang", False)):
+        shown = open_page("app.py", model="minilm-l6", text=text)
+        assert any(answer.startswith("##") for answer in shown.component("question")["answers"]) == has_pieces
+        assert ("continues the one before it" in shown.text) == has_pieces

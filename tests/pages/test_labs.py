@@ -107,3 +107,9 @@ def test_what_was_answered_can_be_asked_again(open_page, address):
     shown.send("question", "again", None)
     assert "answer" not in shown.view.to_query()
     assert shown.component("question") == asked
+
+
+def test_a_lab_that_needs_a_text_asks_for_one_and_nothing_else(open_page):
+    shown = open_page(LABS["masks"][1].file, model="toy", text="")
+    assert "question" not in shown.components()
+    assert LABS["masks"][0].purpose in open_page(LABS["masks"][1].file, model="toy").text

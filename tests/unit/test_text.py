@@ -52,3 +52,13 @@ def test_shortening_says_whether_it_cut(spaces, more):
     assert shortened == shortened.rstrip()
     assert len(shortened) <= text.MAX_CHARACTERS
     assert was_cut == (more > 0)
+
+
+def test_a_long_text_is_cut_between_words_where_there_is_a_border():
+    words = "attention " * 300
+    shortened, was_cut = text.shorten(words.strip())
+    assert was_cut
+    assert set(shortened.split(" ")) == {"attention"}
+    assert text.MAX_CHARACTERS - len("attention ") < len(shortened) <= text.MAX_CHARACTERS
+    # A word that no cut would save is cut itself.
+    assert len(text.shorten("a " + "x" * text.MAX_CHARACTERS)[0]) == text.MAX_CHARACTERS

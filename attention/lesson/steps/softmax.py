@@ -230,8 +230,10 @@ def _guess(scene: Scene) -> Guess | None:
     ]
     shares = [float(weights[key]) for key in shown]
     if is_long:
-        names.append(message("the other {count}", count=len(order) - len(shown)))
-        shares.append(float(weights[[key for key in order if key not in shown]].sum()))
+        others = [key for key in order if key not in shown]
+        most = number(float(scores[others].max()))
+        names.append(message("the other {count} together, each with at most {score}", count=len(others), score=most))
+        shares.append(float(weights[others].sum()))
     best = order[0]
     because = lesson(
         "guess/softmax-because",

@@ -85,6 +85,14 @@ def test_what_is_said_of_a_row_is_worked_out_from_it():
     assert f"With scores of 0 instead of −∞, {as_zero:.2f} would still go to what is hidden" in told
 
 
+def test_outputs_that_all_stay_are_not_drawn():
+    scene = Scene(load("toy").trace("Two birds"), 0, 1, 1)
+    names = [
+        {block.key for block in shown(scene, rule=rule) if isinstance(block, Picture)} for rule in ("none", "causal")
+    ]
+    assert ["moved" in each for each in names] == [False, True]
+
+
 def test_one_hidden_cell_is_one_and_several_are_several():
     trace = load("toy").trace("Two birds")
     one, two = (prose(shown(Scene(trace, 0, 1, 1), rule="painted", hidden=painted)) for painted in ((0, 1), (0, 3)))

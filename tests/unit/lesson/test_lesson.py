@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.figures.format import readable
 from attention.lesson.heads import head_thumbs
 from attention.lesson.proof import TOLERANCE, prove
 from attention.lesson.prose import exact, fact, lesson
@@ -147,3 +149,22 @@ def test_the_table_of_tokens_has_every_token_as_it_was_typed(scene_of):
 def test_numbers_in_sentences_have_a_true_minus_sign():
     assert fact(-1.234) == "<b>−1.23</b>"
     assert exact(-0.00004) == "<b>0.0000</b>"
+
+
+@given(st.floats(width=32, allow_nan=False))
+def test_a_csv_has_the_shortest_decimal_of_a_number_of_32_bits(number):
+    (_, row) = to_csv({"weight": [repr(number)]}).split()
+    assert np.float32(row) == np.float32(number)
+    assert len(row) <= len(repr(number))
+    if np.isfinite(number) and number != int(number):
+        assert len(re.sub(r"e.*|[-.]", "", row).lstrip("0")) <= 9
+
+
+def test_what_is_no_number_of_32_bits_stays_as_it_is_in_a_csv():
+    cells = ["0.1", "12", "1.5", repr(1 / 3), "3-2", "inf", "1e400", "0 (masked)"]
+    assert to_csv({"cell": cells}).split("\r\n")[1:-1] == cells
+
+
+def test_a_table_that_is_read_has_five_digits():
+    cells = ["0.8203125", "0.5", "12", "-0.00001234567", "2.4e-07", "123456", "mat"]
+    assert readable({"cell": cells}) == {"cell": ["0.82031", "0.5", "12", "-1.2346e-05", "2.4e-07", "123456", "mat"]}
