@@ -202,7 +202,7 @@ def test_a_button_copies_the_link(new_tab, has_clipboard):
 
 
 def test_a_link_can_be_copied_with_its_question_open(new_tab):
-    tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).go(model="toy", text="Two birds sang")
+    tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).go("", model="toy", text="Two birds sang")
     other = tab.page.get_by_role("button", name="Copy link, question open")
     tab.menu("More")
     expect(tab.page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
