@@ -168,7 +168,7 @@ def test_what_is_told_on_paper_is_what_arithmetic_gives(tokens, kept, told):
 def test_the_curves_on_paper_cross_where_the_text_says():
     blocks = side(shown(Runs(), tokens=2**15, kept=8), "paper")
     rest, back = one(blocks, Picture, "looking_back").figure.series
-    assert "even at 26,624 tokens" in prose(blocks)
+    assert "equal at 26,624 tokens" in prose(blocks)
     assert [bool(one > other) for one, other in zip(back.values, rest.values, strict=True)] == [False] * 5 + [True] * 6
 
 

@@ -20,7 +20,10 @@ def test_what_the_heads_change_is_the_output_of_the_layer(scene):
     assert joining.pop("n_heads") == scene.info.n_heads
     has_bias = layer.projections.b_O is not None
     assert joining.pop("matrix") == ("WO, with a bias bO" if has_bias else "WO")
-    assert joining == ({} if group == 1 else {"size": group, "n_groups": scene.info.n_key_value_heads})
+    n_sets = scene.info.n_key_value_heads
+    assert joining == (
+        {} if group == 1 else {"size": group, "sets": f"are {n_sets} sets" if n_sets > 1 else "is 1 set"}
+    )
     total = sum(lengths) + np.linalg.norm(bias)
     assert facts_in(told, "heads/lengths-bias" if has_bias else "heads/lengths") == {"total": rounded(total)}
     assert facts_in(told, "heads/words") == {

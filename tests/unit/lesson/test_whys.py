@@ -89,7 +89,7 @@ def test_where_the_largest_weight_is_not_the_longest_contribution_a_row_shows_it
     if scene.visible[at].sum() < 2:
         assert text == ""
     elif not differing:
-        assert "both agree in every row" in text
+        assert "In this head it is, in every row" in text
         assert f"the longest contribution, {number(float(lengths[at].max()))}." in text
     else:
         row = (
