@@ -20,6 +20,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SessionState
 
+from attention.figures.question import Answer
 from attention.lesson.opening import first_place
 from attention.messages import message
 from attention.models import ModelInfo, hub, list_models
@@ -27,7 +28,7 @@ from attention.models.hub import HubError
 from attention.pages import Page
 from attention.parameters import Context, Parameter, Spot, other_model
 from attention.reading import Reading, recognised
-from attention.settings import AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
+from attention.settings import ANSWER, AT, MAIN, MASK, MODEL, OTHER, PAIR, PART, TEXT, WORD, is_of_model
 from attention.ui import focus
 from attention.ui.desk import Choice, Desk, Heard, Offer, Take
 from attention.ui.forged import ignore_forged_values
@@ -94,6 +95,8 @@ class _Session:
     way: tuple[Page, Mapping[str, str] | None] | None = None
     # The page that was left last by such a way: a browser that has seen nothing of the other one still asks for it.
     left: Page | None = None
+    # What was answered on the pages that were left: whoever comes back is not asked the same again.
+    answers: dict[Page, Answer | None] = field(default_factory=dict)
     # What the page would offer for another view, which a browser may have drawn by itself; and the view that it drew.
     offers_for: Callable[[View], Mapping[str, Take]] = lambda _: {}
     drawn: View | None = None
@@ -186,7 +189,7 @@ def _take(session: _Session, page: Page, opening: Callable[[View], View] | None)
     session.desk.commit(heard)
     if session.way is not None:
         page, link = session.way
-        st.switch_page(page.file, query_params=taken_along().on(page).to_query() if link is None else dict(link))
+        st.switch_page(page.file, query_params=_along(session, page).to_query() if link is None else dict(link))
 
 
 def _catch_up(session: _Session, heard: Heard) -> Heard:
@@ -216,6 +219,13 @@ def go_to(page: Page, link: Mapping[str, str] | None = None) -> None:
         session.way = None
     else:
         session.way, session.left = (page, link), here
+
+
+def _along(session: _Session, page: Page) -> View:
+    """Return what is taken along to another page, with what was answered there before."""
+    view = taken_along()
+    session.answers[view.page] = view[ANSWER]
+    return view.on(page).but(ANSWER, session.answers.get(page))
 
 
 def close_page() -> None:

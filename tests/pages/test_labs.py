@@ -113,3 +113,11 @@ def test_a_lab_that_needs_a_text_asks_for_one_and_nothing_else(open_page):
     shown = open_page(LABS["masks"][1].file, model="toy", text="")
     assert "question" not in shown.components()
     assert LABS["masks"][0].purpose in open_page(LABS["masks"][1].file, model="toy").text
+
+
+def test_whoever_comes_back_to_a_lab_is_not_asked_the_same_again(open_lab):
+    (_, masks), (_, heads) = LABS["masks"], LABS["one_or_many"]
+    shown = open_lab("masks", model="toy").to_page(heads)
+    assert shown.component("question").get("verdict") is None
+    assert shown.to_page(masks).component("question")["verdict"] == "shown"
+    assert shown.to_page(heads).component("question").get("verdict") is None
