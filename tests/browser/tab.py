@@ -218,8 +218,9 @@ class Tab:
 
     def pick(self, group: str, option: str) -> Tab:
         """Press one of the buttons of a group, or choose from a list in a line."""
-        expect(self.control(group).or_(self.alternatives(group)).first).to_be_visible()
-        if not self.alternatives(group).count():
+        either = self.control(group).or_(self.alternatives(group)).first
+        # Asked of the element itself, which is waited for: a page that is drawn anew has none of the two for a moment.
+        if either.evaluate("element => element.tagName") == "SELECT":
             self.control(group).select_option(label=option)
             return self
         self.alternatives(group).get_by_role("radio", name=option, exact=True).click()
@@ -227,8 +228,8 @@ class Tab:
 
     def select(self, label: str, option: str, nth: int = 0) -> Tab:
         """Choose from a drop-down list."""
-        expect(self.control(label).or_(self.page.get_by_role("combobox", name=label)).first).to_be_visible()
-        if self.control(label).count():
+        either = self.control(label).or_(self.page.get_by_role("combobox", name=label)).first
+        if either.evaluate("element => element.tagName") == "SELECT":
             self.control(label).nth(nth).select_option(label=option)
             return self
         self.open_list(label, nth)
