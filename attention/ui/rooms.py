@@ -43,7 +43,15 @@ from attention.room.questions import ready
 from attention.room.store import FullError, NotYoursError, Room, Store, StoreError, sqlite
 from attention.ui import room_page
 from attention.ui.files import ROOMS
-from attention.ui.hosts import FRAME_VARIABLE, address_for_others, base_path, framed_by, is_known, named_hosts
+from attention.ui.hosts import (
+    FRAME_VARIABLE,
+    address_for_others,
+    asked_host,
+    base_path,
+    framed_by,
+    is_known,
+    named_hosts,
+)
 from attention.ui.room_drawing import Seen, Shown, guess_of, is_shown, questions_of, ready_of, show, tidy
 
 __all__ = ["DATABASE_VARIABLE", "Rooms", "rooms"]
@@ -641,7 +649,7 @@ def _base() -> str:
 
 def _address(request: Request, code: str) -> str:
     """Return the address at which others find the room."""
-    return f"{address_for_others(request.url.scheme, request.headers.get('host', ''))}{_base()}room?code={code}"
+    return f"{address_for_others(request.url.scheme, asked_host(request.headers))}{_base()}room?code={code}"
 
 
 def _teacher(request: Request) -> tuple[str | None, str]:
@@ -681,7 +689,7 @@ def _tell(response: Response, request: Request, where: str) -> None:
 def _check_origin(request: Request) -> None:
     """Refuse what the page of somebody else's has a browser send."""
     origin = request.headers.get("origin")
-    if origin is not None and not is_known(origin, request.headers.get("host", ""), named_hosts()):
+    if origin is not None and not is_known(origin, asked_host(request.headers), named_hosts()):
         raise _RefusedError(403, message("This was sent by a page of another site."))
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise _RefusedError(403, message("This was sent by a page of another site."))

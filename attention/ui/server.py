@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.ui import files
 from attention.ui.gate import one_page_at_a_time
-from attention.ui.hosts import EVERYBODY, FRAME_VARIABLE, base_path, framed_by, is_known, named_hosts
+from attention.ui.hosts import EVERYBODY, FRAME_VARIABLE, asked_host, base_path, framed_by, is_known, named_hosts
 from attention.ui.mail import gather_mail
 from attention.ui.part import run_what_is_needed
 from attention.ui.theme import keep_theme
@@ -229,8 +229,9 @@ class _KnownOriginsOnly:
     """Refuses the WebSocket of a foreign page before Streamlit looks for other names of this machine.
 
     Streamlit would ask checkip.amazonaws.com whether the foreign page is at this machine's public address, and every
-    visitor would wait for the answer. Without that, the pages that may talk to the server are the same: its own, those
-    of this machine, and those that the owner names in browser.serverAddress or server.corsAllowedOrigins.
+    visitor would wait for the answer. Without that, the pages that may talk to the server are the same: its own, also
+    behind a proxy, those of this machine, and those that the owner names in browser.serverAddress or
+    server.corsAllowedOrigins.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -244,7 +245,7 @@ class _KnownOriginsOnly:
         origin, host = headers.get("Origin"), headers.get("Host", "")
         if origin is None or is_known(origin, host, ()):
             await self.app(scope, receive, send)
-        elif is_known(origin, host, named_hosts()):
+        elif is_known(origin, asked_host(headers), named_hosts()):
             # The origin has been checked; if Streamlit saw it, it would ask the third party first.
             others = [(name, value) for name, value in scope["headers"] if name != b"origin"]
             await self.app({**scope, "headers": others}, receive, send)

@@ -1,5 +1,7 @@
 """The running app, a browser, and tabs of it in which nothing may go wrong unseen."""
 
+import http.server
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,6 +54,39 @@ def shared_context(browser):
     context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
     yield context
     context.close()
+
+
+@pytest.fixture
+def elsewhere():
+    """Another server of this machine, with one page that shows whatever it is asked to in a frame; and who asked."""
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+            self.wfile.write(f"<iframe src={self.path[1:]!r} width=1200 height=800></iframe>".encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        yield f"http://localhost:{other.server_port}", asked
+        other.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def bare_page(browser):
+    """A page whose errors are what a test is about."""
+    page = browser.new_page()
+    yield page
+    page.close()
 
 
 @contextmanager

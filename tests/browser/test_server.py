@@ -8,7 +8,6 @@ import shlex
 import socket
 import subprocess
 import sys
-import threading
 from urllib.parse import urlsplit
 
 import pytest
@@ -207,31 +206,6 @@ def test_a_browser_that_is_sent_below_a_page_shows_the_page(server, new_tab, bel
     expect(tab.field).to_have_value("Two birds & a cat")
 
 
-@pytest.fixture
-def elsewhere():
-    """Another server of this machine, with one page that shows whatever it is asked to in a frame; and who asked."""
-    asked = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Access-Control-Allow-Origin", "*")
-            self.end_headers()
-            self.wfile.write(f"<iframe src={self.path[1:]!r} width=1200 height=800></iframe>".encode())
-
-        def log_message(self, *arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as other:
-        thread = threading.Thread(target=other.serve_forever)
-        thread.start()
-        yield f"http://localhost:{other.server_port}", asked
-        other.shutdown()
-        thread.join()
-
-
 # What a browser calls them: a script and a style sheet as files, the other files, a request, a text taken for a
 # script, and a script in an attribute. (A script that is written into the page counts as the first.)
 WAYS_IN = {
@@ -244,14 +218,6 @@ WAYS_IN = {
     "script-src",
     "script-src-attr",
 }
-
-
-@pytest.fixture
-def bare_page(browser):
-    """A page whose errors are what a test is about."""
-    page = browser.new_page()
-    yield page
-    page.close()
 
 
 @pytest.mark.quick

