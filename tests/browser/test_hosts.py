@@ -1,0 +1,72 @@
+"""The app where others serve it: below a path of another site, and in a frame of another site's page."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import LOCAL, serve
+from tests.services import MISSING, below_a_path, find
+
+BELOW = "/attention"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find("nginx") is None, reason=MISSING.format("nginx"))
+@pytest.mark.parametrize("tells_host", [True, False], ids=["the host is handed on", "another header says it"])
+def test_below_a_path_of_a_site_everything_is_found(new_tab, tmp_path, models, tells_host):
+    command = (*LOCAL, f"--server.baseUrlPath={BELOW[1:]}")
+    with serve(tmp_path / "log", command=command, base=BELOW) as server:
+        port = int(server.url.split(":")[2].split("/")[0])
+        with below_a_path(port, tells_host=tells_host) as url:
+            here = replace(server, url=url)
+            tab = new_tab(at=here)
+            page = tab.page
+            # Without the slash too.
+            page.goto(url)
+            expect(page).to_have_url(f"{url}/")
+            expect(page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+            page.goto(f"{url}/step_by_step?model=toy&step=scores&text=Two+birds+sing")
+            tab.settled().next()
+            expect(page).to_have_url(re.compile(f"^{re.escape(url)}/step_by_step.*step=scale"))
+            tab.type_sentence("A quiet river").expect_query(text="A quiet river", model="toy", step="scale")
+            tab.to_page("All heads")
+            expect(page).to_have_url(re.compile(f"^{re.escape(url)}/all_heads"))
+            tab.settled()
+            assert "A quiet river" in tab.download_page().path().read_text("utf-8")
+            # A class, whose pupils come by the link that the teacher is shown.
+            tab.menu("More")
+            page.get_by_role("button", name="Open a room for a class").click()
+            expect(page.locator(".letters")).to_have_text(re.compile("^[A-Z]{6}$"))
+            pupil = new_tab(at=here).page
+            pupil.goto(f"{url}/room?code={page.locator('.letters').inner_text()}")
+            expect(pupil.locator("body")).to_contain_text("A quiet river")
+            expect(page.locator(".address")).to_contain_text(f"{url}/room?code=")
+            # What they listen to ends with the server, which would be an error.
+            page.close()
+            pupil.close()
+    assert "Traceback" not in server.printed()
+
+
+@pytest.mark.slow
+def test_in_a_frame_of_a_course_everything_works(elsewhere, bare_page, tmp_path, models):
+    url, _ = elsewhere
+    with serve(tmp_path / "log", {"ATTENTION_FRAME_ANCESTORS": url}) as server:
+        bare_page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&embed=true")
+        inside = bare_page.frame_locator("iframe")
+        frame = bare_page.frames[1]
+        expect(inside.get_by_role("heading", name=re.compile("^4. "))).to_be_visible()
+        inside.get_by_role("button", name=re.compile("^Next")).click()
+        expect(inside.get_by_role("heading", name=re.compile("^5. "))).to_be_visible()
+        field = inside.get_by_role("textbox", name="Sentence")
+        field.fill("A quiet river")
+        field.press("Enter")
+        expect(inside.get_by_role("note", name="Proof")).to_contain_text("✓")
+        frame.wait_for_url(re.compile("text=A.quiet.river"))
+        # It stays without what Streamlit has around its pages, also by a link and after a reload.
+        assert "embed=true" in frame.url
+        inside.get_by_role("button", name="Explore", exact=True).click()
+        inside.get_by_role("link", name="All heads").click()
+        expect(inside.locator(".atlas")).to_be_visible()
+        assert "embed=true" in frame.url
