@@ -1,13 +1,38 @@
 /**
- * The bar of a class over the pages of the app: for whoever has opened a room, and, for whoever follows one and looks
- * around alone, the way back. What the page shows is what its address says, so the address is what a room is sent.
+ * The bar of a class at the foot of the app's pages: for whoever has opened a room, and, for whoever follows one and
+ * looks around alone, the way back. What the page shows is what its address says, so the address is what a room is sent.
+ *
+ * What a teacher can have a class do is in files of their own (class_….js), which add themselves to ACTIVITIES.
  */
+
+/**
+ * Something that a class can do.
+ * @typedef {object} Activity
+ * @property {string} name
+ * @property {() => string} label what its tab is called
+ * @property {() => Element[]} offer the controls to begin it, while the class does nothing
+ * @property {() => Going | null} going what there is while the class does this; null while it does not
+ * @property {Record<string, (said: any) => void>} [hears] what the server tells of it, by kind
+ * @property {() => void} [moved] the room shows another view
+ * @property {() => void} [left] the room is no longer there
+ */
+
+/**
+ * An activity that is going on. A page that others see too, on a projector, shows nothing but what is for all of them.
+ * @typedef {object} Going
+ * @property {Element[]} all what everybody may see
+ * @property {Element[]} own what is for the teacher alone
+ * @property {Element[]} line the controls
+ * @property {boolean} hides whether the page beneath would tell what nobody is to know yet
+ * @property {boolean} [aside] whether the teacher has put what is for all out of the way, to see the page
+ */
+
+/** @type {Activity[]} */
+const ACTIVITIES = [];
 
 const ROOMS = new URL("./_attention/room/", document.baseURI);
 // How often the address is looked at where a browser does not tell of its changes.
 const LOOK = 250;
-// When nothing has moved for so long, it is time to find questions.
-const SETTLED = 400;
 // How soon something is tried again that did not reach the server.
 const AGAIN = 1000;
 
@@ -17,22 +42,27 @@ const style = make("style");
 style.textContent = STYLES;
 const bar = make("section", "bar");
 bar.setAttribute("aria-label", message("Class"));
+bar.tabIndex = -1;
 const sheet = make("dialog", "code");
 root.append(style, bar, sheet);
 
 let room = null; // what the server says of it: its code and its address
-let asked = null; // the question that is asked
-let now = { here: 0, tally: null };
-// The lesson: all plans, the chosen one, and how far it is. It outlives the page, and goes with the tab.
-const KEPT = "attention.lesson";
-let lesson = { plan: "", at: 0, since: 0, isOpen: false, ...JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") };
-let plans = [];
+let now = { here: 0, walls: 0, tally: null };
+let chosen = 0; // which of the activities is offered
 let told = ""; // what could not be done, and why
 let events = null;
 let sent = "";
-let fitting = null; // the timer after which it is asked which questions fit what is shown
-let idle = null; // what stands in the bar while nothing is asked
 const LOST = message("The connection is lost: it comes back by itself.");
+
+// What a teacher has chosen outlives the page, and goes with the tab and with the room.
+const KEPT = "attention.lesson";
+let lesson = { plan: "", at: 0, since: 0, isOpen: false, isPrivate: false, ...JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") };
+
+function keep(change) {
+  lesson = { ...lesson, ...change };
+  sessionStorage.setItem(KEPT, JSON.stringify(lesson));
+  draw();
+}
 
 /** Ask the server for something; its own sentence says why it is refused. */
 async function post(path, body = {}) {
@@ -43,6 +73,14 @@ async function post(path, body = {}) {
   } catch {
     return { isDone: false, isAway: true, told: message("The server cannot be reached.") };
   }
+}
+
+/** Have the room do something, and say what came in between. */
+async function act(name, body = {}) {
+  const answer = await post(`${room.code}/${name}`, body);
+  told = answer.isDone ? "" : answer.told;
+  if (answer.isDone && name === "end") leave();
+  draw();
 }
 
 /** What the address says: the page, and its link. */
@@ -80,17 +118,11 @@ function sit(code) {
       draw();
     });
   on("room", (found) => (room = found));
-  on("question", (question) => (asked = question));
   on("here", (found) => (now = found));
   on("trouble", (trouble) => (told = trouble?.told ?? ""));
   on("over", leave);
-  fetch(new URL(`${code}/plans`, ROOMS))
-    .then((response) => response.json())
-    .then((found) => {
-      plans = Array.isArray(found) ? found : [];
-      draw();
-    })
-    .catch(() => {});
+  for (const { hears = {} } of ACTIVITIES) for (const [kind, take] of Object.entries(hears)) on(kind, take);
+  void findPlans(code);
   events.onopen = () => {
     if (told === LOST) told = "";
     draw();
@@ -102,7 +134,6 @@ function sit(code) {
     if (events?.readyState === EventSource.CLOSED) setTimeout(sitAgain, AGAIN, code);
   };
   sent = "";
-  idle = makeIdle();
   publish();
   draw();
 }
@@ -119,10 +150,13 @@ async function sitAgain(code) {
 
 function leave() {
   sessionStorage.removeItem(KEPT);
+  lesson = { ...lesson, plan: "", at: 0, isOpen: false, isPrivate: false };
   events?.close();
-  clearTimeout(fitting);
-  room = asked = events = null;
+  room = events = null;
+  now = { here: 0, walls: 0, tally: null };
   told = "";
+  for (const { left } of ACTIVITIES) left?.();
+  parts.clear();
   sheet.close();
   draw();
 }
@@ -139,21 +173,7 @@ async function publish() {
   // What the class has not been shown, it is shown as soon as that can be done.
   if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);
   draw();
-  clearTimeout(fitting);
-  fitting = setTimeout(findQuestions, SETTLED);
-}
-
-/** Offer the questions that fit what is shown; while they cannot be had, there are those that there were. */
-async function findQuestions() {
-  if (!room) return;
-  const { code } = room;
-  const answer = await fetch(new URL(`${code}/questions`, ROOMS)).catch(() => null);
-  if (!answer?.ok || room?.code !== code) return;
-  const { questions } = await answer.json();
-  const chosen = idle.choice.value;
-  const options = [{ name: "", title: message("About this view") }, ...questions].map(({ name, title }) => new Option(title, name));
-  idle.choice.replaceChildren(...options);
-  if (questions.some(({ name }) => name === chosen)) idle.choice.value = chosen;
+  for (const { moved } of ACTIVITIES) moved?.();
 }
 
 if (window.navigation) navigation.addEventListener("currententrychange", publish);
@@ -161,11 +181,14 @@ setInterval(publish, LOOK);
 
 // ------------------------------------------------------------------------------------- what is seen
 
-async function act(name, body = {}) {
-  const answer = await post(`${room.code}/${name}`, body);
-  told = answer.isDone ? "" : answer.told;
-  if (answer.isDone && name === "end") leave();
-  draw();
+/** Parts of the bar that are there, with what they were made of. */
+const parts = new Map();
+
+/** Make a part of the bar once, and anew only when what it is made of is another: a list in it stays open. */
+function part(name, of, build) {
+  const written = JSON.stringify(of);
+  if (parts.get(name)?.written !== written) parts.set(name, { written, element: build() });
+  return parts.get(name).element;
 }
 
 function button(label, press, look = "") {
@@ -176,173 +199,153 @@ function button(label, press, look = "") {
   return element;
 }
 
+/** A sentence of the bar, which changes while it stays where it is. */
+function words(name, look, text) {
+  const element = part(name, null, () => make("span", look));
+  setText(element, text);
+  return element;
+}
+
+const isPresented = () => new URLSearchParams(location.search).get("present") === "1";
+
+/** Whether the class sees this very screen: it is no secret of the teacher's, and there is none on the wall. */
+const isShared = () => isPresented() || !(now.walls > 0 || lesson.isPrivate);
+
 function draw() {
   const had = root.activeElement?.dataset.name;
-  const isPresented = new URLSearchParams(location.search).get("present") === "1";
-  const parts = [];
-  if (room && !(isPresented && !asked?.told)) parts.push(...(isPresented ? outcome() : desk()));
-  else if (follows) {
-    const way = make("a", "", message("Back to the class"));
-    way.href = `./room?code=${follows}`;
-    parts.push(way);
-  }
+  const going = room && ACTIVITIES.map((each) => each.going()).find((each) => each !== null);
+  const isLarge = Boolean(going) && isShared() && !going.aside;
+  const shown = [];
+  if (room && isLarge) shown.push(...going.all, lineOf(going, true));
+  else if (room && (going || !isPresented())) {
+    if (lesson.isOpen && !isPresented()) shown.push(notes());
+    if (going) shown.push(...going.own, ...(going.hides || going.aside ? [] : going.all));
+    shown.push(lineOf(going, false));
+  } else if (!room && follows) shown.push(part("way back", follows, wayBack));
   if (told) {
-    const sentence = make("p", "told", told);
+    const sentence = part("told", told, () => make("p", "told", told));
     sentence.setAttribute("role", "alert");
-    parts.push(sentence);
+    shown.push(sentence);
   }
-  bar.hidden = !parts.length;
-  bar.toggleAttribute("data-large", isPresented);
-  put(parts);
-  if (had && root.activeElement?.dataset.name !== had) bar.querySelector(`[data-name="${CSS.escape(had)}"]`)?.focus();
+  bar.hidden = !shown.length;
+  cover(isLarge);
+  put(bar, shown);
+  refocus(had, isLarge);
+  const theme = getComputedStyle(document.querySelector(".stApp") ?? document.body).colorScheme;
+  if (host.style.colorScheme !== theme) host.style.colorScheme = theme;
 }
 
-/** Have these parts in the bar; one that is there already stays untouched, and a list in it open. */
-function put(parts) {
-  for (const each of [...bar.children]) if (!parts.includes(each)) each.remove();
-  parts.forEach((each, index) => {
-    if (bar.children[index] !== each) bar.insertBefore(each, bar.children[index] ?? null);
+/** Have an element hold exactly these; what is there already stays untouched, and a list in it open. */
+function put(place, children) {
+  for (const each of [...place.children]) if (!children.includes(each)) each.remove();
+  children.forEach((each, index) => {
+    if (place.children[index] !== each) place.insertBefore(each, place.children[index] ?? null);
   });
+  return place;
 }
 
-/** The line while nothing is asked. */
-function makeIdle() {
+/** The last line of the bar: the code, who is there, what can be done, and the end. */
+function lineOf(going, isLarge) {
+  const line = part("line", null, () => make("div", "line last"));
+  const code = part("code", room.code, () => {
+    const found = button(room.code, showCode, "letter");
+    found.title = message("Show the code to the class");
+    return found;
+  });
+  const children = [code, words("here", "here", messages("{n} is here", "{n} are here", now.here))];
+  if (going) children.push(...going.line);
+  else children.push(...tabs(), ...ACTIVITIES[chosen].offer());
+  if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
+  if (!isLarge && !isPresented()) children.push(notesButton(), part("end", null, () => button(message("End the class"), end, "quiet end")));
+  return put(line, children);
+}
+
+/** The choice between the activities, if there are several. */
+function tabs() {
+  if (ACTIVITIES.length < 2) return [];
+  const group = part("tabs", null, () => {
+    const found = make("div", "tabs");
+    found.setAttribute("role", "group");
+    found.setAttribute("aria-label", message("What the class does"));
+    ACTIVITIES.forEach(({ label }, index) => {
+      const choose = () => {
+        chosen = index;
+        draw();
+      };
+      found.append(button(label(), choose));
+    });
+    return found;
+  });
+  [...group.children].forEach((each, index) => setAttribute(each, "aria-pressed", String(index === chosen)));
+  return [group];
+}
+
+/** Where nothing hangs on the wall, whether the class sees this screen. */
+function privacy() {
+  const label = part("privacy", null, () => {
+    const found = make("label", "check");
+    const box = make("input");
+    box.type = "checkbox";
+    box.dataset.name = "privacy";
+    box.onchange = () => keep({ isPrivate: box.checked });
+    found.append(box, make("span", "", message("Only I see this screen")));
+    return found;
+  });
+  label.firstElementChild.checked = lesson.isPrivate;
+  return label;
+}
+
+function wayBack() {
   const line = make("div", "line");
-  const code = makeCode();
-  const count = make("span", "here");
-  const choice = make("select");
-  choice.setAttribute("aria-label", message("What to ask"));
-  choice.dataset.name = "choice";
-  choice.append(new Option(message("About this view"), ""));
-  const notes = notesButton();
-  const ask = async () => {
-    await act("ask", choice.value ? { ready: choice.value } : {});
-    if (!told) choice.value = "";
-  };
-  line.append(code, count, choice, button(message("Ask"), ask, "main"), notes, button(message("End the class"), end, "quiet"));
-  return { line, count, choice, notes };
+  const way = make("a", "", message("Back to the class"));
+  way.href = `./room?code=${follows}`;
+  line.append(way);
+  return line;
 }
-
-function notesButton() {
-  const found = button(message("Notes"), () => keep({ isOpen: !lesson.isOpen }), "quiet");
-  found.setAttribute("aria-expanded", String(lesson.isOpen));
-  return found;
-}
-
-function makeCode() {
-  const code = button(room.code, showCode, "quiet");
-  code.title = message("Show the code to the class");
-  return code;
-}
-
-function desk() {
-  if (!asked) {
-    setText(idle.count, messages("{n} is here", "{n} are here", now.here));
-    setAttribute(idle.notes, "aria-expanded", String(lesson.isOpen));
-    return lesson.isOpen ? [notesOf(), idle.line] : [idle.line];
-  }
-  const line = make("div", "line");
-  line.append(makeCode(), make("span", "here", messages("{n} is here", "{n} are here", now.here)));
-  if (!asked.told) {
-    const { answered = 0 } = now.tally ?? {};
-    const count = make("span", "here", message("{answered} of {here} answered", { answered, here: now.here }));
-    line.append(count, button(message("Show the answers"), () => act("reveal"), "main"), button(message("Withdraw"), () => act("withdraw")));
-  } else line.append(button(message("Next"), () => act("withdraw"), "main"));
-  line.append(button(message("End the class"), end, "quiet"));
-  if (asked.told) return [...outcome(), line];
-  const fold = make("details");
-  fold.open = isOpen;
-  fold.ontoggle = () => (isOpen = fold.open);
-  fold.append(make("summary", "", message("Answers until now: for you alone")), ...table(now.tally));
-  return [fold, line];
-}
-
-let isOpen = false;
-
-// ------------------------------------------------------------------------------------- the lesson
-
-function keep(change) {
-  lesson = { ...lesson, ...change };
-  sessionStorage.setItem(KEPT, JSON.stringify(lesson));
-  draw();
-}
-
-/** What to say at this place of the lesson, the way to the next one, and the clock. */
-function notesOf() {
-  const box = make("section", "notes");
-  box.setAttribute("aria-label", message("Notes"));
-  const plan = plans.find(({ name }) => name === lesson.plan);
-  const choice = make("select");
-  choice.setAttribute("aria-label", message("Lesson plan"));
-  choice.dataset.name = "plan";
-  for (const [value, label] of [["", message("Choose a lesson plan")], ...plans.map(({ name, label }) => [name, label])]) {
-    const option = make("option", "", label);
-    option.value = value;
-    option.selected = value === lesson.plan;
-    choice.append(option);
-  }
-  choice.onchange = () => keep({ plan: choice.value, at: 0, since: Date.now() });
-  const head = make("div", "line");
-  head.append(choice);
-  box.append(head);
-  if (!plan) return box;
-  const part = plan.parts[lesson.at];
-  const whole = plan.parts.reduce((sum, { minutes }) => sum + minutes, 0);
-  const passed = Math.floor((Date.now() - lesson.since) / 60_000);
-  const clock = make("span", "clock", message("{passed} of {whole} min", { passed, whole }));
-  const place = message("{place} of {n}, {minutes} min", { place: lesson.at + 1, n: plan.parts.length, minutes: part.minutes });
-  head.append(clock, make("span", "here", place));
-  const words = make("div", "words");
-  words.innerHTML = part.words; // the project's own text
-  const ways = make("div", "line");
-  const go = (at) => () => {
-    keep({ at });
-    location.assign(new URL(plan.parts[at].address, document.baseURI));
-  };
-  ways.append(button(message("Show this view"), go(lesson.at)));
-  if (lesson.at > 0) ways.append(button(message("Back"), go(lesson.at - 1)));
-  if (lesson.at + 1 < plan.parts.length) ways.append(button(message("Next view"), go(lesson.at + 1), "main"));
-  box.append(words, ways);
-  return box;
-}
-
-// The clock goes on.
-setInterval(() => {
-  if (room && lesson.isOpen && lesson.plan) draw();
-}, 15_000);
 
 function end() {
   if (confirm(message("End the class? Its answers are deleted."))) act("end");
 }
 
-function outcome() {
-  const words = make("div", "words");
-  words.innerHTML = asked.question; // written by the server, which escapes what was typed
-  const reason = make("div", "words");
-  reason.innerHTML = asked.told.reason + asked.told.why;
-  return [words, ...table(asked.told), reason];
+// ------------------------------------------------------------------------------------- over the page
+
+let isCovering = false;
+
+/** Have the bar lie over the whole page, which then is neither seen nor reached; or stand below it. */
+function cover(isLarge) {
+  isCovering = isLarge;
+  bar.toggleAttribute("data-large", isLarge);
+  const page = document.getElementById("root");
+  if (page && page.inert !== isLarge) page.inert = isLarge;
 }
 
-/** How many gave each answer. */
-function table(tally) {
-  if (!tally) return [];
-  const found = make("table");
-  const most = Math.max(1, ...tally.counts);
-  tally.labels.forEach((label, index) => {
-    const row = found.insertRow();
-    row.className = tally.right.includes(index) ? "right" : "";
-    const name = make("th");
-    name.scope = "row";
-    name.append(make("bdi", "", visible(label)));
-    const length = make("td", "length");
-    const shade = make("i");
-    shade.style.width = `${(100 * tally.counts[index]) / most}%`;
-    length.append(shade);
-    const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
-    row.append(name, length, make("td", "count", String(tally.counts[index])), make("td", "sign", sign));
-  });
-  return [found];
+/** Have the focus where it was; where that is gone, on the bar: a second press of a key is not to press what came there. */
+function refocus(had, isLarge) {
+  if (sheet.open || (!had && !(isLarge && document.activeElement === document.body))) return;
+  if (had && root.activeElement?.dataset.name === had) return;
+  const same = had && bar.querySelector(`[data-name="${CSS.escape(had)}"]`);
+  (same || bar).focus();
 }
+
+// Beneath the cover, no key leads to another view, which would end the question. A presenter's remote, which has the
+// keys for pages, does what comes next.
+addEventListener(
+  "keydown",
+  (event) => {
+    if (!isCovering || sheet.open) return;
+    event.stopPropagation();
+    if (event.key !== "PageDown") return;
+    event.preventDefault();
+    bar.querySelector(".last button.main")?.click();
+  },
+  true,
+);
+
+// The page ends where the bar begins.
+new ResizeObserver(() => {
+  const height = bar.hidden || isCovering ? 0 : bar.offsetHeight;
+  document.documentElement.style.setProperty("--class-bar", `${height}px`);
+}).observe(bar);
 
 function showCode() {
   const close = button(message("Close"), () => sheet.close(), "main");

@@ -84,7 +84,8 @@ async function showView(view) {
   setText(part("page"), view.page);
   setText(part("title"), view.title);
   setText(part("caption"), view.caption);
-  part("alone").href = view.link ?? "./";
+  link = view.link ?? null;
+  hold();
   const open = new Set([...part("view").querySelectorAll("details[open] > summary")].map((each) => each.textContent));
   const before = pictures;
   pictures = new Map();
@@ -131,11 +132,24 @@ for (const media of [isDark, isPaper]) {
 
 // ------------------------------------------------------------------------------------- what is asked
 
+// Where one sees alone what the class sees; while a question about it is open, there is none.
+let link = null;
+
+/** Hold the way into the app while a question is open: its answer may stand there. */
+function hold() {
+  const isHeld = question !== null && !question.told;
+  const isOpen = !isHeld && link !== null;
+  setAttribute(part("alone"), "href", isOpen ? link : null);
+  setAttribute(part("alone"), "aria-disabled", isOpen ? null : "true");
+  part("held").hidden = !isHeld;
+}
+
 function ask(asked) {
   const isSame = asked !== null && question?.number === asked.number;
   question = asked;
   const place = part("question");
   place.hidden = asked === null;
+  hold();
   if (asked === null) {
     place.replaceChildren();
     return;

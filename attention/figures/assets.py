@@ -27,6 +27,7 @@ __all__ = [
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _FOLDER = _ASSETS / "components"
+_CLASS = _ASSETS / "room"
 _COLOURS = {
     "query": colours.QUERY,
     "key": colours.KEY,
@@ -113,14 +114,15 @@ def still() -> str:
 
 def room_script() -> str:
     """Return the script of a screen that follows a class, with its texts in the server's language."""
-    code = bare(f"{_read('base.js')}\n{still()}\n{(_ASSETS / 'room' / 'room.js').read_text('utf-8')}")
+    code = bare(f"{_read('base.js')}\n{still()}\n{(_CLASS / 'room.js').read_text('utf-8')}")
     return script_messages(code) + code
 
 
 def class_script() -> str:
     """Return the script of a class over the app's own pages, with its styles and its texts."""
-    code = bare(f"{_read('base.js')}\n{(_ASSETS / 'room' / 'class.js').read_text('utf-8')}")
-    styles = (_ASSETS / "room" / "class.css").read_text("utf-8")
+    own = (file.read_text("utf-8") for file in (_CLASS / "class.js", *sorted(_CLASS.glob("class_*.js"))))
+    code = bare("\n".join((_read("base.js"), *own)))
+    styles = (_CLASS / "class.css").read_text("utf-8")
     return f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}"
 
 

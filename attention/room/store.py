@@ -24,7 +24,19 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from attention.room.codes import digest, fits, new_code, new_key
 
-__all__ = ["LASTS", "MAX_ROOMS", "Answered", "FullError", "NotYoursError", "Room", "Store", "StoreError", "sqlite"]
+__all__ = [
+    "LASTS",
+    "MAX_ROOMS",
+    "SCHEMA",
+    "Answered",
+    "FullError",
+    "NotYoursError",
+    "Present",
+    "Room",
+    "Store",
+    "StoreError",
+    "sqlite",
+]
 
 # A room goes after a day, in seconds.
 LASTS = 24 * 60 * 60.0
@@ -33,10 +45,11 @@ MAX_ROOMS = 2_000
 _ATTEMPTS = 8
 _WRITES = "attention_writes"
 
-_SCHEMA = sql.MetaData()
+# A row of any table with a code belongs to a room, and goes with it.
+SCHEMA = sql.MetaData()
 _ROOMS = Table(
     "rooms",
-    _SCHEMA,
+    SCHEMA,
     Column("code", String(6), primary_key=True),
     Column("key", String(64), nullable=False),
     Column("page", String(40), nullable=False),
@@ -49,24 +62,23 @@ _ROOMS = Table(
 )
 _ANSWERS = Table(
     "answers",
-    _SCHEMA,
+    SCHEMA,
     Column("code", String(6), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("pupil", String(64), primary_key=True),
     Column("given", Text, nullable=False),
     Column("verdict", String(8), nullable=False),
 )
-# How many follow a room on each copy of the server.
+# How many follow a room on each copy of the server, and how many of its screens hang on a wall.
 _PRESENT = Table(
-    "present",
-    _SCHEMA,
+    "followers",
+    SCHEMA,
     Column("code", String(6), primary_key=True),
     Column("copy", String(40), primary_key=True),
-    Column("count", Integer, nullable=False),
+    Column("here", Integer, nullable=False),
+    Column("walls", Integer, nullable=False),
     Column("at", Float, nullable=False),
 )
-# The room first: then whoever still answers it has been waited for, and nobody does afterwards.
-_OF_ROOMS = (_ROOMS, _ANSWERS, _PRESENT)
 # A copy that has said nothing for so many seconds is gone.
 _SILENT = 15.0
 
@@ -113,6 +125,14 @@ class Answered:
     verdict: str
 
 
+@dataclass(frozen=True, slots=True)
+class Present:
+    """How many follow a room, and how many screens hang on a wall."""
+
+    here: int = 0
+    walls: int = 0
+
+
 def sqlite(folder: Path) -> str:
     """Return the address of the database in a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -131,24 +151,24 @@ class Store:
         self._lasts = lasts
         # Parameters may be sentences and answers, which belong in no log.
         given = sql.make_url(address)
-        self._is_sqlite = given.get_backend_name() == "sqlite"
-        patience = {} if self._is_sqlite else {name: _PATIENCE[name] for name in _PATIENCE.keys() - given.query.keys()}
+        self.is_sqlite = given.get_backend_name() == "sqlite"
+        patience = {} if self.is_sqlite else {name: _PATIENCE[name] for name in _PATIENCE.keys() - given.query.keys()}
         self._engine = sql.create_engine(given, hide_parameters=True, connect_args=patience, **_CONNECTIONS)
         # What reads is one statement, which needs no transaction: one way to PostgreSQL and back, not three.
-        self._reader = self._engine if self._is_sqlite else self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._reader = self._engine if self.is_sqlite else self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writer = self._engine.execution_options(**{_WRITES: True})
         self._patience = patience
         # SQLite has one writer at a time, and lets others sleep longer and longer between their attempts.
-        self._turn = threading.Lock() if self._is_sqlite else nullcontext()
+        self._turn = threading.Lock() if self.is_sqlite else nullcontext()
         self._listener: _Listener | None = None
-        if self._is_sqlite:
+        if self.is_sqlite:
             sql.event.listen(self._engine, "connect", _prepare_sqlite)
             sql.event.listen(self._engine, "begin", _begin_sqlite)
         try:
-            with self._writing() as connection:
-                if not self._is_sqlite:
+            with self.writing() as connection:
+                if not self.is_sqlite:
                     connection.execute(sql.select(sql.func.pg_advisory_xact_lock(_TABLES_LOCK)))
-                _SCHEMA.create_all(connection)
+                SCHEMA.create_all(connection)
         except StoreError:
             self._engine.dispose()
             raise
@@ -173,23 +193,23 @@ class Store:
             self._engine.dispose()
             lost()
 
-        if not self._is_sqlite:
+        if not self.is_sqlite:
             self._listener = _Listener(self._connect, changed, forget)
 
     def tell(self, code: str) -> None:
         """Tell all copies that something about a room is new."""
-        if not self._is_sqlite:
-            with self._writing() as connection:
-                self._notify(connection, code)
+        if not self.is_sqlite:
+            with self.writing() as connection:
+                self.notify(connection, code)
 
     def _connect(self) -> Any:
         """Return a connection of the driver's own."""
         words, options = self._engine.dialect.create_connect_args(self._engine.url)
         return self._engine.dialect.loaded_dbapi.connect(*words, **{**options, **self._patience, "autocommit": True})
 
-    def _notify(self, connection: sql.Connection, *codes: str) -> None:
+    def notify(self, connection: sql.Connection, *codes: str) -> None:
         """Tell all copies of changes of rooms, when the transaction that makes them is done."""
-        if not self._is_sqlite:
+        if not self.is_sqlite:
             for code in codes:
                 connection.execute(sql.select(sql.func.pg_notify(_CHANNEL, code)))
 
@@ -207,7 +227,7 @@ class Store:
             room = Room(new_code(), page, link, ends=time.time() + self._lasts)
             row = {"code": room.code, "key": digest(key), "page": page, "link": link, "ends": room.ends}
             try:
-                with self._writing() as connection:
+                with self.writing() as connection:
                     if connection.execute(sql.select(sql.func.count()).select_from(_ROOMS)).scalar_one() >= MAX_ROOMS:
                         raise FullError
                     connection.execute(sql.insert(_ROOMS).values(row))
@@ -219,13 +239,13 @@ class Store:
 
     def room(self, code: str) -> Room | None:
         """Return the room with this code; None if there is none, or it has ended."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = connection.execute(_the_room(code)).one_or_none()
         return None if row is None else _as_room(row)
 
     def is_teacher(self, code: str, key: str) -> bool:
         """Tell whether this is the key of a room."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = connection.execute(_the_room(code)).one_or_none()
         return row is not None and fits(key, row.key)
 
@@ -248,17 +268,17 @@ class Store:
 
     def end(self, code: str, key: str) -> None:
         """Delete a room, with all answers."""
-        with self._writing() as connection:
-            self._check(connection, code, key)
+        with self.writing() as connection:
+            self.check(connection, code, key)
             _delete(connection, [code])
-            self._notify(connection, code)
+            self.notify(connection, code)
 
     def sweep(self) -> list[str]:
         """Delete the rooms whose day is over; return their codes."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             over = list(connection.scalars(sql.select(_ROOMS.c.code).where(_ROOMS.c.ends <= time.time())))
             _delete(connection, over)
-            self._notify(connection, *over)
+            self.notify(connection, *over)
         return over
 
     # ---------------------------------------------------------------------------------------- answers
@@ -270,17 +290,17 @@ class Store:
         """
         row = {"code": code, "number": number, "pupil": pupil}
         values = {"given": json.dumps(answered.given), "verdict": answered.verdict}
-        with self._writing() as connection:
-            found = self._held(connection, code)
+        with self.writing() as connection:
+            found = self.held(connection, code)
             if found is None or not found.question or found.number != number or found.is_revealed:
                 return False
-            connection.execute(self._upsert(_ANSWERS, row, values))
+            connection.execute(self.upsert(_ANSWERS, row, values))
         return True
 
     def own_answer(self, code: str, number: int, pupil: str) -> Answered | None:
         """Return what a pupil has answered; None if nothing."""
         where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number, _ANSWERS.c.pupil == pupil)
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = connection.execute(sql.select(_ANSWERS).where(*where)).one_or_none()
         return None if row is None else Answered(tuple(json.loads(row.given)), row.verdict)
 
@@ -289,54 +309,63 @@ class Store:
         where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number)
         columns = (_ANSWERS.c.given, _ANSWERS.c.verdict)
         counted = sql.select(*columns, sql.func.count().label("n")).where(*where).group_by(*columns)
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(counted).all()
         return Counter({Answered(tuple(json.loads(row.given)), row.verdict): row.n for row in rows})
 
     # --------------------------------------------------------------------------------------- presence
 
-    def note_present(self, code: str, copy: str, count: int) -> None:
-        """Note how many follow a room on one copy of the server."""
-        with self._writing() as connection:
+    def note_present(self, code: str, copy: str, present: Present) -> None:
+        """Note who follows a room on one copy of the server."""
+        values = {"here": present.here, "walls": present.walls, "at": time.time()}
+        with self.writing() as connection:
             row = {"code": code, "copy": copy}
-            if self._held(connection, code) is not None:
-                connection.execute(self._upsert(_PRESENT, row, {"count": count, "at": time.time()}))
+            if self.held(connection, code) is not None:
+                connection.execute(self.upsert(_PRESENT, row, values))
 
-    def present(self, code: str) -> int:
-        """Return how many follow a room on all copies."""
+    def present(self, code: str) -> Present:
+        """Return who follows a room on all copies."""
         where = (_PRESENT.c.code == code, _PRESENT.c.at > time.time() - _SILENT)
-        with self._reading() as connection:
-            found = connection.execute(sql.select(sql.func.sum(_PRESENT.c.count)).where(*where)).scalar_one()
-        return int(found or 0)
+        sums = [sql.func.coalesce(sql.func.sum(column), 0) for column in (_PRESENT.c.here, _PRESENT.c.walls)]
+        with self.reading() as connection:
+            here, walls = connection.execute(sql.select(*sums).where(*where)).one()
+        return Present(int(here), int(walls))
 
     # ------------------------------------------------------------------------------------------------
 
     def _change(self, code: str, key: str, values: Mapping[str, Any]) -> None:
-        with self._writing() as connection:
-            self._check(connection, code, key)
+        with self.writing() as connection:
+            self.check(connection, code, key)
             connection.execute(sql.update(_ROOMS).where(_ROOMS.c.code == code).values(values))
-            self._notify(connection, code)
+            self.notify(connection, code)
 
-    def _held(self, connection: sql.Connection, code: str) -> Any:
+    def held(self, connection: sql.Connection, code: str) -> Any:
         """Return the row of a room, which nobody changes until the transaction is done; None if there is none."""
         found = _the_room(code)
         # In SQLite, nobody else writes meanwhile anyway.
-        return connection.execute(found if self._is_sqlite else found.with_for_update(read=True)).one_or_none()
+        return connection.execute(found if self.is_sqlite else found.with_for_update(read=True)).one_or_none()
 
     @staticmethod
-    def _check(connection: sql.Connection, code: str, key: str) -> None:
+    def check(connection: sql.Connection, code: str, key: str) -> None:
+        """Refuse who does not have the key of a room.
+
+        Raises:
+            NotYoursError: it is another key, or there is no such room.
+        """
         row = connection.execute(_the_room(code)).one_or_none()
         if row is None or not fits(key, row.key):
             raise NotYoursError
 
-    def _upsert(self, table: Table, row: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
-        dialect = sqlite_dialect if self._is_sqlite else postgresql
+    def upsert(self, table: Table, row: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+        """Return the statement that inserts a row with these values, or gives them to the row that is there."""
+        dialect = sqlite_dialect if self.is_sqlite else postgresql
         return (
             dialect.insert(table).values(**row, **values).on_conflict_do_update(index_elements=list(row), set_=values)
         )
 
     @contextmanager
-    def _reading(self) -> Iterator[sql.Connection]:
+    def reading(self) -> Iterator[sql.Connection]:
+        """Lend a connection on which one statement reads."""
         try:
             with self._reader.connect() as connection:
                 yield connection
@@ -344,7 +373,8 @@ class Store:
             raise StoreError from error
 
     @contextmanager
-    def _writing(self) -> Iterator[sql.Connection]:
+    def writing(self) -> Iterator[sql.Connection]:
+        """Lend a connection in a transaction, which is done at the end."""
         try:
             with self._turn, self._writer.begin() as connection:
                 yield connection
@@ -404,8 +434,10 @@ def _as_room(row: Any) -> Room:
 
 
 def _delete(connection: sql.Connection, codes: Sequence[str]) -> None:
-    for table in _OF_ROOMS:
-        connection.execute(sql.delete(table).where(table.c.code.in_(codes)))
+    # The room first: then whoever still answers it has been waited for, and nobody does afterwards.
+    for table in sorted(SCHEMA.tables.values(), key=lambda table: table is not _ROOMS):
+        if "code" in table.c:
+            connection.execute(sql.delete(table).where(table.c.code.in_(codes)))
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

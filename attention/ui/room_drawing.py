@@ -20,7 +20,7 @@ from attention.page_file import drawn
 from attention.pages import CLASSROOM, PAGES, Page
 from attention.parameters import Context
 from attention.room.questions import QUESTIONS, Ready
-from attention.settings import ANSWER, GUESS
+from attention.settings import ANSWER, GUESS, PRESENT
 from attention.ui.files import address_of
 from attention.ui.gate import in_turn
 from attention.ui.running import load_silently, run
@@ -51,8 +51,12 @@ def is_shown(page: str) -> bool:
 
 
 def tidy(page: str, link: str) -> str:
-    """Return a link as the page itself would write it: whatever is no parameter of the page is left out."""
-    return urlencode(_view(_PAGES[page], link).to_query())
+    """Return a link as the page itself would write it: whatever is no parameter of the page is left out.
+
+    So is Present, which is of the teacher's own screen.
+    """
+    view = _view(_PAGES[page], link)
+    return urlencode((view.without(PRESENT) if PRESENT in view.page.own else view).to_query())
 
 
 def guess_of(page: str, link: str) -> Guess | None:
@@ -90,6 +94,8 @@ def show(shown: Shown) -> dict[str, Any]:
         page = drawn(_blocks(view, panes, shown.seen))
     modules = {each["component"] for each in page.pictures}
     nothing = message("There is nothing to be seen here yet.")
+    # While a question about the view is open, its answer stands on the page itself.
+    is_held = shown.seen in ("closed", "hidden")
     return {
         "page": view.page.title,
         "title": title,
@@ -97,7 +103,7 @@ def show(shown: Shown) -> dict[str, Any]:
         "html": page.html or f"<p>{nothing}</p>",
         "pictures": page.pictures,
         "modules": {name: address_of(name) for name in sorted(modules)},
-        "link": f"./{shown.page}?{shown.link}",
+        "link": None if is_held else f"./{shown.page}?{shown.link}",
     }
 
 

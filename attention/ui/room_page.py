@@ -33,6 +33,7 @@ def page(typed: str, *, is_screen: bool) -> str:
     script, styles = (_address(file) for file in kept_room())
     title = plain(message("Class · attention step by step"))
     alone = plain(message("Open it myself"))
+    held = plain(message("when the answers are shown"))
     question = plain(message("Question"))
     heading = plain(message("Join a class"))
     label = plain(message("The code that your teacher shows: six letters"))
@@ -55,7 +56,8 @@ def page(typed: str, *, is_screen: bool) -> str:
 <div id="class" hidden>
 <header>
 <span class="code">{plain(code or "")}</span> <span id="page"></span> <span id="state" role="status"></span>
-<a id="alone" href="./">{alone}</a>
+<span id="way"><a id="alone" role="link" aria-disabled="true">{alone}</a>
+<span id="held" hidden>{held}</span></span>
 </header>
 <section id="question" aria-label="{question}" hidden></section>
 <h1 id="title"></h1>

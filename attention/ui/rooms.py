@@ -40,7 +40,7 @@ from attention.room.followers import Follower, Followers
 from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.room.questions import ready
-from attention.room.store import FullError, NotYoursError, Room, Store, StoreError, sqlite
+from attention.room.store import FullError, NotYoursError, Present, Room, Store, StoreError, sqlite
 from attention.ui import room_page
 from attention.ui.files import ROOMS
 from attention.ui.hosts import (
@@ -97,9 +97,9 @@ class _Live:
     # How often it was asked for what the room shows now, and how many of those that was done for.
     n_asked: int = 0
     n_done: int = 0
-    # Whether there is something that the teacher has not been told, and how many were there when it was last said.
+    # Whether there is something that the teacher has not been told, and who was there when it was last said.
     is_new: bool = True
-    said: tuple[int, float] = (-1, 0.0)
+    said: tuple[Present | None, float] = (None, 0.0)
     # How many answers were taken here, and of how many of them the other copies know.
     n_taken: int = 0
     n_told: int = 0
@@ -485,13 +485,13 @@ class Rooms:
                     self._live.pop(live.code, None)
 
     async def _tell_desk(self, live: _Live) -> None:
-        count, (said, at) = len(live.screens), live.said
+        present, (said, at) = Present(len(live.screens), len(live.walls)), live.said
         is_due = time.monotonic() - at > _SAID_AGAIN
-        if count != said or is_due:
-            await self._with_store(Store.note_present, live.code, self._copy, count)
-            live.said = (count, time.monotonic())
+        if present != said or is_due:
+            await self._with_store(Store.note_present, live.code, self._copy, present)
+            live.said = (present, time.monotonic())
             live.is_new = True
-        if count != said or live.n_taken != live.n_told:
+        if present != said or live.n_taken != live.n_told:
             n_taken = live.n_taken
             await self._with_store(Store.tell, live.code)
             live.n_told = n_taken
@@ -501,13 +501,13 @@ class Rooms:
         room = await self._with_store(Store.room, live.code)
         if room is None:
             return
-        here = await self._with_store(Store.present, live.code)
+        present = await self._with_store(Store.present, live.code)
         tally: Mapping[str, Any] | None = None
         if room.question is not None:
             guess = asking.unpacked(room.question)
             answers = await self._with_store(Store.answers, room.code, room.number)
             tally = {"answered": answers.total(), **asking.told(guess, answers)}
-        live.desks.send("here", {"here": here, "tally": tally})
+        live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally})
         self._say_trouble(live, is_lost=False)
 
     # ------------------------------------------------------------------------------------------------

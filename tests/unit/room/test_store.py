@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attention.room import store as stores
-from attention.room.store import Answered, FullError, NotYoursError, Store, StoreError
+from attention.room.store import Answered, FullError, NotYoursError, Present, Store, StoreError
 from tests.until import until
 
 QUESTION = {"question": "Which?", "answers": ["one", "two"]}
@@ -108,13 +108,13 @@ def test_an_ended_room_leaves_nothing(store, address):
     room, key = store.open("step_by_step", "text=Secret")
     store.ask(room.code, key, QUESTION)
     store.answer(room.code, 1, "me", Answered((0,), "right"))
-    store.note_present(room.code, "here", 3)
+    store.note_present(room.code, "here", Present(3, 1))
     store.end(room.code, key)
     # Who still looks, and who is counted only now, leaves nothing either.
-    store.note_present(room.code, "there", 3)
+    store.note_present(room.code, "there", Present(3, 1))
     assert not store.answer(room.code, 1, "you", Answered((0,), "right"))
     with plainly(address) as plain:
-        for table in ("rooms", "answers", "present"):
+        for table in ("rooms", "answers", "followers"):
             assert plain.scalar(sql.text(f"SELECT count(*) FROM {table}")) == 0
 
 
@@ -143,13 +143,13 @@ def test_no_code_is_given_twice(store, monkeypatch):
 
 def test_all_copies_are_counted_that_have_spoken_lately(store, monkeypatch):
     room, _ = store.open("step_by_step", "")
-    assert store.present(room.code) == 0
-    store.note_present(room.code, "a", 5)
-    store.note_present(room.code, "a", 20)
-    store.note_present(room.code, "b", 3)
-    assert store.present(room.code) == 23
+    assert store.present(room.code) == Present()
+    store.note_present(room.code, "a", Present(5, 1))
+    store.note_present(room.code, "a", Present(20, 0))
+    store.note_present(room.code, "b", Present(3, 2))
+    assert store.present(room.code) == Present(23, 2)
     monkeypatch.setattr(stores, "_SILENT", -1.0)
-    assert store.present(room.code) == 0
+    assert store.present(room.code) == Present()
 
 
 def test_a_thousand_answers_of_many_threads_are_all_counted_once(store):
@@ -213,12 +213,12 @@ def test_an_answer_that_comes_as_a_room_ends_leaves_nothing(store, address):
         def act(pupil, code=room.code, key=key):
             if pupil == 4:
                 return store.end(code, key)
-            store.note_present(code, f"copy {pupil}", 1)
+            store.note_present(code, f"copy {pupil}", Present(1))
             return store.answer(code, 1, f"pupil {pupil}", Answered((1,), "other"))
 
         at_once(act, range(8))
     with plainly(address) as plain:
-        for table in ("rooms", "answers", "present"):
+        for table in ("rooms", "answers", "followers"):
             assert plain.scalar(sql.text(f"SELECT count(*) FROM {table}")) == 0
 
 

@@ -1,0 +1,161 @@
+/** A class is asked: about the view, or one of the questions that are ready. */
+
+// When nothing has moved for so long, it is time to find questions.
+const SETTLED = 400;
+
+let asked = null; // the question that is asked
+let ready = []; // the questions that fit what is shown
+let fitting = null; // the timer after which it is asked which do
+let isAside = false; // whether the answers have been put out of the way, to see the picture
+let isUnfolded = false; // whether the teacher looks at the answers that have come until now
+
+ACTIVITIES.push({
+  name: "question",
+  label: () => message("Question"),
+  offer: offerQuestion,
+  going: goingQuestion,
+  hears: {
+    question: (found) => {
+      if (!found?.told || found.number !== asked?.number) isAside = false;
+      asked = found;
+    },
+  },
+  moved: () => {
+    clearTimeout(fitting);
+    fitting = setTimeout(findQuestions, SETTLED);
+  },
+  left: () => {
+    clearTimeout(fitting);
+    asked = null;
+    ready = [];
+  },
+});
+
+/** Offer the questions that fit what is shown; while they cannot be had, there are those that there were. */
+async function findQuestions() {
+  if (!room) return;
+  const { code } = room;
+  const answer = await fetch(new URL(`${code}/questions`, ROOMS)).catch(() => null);
+  if (!answer?.ok || room?.code !== code) return;
+  ({ questions: ready } = await answer.json());
+  draw();
+}
+
+function offerQuestion() {
+  const choice = part("choice", room.code, () => {
+    const found = make("select");
+    found.setAttribute("aria-label", message("What to ask"));
+    found.dataset.name = "choice";
+    return found;
+  });
+  const names = JSON.stringify(ready);
+  if (choice.dataset.of !== names) {
+    const { value } = choice;
+    const options = [{ name: "", title: message("About this view") }, ...ready].map(({ name, title }) => new Option(title, name));
+    choice.replaceChildren(...options);
+    choice.dataset.of = names;
+    if (ready.some(({ name }) => name === value)) choice.value = value;
+  }
+  const ask = async () => {
+    await act("ask", choice.value ? { ready: choice.value } : {});
+    if (!told) choice.value = "";
+  };
+  return [choice, part("ask", room.code, () => button(message("Ask"), ask, "main"))];
+}
+
+function goingQuestion() {
+  if (!asked) return null;
+  return asked.told ? answered() : openNow();
+}
+
+/** While answers come, everybody may see how many. */
+function openNow() {
+  const { answered: n = 0 } = now.tally ?? {};
+  const line = [
+    words("answered", "here", message("{answered} of {here} answered", { answered: n, here: now.here })),
+    part("reveal", null, () => button(message("Show the answers"), () => act("reveal"), "main")),
+    part("withdraw", null, () => button(message("Withdraw"), () => act("withdraw"))),
+  ];
+  return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
+}
+
+function answered() {
+  const label = isAside ? message("See the answers") : message("See the picture");
+  const turn = () => {
+    isAside = !isAside;
+    draw();
+  };
+  const line = [
+    part("next", null, () => button(message("Next"), () => act("withdraw"), "main")),
+    part("aside", label, () => {
+      const found = button(label, turn);
+      found.dataset.name = "aside";
+      return found;
+    }),
+  ];
+  const all = [questionOf(), part("tally", asked.told, () => tallyOf(asked.told)), part("reason", asked.told, reasonOf)];
+  return { all, own: [], line, hides: false, aside: isAside };
+}
+
+function questionOf() {
+  return part("question", asked.question, () => {
+    const found = make("div", "words question");
+    found.innerHTML = asked.question; // written by the server, which escapes what was typed
+    return found;
+  });
+}
+
+/** What can be answered, to be read by all. */
+function possible() {
+  return part("possible", asked.answers, () => {
+    const list = make("ul", "possible");
+    list.setAttribute("aria-label", asked.label);
+    for (const answer of asked.answers) {
+      const item = make("li");
+      item.append(make("bdi", "", visible(answer)));
+      list.append(item);
+    }
+    return list;
+  });
+}
+
+function reasonOf() {
+  const reason = make("div", "words");
+  reason.innerHTML = asked.told.reason + asked.told.why;
+  return reason;
+}
+
+/** The answers that have come until now, which the teacher may look at. */
+function untilNow() {
+  const fold = part("until now", null, () => {
+    const found = make("details");
+    const summary = make("summary", "", message("Answers until now: for you alone"));
+    summary.dataset.name = "until now";
+    found.append(summary);
+    found.open = isUnfolded;
+    found.ontoggle = () => (isUnfolded = found.open);
+    return found;
+  });
+  put(fold, [fold.firstElementChild, ...(now.tally ? [part("tally now", now.tally, () => tallyOf(now.tally))] : [])]);
+  return fold;
+}
+
+/** How many gave each answer. */
+function tallyOf(tally) {
+  const found = make("table");
+  const most = Math.max(1, ...tally.counts);
+  tally.labels.forEach((label, index) => {
+    const row = found.insertRow();
+    row.className = tally.right.includes(index) ? "right" : "";
+    const name = make("th");
+    name.scope = "row";
+    name.append(make("bdi", "", visible(label)));
+    const length = make("td", "length");
+    const shade = make("i");
+    shade.style.width = `${(100 * tally.counts[index]) / most}%`;
+    length.append(shade);
+    const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
+    row.append(name, length, make("td", "count", String(tally.counts[index])), make("td", "sign", sign));
+  });
+  return found;
+}
