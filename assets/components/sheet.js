@@ -24,18 +24,26 @@ const formulas = new Map();
 /** @type {WeakMap<Element, Part>} */
 const parts = new WeakMap();
 
+// Which sheet has come into a box last.
+const holders = new WeakMap();
+
 const stateOf = remembering((parent) => {
   const root = make("div", "sheet");
   // Nothing around it has a box. A rule of the page could say so, but a browser would try it on everything.
   for (const other of parent.children) other.style.display = "none";
-  for (let box = parent; box && !box.matches(".stVerticalBlock"); box = box.parentElement) box.style.display = "contents";
+  const boxes = [];
+  for (let box = parent; box && !box.matches(".stVerticalBlock"); box = box.parentElement) boxes.push(box);
   parent.append(root);
-  return { root };
+  return { root, boxes };
 });
 
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue, ask }) {
   const state = stateOf(parentElement);
+  for (const box of state.boxes) {
+    box.style.display = "contents";
+    holders.set(box, state);
+  }
   const said = JSON.stringify(data.blocks);
   // Called with nothing new, it is the theme that has changed, and pictures read its colours when they are drawn.
   Object.assign(state, { isOtherTheme: said === state.said, said, katex: data.katex, setStateValue, ask });
@@ -43,6 +51,8 @@ export default function ({ data, parentElement, setStateValue, ask }) {
   tellAround(state, heldIn(data.blocks));
   return whenGone(state, () => {
     tellAround(state, null);
+    // Streamlit may use them for something else now, unless another sheet has come into them before.
+    for (const box of state.boxes) if (holders.get(box) === state) box.style.display = "";
     [...state.root.children].forEach(leave);
   });
 }

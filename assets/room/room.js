@@ -149,6 +149,7 @@ function ask(asked) {
   question = asked;
   const place = part("question");
   place.hidden = asked === null;
+  place.classList.toggle("told", Boolean(asked?.told));
   hold();
   if (asked === null) {
     place.replaceChildren();

@@ -20,19 +20,20 @@ def policy(framed_by: str) -> str:
     )
 
 
-def page(typed: str, *, is_screen: bool) -> str:
+def page(typed: str, *, wall: str = "") -> str:
     """Return the page for the code that an address has; without one, it asks for it.
 
-    ``is_screen`` is for the wall of the room, where nobody presses anything.
+    For the wall of the room, where nobody presses anything, ``wall`` is the address at which others join.
     """
     code = read_code(typed)
     told = message("This is no code of a room: it has six letters.") if typed and code is None else ""
-    given = json.dumps({"code": code or "", "folder": ROOMS, "told": told, "isScreen": is_screen}).replace(
+    given = json.dumps({"code": code or "", "folder": ROOMS, "told": told, "isScreen": bool(wall)}).replace(
         "<", r"\u003c"
     )
     script, styles = (_address(file) for file in kept_room())
     title = plain(message("Class · attention step by step"))
     alone = plain(message("Open it myself"))
+    where = f'<span id="where">{plain(wall)}</span> ' if wall else ""
     held = plain(message("when the answers are shown"))
     question = plain(message("Question"))
     heading = plain(message("Join a class"))
@@ -55,7 +56,7 @@ def page(typed: str, *, is_screen: bool) -> str:
 <main>
 <div id="class" hidden>
 <header>
-<span class="code">{plain(code or "")}</span> <span id="page"></span> <span id="state" role="status"></span>
+{where}<span class="code">{plain(code or "")}</span> <span id="page"></span> <span id="state" role="status"></span>
 <span id="way"><a id="alone" role="link" aria-disabled="true">{alone}</a>
 <span id="held" hidden>{held}</span></span>
 </header>

@@ -630,10 +630,8 @@ def _page(request: Request) -> Response:
         "Content-Security-Policy": room_page.policy(framed_by(os.environ.get(FRAME_VARIABLE, ""))),
         "Cache-Control": "no-store",
     }
-    return HTMLResponse(
-        room_page.page(request.query_params.get("code", ""), is_screen="screen" in request.query_params),
-        headers=headers,
-    )
+    wall = _joined_at(request).partition("://")[2] if "screen" in request.query_params else ""
+    return HTMLResponse(room_page.page(request.query_params.get("code", ""), wall=wall), headers=headers)
 
 
 # ------------------------------------------------------------------------------------- what a request says
@@ -649,7 +647,12 @@ def _base() -> str:
 
 def _address(request: Request, code: str) -> str:
     """Return the address at which others find the room."""
-    return f"{address_for_others(request.url.scheme, asked_host(request.headers))}{_base()}room?code={code}"
+    return f"{_joined_at(request)}?code={code}"
+
+
+def _joined_at(request: Request) -> str:
+    """Return the address at which others type the code of a room."""
+    return f"{address_for_others(request.url.scheme, asked_host(request.headers))}{_base()}room"
 
 
 def _teacher(request: Request) -> tuple[str | None, str]:
