@@ -14,6 +14,7 @@ SENTENCE = "Two grey geese crossed the frozen pond"
 HOSTILE = "<img src=x onerror=alert(1)> $x^2$ & co"
 CODE = re.compile("[BCDFGHJKMNPRSTVWXZ]{6}")
 PHONE = {"width": 390, "height": 844}
+ANYTHING = re.compile("")
 
 
 def environment(folder):
@@ -53,7 +54,7 @@ class Teacher:
         return self
 
     def press(self, name):
-        self.bar.get_by_role("button", name=name).click()
+        self.bar.get_by_role("button", name=name, exact=True).click()
 
     def ask(self, title):
         """Choose one of the questions that are ready, and ask it."""
@@ -61,6 +62,23 @@ class Teacher:
         expect(choice.get_by_role("option", name=title)).to_be_attached()
         choice.select_option(title)
         self.press("Ask")
+
+    def expect_covered(self):
+        """The page beneath is neither seen nor reached."""
+        expect(self.tab.page.locator("#root")).to_have_attribute("inert", "")
+        size = self.tab.page.viewport_size
+        box = self.bar.bounding_box()
+        assert box == {"x": 0, "y": 0, **size}
+        assert self.bar.evaluate(
+            "bar => [1, bar.clientWidth - 2].every(x => [1, bar.clientHeight - 2].every("
+            "y => bar.getRootNode().elementFromPoint(x, y) === bar))"
+        )
+
+    def expect_uncovered(self):
+        """The page is there, and ends where the bar begins."""
+        expect(self.tab.page.locator("#root")).not_to_have_attribute("inert", ANYTHING)
+        top = self.bar.bounding_box()["y"]
+        assert 0 < top == self.tab.page.locator(".stApp").evaluate("app => app.getBoundingClientRect().bottom")
 
     def expect_here(self, n):
         expect(self.bar).to_contain_text(f"{n} {'is' if n == 1 else 'are'} here")
@@ -74,6 +92,7 @@ class Pupil:
         self.heading = tab.page.locator("#view h2").first
         self.question = tab.page.get_by_role("region", name="Question")
         self.title = tab.page.locator("#title")
+        self.alone = tab.page.get_by_role("link", name="Open it myself")
 
     def join(self, code):
         self.page.goto(f"{self.tab.url}/room?code={code}")
@@ -123,8 +142,12 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     teacher.press("Ask")
     for pupil in (near, phone):
         expect(pupil.question.get_by_role("button")).to_have_count(4)
-        # The answer is nowhere in the page.
+        # The answer is nowhere in the page, and there is no way to it.
         expect(pupil.page.locator("#view .matrix")).to_have_count(0)
+        expect(pupil.alone).not_to_have_attribute("href", ANYTHING)
+        expect(pupil.page.get_by_text("when the answers are shown")).to_be_visible()
+    # Nor does a class see it on the only screen that there is.
+    teacher.expect_covered()
     near.answer(0)
     phone.answer(1)
     phone.answer(2)
@@ -139,9 +162,12 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     expect(late.question.locator("tr.right")).not_to_have_count(0)
     assert late.marked() == near.marked() == phone.marked()
     teacher.expect_here(3)
+    expect(teacher.bar.locator("tr.right th")).to_have_text(near.marked())
+    teacher.press("See the picture")
+    teacher.expect_uncovered()
     teacher.press("Next")
     expect(near.question).to_be_hidden()
-    near.page.get_by_role("link", name="Open it myself").click()
+    near.alone.click()
     near.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
     near.page.get_by_role("link", name="Back to the class").click()
     near.expect_step(5)

@@ -84,6 +84,8 @@ def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab, m
 
 
 def test_the_keys_of_a_remote_lead_on_and_p_turns_it_on_and_off(tab):
+    tab.go(step="scale")
+    layout = [tab.page.locator(place).bounding_box() for place in (".st-key-stepper", "h2")]
     tab.go(step="scores")
     tab.page.keyboard.press("p")
     tab.expect_query(step="scores", present="1")
@@ -94,6 +96,8 @@ def test_the_keys_of_a_remote_lead_on_and_p_turns_it_on_and_off(tab):
     tab.page.keyboard.press("Escape")
     tab.expect_query(step="scale")
     expect(tab.field).to_be_visible()
+    # All is where it is for whoever comes by the link.
+    assert [tab.page.locator(place).bounding_box() for place in (".st-key-stepper", "h2")] == layout
     # The key of a page scrolls a page again.
     tab.page.keyboard.press("PageDown")
     tab.page.get_by_role("button", name="Present").click()
