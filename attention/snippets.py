@@ -5,13 +5,15 @@ The code that a learner reads is in ``assets/code``, one template per step and l
 
 from __future__ import annotations
 
+import ast
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 import numpy as np
 from numpy import ndarray as Array
@@ -21,10 +23,10 @@ __all__ = [
     "MAX_BYTES",
     "MAX_COLUMNS",
     "N_SHOWN",
+    "Continued",
     "Library",
     "Values",
     "array_code",
-    "columns_to_paste",
     "cut_note",
     "fill",
     "leading",
@@ -44,19 +46,49 @@ MAX_BYTES = 64 * 1024  # the largest array, before it is packed
 MAX_COLUMNS = 16  # how much is pasted of a matrix that is too large as a whole
 N_SHOWN = 4  # how many numbers of a vector are printed at the end
 
+# Code that goes on takes its large arrays from elsewhere, and only the largest are too large for that.
+MAX_KEPT_BYTES = 4 * 2**20
+MAX_OUT_BYTES = 5 * 2**19  # ... W_O, which all heads share and the weights do not need
+
 # The values for a template. A line with a placeholder whose value is None is left out.
 Values = dict[str, str | None]
 
 
-def leading(count: int, nbytes_each: int, at_most: int | None = None) -> slice:
-    """Return a slice of all of ``count`` things, or of the first ones, as many as can be pasted."""
-    fitting = MAX_BYTES // nbytes_each
+def leading(count: int, nbytes_each: int, at_most: int | None = None, *, most: int = MAX_BYTES) -> slice:
+    """Return a slice of all of ``count`` things, or of the first ones, as many as fit into ``most`` bytes."""
+    fitting = most // nbytes_each
     return slice(count) if count <= fitting else slice(max(1, min(fitting, at_most or fitting)))
 
 
-def columns_to_paste(matrix: Array) -> slice:
-    """Return a slice of all columns of a matrix, or of the first few if it is too large to paste."""
-    return leading(matrix.shape[1], matrix.shape[0] * matrix.itemsize, MAX_COLUMNS)
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """Code that goes on where that of the step before ended, as in a notebook.
+
+    ``made`` are the variables that there are by now, and ``numbers`` the arrays that the code takes from the variable
+    of this name, because they are too large to be read; both grow with the code. ``rows`` are those of which the code
+    has what it cannot compute: the outputs of other heads.
+    """
+
+    rows: slice = field(default_factory=lambda: slice(None))
+    made: set[str] = field(default_factory=set)
+    numbers: dict[str, Array] = field(default_factory=dict)
+
+    def array_code(self, name: str, array: Array) -> str | None:
+        """Write an array as an expression; None if the code before has made it."""
+        if name in self.made:
+            return None
+        if _is_small(array):
+            return array_code(array, "numpy")
+        self.numbers[name] = array
+        return f'numbers["{name}"]'
+
+    def follow(self, code: str) -> None:
+        """Note which variables a piece of code makes."""
+        self.made.update(node.id for node in ast.walk(ast.parse(code)) if _is_made(node))
+
+
+def _is_made(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def cut_note(part: slice, count: int, things: str) -> str | None:
@@ -73,12 +105,15 @@ def shapes(**arrays: Array | None) -> Values:
 
 def array_code(array: Array, library: Library) -> str:
     """Write an array as an expression: number by number if there are few, otherwise packed."""
-    is_small = array.size <= MAX_LITERAL and (array.ndim == 1 or (array.ndim == 2 and len(array) <= MAX_LITERAL_ROWS))
-    if not is_small:
+    if not _is_small(array):
         text = b64encode(np.ascontiguousarray(array, "<f4").tobytes()).decode()
         return f'unpack({array.shape}, "{text}")'
     rows = _list(array, library) if array.ndim == 1 else _lines(_list(row, library) for row in array)
     return f"np.array({rows}, dtype=np.float32)" if library == "numpy" else f"torch.tensor({rows})"
+
+
+def _is_small(array: Array) -> bool:
+    return array.size <= MAX_LITERAL and (array.ndim == 1 or (array.ndim == 2 and len(array) <= MAX_LITERAL_ROWS))
 
 
 def numbers(vector: Array) -> str:
@@ -96,12 +131,17 @@ def _list(numbers: Array, library: Library) -> str:
     return "[" + ", ".join(minus_infinity if np.isneginf(x) else str(x) for x in numbers.astype(np.float32)) + "]"
 
 
-def fill(name: str, library: Library, values: Values) -> str:
-    """Fill a template; lines without a value are left out, and so is the helper if nothing is packed."""
+def fill(name: str, library: Library, values: Values, *, is_alone: bool = True) -> str:
+    """Fill a template; lines without a value are left out, and so is the helper if nothing is packed.
+
+    Unless it stands alone, the code begins with its library imported.
+    """
     lines = [line for line in _read(name, library).splitlines() if not _has_no_value(line, values)]
     code = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
     if any(value is not None and value.startswith("unpack(") for value in values.values()):
         code = code.replace(IMPORTS[library], _read("unpack", library), 1)
+    if not is_alone:
+        code = code.replace(f"{IMPORTS[library]}\n", "", 1).replace(IMPORTS[library], "", 1)
     return Template(code).substitute({key: value for key, value in values.items() if value is not None})
 
 

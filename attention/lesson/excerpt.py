@@ -14,7 +14,22 @@ from numpy import ndarray as Array
 
 from attention.lesson.scene import Scene
 from attention.messages import message
-from attention.snippets import LIBRARIES, MAX_BYTES, N_SHOWN, Library, Values, array_code, fill, numbers, shapes
+from attention.snippets import (
+    LIBRARIES,
+    MAX_BYTES,
+    MAX_COLUMNS,
+    MAX_KEPT_BYTES,
+    MAX_OUT_BYTES,
+    N_SHOWN,
+    Continued,
+    Library,
+    Values,
+    array_code,
+    fill,
+    leading,
+    numbers,
+    shapes,
+)
 
 __all__ = ["Excerpt", "are_close"]
 
@@ -26,22 +41,27 @@ class Excerpt:
     """A scene as code: the library, and the token whose row contains the numbers that are printed.
 
     ``column`` is that of the cell to print, if a step produces a matrix of scores or weights; None is the highest cell.
+    ``continued`` is what the code goes on from, if it does not stand alone; then no part of an array is left out that
+    later code needs.
     """
 
     library: Library
     scene: Scene
     row: int
     column: int | None = None
+    continued: Continued | None = None
 
     def __post_init__(self) -> None:
         """Refuse what does not exist.
 
         Raises:
-            ValueError: there is no such library.
+            ValueError: there is no such library, or code that goes on is not to be NumPy.
             IndexError: there is no such layer or token.
         """
         if self.library not in LIBRARIES:
             raise ValueError(f"library must be one of {', '.join(LIBRARIES)}, got {self.library!r}")
+        if self.continued is not None and self.library != "numpy":
+            raise ValueError(f"only numpy goes on from other code, got {self.library!r}")
         sizes = (("layer", self.scene.layer, len(self.scene.trace.layers)), ("token", self.row, len(self.scene.tokens)))
         for name, index, size in sizes:
             if not 0 <= index < size:
@@ -54,7 +74,7 @@ class Excerpt:
 
     def fill(self, template: str, values: Values) -> str:
         """Fill a template with these values, and with the layer and the head unless the values give another place."""
-        return fill(template, self.library, {"place": self.place, **values})
+        return fill(template, self.library, {"place": self.place, **values}, is_alone=self.continued is None)
 
     def recorded(self, title: str, **arrays: Array | None) -> str:
         """Write the arrays themselves, if the code that computes them cannot be shown."""
@@ -70,8 +90,27 @@ class Excerpt:
 
     def rows(self, *arrays: Array | None) -> slice:
         """Return all rows or, if one of the arrays is too large to paste, only the row that is printed."""
-        is_large = any(array is not None and array.nbytes > MAX_BYTES for array in arrays)
+        most = MAX_BYTES if self.continued is None else MAX_KEPT_BYTES
+        is_large = any(array is not None and array.nbytes > most for array in arrays)
         return slice(self.row, self.row + 1) if is_large else slice(None)
+
+    def recorded_rows(self, array: Array) -> slice:
+        """Return the rows to paste of what the code cannot compute."""
+        return self.rows(array) if self.continued is None else self.continued.rows
+
+    def columns(self, matrix: Array, *, is_last: bool = False) -> slice:
+        """Return a slice of all columns of a matrix, or of the first few if it is too large to paste.
+
+        ``is_last`` is that of W_O, of which nothing is computed that a later step needs.
+        """
+        height = matrix.shape[0] * matrix.itemsize
+        if self.continued is None:
+            return leading(matrix.shape[1], height, MAX_COLUMNS)
+        return leading(matrix.shape[1], height, most=MAX_OUT_BYTES) if is_last else slice(matrix.shape[1])
+
+    def leading_rows(self, matrix: Array) -> slice:
+        """Return a slice of all rows of a matrix, or of as many of the first as can be pasted."""
+        return slice(len(matrix)) if self.continued is not None else leading(len(matrix), matrix[0].nbytes)
 
     def label(self, position: int, *, is_key: bool = False) -> str:
         """Name a token, safely inside a comment."""
@@ -80,12 +119,17 @@ class Excerpt:
 
     def write(self, **arrays: Array | None) -> Values:
         """Write each array as code, and its shape under the name ``…_shape``; None stays None."""
-        code = {name: None if array is None else array_code(array, self.library) for name, array in arrays.items()}
+        code = {name: None if array is None else self._write(name, array) for name, array in arrays.items()}
         return {**code, **shapes(**arrays)}
 
-    def write_bias(self, bias: Float[Array, " C"] | None) -> str:
+    def _write(self, name: str, array: Array) -> str | None:
+        if self.continued is None:
+            return array_code(array, self.library)
+        return self.continued.array_code(name, array)
+
+    def write_bias(self, name: str, bias: Float[Array, " C"] | None) -> Values:
         """Write a bias as code, or 0 if there is none."""
-        return "0  # there is none" if bias is None else array_code(bias, self.library)
+        return {name: "0  # there is none" if bias is None else self._write(name, bias)}
 
     def cell(self, matrix: Float[Array, "Q K"], rows: slice) -> Values:
         """Choose the cell to print: the chosen one, or the highest of its row."""
@@ -101,10 +145,13 @@ class Excerpt:
         return {**self._printed(rows), "n_shown": str(N_SHOWN), "answer": answer}
 
     def _printed(self, rows: slice) -> Values:
-        """Return the index of the row to print among these rows, and a note if it is the only one."""
+        """Return the index of the row to print among these rows, and a note if they are not all."""
         if rows == slice(None):
             return {"row": str(self.row), "cut": None}
-        return {"row": "0", "cut": f"Here only the row of {self.label(self.row)}: all rows are too many to paste."}
+        row = str(self.row - rows.start)
+        if rows.stop - rows.start > 1:
+            return {"row": row, "cut": f"Here only the rows {rows.start} to {rows.stop - 1}: all are too many to keep."}
+        return {"row": row, "cut": f"Here only the row of {self.label(self.row)}: all rows are too many to paste."}
 
 
 def are_close(ours: Array, wanted: Array) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +18,8 @@ from attention.lesson.prose import exact, fact, length, lesson, listed, times, w
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message, messages
-from attention.snippets import numbers, shapes
+from attention.snippets import Values, numbers, shapes
+from attention.trace import Embeddings, Norm
 
 __all__ = ["STEP", "entering"]
 
@@ -307,6 +308,8 @@ def _explain_part(scene: Scene, cell: Cell) -> Detail:
 def _code(excerpt: Excerpt) -> str:
     scene = excerpt.scene
     parts, inputs = scene.trace.embeddings, scene.attention.inputs
+    if excerpt.continued is not None and inputs is not None:
+        return _continued_code(excerpt, inputs)
     if scene.layer and inputs is not None:
         norm = scene.attention.norm
         after = "" if norm is None else f", after {norm.name}"
@@ -314,11 +317,15 @@ def _code(excerpt: Excerpt) -> str:
         return excerpt.recorded(title, X=inputs)
     if parts is None:
         return excerpt.recorded("Embeddings, as the model had them: their parts are not known.", X=inputs)
+    return _sum_code(excerpt, parts)
 
+
+def _sum_code(excerpt: Excerpt, parts: Embeddings) -> str:
+    """Return the code that adds up what enters the first layer."""
     rows = excerpt.rows(parts.words)
     E, ids = _as_lookup(parts.words[rows])
     S, segment_ids = (None, None) if parts.segments is None else _as_lookup(parts.segments[rows])
-    X = sum((part for part in (parts.positions, parts.segments) if part is not None), start=parts.words)
+    X = _sum_of(parts)
     return excerpt.fill(
         "embed",
         {
@@ -326,10 +333,58 @@ def _code(excerpt: Excerpt) -> str:
             **shapes(X=X[rows], ids=ids, S_rows=None if S is None else X[rows]),
             "ids": repr(ids.tolist()),
             "segment_ids": None if segment_ids is None else repr(segment_ids.tolist()),
-            "after": _what_follows(excerpt, X),
+            "after": _what_follows(excerpt, X) if excerpt.continued is None else None,
             **excerpt.vector(X, rows),
         },
     )
+
+
+def _sum_of(parts: Embeddings) -> Array:
+    return sum((part for part in (parts.positions, parts.segments) if part is not None), start=parts.words)
+
+
+def _continued_code(excerpt: Excerpt, inputs: Array) -> str:
+    """Return the code that makes the whole input of the layer: from its parts, or from what the layer before left."""
+    scene, parts = excerpt.scene, excerpt.scene.trace.embeddings
+    norm = scene.attention.norm
+    if not scene.layer and parts is not None:
+        norms = [each for each in (parts.norm, norm) if each is not None]
+        if _is_made_by(_sum_of(parts), norms, inputs) and excerpt.rows(parts.words) == slice(None):
+            return _sum_code(excerpt, parts) + _norms_code(excerpt, norms, _sum_of(parts))
+    title = f"What enters layer {scene.layer + 1}"
+    if scene.layer:
+        title += f" is what came out of layer {scene.layer}"
+    whole = excerpt.rows(inputs) == slice(None)
+    if norm is not None and scene.stream is not None and whole and _is_made_by(scene.stream, [norm], inputs):
+        recorded = excerpt.recorded(f"{title}, before {norm.name}.", X=scene.stream)
+        return recorded + _norms_code(excerpt, [norm], scene.stream)
+    return excerpt.recorded(f"{title}." if norm is None else f"{title}, after {norm.name}.", X=inputs)
+
+
+def _is_made_by(vectors: Array, norms: Sequence[Norm], wanted: Array) -> bool:
+    for norm in norms:
+        vectors = norm(vectors)
+    return are_close(vectors, wanted)
+
+
+def _norms_code(excerpt: Excerpt, norms: Sequence[Norm], vectors: Array) -> str:
+    """Return the code of norms, one after the other; the last makes the input of the layer."""
+    codes = []
+    for number, norm in enumerate(norms, start=1):
+        # Each has numbers of its own.
+        suffix = f"_{number}" if len(norms) > 1 else ""
+        named = excerpt.write(**{f"gain{suffix}": norm.gain, f"bias{suffix}": norm.bias})
+        vectors = norm(vectors)
+        values: Values = {
+            "name": norm.name,
+            "centred": "LayerNorm subtracts the mean" if norm.centred else None,
+            "epsilon": repr(norm.epsilon),
+            "gain": named[f"gain{suffix}"],
+            "bias": named[f"bias{suffix}"],
+            **shapes(X=vectors, size=vectors[:, :1]),
+        }
+        codes.append(excerpt.fill("norm", {**values, **excerpt.vector(vectors, slice(None))}))
+    return "".join(f"\n{code}" for code in codes)
 
 
 def _what_follows(excerpt: Excerpt, X: Array) -> str | None:

@@ -19,7 +19,7 @@ from attention.lesson.prose import fact, length, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message, messages
-from attention.snippets import Values, columns_to_paste, cut_note, shapes
+from attention.snippets import Values, cut_note, shapes
 from attention.steps import output_projection
 
 __all__ = ["STEP"]
@@ -139,9 +139,9 @@ def _code(excerpt: Excerpt) -> str:
     layer, parts = scene.attention, scene.attention.projections
     joined = layer.joined()
     n_heads = layer.queries.shape[0]
-    rows = excerpt.rows(joined)
+    rows = excerpt.recorded_rows(joined)
     head_outputs = joined[rows].reshape(-1, n_heads, joined.shape[1] // n_heads).swapaxes(0, 1)
-    values: Values = {"place": f"layer {scene.layer + 1}", **shapes(joined=joined[rows])}
+    values: Values = {"place": f"layer {scene.layer + 1}", **shapes(joined=joined[rows]), **_own(excerpt, rows)}
     if parts is None:
         note = "Here the code stops at the joined heads: the W_O of this model is not known."
         unknown = excerpt.write(head_outputs=head_outputs, W_O=None, b_O=None, delta=None)
@@ -156,7 +156,7 @@ def _code(excerpt: Excerpt) -> str:
             },
         )
 
-    columns = columns_to_paste(parts.W_O)
+    columns = excerpt.columns(parts.W_O, is_last=True)
     delta = output_projection(joined, parts.W_O, parts.b_O)[:, columns]
     return excerpt.fill(
         "heads",
@@ -164,12 +164,19 @@ def _code(excerpt: Excerpt) -> str:
             **values,
             **excerpt.write(head_outputs=head_outputs, W_O=parts.W_O[:, columns]),
             **shapes(delta=delta[rows]),
-            "b_O": excerpt.write_bias(None if parts.b_O is None else parts.b_O[columns]),
+            **excerpt.write_bias("b_O", None if parts.b_O is None else parts.b_O[columns]),
             "result": "delta",
             "cut_columns": cut_note(columns, parts.W_O.shape[1], "columns of W_O"),
             **excerpt.vector(delta, rows),
         },
     )
+
+
+def _own(excerpt: Excerpt, rows: slice) -> Values:
+    """Choose the line that puts this head's output among those of the others, if the code has computed it."""
+    is_computed = excerpt.continued is not None and "output" in excerpt.continued.made
+    which = "" if rows == slice(None) else f"[{rows.start}:{rows.stop}]"
+    return {"head": str(excerpt.scene.head), "own": f"output{which}" if is_computed else None}
 
 
 def _shapes(scene: Scene) -> str:

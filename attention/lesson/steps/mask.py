@@ -16,7 +16,7 @@ from attention.lesson.prose import exact, fact, lesson, small, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message
-from attention.snippets import Library, Values, array_code, shapes
+from attention.snippets import Values, shapes
 from attention.steps import softmax
 
 __all__ = ["STEP"]
@@ -101,13 +101,13 @@ def _code(excerpt: Excerpt) -> str:
         {
             **excerpt.write(scaled_scores=steps.scaled_scores[rows]),
             **shapes(scores=mask),
-            **_mask_values(mask, excerpt.library),
+            **_mask_values(mask, excerpt),
             **excerpt.cell(steps.masked_scores, rows),
         },
     )
 
 
-def _mask_values(mask: Array, library: Library) -> Values:
+def _mask_values(mask: Array, excerpt: Excerpt) -> Values:
     """Choose the line of code that makes the mask: by a rule if there is one, else from its numbers."""
     values: Values = dict.fromkeys(("zeros_shape", "first_hidden", "n_hidden", "causal_shape", "mask"))
     n_keys = mask.shape[1]
@@ -120,7 +120,7 @@ def _mask_values(mask: Array, library: Library) -> Values:
         return values | {"zeros_shape": repr(mask.shape)} | hidden
     if np.array_equal(mask, np.triu(np.full(mask.shape, -np.inf), k=1)):
         return values | {"causal_shape": repr(mask.shape)}
-    return values | {"mask": array_code(mask, library)}
+    return values | excerpt.write(mask=mask)
 
 
 def _shapes(scene: Scene) -> str:

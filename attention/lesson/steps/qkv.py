@@ -22,7 +22,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.lesson.steps.embed import entering
 from attention.messages import message
-from attention.snippets import MAX_BYTES, MAX_COLUMNS, columns_to_paste, cut_note, shapes
+from attention.snippets import MAX_BYTES, MAX_COLUMNS, Values, cut_note, shapes
 from attention.steps import project
 from attention.trace import Rotary
 
@@ -253,9 +253,10 @@ def _code(excerpt: Excerpt) -> str:
             place=excerpt.place,
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
-    parts = _head_projections(scene)
-    if scene.attention.rotary is not None:
-        return _turned_code(excerpt, X, parts, scene.attention.rotary)
+    parts, is_continued = _head_projections(scene), excerpt.continued is not None
+    turns = scene.attention.rotary
+    if turns is not None and not is_continued:
+        return _turned_code(excerpt, X, parts, turns)
     if not _is_explained(scene, (X, Z, Z), parts):
         title = message(
             "Queries, keys and values, {place}, as the model had them: it does more than X @ W + b here.",
@@ -264,10 +265,19 @@ def _code(excerpt: Excerpt) -> str:
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
 
     rows = excerpt.rows(X)
+    if is_continued and excerpt.rows(X, Z) != slice(None):
+        title = message(
+            "Queries, keys and values, {place}, as the model had them: what they are made of is too much to keep here.",
+            place=excerpt.place,
+        )
+        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
+    if turns is not None:
+        return _turned_code(excerpt, X, parts, turns)
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
-    columns = columns_to_paste(W_Q)
+    columns = excerpt.columns(W_Q)
     # The three matrices of a large model are too long as text; the first one shows how it is done.
-    has_all = W_Q.nbytes + W_K.nbytes + W_V.nbytes + (Z.nbytes if Z is not X else 0) <= MAX_BYTES
+    n_bytes = W_Q.nbytes + W_K.nbytes + W_V.nbytes + (Z.nbytes if Z is not X else 0)
+    has_all = is_continued or n_bytes <= MAX_BYTES
     source = "X" if Z is X else "Z"
     return excerpt.fill(
         "qkv",
@@ -281,9 +291,9 @@ def _code(excerpt: Excerpt) -> str:
                 K=steps.keys[rows] if Z is X else steps.keys,
                 V=steps.values[rows] if Z is X else steps.values,
             ),
-            "b_Q": excerpt.write_bias(None if b_Q is None else b_Q[columns]),
-            "b_K": excerpt.write_bias(b_K) if has_all else None,
-            "b_V": excerpt.write_bias(b_V) if has_all else None,
+            **excerpt.write_bias("b_Q", None if b_Q is None else b_Q[columns]),
+            **(excerpt.write_bias("b_K", b_K) if has_all else {"b_K": None}),
+            **(excerpt.write_bias("b_V", b_V) if has_all else {"b_V": None}),
             "also": None if has_all else _also(source, (b_K, b_V)),
             "cut_columns": cut_note(columns, W_Q.shape[1], "columns of W_Q"),
             **excerpt.vector(steps.queries[:, columns], rows),
@@ -303,9 +313,10 @@ def _also(source: str, biases: tuple[Array | None, Array | None]) -> str:
 
 def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Linear], turns: Rotary) -> str:
     """Return the code for queries that are rotated by their positions: with both columns of each pair, or neither."""
-    (W_Q, b_Q), (_, b_K), (_, b_V) = parts
-    half = W_Q.shape[1] // 2
-    n_pairs = half if W_Q.nbytes <= MAX_BYTES else MAX_COLUMNS // 2
+    (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
+    half, is_whole = W_Q.shape[1] // 2, excerpt.continued is not None
+    n_pairs = half if is_whole or W_Q.nbytes <= MAX_BYTES else MAX_COLUMNS // 2
+    plus = {name: "" if bias is None else f" + {name}" for name, bias in (("b_Q", b_Q), ("b_K", b_K), ("b_V", b_V))}
     columns = np.r_[:n_pairs, half : half + n_pairs]
     rows = excerpt.rows(X)
     note = f"Here only the first {n_pairs} of the {half} pairs of columns of W_Q: all are too many to paste."
@@ -318,9 +329,16 @@ def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Lin
                 turns=np.stack([turns.cosines[rows, :n_pairs], turns.sines[rows, :n_pairs]]),
                 b_Q=None if b_Q is None else b_Q[columns],
             ),
-            "plus_b_Q": "" if b_Q is None else " + b_Q",
-            "and_b_K": "" if b_K is None else " and b_K",
-            "plus_b_V": "" if b_V is None else " + b_V",
+            **_others_turned(excerpt, (W_K, b_K), (W_V, b_V), is_whole=is_whole),
+            **{f"plus_{name}": each for name, each in plus.items()},
+            "what": "Queries, keys and values" if is_whole else "Queries",
+            "how": _how_turned(plus["b_Q"], is_whole=is_whole),
+            "also": (
+                "In the same way the keys:"
+                if is_whole
+                else f"In the same way: K, with W_K{plus['b_K'].replace(' +', ' and')}. "
+                f"V = X @ W_V{plus['b_V']} is not turned."
+            ),
             **shapes(Q=excerpt.scene.steps.queries[rows][:, columns]),
             "half": str(half),
             "n_pairs": str(n_pairs),
@@ -328,6 +346,23 @@ def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Lin
             **excerpt.vector(excerpt.scene.steps.queries[:, columns], rows),
         },
     )
+
+
+def _how_turned(plus_b_Q: str, *, is_whole: bool) -> str:
+    if is_whole:
+        return "times three matrices; queries and keys are then turned by their positions."
+    return f"times W_Q{plus_b_Q}, then turned by its position."
+
+
+def _others_turned(excerpt: Excerpt, key: _Linear, value: _Linear, *, is_whole: bool) -> Values:
+    """Write what makes keys and values; nothing of it if the queries are to show how it is done."""
+    steps = excerpt.scene.steps
+    arrays = {"W_K": key[0], "b_K": key[1], "W_V": value[0], "b_V": value[1]}
+    made = {"K": steps.keys, "V": steps.values, "K_half": steps.keys[:, : steps.keys.shape[1] // 2]}
+    return {
+        **excerpt.write(**{name: array if is_whole else None for name, array in arrays.items()}),
+        **shapes(**{name: array if is_whole else None for name, array in made.items()}),
+    }
 
 
 def _head_projections(scene: Scene) -> tuple[_Linear, _Linear, _Linear]:
@@ -340,12 +375,11 @@ def _head_projections(scene: Scene) -> tuple[_Linear, _Linear, _Linear]:
 
 
 def _is_explained(scene: Scene, inputs: tuple[Array, Array, Array], parts: tuple[_Linear, _Linear, _Linear]) -> bool:
-    """Tell whether X W + b gives the recorded Q, K and V; some models also rotate them by their position."""
+    """Tell whether X W + b, rotated where the model does that, gives the recorded Q, K and V."""
     recorded = (scene.steps.queries, scene.steps.keys, scene.steps.values)
-    return all(
-        are_close(project(source, *linear), wanted)
-        for source, linear, wanted in zip(inputs, parts, recorded, strict=True)
-    )
+    queries, keys, values = (project(source, *linear) for source, linear in zip(inputs, parts, strict=True))
+    made = (scene.attention.turned(queries), scene.attention.turned(keys), values)
+    return all(are_close(ours, wanted) for ours, wanted in zip(made, recorded, strict=True))
 
 
 def _shapes(scene: Scene) -> str:

@@ -15,7 +15,7 @@ from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message
-from attention.snippets import cut_note, leading, shapes
+from attention.snippets import cut_note, shapes
 
 __all__ = ["STEP", "explain_score"]
 
@@ -93,7 +93,7 @@ def explain_score(scene: Scene, cell: Cell) -> Detail:
 
 def _code(excerpt: Excerpt) -> str:
     scene, steps = excerpt.scene, excerpt.scene.steps
-    keys = leading(steps.keys.shape[0], steps.keys[0].nbytes)
+    keys = excerpt.leading_rows(steps.keys)
     K, scores = steps.keys[keys], steps.scores[:, keys]
     rows = excerpt.rows(steps.queries, steps.scores)
     bias = scene.attention.bias

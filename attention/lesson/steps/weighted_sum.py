@@ -15,7 +15,7 @@ from attention.lesson.prose import exact, fact, lesson, word
 from attention.lesson.scene import Scene, numbered
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message
-from attention.snippets import columns_to_paste, cut_note, shapes
+from attention.snippets import cut_note, shapes
 
 __all__ = ["STEP"]
 
@@ -97,7 +97,7 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
 
 def _code(excerpt: Excerpt) -> str:
     steps = excerpt.scene.steps
-    columns = columns_to_paste(steps.values)
+    columns = excerpt.columns(steps.values)
     rows = excerpt.rows(steps.weights)
     return excerpt.fill(
         "sum",
