@@ -42,6 +42,7 @@ IMPORTS: Mapping[Library, str] = {"numpy": "import numpy as np\n", "pytorch": "i
 
 MAX_LITERAL = 64  # the most numbers, and next the most rows, that are written out legibly
 MAX_LITERAL_ROWS = 8
+MAX_LITERAL_WIDTH = 16  # ... of a vector, where it can stand elsewhere
 MAX_BYTES = 64 * 1024  # the largest array, before it is packed
 MAX_COLUMNS = 16  # how much is pasted of a matrix that is too large as a whole
 N_SHOWN = 4  # how many numbers of a vector are printed at the end
@@ -77,7 +78,7 @@ class Continued:
         """Write an array as an expression; None if the code before has made it."""
         if name in self.made:
             return None
-        if _is_small(array):
+        if _is_small(array) and (array.ndim > 1 or array.size <= MAX_LITERAL_WIDTH):
             return array_code(array, "numpy")
         self.numbers[name] = array
         return f'numbers["{name}"]'

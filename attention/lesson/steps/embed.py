@@ -381,7 +381,7 @@ def _norms_code(excerpt: Excerpt, norms: Sequence[Norm], vectors: Array) -> str:
             "epsilon": repr(norm.epsilon),
             "gain": named[f"gain{suffix}"],
             "bias": named[f"bias{suffix}"],
-            **shapes(X=vectors, size=vectors[:, :1]),
+            **shapes(X=vectors, size=vectors[:, :1], bias=norm.bias),
         }
         codes.append(excerpt.fill("norm", {**values, **excerpt.vector(vectors, slice(None))}))
     return "".join(f"\n{code}" for code in codes)
