@@ -30,6 +30,7 @@ from attention.figures.format import number
 from attention.figures.head_view import HeadView
 from attention.figures.matrix import MAX_LABELLED, Matrix, Palette
 from attention.messages import language
+from attention.notebook.cells import explained
 from attention.page_file import page, plain
 from attention.trace import LayerTrace, Trace
 
@@ -433,7 +434,13 @@ def explanation(file_name: str, sentence: str) -> str | bytes:
     Raises:
         KeyError: this type of file is not used here.
     """
-    kinds: dict[str, Callable[[str], str | bytes]] = {".html": _page, ".svg": _drawing, ".csv": _cell, ".npz": _array}
+    kinds: dict[str, Callable[[str], str | bytes]] = {
+        ".html": _page,
+        ".svg": _drawing,
+        ".csv": _cell,
+        ".npz": _array,
+        ".ipynb": explained,
+    }
     return kinds[PurePath(file_name).suffix](sentence)
 
 

@@ -52,7 +52,8 @@ def _for_lab(lab: Lab, view: View) -> View:
 class Content:
     """How a page is made: the view for which models are run, the content, and what is said while the user waits.
 
-    ``asked`` returns what there is to guess about it.
+    ``asked`` returns what there is to guess about it. ``has_head`` tells whether it is about one head, which can be
+    opened as a notebook.
     """
 
     make: Make
@@ -60,20 +61,24 @@ class Content:
     above: Callable[[View, Sequence[Pane]], Blocks] = outcome
     waiting: str = ""
     asked: Callable[[View, Sequence[Pane]], Asked] = _nothing_asked
+    has_head: bool = False
 
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
         # There, what comes out stands beside the picture.
-        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing, asked=step_by_step.asked),
+        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing, asked=step_by_step.asked, has_head=True),
         pages.ALL_HEADS: Content(
             all_heads.content,
             run_as=lambda view: view.without(BESIDE),
             above=lambda view, panes: (*outcome(view, panes), *all_heads.looks(view, panes)),
             waiting=message("Looking at all heads …"),
+            has_head=True,
         ),
-        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone),
-        pages.CODE_LAB: Content(code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …")),
+        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, has_head=True),
+        pages.CODE_LAB: Content(
+            code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …"), has_head=True
+        ),
         pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing),
         **{
             found: Content(

@@ -21,7 +21,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.steps import STEPS, number_of
 from attention.lesson.steps.base import Step
 from attention.messages import message
-from attention.notebook.cells import Cell, Code, Text, formula, plain, told
+from attention.notebook.cells import Cell, Code, Text, formula, headed, plain, told
 from attention.snippets import Continued, Values, fill, shapes
 
 __all__ = ["by_hand"]
@@ -45,12 +45,12 @@ def by_hand(scene: Scene, added: Float[Array, "Q M"] | None = None) -> tuple[Cel
     steps = [cell for step in STEPS for cell in _step(step, scene, continued)]
     proof, picture = _proof(scene, continued, added), _picture(scene)
     return (
-        Text(_opening(scene, continued)),
+        _opening(scene, continued),
         Code(fill("numbers", "numpy", {"packed": _packed(continued.numbers)}), is_folded=True),
         *steps,
-        Text(f"## {message('The proof')}\n\n{told(lesson('notebook/proof', model=word(scene.info.name)))}"),
+        headed(message("The proof"), told(lesson("notebook/proof", model=word(scene.info.name))), level=2),
         Code(proof),
-        Text(f"## {message('The picture')}\n\n{told(lesson('notebook/picture'))}"),
+        headed(message("The picture"), told(lesson("notebook/picture")), told(lesson("notebook/exercise")), level=2),
         Code(picture),
     )
 
@@ -65,7 +65,7 @@ def _recorded_rows(scene: Scene) -> slice:
     return slice(first, first + fitting)
 
 
-def _opening(scene: Scene, continued: Continued) -> str:
+def _opening(scene: Scene, continued: Continued) -> Text:
     reading = scene.info.reading
     text = lesson(
         "notebook/by-hand",
@@ -81,20 +81,16 @@ def _opening(scene: Scene, continued: Continued) -> str:
     if continued.rows != slice(None):
         kept = continued.rows
         text += lesson("notebook/long", count=len(scene.tokens), first=kept.start, last=kept.stop - 1)
-    return f"# {message('Attention by hand')}\n\n{plain(scene.place)}\n\n{told(text)}"
+    return headed(message("Attention by hand"), plain(scene.place), told(text))
 
 
 def _step(step: Step, scene: Scene, continued: Continued) -> tuple[Cell, Cell]:
     """Return what a step says, and its code."""
     code = step.code(Excerpt("numpy", scene, *step.printed_cell(scene), continued=continued))
     continued.follow(code)
-    said = (
-        f"## {number_of(step)} · {plain(step.name)}: {plain(step.heading(scene))}",
-        formula(step.formula(scene)),
-        told(step.words(scene)),
-        plain(step.shapes(scene)),
-    )
-    return Text("\n\n".join(said)), Code(code)
+    title = f"{number_of(step)} · {step.name}: {step.heading(scene)}"
+    said = formula(step.formula(scene)), told(step.words(scene)), plain(step.shapes(scene))
+    return headed(title, *said, level=2), Code(code)
 
 
 def _proof(scene: Scene, continued: Continued, added: Array | None) -> str:
@@ -120,9 +116,7 @@ def _proof(scene: Scene, continued: Continued, added: Array | None) -> str:
 
 def _picture(scene: Scene) -> str:
     others = None if scene.trace.memory is None else repr(list(scene.key_labels))
-    width, height = (
-        f"{min(2 + PITCH * len(tokens), MOST_INCHES):.1f}" for tokens in (scene.key_tokens, scene.tokens)
-    )
+    width, height = (f"{min(2 + PITCH * len(tokens), MOST_INCHES):.1f}" for tokens in (scene.key_tokens, scene.tokens))
     same = "they look at one another" if others is None else None
     return fill("picture", "numpy", {"key_tokens": others, "same": same, "width": width, "height": height})
 

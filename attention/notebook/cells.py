@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 
 from attention.messages import language
 
-__all__ = ["Cell", "Code", "Text", "explained", "formula", "plain", "told", "written"]
+__all__ = ["Cell", "Code", "Text", "explained", "formula", "headed", "plain", "told", "written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,11 @@ class _Reader(HTMLParser):
         """Write text, with the spaces at its ends, which part it from what stands beside it."""
         before, after = (" " if each.isspace() else "" for each in (data[:1], data[-1:]))
         self.written.append(before if data.isspace() else f"{before}{plain(data)}{after}")
+
+
+def headed(title: str, *paragraphs: str, level: int = 1) -> Text:
+    """Return a cell that begins with a heading; the paragraphs are Markdown, and the title is not."""
+    return Text("\n\n".join((f"{'#' * level} {plain(title)}", *paragraphs)))
 
 
 def formula(latex: str) -> str:

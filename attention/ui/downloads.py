@@ -33,6 +33,7 @@ _MIMES = {
     ".html": "text/html",
     ".svg": "image/svg+xml",
     ".npz": "application/octet-stream",
+    ".ipynb": "application/x-ipynb+json",
 }
 _LOGGER = logging.getLogger(__name__)
 

@@ -16,6 +16,8 @@ from urllib.parse import quote, urlencode
 from starlette.responses import Response
 
 from attention.blocks import Download, Table, walk
+from attention.content.notebooks import NOTEBOOKS
+from attention.content.pane import Pane
 from attention.content.registry import CONTENTS, page_file
 from attention.messages import message
 from attention.models import ModelInfo, list_models
@@ -29,7 +31,7 @@ from attention.ui.gate import in_turn
 from attention.ui.running import load_silently, run
 from attention.view import View
 
-__all__ = ["give", "of_page", "where"]
+__all__ = ["give", "notebooks_of", "of_page", "where"]
 
 # In place of a fingerprint: whatever there is now.
 _NOW = "now"
@@ -45,7 +47,18 @@ def where(view: View, key: str, name: str) -> str:
 
 def of_page(page: Page) -> str:
     """Return the address of a page as a file that needs no server; the browser puts its own link behind it."""
-    return f"./{FILES}/{page.address}/{_NOW}/{_PAGE}/{page.address.replace('_', '-')}.html"
+    return _now(page, _PAGE, f"{page.address.replace('_', '-')}.html")
+
+
+def notebooks_of(page: Page) -> dict[str, str]:
+    """Return the address of each notebook in which a page's head can be opened, by its label, in the same way."""
+    if page not in CONTENTS or not CONTENTS[page].has_head:
+        return {}
+    return {notebook.label: _now(page, key, notebook.file) for key, notebook in NOTEBOOKS.items()}
+
+
+def _now(page: Page, key: str, name: str) -> str:
+    return f"./{FILES}/{page.address}/{_NOW}/{key}/{name}"
 
 
 def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
@@ -83,6 +96,8 @@ def _content(page: Page, fingerprint: str, key: str, link: Mapping[str, str]) ->
     panes = run(content.run_as(view), load_silently)
     if key == _PAGE:
         return page_file(view, panes)
+    if key in NOTEBOOKS and content.has_head:
+        return _notebook(key, panes[0])
     for block in walk(content.make(view, panes)):
         if isinstance(block, Table) and block.key == key:
             return downloads.csv_of(block.make())
@@ -90,6 +105,19 @@ def _content(page: Page, fingerprint: str, key: str, link: Mapping[str, str]) ->
             with turns() if block.is_long else nullcontext():
                 return block.make()
     return None
+
+
+def _notebook(key: str, pane: Pane) -> str:
+    """Return a notebook.
+
+    Raises:
+        GoneError: there is nothing to show in it.
+    """
+    try:
+        with turns():
+            return NOTEBOOKS[key].written(pane)
+    except ValueError as reason:
+        raise GoneError(str(reason)) from None
 
 
 def _fingerprint(view: View, models: Mapping[str, ModelInfo]) -> str:

@@ -108,6 +108,7 @@ def _actions(line: Line, page: Page) -> None:
     items.append({"label": message("Open a room for a class"), "module": address_of_class()})
     if page in CONTENTS:
         items.append({"label": message("Download this page"), "file": made.of_page(page)})
+        items += [{"label": label, "file": address} for label, address in made.notebooks_of(page).items()]
     line.menu("more", message("More"), items, is_icon=True)
 
 

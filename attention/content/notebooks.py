@@ -1,0 +1,57 @@
+"""The notebooks in which a head of a page can be opened: what each is called, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from attention.content.pane import Pane
+from attention.messages import message
+from attention.notebook.by_hand import by_hand
+from attention.notebook.cells import Cell, written
+from attention.notebook.with_model import with_model
+
+__all__ = ["NOTEBOOKS", "Notebook"]
+
+
+def _by_hand(pane: Pane) -> tuple[Cell, ...]:
+    assert pane.scene is not None
+    return by_hand(pane.scene, None if pane.found is None else pane.found.added())
+
+
+def _with_model(pane: Pane) -> tuple[Cell, ...]:
+    assert pane.scene is not None
+    assert pane.whole is not None
+    assert pane.address is not None
+    return with_model(pane.scene, pane.whole, pane.address)
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """One kind of notebook: its label in the menu, its file's name, and the cells made of a pane that has a scene."""
+
+    label: str
+    file: str
+    make: Callable[[Pane], tuple[Cell, ...]]
+
+    def written(self, pane: Pane) -> str:
+        """Return the notebook of a pane as a file.
+
+        Raises:
+            ValueError: nothing was run for this pane.
+        """
+        if pane.scene is None:
+            raise ValueError(str(pane.reason or " ".join(pane.notices)))
+        return written(f"{self.label}: {pane.scene.place}", self.make(pane))
+
+
+# By the keys of their files.
+NOTEBOOKS: Mapping[str, Notebook] = MappingProxyType(
+    {
+        "notebook": Notebook(message("Open as a notebook (.ipynb)"), "attention-by-hand.ipynb", _by_hand),
+        "notebook-model": Notebook(
+            message("Notebook that runs the model (.ipynb)"), "attention-recorded.ipynb", _with_model
+        ),
+    }
+)

