@@ -1,0 +1,100 @@
+"""The notebook that runs a model: recorded as transformers lets anybody, and equal to its plain attention."""
+
+from pathlib import Path
+
+import pytest
+
+from attention.address import Address, RunKey
+from attention.lesson.scene import Scene
+from attention.models import bundled
+from attention.notebook.cells import written
+from attention.notebook.origins import Origin, origin_of
+from attention.notebook.with_model import with_model
+from attention.reading import PICTURE
+from attention.trace import PARTS
+from tests.loaded import load
+from tests.notebooks import code_of, executed, run_here
+from tests.sweep import sweep
+from tests.tiny_models import KINDS
+
+ROOT = Path(__file__).parents[3]
+TEXT = "The cat sat on the mat."
+
+
+def notebook_of(model, text=TEXT, *, mask="none", part="encoder", layer=0, head=0, at=2, pair=""):
+    whole = model.trace(text, pair or None, mask=mask)
+    trace = whole.part(part)
+    scene = Scene(trace, layer, head, min(at, len(trace.tokens) - 1))
+    run = RunKey(model.info.model_id, "", text, mask, pair)
+    return written("with model", with_model(scene, whole, Address(run, part, layer, head, scene.word)))
+
+
+def told(notebook):
+    return [line for cell in notebook.cells for output in cell.get("outputs", ()) for line in output.text.splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mask", ["none", "padding"])
+def test_bert_is_loaded_and_recorded_without_this_project(minilm, tmp_path, mask):
+    text = notebook_of(minilm, mask=mask, layer=5, head=6, pair="It slept.")
+    said = told(executed(text, tmp_path))
+    assert any(line.startswith("weights: they differ from the model's by") for line in said)
+
+
+@pytest.mark.slow
+def test_smollm2_is_read_from_its_packed_file(smollm2, tmp_path):
+    said = told(executed(notebook_of(smollm2, layer=13, head=8), tmp_path))
+    assert any(line.startswith("weights: they differ from the model's by") for line in said)
+
+
+@pytest.mark.parametrize("kind", sweep(KINDS, quick=["bert"]))
+def test_every_architecture_in_every_part(model_of, folder_of, kind):
+    model, folder = model_of(kind), folder_of(kind)
+    if model.info.reading is PICTURE:
+        assert code_of(notebook_of(model, PICTURE.first)) == []
+        return
+    # Where it is, only the reader knows.
+    for part in model.info.parts or PARTS[:1]:
+        for mask in model.info.reading.masks:
+            text = notebook_of(model, part=part, mask=mask, layer=1, head=1)
+            _, printed = run_here(code_of(text.replace("path/to/the/model", str(folder))))
+            assert "weights: they differ from the model's by" in printed
+
+
+def test_other_weights_and_it_fails(model_of, folder_of):
+    codes = code_of(notebook_of(model_of("bert"), layer=1, head=1).replace("path/to/the/model", str(folder_of("bert"))))
+    spoilt = "model.encoder.layer[0].output.dense.weight.data.mul_(1.1)"
+    with pytest.raises(AssertionError):
+        run_here([codes[0], spoilt, *codes[1:]])
+
+
+@pytest.mark.parametrize("model_id", sweep(["toy", "translator-fr-en", "vit-digits"], quick=["toy"]))
+def test_a_model_of_this_project_alone_is_loaded_with_its_package(model_id, tmp_path):
+    model = load(model_id)
+    part = "cross" if model.info.parts else "encoder"
+    text = notebook_of(model, model.info.reading.first, part=part, head=2)
+    assert "from attention.models import load" in text
+    assert any("it differs from the model's by" in line for line in told(executed(text, tmp_path, has_attention=True)))
+
+
+def test_what_pip_is_asked_for_is_what_the_project_itself_installs():
+    pinned = (ROOT / "requirements-models.txt").read_text()
+    packages = [each.weights for each in bundled.MODELS if each.weights is not None and each.weights.package]
+    assert len(packages) == 2
+    for source in packages:
+        assert f"\n{source.requirement} --hash" in pinned
+        assert source.requirement.partition("==")[0].replace("-", "_") == source.package
+
+
+def test_a_model_has_the_origin_that_it_was_got_from():
+    assert origin_of("toy") is None
+    assert origin_of("smollm2-135m").options == {"gguf_file": bundled.SMOLLM2.weights.file}
+    assert origin_of("minilm-l6").folder == "model"
+    # A folder on the server is nobody else's business.
+    assert origin_of("some-folder") == Origin()
+
+
+def test_what_was_typed_is_only_a_literal(model_of, folder_of):
+    nasty = 'a""" + \'x\' \\ {} $ids ${text} <b>'
+    text = notebook_of(model_of("bert"), nasty, layer=1)
+    run_here(code_of(text.replace("path/to/the/model", str(folder_of("bert")))))
