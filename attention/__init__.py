@@ -2,6 +2,10 @@
 
 import os
 
+__all__ = ["__version__"]
+
+__version__ = "0.1.0"
+
 # Read by the libraries under NumPy and torch when they are imported. If those used several threads for each run,
 # simultaneous users would wait for one another many times longer than they compute; an owner may set another number.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -11,9 +11,9 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from attention.messages import message, messages
+from attention.places import ASSETS
 from attention.text import clean
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "sentences",
 ]
 
-_ASSETS = Path(__file__).resolve().parents[1] / "assets"
 
 # The limits for a user's own file: enough for reliable counts, little enough to be read at once.
 MAX_BYTES = 2**20
@@ -65,13 +64,13 @@ class Sentences:
 @cache
 def sentences() -> tuple[str, ...]:
     """Return the plain sentences that come with the project, in random order."""
-    return tuple((_ASSETS / "corpus.txt").read_text("utf-8").splitlines())
+    return tuple((ASSETS / "corpus.txt").read_text("utf-8").splitlines())
 
 
 @cache
 def annotated() -> tuple[Annotated, ...]:
     """Return the sentences with dependencies that were annotated by hand."""
-    _, *rows = (_ASSETS / "dependencies.tsv").read_text("utf-8").splitlines()
+    _, *rows = (ASSETS / "dependencies.tsv").read_text("utf-8").splitlines()
     return tuple(_annotated(block) for block in _blocks(row.split("\t") for row in rows))
 
 

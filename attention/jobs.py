@@ -20,12 +20,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import Lock, Thread, Timer
 from typing import IO, Any, Literal
 
 import numpy as np
 from numpy import ndarray as Array
+
+from attention.places import ROOT
 
 __all__ = [
     "SHARE",
@@ -42,7 +43,6 @@ __all__ = [
 ]
 
 _LOGGER = logging.getLogger(__name__)
-_ROOT = Path(__file__).resolve().parents[1]
 _SIZE = 8  # bytes before each frame
 # How much others go before a job, on a scale from 0 to 19.
 _NICE = 5
@@ -213,7 +213,7 @@ class Going:
         self._ending: Ending = "done"
         self._process = subprocess.Popen(  # noqa: S603 - the project's own module, and arguments that a page has checked
             [sys.executable, "-m", job.module, *run.arguments],
-            cwd=_ROOT,
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "OMP_NUM_THREADS": "1"},

@@ -16,11 +16,13 @@ from functools import cache
 from gettext import c2py
 from pathlib import Path
 
+from attention.places import ASSETS
+
 __all__ = ["LANGUAGES", "VARIABLE", "Language", "language", "message", "messages", "script_messages"]
 
 # The language of the server: the name of a folder in LANGUAGES, or the path of a folder elsewhere.
 VARIABLE, ENGLISH = "ATTENTION_LANGUAGE", "en"
-LANGUAGES = Path(__file__).parents[1] / "assets" / "languages"
+LANGUAGES = ASSETS / "languages"
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _TEXT = r'"((?:[^"\\]|\\.)*)"'

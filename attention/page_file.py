@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,10 +45,11 @@ from attention.blocks import (
 )
 from attention.figures import assets
 from attention.messages import language, message
+from attention.places import ASSETS
 
 __all__ = ["Drawn", "drawn", "page", "plain", "theme", "theme_css"]
 
-_FOLDER = Path(__file__).resolve().parents[1] / "assets" / "file"
+_FOLDER = ASSETS / "file"
 
 # The theme of the page, as components read it; a test compares it with the app's own.
 _LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from attention import pixels
 from attention.masks import MASK_NAMES, MaskName
 from attention.messages import message
+from attention.places import ASSETS
 
 __all__ = ["DIGITS", "FRENCH", "PICTURE", "TEXT", "Reading", "recognised"]
 
-_ASSETS = Path(__file__).parents[1] / "assets"
 _TYPE = message("Type a sentence above, or choose one of the examples: attention needs at least one word.")
 
 
 def _lines(name: str) -> tuple[str, ...]:
-    return tuple((_ASSETS / name).read_text("utf-8").splitlines())
+    return tuple((ASSETS / name).read_text("utf-8").splitlines())
 
 
 def _never(_: str) -> bool:

@@ -11,12 +11,13 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from string import Template
 from typing import Literal, TypeGuard, get_args
 
 import numpy as np
 from numpy import ndarray as Array
+
+from attention.places import ASSETS
 
 __all__ = [
     "LIBRARIES",
@@ -37,7 +38,7 @@ __all__ = [
 Library = Literal["numpy", "pytorch"]
 LIBRARIES: tuple[Library, ...] = get_args(Library)
 
-TEMPLATES = Path(__file__).parents[1] / "assets" / "code"
+TEMPLATES = ASSETS / "code"
 IMPORTS: Mapping[Library, str] = {"numpy": "import numpy as np\n", "pytorch": "import torch\n"}
 
 MAX_LITERAL = 64  # the most numbers, and next the most rows, that are written out legibly

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy import ndarray as Array
 
 from attention.jobs import Frame, Job
 from attention.messages import message, messages
+from attention.places import ASSETS
 from attention.text import clean
 
 __all__ = [
@@ -71,7 +71,7 @@ TEMPERATURES = (1.0, 0.5)
 # The heads are drawn on so many characters from the beginning of the text.
 N_SHOWN = 24
 
-_STORY = Path(__file__).resolve().parents[1] / "assets" / "story.txt"
+_STORY = ASSETS / "story.txt"
 
 
 @cache

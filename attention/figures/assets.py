@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from attention.figures import colours
 from attention.messages import script_messages
+from attention.places import ASSETS
 
 __all__ = [
     "COMPONENTS",
@@ -25,9 +25,8 @@ __all__ = [
     "still",
 ]
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
-_FOLDER = _ASSETS / "components"
-_CLASS = _ASSETS / "room"
+_FOLDER = ASSETS / "components"
+_CLASS = ASSETS / "room"
 _COLOURS = {
     "query": colours.QUERY,
     "key": colours.KEY,
@@ -109,7 +108,7 @@ def module(name: str) -> str:
 
 def still() -> str:
     """Return the script that has the presses in a picture do nothing where there is no other view."""
-    return bare((_ASSETS / "file" / "still.js").read_text("utf-8"))
+    return bare((ASSETS / "file" / "still.js").read_text("utf-8"))
 
 
 def room_script() -> str:
@@ -128,7 +127,7 @@ def class_script() -> str:
 
 def room_css() -> str:
     """Return the style sheet of such a screen: that of a page in a file, and its own."""
-    return "\n".join((_ASSETS / folder).read_text("utf-8") for folder in ("file/page.css", "room/room.css"))
+    return "\n".join((ASSETS / folder).read_text("utf-8") for folder in ("file/page.css", "room/room.css"))
 
 
 def page_css() -> str:
@@ -140,7 +139,7 @@ def page_css() -> str:
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )
     own = _read(*(f"{name}.css" for name in OF_THE_PAGE))
-    return f":root {{ {VARIABLES} }}\n{dark}\n{(_ASSETS / 'page.css').read_text('utf-8')}\n{own}"
+    return f":root {{ {VARIABLES} }}\n{dark}\n{(ASSETS / 'page.css').read_text('utf-8')}\n{own}"
 
 
 def _as_in_styles(colour: str) -> str:

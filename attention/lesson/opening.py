@@ -10,7 +10,6 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -19,12 +18,13 @@ from numpy import ndarray as Array
 
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
+from attention.places import ASSETS
 from attention.trace import ModelInfo, Token, Trace
 from attention.words import is_punctuation
 
 __all__ = ["Opening", "first_place", "first_word", "openings", "tell_opening"]
 
-_FILE = Path(__file__).resolve().parents[2] / "assets" / "openings.tsv"
+_FILE = ASSETS / "openings.tsv"
 _ANY = "*"
 
 

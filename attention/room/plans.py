@@ -5,11 +5,12 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+
+from attention.places import ASSETS
 
 __all__ = ["PLAN_NAMES", "Part", "Plan", "PlanName", "plans"]
 
-_FILE = Path(__file__).resolve().parents[2] / "assets" / "plans.toml"
+_FILE = ASSETS / "plans.toml"
 
 PlanName = str
 PLAN_NAMES: tuple[PlanName, ...] = ("twenty", "forty-five", "ninety")

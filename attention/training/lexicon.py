@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal
+
+from attention.places import ASSETS
 
 __all__ = [
     "ADVERBS",
@@ -37,7 +38,7 @@ Gender = Literal["m", "f"]
 # English adjectives follow one another in this order: "a funny old black cat".
 KINDS = ("opinion", "size", "quality", "age", "colour", "origin")
 
-FOLDER = Path(__file__).parents[2] / "assets" / "grammar"
+FOLDER = ASSETS / "grammar"
 NOTHING = "-"
 
 

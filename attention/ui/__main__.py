@@ -2,7 +2,8 @@
 
     python -m attention.ui --model=/a/folder --server.port=8501
 
-also shows models from folders in ``from_pretrained`` layout; ``--model`` may be given several times.
+also shows models from folders in ``from_pretrained`` layout; ``--model`` may be given several times. Where the package
+is installed, the command ``step-by-step-attention`` does the same, from any folder.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from threading import Thread
 from streamlit.web import cli
 
 from attention.models.local import MODEL_DIRS_VARIABLE
+from attention.places import APP
 
 __all__ = ["main", "take_models"]
 
@@ -27,10 +29,10 @@ SLOWEST_IMPORT = "attention.models.huggingface"
 
 
 def main() -> None:
-    """Serve app.py in the current folder; the command line accepts the options of ``streamlit run``."""
+    """Serve the app; the command line accepts the options of ``streamlit run``."""
     options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
-    cli.main(["run", "app.py", *options], prog_name="attention")
+    cli.main(["run", str(APP / "app.py"), *options], prog_name="attention")
 
 
 def take_models(arguments: Sequence[str]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 
 import streamlit as st
@@ -13,6 +12,7 @@ import streamlit as st
 from attention.kinds import Second
 from attention.messages import message
 from attention.models import ModelInfo, get_info
+from attention.places import ASSETS
 from attention.reading import Reading
 from attention.settings import PAIR, TEXT
 from attention.ui import picture, state
@@ -21,12 +21,10 @@ from attention.view import View
 
 __all__ = ["FIELDS", "add", "draw", "read_pairs"]
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
-
 
 def read_pairs(name: str) -> dict[str, tuple[str, str]]:
     """Read pairs of sentences from a file of the assets, a pair on each line, by what is written there."""
-    lines = (_ASSETS / name).read_text("utf-8").splitlines()
+    lines = (ASSETS / name).read_text("utf-8").splitlines()
     return {line: (first, second) for line in lines for first, second in [line.split(" | ")]}
 
 

@@ -40,10 +40,12 @@ def serve(
     port: int | None = None,
     command: Sequence[str] = LOCAL,
     base: str = "",
+    folder: Path = ROOT,
 ) -> Iterator[AppServer]:
     """Start the app, on a free port unless one is given, wait until it is healthy, and stop it at the end.
 
-    PORT in the command stands for the port; ``base`` is what the command makes the base of all paths.
+    PORT in the command stands for the port; ``base`` is what the command makes the base of all paths. It is started in
+    the ``folder``.
 
     Raises:
         RuntimeError: it ended or was not healthy in time; the message has what it printed.
@@ -52,7 +54,7 @@ def serve(
     with log.open("wb") as output:
         process = subprocess.Popen(
             [word.replace("PORT", str(port)) for word in command],
-            cwd=ROOT,
+            cwd=folder,
             env={**os.environ, **(environment or {})},
             stdout=output,
             stderr=subprocess.STDOUT,
