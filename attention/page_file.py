@@ -47,7 +47,7 @@ from attention.figures import assets
 from attention.messages import language, message
 from attention.places import ASSETS
 
-__all__ = ["Drawn", "drawn", "page", "plain", "theme", "theme_css"]
+__all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css"]
 
 _FOLDER = ASSETS / "file"
 
@@ -80,6 +80,11 @@ def drawn(blocks: Blocks) -> Drawn:
 def page(title: str, caption: str, blocks: Blocks) -> str:
     """Return blocks as a self-contained HTML file."""
     return _Page(title, caption).written(blocks)
+
+
+def page_css() -> str:
+    """Return the style sheet of a page in a file."""
+    return (_FOLDER / "page.css").read_text("utf-8").strip()
 
 
 def theme() -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -149,7 +154,7 @@ class _Page:
 <title>{heading}</title>
 <style>
 {theme_css()}
-{(_FOLDER / "page.css").read_text("utf-8").strip()}
+{page_css()}
 </style>
 </head>
 <body>

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -449,6 +450,11 @@ class Trace:
     def check(self) -> float:
         """Return the largest absolute difference of :meth:`LayerTrace.check`, over all layers of all parts."""
         return float(np.max([layer.check() for trace in self.traces for layer in trace.layers]))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows of it: all heads as small heatmaps."""
+        # What draws a trace is built on it: it is imported when a notebook asks, and by nothing else here.
+        return str(import_module("attention.show").of_run(self).data)
 
     @property
     def nbytes(self) -> int:

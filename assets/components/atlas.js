@@ -14,7 +14,7 @@
  * @property {number} rows of every picture
  * @property {number} columns of every picture
  * @property {[number, number]} block each pixel is the largest weight of so many rows and columns
- * @property {string} tiles one byte a pixel, compressed, in base64
+ * @property {string | Uint8Array} tiles one byte a pixel: compressed, in base64, or as they are
  * @property {{title: string, heads: HeadInfo[]}[]} groups
  * @property {boolean} isTable a row for each layer, a column for each head
  * @property {string} badgeName
@@ -148,9 +148,13 @@ function take(state, given) {
   });
 }
 
-/** @returns {Promise<Uint8Array>} */
-async function unpack(base64) {
-  const packed = Uint8Array.fromBase64?.(base64) ?? decodeBytes(base64);
+/**
+ * @param {string | Uint8Array} tiles
+ * @returns {Promise<Uint8Array>}
+ */
+async function unpack(tiles) {
+  if (typeof tiles !== "string") return tiles;
+  const packed = decodeBytes(tiles);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -92,7 +92,9 @@ function decodeShades(base64, limit, isSigned) {
   return Float32Array.from(decodeBytes(base64), (shade) => about[shade]);
 }
 
+/** @param {string | Uint8Array} base64 or the bytes themselves, where they are there already */
 function decodeBytes(base64) {
+  if (typeof base64 !== "string") return base64;
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
   // For browsers that cannot do it by themselves yet.
   const text = atob(base64);

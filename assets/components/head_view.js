@@ -16,7 +16,8 @@
  * @property {number} columnStart
  * @property {{label: string, colours: [string, string]}[]} heads with the colour on light and on dark
  * @property {number[]} shown the heads that are on at first
- * @property {string} values for each head, row by row: little-endian uint16 in base64, 65,535 is 1
+ * @property {string | Uint32Array} values for each head, row by row: little-endian uint16 in base64, or the numbers
+ * @property {number} levels the number that is a weight of 1
  * @property {string | null} hidden what the mask hides in every head, a bit for each cell in base64
  * @property {number[]} thresholds from the smallest to the largest
  * @property {number} threshold the index of the one to begin with
@@ -37,7 +38,6 @@
  * @property {number} cost in hairlines
  */
 
-const LEVELS = 65535;
 const PITCH = 26; // from one token to the next
 const MIN_PITCH = 14;
 const MAX_HEIGHT = 1040; // the tokens move together to stay within it, as far as they can be read
@@ -176,8 +176,8 @@ function tell(state, name, value) {
   send(state.setStateValue, name, value);
 }
 
-function decodeWeights(base64) {
-  return new Uint16Array((Uint8Array.fromBase64?.(base64) ?? decodeBytes(base64)).buffer);
+function decodeWeights(values) {
+  return typeof values === "string" ? new Uint16Array(decodeBytes(values).buffer) : values;
 }
 
 /** @param {Side} side */
@@ -334,7 +334,7 @@ function sumUp({ data, weights, heads, hidden }, { side, positions }) {
     for (const position of positions) {
       for (let other = 0; other < part.length; other++) {
         const [row, key] = isQuery ? [position, other] : [other, position];
-        part[other] += weights[(head * rows + row) * columns + key] / LEVELS / heads.length;
+        part[other] += weights[(head * rows + row) * columns + key] / data.levels / heads.length;
       }
     }
     return part;
@@ -379,7 +379,7 @@ const whole = (count) => count.toLocaleString(LANGUAGE);
  */
 function linesOf({ data, weights, heads, slider }, chosen) {
   const [rows, columns] = [data.rows.length, data.columns.length];
-  const lowest = Math.max(1, Math.ceil(data.thresholds[slider.value] * LEVELS));
+  const lowest = Math.max(1, Math.ceil(data.thresholds[slider.value] * data.levels));
   const bins = Array.from({ length: BINS }, () => []);
   const every = (count) => Array.from({ length: count }, (_, index) => index);
   const wantedRows = chosen?.side === "query" ? chosen.positions : every(rows);
@@ -389,7 +389,7 @@ function linesOf({ data, weights, heads, slider }, chosen) {
       const start = (head * rows + row) * columns;
       for (const key of wantedColumns) {
         const weight = weights[start + key];
-        if (weight >= lowest) bins[binOf(weight)].push(start + key);
+        if (weight >= lowest) bins[binOf(weight / data.levels)].push(start + key);
       }
     }
   }
@@ -397,7 +397,7 @@ function linesOf({ data, weights, heads, slider }, chosen) {
 }
 
 // Finer for small weights, of which there are more.
-const binOf = (weight) => Math.min(BINS - 1, Math.floor(Math.sqrt(weight / LEVELS) * BINS));
+const binOf = (weight) => Math.min(BINS - 1, Math.floor(Math.sqrt(weight) * BINS));
 const countOf = (bins) => bins.reduce((count, bin) => count + bin.length, 0);
 const isCrowd = (bins) => countOf(bins) > CROWD;
 const weightOf = (bin) => ((bin + 0.5) / BINS) ** 2;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from attention.figures import colours
 from attention.messages import script_messages
@@ -17,7 +17,11 @@ __all__ = [
     "bare",
     "class_script",
     "css",
+    "lean",
+    "lean_components",
+    "lean_css",
     "module",
+    "notebook",
     "page_css",
     "room_css",
     "room_script",
@@ -62,6 +66,15 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "work": (),
 }
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
+# Where a script declares something by a name, or does something, at its margin.
+_DECLARED = re.compile(r"^(?=(?:export default )?(?:async )?(?:function|const|let|class|for)\b)", re.MULTILINE)
+_NAMED = re.compile(r"(?:async )?(?:function\*?|const|let|class) (\w+)")
+# Texts and patterns, in which every space counts; and what is said after a line.
+_VERBATIM = re.compile(
+    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"""
+    r"""|(?<=[(,=:!&|?]) ?/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/\w*)|[ \t]+//[^\n]*"""
+)
+_AROUND = re.compile(r" *([{}()\[\];,<>=!*&|?:%]|=>|\+=|-=) *")
 # These are part of the page, and have its styles; each of the others has its own.
 OF_THE_PAGE = ("leaf", "sheet")
 # The shared scripts that have a style sheet.
@@ -82,6 +95,82 @@ def bare(code: str) -> str:
     return _COMMENTS.sub("", code)
 
 
+def lean(code: str) -> str:
+    r"""Return a script without what nothing in it uses, and without most of its white space.
+
+    Declarations begin at the margin, and templates have no templates inside, as everywhere in ``assets``.
+
+    >>> lean('const used = 1;\nconst unused = 2;\nfor (;;) {\n  // Why.\n  used + "a  b";\n}\n')
+    'const used=1;\nfor(;;){used + "a  b";}\n'
+    """
+    written, at = [], 0
+    code = _used(code)
+    for text in _VERBATIM.finditer(code):
+        written += [_squeezed(code[at : text.start()]), text[1] or ""]
+        at = text.end()
+    return "".join((*written, _squeezed(code[at:])))
+
+
+def lean_components(names: Iterable[str]) -> str:
+    """Return components by name in the object ``components``, each without what it does not use."""
+    written = ",\n".join(f"{name}: {_as_function(lean(script(name)))}" for name in names)
+    return f"const components = {{\n{written}\n}};"
+
+
+def _as_function(code: str) -> str:
+    """Return a component's script as a function, in which its default export is named ``component``."""
+    named = code.replace("export default function(", "function component(", 1)
+    return f"(() => {{\n{named}\nreturn component;\n}})()"
+
+
+def lean_css(styles: str) -> str:
+    r"""Return a style sheet without comments and most of its white space.
+
+    >>> lean_css("a b {\n  /* Why. */\n  color: red;\n}\n")
+    'a b{color: red}'
+    """
+    bare_styles = re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL)
+    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", bare_styles)).replace(";}", "}").strip()
+
+
+def _used(code: str) -> str:
+    """Return the declarations that are used by what is no declaration, or by one another."""
+    parts = [part for part in _DECLARED.split(code) if part]
+    names = {part: found[1] for part in parts if (found := _NAMED.match(part))}
+    named = {name: part for part, name in names.items()}
+    waiting, used = [part for part in parts if part not in names], set[str]()
+    kept = set(waiting)
+    while waiting:
+        for name in set(re.findall(r"[\w$]+", waiting.pop())) & named.keys() - used:
+            used.add(name)
+            waiting.append(named[name])
+    return "".join(part for part in parts if part in kept or names.get(part) in used)
+
+
+def _squeezed(code: str) -> str:
+    code = _AROUND.sub(r"\1", re.sub(r"[ \t]*\n\s*", "\n", code))
+    return re.sub(r"\n(?=[.)\],?:&|}])", "", re.sub(r"(?<=[{(\[,;=&|?:])\n", "", code))
+
+
+def notebook(*names: str) -> str:
+    """Return these scripts of ``assets/notebook``, preceded by what they share with the components, and their texts.
+
+    A component among the names is the function ``component`` in them.
+    """
+    own = [name for name in names if name not in COMPONENTS]
+    parts = dict.fromkeys(["base", "colours", *(part for name in names for part in COMPONENTS.get(name, ()))])
+    code = bare(
+        "\n".join(
+            (
+                _read(*(f"{part}.js" for part in (*parts, *(n for n in names if n in COMPONENTS)))),
+                *((ASSETS / "notebook" / f"{name}.js").read_text("utf-8") for name in own),
+            )
+        )
+    )
+    code = code.replace("export default function (", "function component(")
+    return f"{script_messages(code)}{_full()}{code}"
+
+
 def css(name: str) -> str:
     """Return the style sheet of a component, preceded by the shared ones and the colours of Q, K, V and the weights."""
     parts = ("base", *(part for part in COMPONENTS[name] if part in _STYLED), name)
@@ -91,8 +180,12 @@ def css(name: str) -> str:
 def script(name: str) -> str:
     """Return the script of a component, preceded by the shared code and its texts in the server's language."""
     code = bare(_read(*(f"{part}.js" for part in ("base", *COMPONENTS[name], name))))
+    return script_messages(code) + (_full() if "colours" in COMPONENTS[name] else "") + code
+
+
+def _full() -> str:
     full = json.dumps({theme: dict(scale) for theme, scale in colours.SCALES.items()})
-    return script_messages(code) + (f"const FULL = {full};\n" if "colours" in COMPONENTS[name] else "") + code
+    return f"const FULL = {full};\n"
 
 
 def module(name: str) -> str:

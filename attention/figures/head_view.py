@@ -172,6 +172,7 @@ class HeadView:
             "heads": [{"label": head.label, "colours": list(HEAD_COLOURS[head.colour])} for head in self.heads],
             "shown": _inside(shown, len(self.heads)),
             "values": base64.b64encode(numbers.tobytes()).decode("ascii"),
+            "levels": LEVELS,
             "hidden": self._hidden(),
             "thresholds": list(THRESHOLDS),
             "threshold": self._threshold_index(),

@@ -1,0 +1,156 @@
+"""What transformers returns as attentions, read as weights: one tensor for each layer, of a batch of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy import ndarray as Array
+
+from attention.show.weights import PART_NAMES, Weights
+from attention.trace import Part
+
+__all__ = ["of_arrays", "of_parts"]
+
+# How tokenizers write a space before a token, and a new line.
+_SPACES = {"Ġ": " ", "▁": " ", "Ċ": "\n"}
+
+_EAGER = (
+    "there are no weights in it: the model computes its attention without ever having them (SDPA, Flash Attention), or "
+    'was not asked for them. Load it with attn_implementation="eager" and call it with output_attentions=True.'
+)
+
+
+def of_arrays(
+    attention: Any,
+    tokens: Sequence[str] | None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    name: str = "",
+    sentence_b_start: int | None = None,
+    prettify: bool = True,
+) -> Weights:
+    """Read the attentions of a model: for each layer, an array of the shape (1, heads, queries, keys).
+
+    A layer may also have the shape (heads, queries, keys). ``key_tokens`` are the tokens attended to, if these are not
+    the ones that attend.
+
+    Raises:
+        TypeError: it is no sequence of arrays.
+        ValueError: it is empty, of a larger batch, not of these tokens, or no weights; the message says what to do.
+    """
+    if tokens is None:
+        raise ValueError("tokens must be given: tokenizer.convert_ids_to_tokens(inputs.input_ids[0])")
+    rows, columns = _labels(tokens, prettify), _labels(tokens if key_tokens is None else key_tokens, prettify)
+    layers = tuple(_layer(index, layer, (len(rows), len(columns))) for index, layer in enumerate(_listed(attention)))
+    return Weights(
+        layers=layers,
+        rows=rows,
+        columns=columns,
+        layer_numbers=tuple(range(len(layers))),
+        head_numbers=tuple(range(layers[0].shape[0])),
+        name=name,
+        row_breaks=_breaks(sentence_b_start, len(rows)),
+        column_breaks=_breaks(sentence_b_start, len(columns)),
+    )
+
+
+def of_parts(
+    encoder: Any, decoder: Any, cross: Any, encoder_tokens: Any, decoder_tokens: Any, *, prettify: bool
+) -> tuple[Weights, ...]:
+    """Read what an encoder–decoder returns: whichever of its three attentions are given, not None.
+
+    Raises:
+        TypeError: one is no sequence of arrays.
+        ValueError: none is given, tokens are missing, or one of them is refused by :func:`of_arrays`.
+    """
+    given: dict[Part, Any] = {"encoder": encoder, "decoder": decoder, "cross": cross}
+    read, wrote = ("encoder_tokens", encoder_tokens), ("decoder_tokens", decoder_tokens)
+    sides = {"encoder": (read, read), "decoder": (wrote, wrote), "cross": (wrote, read)}
+    for part, attention in given.items():
+        for name, tokens in sides[part]:
+            if attention is not None and tokens is None:
+                raise ValueError(f"{part}_attention needs {name}")
+    found = tuple(
+        of_arrays(attention, sides[part][0][1], sides[part][1][1], name=PART_NAMES[part], prettify=prettify)
+        for part, attention in given.items()
+        if attention is not None
+    )
+    if not found:
+        raise ValueError(f"no attention is given, or {_EAGER}")
+    return found
+
+
+def _listed(attention: Any) -> Sequence[Any]:
+    """Return the layers, none of them None."""
+    if attention is None:
+        raise ValueError(f"attention is None: {_EAGER}")
+    if hasattr(attention, "attentions"):
+        raise TypeError("attention must be the attentions of what a model returns: pass outputs.attentions")
+    if isinstance(attention, dict | str) or not (hasattr(attention, "__len__") and hasattr(attention, "__getitem__")):
+        raise TypeError(f"attention must be a tuple with an array for each layer, got {type(attention).__name__}")
+    if not len(attention):
+        raise ValueError(f"attention is empty: {_EAGER}")
+    layers = [attention[index] for index in range(len(attention))]
+    without = [index for index, layer in enumerate(layers) if layer is None]
+    if len(without) == len(layers):
+        raise ValueError(f"attention has only None in it: {_EAGER}")
+    if without:
+        raise ValueError(
+            f"layer {without[0]} is None: it is no attention, or its weights are not known. Pass the others: tuple("
+            "layer for layer in attention if layer is not None)"
+        )
+    if isinstance(layers[0], tuple | list) and hasattr(layers[0][0], "shape"):
+        raise TypeError(
+            "attention is a tuple of tuples, as generate() returns it: one for each token that was written. Pass one "
+            "of them, or run the model once on the whole text and pass outputs.attentions"
+        )
+    return layers
+
+
+def _layer(index: int, layer: Any, wanted: tuple[int, int]) -> Array:
+    """Return one layer as (heads, queries, keys) in float32."""
+    array: Any = _array(layer)
+    if array.ndim == 4 and array.shape[0] != 1:
+        raise ValueError(
+            f"layer {index} is of a batch of {array.shape[0]} texts, and one can be shown. "
+            "Choose it: tuple(layer[i : i + 1] for layer in attention)"
+        )
+    if array.ndim not in {3, 4}:
+        raise ValueError(f"layer {index} must have the shape (1, heads, tokens, tokens), got {array.shape}")
+    n_heads, n_queries, n_keys = array.shape[-3:]
+    if (n_queries, n_keys) != wanted:
+        raise ValueError(
+            f"layer {index} has weights from {n_queries} tokens to {n_keys}, and the names are of {wanted[0]} and "
+            f"{wanted[1]} tokens: they must be those that the model has read, special tokens and padding too"
+        )
+    return np.asarray(array.reshape(n_heads, n_queries, n_keys))
+
+
+def _array(layer: Any) -> Array:
+    # A tensor may be on a graphics card, need gradients, or have a type that NumPy does not have.
+    if hasattr(layer, "detach"):
+        layer = layer.detach().float().cpu().numpy()
+    try:
+        return np.asarray(layer, np.float32)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"a layer must be an array of numbers, got {type(layer).__name__}") from error
+
+
+def _labels(tokens: Sequence[str], prettify: bool) -> tuple[str, ...]:
+    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+        raise TypeError("tokens must be a list of texts: tokenizer.convert_ids_to_tokens(inputs.input_ids[0])")
+    labels = tuple(tokens)
+    if prettify:
+        for mark, text in _SPACES.items():
+            labels = tuple(label.replace(mark, text) for label in labels)
+    return labels
+
+
+def _breaks(start: int | None, length: int) -> tuple[int, ...]:
+    if start is None:
+        return ()
+    if not 0 < start < length:
+        raise ValueError(f"sentence_b_start must be between 1 and {length - 1}, got {start}")
+    return (start,)

@@ -1,0 +1,114 @@
+"""The weights of all heads in a notebook: as lines between tokens, or each head as a small heatmap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from attention.figures import assets
+from attention.figures.format import number
+from attention.figures.head_view import HEAD_COLOURS, THRESHOLDS
+from attention.messages import message, messages
+from attention.page_file import plain, theme
+from attention.places import ASSETS
+from attention.show.output import Shown, html_of
+from attention.show.packed import Packed
+from attention.show.weights import Weights
+
+__all__ = ["around", "lines", "tiles"]
+
+Mode = Literal["dark", "light"]
+
+
+def lines(parts: Sequence[Weights], layer: int, heads: Sequence[int] | None) -> Shown:
+    """Return the heads of a layer as lines, beginning with one layer, by its index, and with these heads on.
+
+    Raises:
+        ValueError: there is no such head.
+    """
+    numbers = parts[0].head_numbers
+    unknown = [head for head in heads or () if head not in numbers]
+    if unknown:
+        raise ValueError(f"there is no head {unknown[0]} here: there are {numbers[0]} to {numbers[-1]}, from 0 on")
+    shown = None if heads is None else sorted({numbers.index(head) for head in heads})
+    given = {
+        "layer": layer,
+        "shown": shown,
+        "lines": [list(colours) for colours in HEAD_COLOURS],
+        "thresholds": list(THRESHOLDS),
+    }
+    summary = message("attention as lines: {size}", size=_size(parts))
+    return _drawn("head_view", "lines", parts, given, summary)
+
+
+def tiles(parts: Sequence[Weights], title: str, mode: Mode | None, note: str = "") -> Shown:
+    """Return all heads as small heatmaps; ``note`` is what is said under them first.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    if mode not in {None, "dark", "light"}:
+        raise ValueError(f'display_mode must be "dark", "light" or None, got {mode!r}')
+    summary = title or _size(parts)
+    told = message("Press a head to read its weights.")
+    given = {"title": summary, "theme": mode or ""}
+    return _drawn("atlas", "tiles", parts, given, summary, f"{note}\n{told}".strip())
+
+
+def around(css: str = "") -> dict[str, Any]:
+    """Return what is around a picture: the style sheet, and the colours of a light and of a dark page."""
+    light, dark = theme()
+    own = (ASSETS / "notebook" / "notebook.css").read_text("utf-8")
+    return {"css": assets.lean_css(f"{css}\n{own}"), "theme": "", "colours": {"light": dict(light), "dark": dict(dark)}}
+
+
+def _drawn(
+    component: str, script: str, parts: Sequence[Weights], given: dict[str, Any], summary: str, note: str = ""
+) -> Shown:
+    packed = Packed.of(parts)
+    digits = message("Each weight is known to ±{error}.", error=f"{packed.error:.6f}".rstrip("0"))
+    whole = {
+        **around(),
+        "style": assets.lean_css(assets.css(component)),
+        "parts": [_described(part) for part in parts],
+        "scale": packed.scale,
+        "planes": packed.planes,
+        "note": f"{note} {digits}".strip(),
+        **given,
+    }
+    code = assets.lean(assets.notebook(component, "notebook", script, "weights"))
+    return Shown(html_of(code, whole, packed.data, _instead(parts[0], summary)), summary)
+
+
+def _described(part: Weights) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "rows": list(part.rows),
+        "columns": list(part.columns),
+        "rowBreaks": list(part.row_breaks),
+        "columnBreaks": list(part.column_breaks),
+        "layers": list(part.layer_numbers),
+        "heads": list(part.head_numbers),
+    }
+
+
+def _size(parts: Sequence[Weights]) -> str:
+    count = sum(len(part.layer_numbers) * len(part.head_numbers) for part in parts)
+    return messages("{n} head", "{n} heads", count)
+
+
+def _instead(part: Weights, summary: str) -> str:
+    """Return what is seen where no scripts run: to which token each one attends most, in the mean of all heads."""
+    mean = np.mean([layer.mean(axis=0) for layer in part.layers], axis=0)
+    best = mean.argmax(axis=1)
+    rows = "".join(
+        f"<tr><td>{plain(part.rows[row])}<td>{plain(part.columns[key])}<td>{number(float(mean[row, key]))}"
+        for row, key in enumerate(best)
+    )
+    told = message(
+        "The picture is drawn by a script: trust the notebook to see it. "
+        "Until then, where each token looks most, in the mean of all heads:"
+    )
+    return f"<p>{plain(summary)}. {plain(told)}</p><table>{rows}</table>"

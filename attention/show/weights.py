@@ -1,0 +1,133 @@
+"""Attention weights alone, without the run that they come from: there are no queries, keys or values in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from attention.figures.head_view import SLACK
+from attention.messages import message
+from attention.segments import groups
+from attention.trace import Part, Trace
+
+__all__ = ["MOST_WEIGHTS", "PART_NAMES", "Weights", "of_trace"]
+
+# So many are about 30 megabytes in a notebook.
+MOST_WEIGHTS = 16_000_000
+
+PART_NAMES: dict[Part, str] = {
+    "encoder": message("encoder"),
+    "decoder": message("decoder"),
+    "cross": message("cross"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights of one use of attention, layer by layer, and the tokens between which they are.
+
+    ``rows`` are the tokens that attend, ``columns`` those attended to; ``layer_numbers`` and ``head_numbers`` say which
+    layers and heads these are, counted from 0. ``row_breaks`` and ``column_breaks`` are the positions at which a second
+    sentence begins. ``hidden`` marks what a mask hides, if that is known: a weight of 0 alone does not say so.
+    """
+
+    layers: tuple[Float[Array, "H Q K"], ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    layer_numbers: tuple[int, ...]
+    head_numbers: tuple[int, ...]
+    name: str = ""
+    row_breaks: tuple[int, ...] = ()
+    column_breaks: tuple[int, ...] = ()
+    hidden: tuple[Bool[Array, "H Q K"], ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what are no weights between these tokens.
+
+        Raises:
+            ValueError: shapes differ, or a number is not between 0 and 1; the message says what came.
+        """
+        wanted = (len(self.head_numbers), len(self.rows), len(self.columns))
+        if not self.layers or 0 in wanted:
+            raise ValueError(f"there must be a layer, a head and tokens, got {len(self.layers)} layers of {wanted}")
+        for number, layer in zip(self.layer_numbers, self.layers, strict=True):
+            if layer.shape != wanted:
+                raise ValueError(
+                    f"layer {number} must have the shape {wanted}: heads, tokens that attend, tokens attended to; "
+                    f"it has {layer.shape}"
+                )
+            if not ((layer >= -SLACK) & (layer <= 1 + SLACK)).all():
+                raise ValueError(
+                    f"weights must be between 0 and 1, and those of layer {number} are between {layer.min():.3g} and "
+                    f"{layer.max():.3g}. Are they scores from before the softmax? If the model is in training mode, "
+                    "its dropout changes them: call model.eval()."
+                )
+
+    @property
+    def size(self) -> int:
+        """How many weights these are."""
+        return sum(layer.size for layer in self.layers)
+
+    def only(self, layers: Sequence[int] | None, heads: Sequence[int] | None) -> Weights:
+        """Return these layers and heads, named by their numbers; None for all.
+
+        Raises:
+            ValueError: there is no such layer or head.
+        """
+        at = _places("layer", self.layer_numbers, layers)
+        heads_at = _places("head", self.head_numbers, heads)
+
+        def taken(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+            return tuple(arrays[layer][heads_at] for layer in at)
+
+        return Weights(
+            layers=taken(self.layers),
+            rows=self.rows,
+            columns=self.columns,
+            layer_numbers=tuple(self.layer_numbers[layer] for layer in at),
+            head_numbers=tuple(self.head_numbers[head] for head in heads_at),
+            name=self.name,
+            row_breaks=self.row_breaks,
+            column_breaks=self.column_breaks,
+            hidden=None if self.hidden is None else taken(self.hidden),
+        )
+
+
+def _places(noun: str, numbers: Sequence[int], wanted: Sequence[int] | None) -> list[int]:
+    """Return where these numbers are among all."""
+    if wanted is None:
+        return list(range(len(numbers)))
+    missing = [number for number in wanted if number not in numbers]
+    if missing or not len(wanted):
+        raise ValueError(
+            f"there is no {noun} {missing[0] if missing else '(none is named)'}: "
+            f"there are {numbers[0]} to {numbers[-1]}, counted from 0"
+        )
+    return sorted({numbers.index(number) for number in wanted})
+
+
+def of_trace(trace: Trace) -> tuple[Weights, ...]:
+    """Return the weights of a recorded run, one for each use of attention."""
+    if trace.decoder is None or trace.cross is None:
+        return (_of_part("", trace),)
+    parts: dict[Part, Trace] = {"encoder": trace, "decoder": trace.decoder, "cross": trace.cross}
+    return tuple(_of_part(PART_NAMES[name], part) for name, part in parts.items())
+
+
+def _of_part(name: str, trace: Trace) -> Weights:
+    n_heads = trace.info.n_heads
+    return Weights(
+        layers=tuple(layer.steps().weights for layer in trace.layers),
+        rows=tuple(token.text for token in trace.tokens),
+        columns=tuple(token.text for token in trace.key_tokens),
+        layer_numbers=tuple(range(len(trace.layers))),
+        head_numbers=tuple(range(n_heads)),
+        name=name,
+        row_breaks=tuple(start for _, start in groups(trace.tokens) if start),
+        column_breaks=tuple(start for _, start in groups(trace.key_tokens) if start),
+        hidden=tuple(np.stack([layer.hidden(head) for head in range(n_heads)]) for layer in trace.layers),
+    )

@@ -1,0 +1,240 @@
+"""Weights in a notebook: those of the model, as close as is said; what cannot be shown is refused in plain words."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from attention import show
+from attention.models import load
+from attention.show.packed import Packed, decimals_for
+from attention.show.weights import Weights
+from attention.steps import softmax
+from tests.tiny_models import make
+from tests.unpacked import unpacked
+
+TEXT = "The cat sat on the mat."
+# What BertViz 1.4.1 needs for the same input, 12 layers of 12 heads and random weights: tokens, and megabytes of its
+# model view and of its head view.
+BERTVIZ = [(32, 6.6, 6.6), (64, 26.5, 26.5)]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    base = tmp_path_factory.mktemp("models")
+    return {kind: make(kind, base / kind) for kind in ("bert", "gpt2", "t5")}
+
+
+def run(folder, maker, text=TEXT, **options):
+    """What transformers itself computes, its tokens, and its outputs."""
+    model = maker.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer(*([text] if isinstance(text, str) else text), return_tensors="pt")
+    with torch.no_grad():
+        outputs = model(**inputs, **options, output_attentions=True)
+    return tokenizer.convert_ids_to_tokens(inputs.input_ids[0]), outputs
+
+
+def written(weights):
+    """A number with two digits, as browsers round."""
+    return np.floor(np.asarray(weights, np.float64) * 100 + 0.5)
+
+
+def expect_kept(html, *attentions):
+    found = unpacked(html)
+    for weights, attention in zip(found.weights(), attentions, strict=True):
+        exact = torch.cat(list(attention)).numpy()
+        assert np.abs(weights - exact).max() <= found.error + 1e-9
+        assert (written(weights) == written(exact)).all()
+
+
+@pytest.mark.parametrize("view", [show.head_view, show.atlas, show.model_view])
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_the_weights_are_those_that_transformers_computes(folders, kind, view):
+    tokens, outputs = run(folders[kind], transformers.AutoModel)
+    html = view(outputs.attentions, tokens)._repr_html_()
+    expect_kept(html, outputs.attentions)
+    (part,) = unpacked(html).given["parts"]
+    assert part["rows"] == part["columns"] == [token.replace("Ġ", " ") for token in tokens]
+
+
+@pytest.mark.parametrize("view", [show.head_view, show.atlas])
+def test_an_encoder_decoder_has_its_three_uses_of_attention(folders, view):
+    written_ids = torch.tensor([[0, 5, 6, 7]])
+    tokens, outputs = run(folders["t5"], transformers.AutoModel, decoder_input_ids=written_ids)
+    decoder_tokens = ["<pad>", "one", "two", "three"]
+    html = view(
+        encoder_attention=outputs.encoder_attentions,
+        decoder_attention=outputs.decoder_attentions,
+        cross_attention=outputs.cross_attentions,
+        encoder_tokens=tokens,
+        decoder_tokens=decoder_tokens,
+    )._repr_html_()
+    expect_kept(html, outputs.encoder_attentions, outputs.decoder_attentions, outputs.cross_attentions)
+    encoder, decoder, cross = unpacked(html).given["parts"]
+    assert [part["name"] for part in (encoder, decoder, cross)] == ["encoder", "decoder", "cross"]
+    assert (cross["rows"], cross["columns"]) == (decoder["rows"], encoder["rows"])
+    # One alone needs the tokens of both sides.
+    alone = view(
+        cross_attention=outputs.cross_attentions, encoder_tokens=tokens, decoder_tokens=decoder_tokens
+    )._repr_html_()
+    expect_kept(alone, outputs.cross_attentions)
+
+
+def test_a_pair_is_parted_where_its_second_sentence_begins(folders):
+    tokens, outputs = run(folders["bert"], transformers.AutoModel, text=("The cat sat.", "A dog ran."))
+    start = tokens.index("[SEP]") + 1
+    (part,) = unpacked(show.head_view(outputs.attentions, tokens, start)._repr_html_()).given["parts"]
+    assert part["rowBreaks"] == part["columnBreaks"] == [start]
+
+
+def test_layers_and_heads_can_be_chosen(folders):
+    tokens, outputs = run(folders["bert"], transformers.AutoModel)
+    n_layers, n_heads = len(outputs.attentions), outputs.attentions[0].shape[1]
+    html = show.model_view(
+        outputs.attentions, tokens, include_layers=[n_layers - 1], include_heads=[1, 0]
+    )._repr_html_()
+    expect_kept(html, [outputs.attentions[-1][:, :2]])
+    (part,) = unpacked(html).given["parts"]
+    assert (part["layers"], part["heads"]) == ([n_layers - 1], [0, 1])
+    opened = unpacked(show.head_view(outputs.attentions, tokens, layer=1, heads=[n_heads - 1])._repr_html_()).given
+    assert (opened["layer"], opened["shown"]) == (1, [n_heads - 1])
+    only = show.head_view(outputs.attentions, tokens, layer=1, include_layers=[1])._repr_html_()
+    assert unpacked(only).given["layer"] == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_tensors_of_any_type_are_taken_and_so_are_lists(dtype):
+    weights = torch.softmax(torch.randn(1, 2, 3, 3, generator=torch.Generator().manual_seed(0)), -1).to(dtype)
+    layers = [weights.clone().requires_grad_(), weights]
+    html = show.atlas(layers, ["a", "b", "c"])._repr_html_()
+    expect_kept(html, [weights.float(), weights.float()])
+    assert show.atlas([weights.tolist()] * 2, ["a", "b", "c"])._repr_html_() == html
+    assert show.atlas(torch.stack([weights, weights]), ["a", "b", "c"])._repr_html_() == html
+
+
+@given(arrays(np.float32, array_shapes(min_dims=3, max_dims=3, max_side=5), elements=st.floats(0, 1, width=32)))
+def test_any_weight_is_kept_as_close_as_is_said_and_written_as_it_is(layer):
+    n_heads, n_queries, n_keys = layer.shape
+    part = Weights((layer,), ("q",) * n_queries, ("k",) * n_keys, (0,), tuple(range(n_heads)))
+    packed = Packed.of([part])
+    html = show.atlas([layer], ["t"] * n_keys)._repr_html_() if n_queries == n_keys else None
+    if html is None:
+        return
+    found = unpacked(html)
+    (weights,) = found.weights()
+    assert np.abs(weights[0] - layer).max() <= packed.error == found.error
+    assert (written(weights[0]) == written(layer)).all()
+
+
+@pytest.mark.parametrize("n_keys", [1, 2, 10, 20, 21, 200, 201, 512, 4096])
+def test_a_step_is_small_beside_the_mean_weight(n_keys):
+    assert 10 ** -decimals_for(n_keys) <= min(0.001, 1 / n_keys / 50)
+
+
+def test_a_long_text_needs_more_than_two_bytes_for_a_weight():
+    weights = softmax(np.random.default_rng(0).normal(scale=3, size=(1, 2, 201, 201)).astype(np.float32))
+    found = unpacked(show.head_view([weights], ["t"] * 201)._repr_html_())
+    assert found.given["planes"] == 3
+    assert np.abs(found.weights()[0] - weights).max() <= found.error == 0.000005
+
+
+def test_a_trace_shows_its_own_weights_and_what_the_mask_hides():
+    trace = load("toy").trace("the cat sat on the mat", mask="causal")
+    found = unpacked(trace._repr_html_())
+    (codes,), (weights,) = found.parts(), found.weights()
+    exact = np.stack([layer.steps().weights for layer in trace.layers])
+    assert np.abs(weights - exact).max() <= found.error
+    hidden = np.stack([[layer.hidden(head) for head in range(3)] for layer in trace.layers])
+    assert hidden.any()
+    assert ((codes == 0) == hidden).all()
+    # Of bare numbers, nobody knows whether a mask has made them 0.
+    (codes,) = unpacked(show.atlas(list(exact), [token.text for token in trace.tokens])._repr_html_()).parts()
+    assert codes.min() == 1
+
+
+def test_a_trace_of_an_encoder_decoder_shows_all_that_it_does():
+    trace = load("translator-fr-en").trace("le chat noir dort")
+    found = unpacked(trace._repr_html_())
+    for weights, part in zip(found.weights(), (trace, trace.decoder, trace.cross), strict=True):
+        assert np.abs(weights - np.stack([layer.steps().weights for layer in part.layers])).max() <= found.error
+    assert [part["name"] for part in found.given["parts"]] == ["encoder", "decoder", "cross"]
+
+
+@pytest.mark.parametrize(("n_tokens", "model_view", "head_view"), BERTVIZ)
+def test_a_picture_is_a_twentieth_of_what_bertviz_makes_of_the_same_weights(n_tokens, model_view, head_view):
+    scores = np.random.default_rng(0).normal(scale=2, size=(12, 1, 12, n_tokens, n_tokens))
+    layers, tokens = list(softmax(scores.astype(np.float32))), [f"word{index}" for index in range(n_tokens)]
+    for view, megabytes in ((show.model_view, model_view), (show.head_view, head_view)):
+        cell = {"output_type": "display_data", "metadata": {}, "data": dict(view(layers, tokens)._repr_mimebundle_())}
+        assert len(json.dumps(cell, indent=1)) < 1e6 * megabytes / 20
+
+
+def test_nothing_in_it_is_fetched():
+    html = show.atlas([np.full((1, 2, 3, 3), 1 / 3)], ["a", "http://b", "<script>"])._repr_html_()
+    found = unpacked(html)
+    assert "<script>" not in found.instead
+    assert not re.search(r"https?:|//\w|import\(|fetch\(|src=", found.script + re.sub("http://b", "", found.instead))
+    assert "http:" not in html.replace("http://b", "")
+
+
+def test_the_same_weights_make_the_same_file_and_others_another_place():
+    one, other = np.full((1, 2, 3, 3), 1 / 3), np.stack([np.eye(3)] * 2)[None]
+    tokens = ["a", "b", "c"]
+    assert show.atlas([one], tokens).data == show.atlas([one], tokens).data
+    keys = {re.search(r'data-attention="(\w+)"', show.atlas([each], tokens).data)[1] for each in (one, other)}
+    assert len(keys) == 2
+
+
+GOOD = np.full((1, 2, 3, 3), 1 / 3, np.float32)
+ABC = ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("attention", "tokens", "options", "error", "said"),
+    [
+        (None, ABC, {}, ValueError, r'attn_implementation="eager"'),
+        ((), ABC, {}, ValueError, r'attn_implementation="eager"'),
+        ((None, None), ABC, {}, ValueError, r'attn_implementation="eager"'),
+        ((GOOD, None), ABC, {}, ValueError, "layer 1 is None"),
+        (SimpleNamespace(attentions=(GOOD,)), ABC, {}, TypeError, r"pass outputs\.attentions"),
+        ("attention", ABC, {}, TypeError, "tuple with an array for each layer, got str"),
+        (([[GOOD]],), ABC, {}, ValueError, r"layer 0 must have the shape \(1, heads, tokens, tokens\)"),
+        (((GOOD, GOOD), (GOOD, GOOD)), ABC, {}, TypeError, "generate"),
+        ((np.concatenate([GOOD, GOOD]),), ABC, {}, ValueError, "a batch of 2 texts"),
+        ((GOOD[0, 0],), ABC, {}, ValueError, r"layer 0 must have the shape .* got \(3, 3\)"),
+        ((GOOD,), ["a", "b"], {}, ValueError, "from 3 tokens to 3, and the names are of 2 and 2"),
+        ((GOOD,), None, {}, ValueError, "tokens must be given"),
+        ((GOOD,), "abc", {}, TypeError, "tokens must be a list of texts"),
+        ((GOOD,), [1, 2, 3], {}, TypeError, "tokens must be a list of texts"),
+        ((GOOD * 9,), ABC, {}, ValueError, "between 3 and 3. Are they scores"),
+        ((GOOD * np.nan,), ABC, {}, ValueError, "weights must be between 0 and 1"),
+        ((GOOD, GOOD[:, :1]), ABC, {}, ValueError, r"layer 1 must have the shape \(2, 3, 3\)"),
+        ((GOOD,), ABC, {"sentence_b_start": 3}, ValueError, "sentence_b_start must be between 1 and 2, got 3"),
+        ((GOOD,), ABC, {"include_layers": [1]}, ValueError, "no layer 1: there are 0 to 0"),
+        ((GOOD,), ABC, {"include_layers": []}, ValueError, "none is named"),
+        ((GOOD,), ABC, {"layer": 1}, ValueError, "no layer 1"),
+        ((GOOD,), ABC, {"heads": [2]}, ValueError, "no head 2"),
+        ((GOOD,), ABC, {"html_action": "print"}, ValueError, "html_action"),
+        ((GOOD,), ABC, {"cross_attention": (GOOD,)}, ValueError, "either attention, or encoder_attention"),
+        (None, None, {"cross_attention": (GOOD,), "decoder_tokens": ABC}, ValueError, "needs encoder_tokens"),
+        (None, None, {"decoder_attention": (GOOD,)}, ValueError, "decoder_attention needs decoder_tokens"),
+        ((np.zeros((1, 64, 512, 512), np.float32),), ["t"] * 512, {}, ValueError, "choose some layers"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_in_plain_words(attention, tokens, options, error, said):
+    with pytest.raises(error, match=said):
+        show.head_view(attention, tokens, **options)
+
+
+@pytest.mark.parametrize("what", [show.step, show.neuron, lambda weights: show.compare(weights, weights)])
+def test_weights_alone_do_not_pretend_to_be_a_trace(what):
+    with pytest.raises(TypeError, match="needs a trace, which has the queries and keys"):
+        what((GOOD,))

@@ -1,0 +1,63 @@
+"""What is kept in a notebook, read by other means than those that have written it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Unpacked", "unpacked"]
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """What a picture in a notebook consists of."""
+
+    instead: str
+    script: str
+    given: dict[str, Any]
+    bytes_of_numbers: bytes
+
+    @property
+    def error(self) -> float:
+        """How far a weight may be off, as the picture says it."""
+        return float(re.search(r"±(\d\.\d+)", self.given["note"])[1])
+
+    def parts(self):
+        """For each use of attention, its codes as layers × heads × queries × keys."""
+        planes = np.frombuffer(self.bytes_of_numbers, np.uint8).reshape(self.given["planes"], -1).astype(np.int64)
+        codes, found = sum(256 ** (len(planes) - 1 - place) * plane for place, plane in enumerate(planes)), []
+        for part in self.given["parts"]:
+            shape = [len(part[name]) for name in ("layers", "heads", "rows", "columns")]
+            found.append(codes[: np.prod(shape)].reshape(shape))
+            codes = codes[np.prod(shape) :]
+        assert not len(codes)
+        return found
+
+    def weights(self):
+        """For each use of attention, the weights that its codes stand for."""
+        step = 1 / self.given["scale"]
+
+        def weight(code):
+            return [0, 0, 0.75 * step][code] if code < 3 else min(1, (code - 1.5) * step)
+
+        return [np.vectorize(weight, otypes=[float])(codes) for codes in self.parts()]
+
+
+def unpacked(html: str) -> Unpacked:
+    """Read the only picture in some HTML."""
+    place, instead, loader = re.fullmatch(
+        r'<div data-attention="(\w+)">(.*)</div><script>(.*)</script>', html, re.DOTALL
+    ).groups()
+    assert f'[data-attention="{place}"]' in loader
+    script, numbers = (
+        zlib.decompress(base64.b64decode(text), -15) for text in re.findall(r'await u\("([A-Za-z0-9+/=]*)"\)', loader)
+    )
+    text = script.decode()
+    given, end = json.JSONDecoder().raw_decode(text.removeprefix("const GIVEN="))
+    return Unpacked(instead, text.removeprefix("const GIVEN=")[end:], given, numbers)
