@@ -165,6 +165,8 @@ function draw(state) {
   const style = getComputedStyle(root);
   state.font = style.fontFamily;
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
+  // Rows as high as there is room for, however many columns there are.
+  state.fills = style.getPropertyValue("--matrix-rows").trim() === "high";
   state.layout = layOutWhole(state, width, style);
   state.scroller.style.setProperty("--kept", `${state.layout.left - EDGE}px`);
   drawCells(state);
@@ -227,9 +229,10 @@ function layOut(state, width) {
   const { maxPitch } = state;
   pitchX = Math.min(maxPitch, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, maxPitch))) / columns);
   if (!isImage && data.showNumbers && pitchX < MIN_PITCH) pitchX = SCROLLING_PITCH;
-  let pitchY = rowPitch(data, pitchX, isImage, maxPitch);
+  let pitchY = state.fills ? maxPitch : rowPitch(data, pitchX, isImage, maxPitch);
   if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, pitchY); // a square matrix has square cells
-  [pitchX, pitchY] = [snap(pitchX), snap(pitchY)];
+  // High rows can afford edges between two pixels of the screen, and lose no height.
+  [pitchX, pitchY] = [snap(pitchX), state.fills ? pitchY : snap(pitchY)];
 
   const style = columnStyle(pitchX);
   const top = EDGE + headHeight(style, widestColumn, labelSize);

@@ -17,6 +17,7 @@
  * @property {number | null} focus the patch that asks; null if none of them does
  * @property {OverlayHead[]} heads
  * @property {number} current
+ * @property {boolean} isBare whether it is the picture alone, cut into its patches
  */
 
 const INK = 0.6; // how dark the picture is: what lies over it matters more
@@ -46,10 +47,10 @@ export default function ({ data, parentElement, setStateValue }) {
   const head = data.heads[data.current];
   const weights = decodeNumbers(head.values);
   const from = message("{head}, from {token}", { head: head.label, token: data.asking });
-  setAttribute(state.board, "aria-label", `${data.label}: ${from}`);
+  setAttribute(state.board, "aria-label", data.isBare ? message("The patches") : `${data.label}: ${from}`);
   setAttribute(state.heads, "aria-label", message("Heads of this layer"));
   showLarge(state, data, theme, picture, weights);
-  showHeads(state, data, theme, picture);
+  if (!data.isBare) showHeads(state, data, theme, picture);
   const tell = (index) => (state.caption.textContent = told(data, head, weights, index));
   tell(null);
   state.board.onpointermove = state.board.onfocusin = (event) => {
@@ -63,6 +64,7 @@ export default function ({ data, parentElement, setStateValue }) {
 
 /** What is pointed at, or else where the patch in focus looks most. */
 function told(data, head, weights, index) {
+  if (data.isBare) return index === null ? "" : data.patches[index];
   if (index !== null) return `${data.asking} → ${data.patches[index]}: ${weights[index].toFixed(2)}`;
   return head.description;
 }
@@ -92,16 +94,16 @@ function showLarge(state, data, theme, picture, weights) {
   }
   state.patches.length = data.patches.length;
   state.board.style.setProperty("--across", String(data.across));
-  const layers = [copyOf(picture), paintWeights(weights, data.across, theme)];
+  const layers = [copyOf(picture), ...(data.isBare ? [] : [paintWeights(weights, data.across, theme)])];
   // Buttons stay, and with them the keyboard's focus.
   state.board.querySelectorAll("canvas").forEach((canvas) => canvas.remove());
   state.board.prepend(...layers);
   state.patches.forEach((button, index) => {
     if (button.parentNode !== state.board) state.board.append(button);
     setAttribute(button, "aria-pressed", index === data.focus);
-    const facts = { patch: data.patches[index], weight: weights[index].toFixed(2) };
-    setAttribute(button, "aria-label", message("{patch}, weight {weight}", facts));
-    setAttribute(button, "title", `${data.patches[index]}: ${weights[index].toFixed(2)}`);
+    const [patch, weight] = [data.patches[index], weights[index].toFixed(2)];
+    setAttribute(button, "aria-label", data.isBare ? patch : message("{patch}, weight {weight}", { patch, weight }));
+    setAttribute(button, "title", data.isBare ? patch : `${patch}: ${weight}`);
   });
   [...state.board.querySelectorAll(".patch")].slice(data.patches.length).forEach((button) => button.remove());
 }

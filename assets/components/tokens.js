@@ -25,6 +25,7 @@ const stateOf = remembering((parent) => {
   root.append(strip, stage.root);
   parent.append(root);
   const state = { root, strip, stage, buttons: [], reached: 0 };
+  state.observer = new ResizeObserver(() => fit(state));
   strip.onkeydown = (event) => press(state, event);
   strip.addEventListener("focusin", (event) => reach(state, state.buttons.indexOf(event.target)));
   listenToStage(state);
@@ -46,8 +47,41 @@ export default function ({ data, parentElement, setStateValue }) {
     mark(state, index);
     send(setStateValue, "choose", data.chips[index].position);
   });
+  fit(state);
+  state.observer.observe(state.root);
+  document.fonts.ready.then(() => fit(state));
   takeChips(state, data);
-  return whenGone(state, () => halt(state));
+  return whenGone(state, () => {
+    state.observer.disconnect();
+    halt(state);
+  });
+}
+
+const SIZES = { least: 16, most: 72 }; // of a token's letters for a room, in pixels
+
+/** Where the page says how much room it needs for other things, tokens are as large as fits, all of them seen at once. */
+function fit(state) {
+  const { root, strip } = state;
+  const rest = Number(getComputedStyle(root).getPropertyValue("--tokens-rest"));
+  const strips = root.getRootNode().host?.parentElement?.querySelectorAll(":scope > .figure").length || 1;
+  const height = rest ? Math.floor((innerHeight - rest) / strips) : 0;
+  const id = `${root.clientWidth} ${height} ${state.drawn} ${document.fonts.status}`;
+  if (!root.clientWidth || state.fittedId === id) return;
+  state.fittedId = id;
+  strip.style.minHeight = strip.style.maxHeight = height ? `${height}px` : "";
+  if (!height) {
+    root.style.removeProperty("--token-size");
+    return;
+  }
+  let { least, most } = SIZES;
+  while (most - least > 1) {
+    const size = Math.floor((least + most) / 2);
+    root.style.setProperty("--token-size", `${size}px`);
+    const isWide = state.buttons.some(({ firstChild }) => firstChild.scrollWidth > firstChild.clientWidth);
+    if (isWide || strip.scrollHeight > height) most = size;
+    else least = size;
+  }
+  root.style.setProperty("--token-size", `${least}px`);
 }
 
 /** Put the tokens on the stage: they are the same as long as their texts are. */

@@ -38,6 +38,7 @@ from attention.lesson import steps
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.opening import tell_opening
+from attention.lesson.picture import overlay
 from attention.lesson.prose import in_short
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
@@ -98,15 +99,21 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     if question.is_open:
         return (Section("present", (head, *question.content())),)
     pictures = tuple(block for each in shown for block in each.main_picture())
-    told = Section("present_words", tuple(block for each in shown for block in each.in_short()))
-    place = "present_wide" if any(map(_is_wide, pictures)) else "present_picture"
+    is_wide = any(map(_is_wide, pictures))
+    seen = tuple(block for each in shown for block in each.what_is_read(is_bare=is_wide))
+    # What was cut into tokens stands beside them; beside numbers, it stands over the words.
+    if seen and any(isinstance(block, Picture) and isinstance(block.figure, TokenStrip) for block in pictures):
+        pictures, seen = (Row((seen, pictures), (5, 6)),), ()
+    words = tuple(block for each in shown for block in each.in_short())
+    told = Section("present_words", (*(() if is_wide else seen), *words))
+    place = "present_wide" if is_wide else "present_picture"
     plan = tuple(block for pane in panes[:1] if view[MAP] for block in on_map(view, pane))
     return (Section("present", (head, Section(place, pictures), told, *plan)),)
 
 
 def _is_wide(block: Block) -> bool:
     """Tell whether a picture needs the whole width of a screen."""
-    if not isinstance(block, Picture):
+    if not isinstance(block, Picture) or isinstance(block.figure, TokenStrip):
         return True
     return isinstance(block.figure, Matrix) and len(block.figure.column_labels) > 2 * len(block.figure.row_labels)
 
@@ -202,6 +209,14 @@ class _Pane:
         """Return the one paragraph that says most."""
         scene = self.pane.scene
         return () if scene is None else (Prose(in_short(self.step.words(scene))),)
+
+    def what_is_read(self, *, is_bare: bool) -> Blocks:
+        """Return what was read, if it is a picture, and over it the weights of the head, unless ``is_bare``."""
+        scene = self.pane.scene
+        if scene is None or not scene.info.reading.is_laid_out:
+            return ()
+        figure = overlay(scene, is_bare=is_bare)
+        return (Picture("overlay", figure, sets={"word": WORD, "head": self.pane.settings.head}),)
 
     def main_picture(self) -> Blocks:
         """Return the picture that the step is about, or a row of them, where they stand side by side."""

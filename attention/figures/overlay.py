@@ -45,7 +45,8 @@ class TouchPatch:
 class Overlay:
     """A square picture, with grey levels from 0 to 1, and the weights of heads over its square patches.
 
-    ``asking`` names the token in focus; ``focus`` is the index of its patch, counted from 0, if it is a patch.
+    ``asking`` names the token in focus; ``focus`` is the index of its patch, counted from 0, if it is a patch. If
+    ``is_bare``, nothing lies over the picture, which is only cut into its patches.
     """
 
     component: ClassVar[str] = "overlay"
@@ -59,6 +60,7 @@ class Overlay:
     # The patches' positions among the tokens.
     positions: tuple[int, ...]
     focus: int | None = None
+    is_bare: bool = False
 
     def __post_init__(self) -> None:
         """Refuse patches that do not form a square, or weights that are not one for each patch.
@@ -102,4 +104,5 @@ class Overlay:
                 for head in self.heads
             ],
             "current": self.current,
+            "isBare": self.is_bare,
         }

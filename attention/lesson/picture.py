@@ -14,8 +14,11 @@ from attention.messages import message
 __all__ = ["overlay", "overlay_table", "tell_overlay"]
 
 
-def overlay(scene: Scene) -> Overlay:
-    """Return the weights of the token in focus, in every head of the layer, over the picture's patches."""
+def overlay(scene: Scene, *, is_bare: bool = False) -> Overlay:
+    """Return the weights of the token in focus, in every head of the layer, over the picture's patches.
+
+    If it ``is_bare``, they are not drawn: there is the picture, cut into its patches.
+    """
     tokens = scene.tokens
     patches = [token.position for token in tokens if not token.is_special]
     heads = []
@@ -39,6 +42,7 @@ def overlay(scene: Scene) -> Overlay:
         current=scene.head,
         positions=tuple(patches),
         focus=patches.index(scene.word) if scene.word in patches else None,
+        is_bare=is_bare,
     )
 
 

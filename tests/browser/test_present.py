@@ -52,14 +52,22 @@ def test_a_room_can_read_it(tab, step, query, scheme):
     tab.page.emulate_media(color_scheme="light")
 
 
-# Where the dots are, and what may not lie under them.
+# Where the dots are, and what may not lie under them, nor under the line of the map beside them; what has to be scrolled.
 FOOT = """() => {
   const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')];
   const all = name => places.flatMap(each => [...(each.shadowRoot?.querySelectorAll(name) ?? [])]);
-  const seen = [...all('.picture, .readout, .tokens, .map nav'), ...document.querySelectorAll('.prose p')];
-  const boxes = seen.map(each => each.getBoundingClientRect()).filter(box => box.height > 0);
-  return [Math.min(...all('.stepper').map(each => each.getBoundingClientRect().top)),
-    Math.max(...boxes.map(box => box.bottom))];
+  const boxesOf = found => found.map(each => each.getBoundingClientRect()).filter(box => box.height > 0);
+  const seen = boxesOf([...all('.picture, .tokens, .board'), ...document.querySelectorAll('.prose p')]);
+  const maps = boxesOf(all('.map nav')), dots = boxesOf(all('.stepper ol'))[0];
+  const apart = (one, other) => one.bottom <= other.top || other.bottom <= one.top
+    || one.right <= other.left || other.right <= one.left;
+  const main = document.querySelector('[data-testid=stMain]');
+  return {
+    apart: [dots, ...maps].every(foot => seen.every(box => apart(foot, box))) && maps.every(map => apart(map, dots)),
+    lowest: Math.max(...seen.map(box => box.bottom)), dots: dots.top, maps: maps.length,
+    highest: Math.max(...boxesOf(all('.picture, .tokens')).map(box => box.height)),
+    scrolls: main.scrollHeight - main.clientHeight,
+  };
 }"""
 THIRTY_WORDS = (
     "When the old gardener had watered all of the roses behind the house and the dog had slept in the sun "
@@ -75,12 +83,71 @@ def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab, m
         tab.go(step=STEPS[0].key, present="1", model=model, text=THIRTY_WORDS)
         for number, step in enumerate(STEPS, 1):
             expect(tab.current_step).to_have_accessible_name(f"{number} {step.name}")
-            dots, lowest = tab.settled().page.evaluate(FOOT)
-            assert lowest <= dots, (step.key, lowest, dots)
+            seen = tab.settled().page.evaluate(FOOT)
+            assert seen["apart"] and seen["lowest"] <= seen["dots"], (step.key, seen)
             assert tab.heading.first.evaluate("each => getComputedStyle(each).fontSize") == "32px"
             expect_to_fit(tab)
             tab.page.keyboard.press("PageDown")
     tab.page.emulate_media(color_scheme="light")
+
+
+FIFTEEN_WORDS = "When the old gardener had watered all of the roses behind the house she rested"
+
+
+@pytest.mark.parametrize("model", sweep(["toy", "minilm-l6", "smollm2-135m", "vit-digits"], quick=["minilm-l6"]))
+@pytest.mark.parametrize("text", [None, FIFTEEN_WORDS], ids=["ready", "long"])
+def test_the_picture_of_every_step_has_most_of_the_screen_and_nothing_is_scrolled(tab, model, text):
+    assert len(FIFTEEN_WORDS.split()) == 15
+    for step in STEPS:
+        tab.go(step=step.key, present="1", model=model, **({} if text is None or "vit" in model else {"text": text}))
+        # The numbers of a picture are fitted anew once the page's own letters are there.
+        tab.page.wait_for_function(f"() => {{ const seen = ({FOOT})(); return seen.scrolls === 0 && seen.apart; }}")
+        seen = tab.page.evaluate(FOOT)
+        assert seen["highest"] >= 0.7 * PROJECTOR["height"], (step.key, seen)
+        assert seen["maps"] == 1, step.key
+        expect_to_fit(tab)
+
+
+def test_a_token_is_as_large_as_fits(tab):
+    sizes = {}
+    for text in ("The cat sat", THIRTY_WORDS):
+        tab.go(step="tokens", present="1", model="minilm-l6", text=text)
+        letters = tab.chips.first.locator(".text")
+        tab.page.wait_for_function("() => document.fonts.status === 'loaded'")
+        sizes[text] = letters.evaluate("each => parseFloat(getComputedStyle(each).fontSize)")
+        strip = tab.page.locator(".tokens").first
+        assert strip.evaluate("each => each.scrollHeight - each.clientHeight") == 0
+    assert sizes["The cat sat"] > sizes[THIRTY_WORDS] >= 24
+
+
+def test_what_a_digit_was_cut_into_stands_beside_the_digit(tab):
+    tab.go(step="tokens", present="1", model="vit-digits")
+    board = tab.page.locator(".overlay .board")
+    # Nothing has been looked at yet: the picture alone.
+    expect(board.locator("canvas")).to_have_count(1)
+    assert board.bounding_box()["height"] >= 0.6 * PROJECTOR["height"]
+    tab.go(step="softmax", present="1", model="vit-digits")
+    expect(board.locator("canvas")).to_have_count(2)
+    expect(board).to_be_in_viewport(ratio=1)
+
+
+def test_a_room_can_read_the_answers(tab):
+    tab.go(step="scores", present="1", guess="1", model="minilm-l6")
+    answers = tab.page.locator(".question .answers button")
+    tab.page.get_by_role("button", name="Show me").wait_for()
+    for each in (answers.first, tab.page.get_by_role("button", name="Show me")):
+        assert each.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 24
+    expect_to_fit(tab)
+
+
+def test_the_map_opens_over_the_picture(tab):
+    tab.go(step="embed", present="1", model="minilm-l6")
+    line = tab.page.locator(".map .sheet")
+    line.click()
+    layer = tab.page.locator(".map").get_by_role("button", name="Layer 5", exact=True)
+    expect(layer).to_be_in_viewport(ratio=1)
+    layer.click()
+    expect(line).to_contain_text("Layer 5 of 6")
 
 
 def test_the_keys_of_a_remote_lead_on_and_p_turns_it_on_and_off(tab):
