@@ -52,7 +52,7 @@ def test_a_room_can_read_it(tab, step, query, scheme):
     tab.page.emulate_media(color_scheme="light")
 
 
-# Where the dots are, and what may not lie under them, nor under the line of the map beside them; what has to be scrolled.
+# What may not lie under the dots, nor under the line of the map beside them, and how far there is to scroll.
 FOOT = """() => {
   const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')];
   const all = name => places.flatMap(each => [...(each.shadowRoot?.querySelectorAll(name) ?? [])]);
@@ -84,7 +84,8 @@ def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab, m
         for number, step in enumerate(STEPS, 1):
             expect(tab.current_step).to_have_accessible_name(f"{number} {step.name}")
             seen = tab.settled().page.evaluate(FOOT)
-            assert seen["apart"] and seen["lowest"] <= seen["dots"], (step.key, seen)
+            assert seen["apart"], (step.key, seen)
+            assert seen["lowest"] <= seen["dots"], (step.key, seen)
             assert tab.heading.first.evaluate("each => getComputedStyle(each).fontSize") == "32px"
             expect_to_fit(tab)
             tab.page.keyboard.press("PageDown")
