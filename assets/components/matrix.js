@@ -167,6 +167,8 @@ function draw(state) {
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
   // Rows as high as there is room for, however many columns there are.
   state.fills = style.getPropertyValue("--matrix-rows").trim() === "high";
+  // Beside another picture, the cells of both begin at one height, unless a name is long.
+  state.leastHead = Number(style.getPropertyValue("--matrix-head")) || 0;
   state.layout = layOutWhole(state, width, style);
   state.scroller.style.setProperty("--kept", `${state.layout.left - EDGE}px`);
   drawCells(state);
@@ -235,7 +237,7 @@ function layOut(state, width) {
   [pitchX, pitchY] = [snap(pitchX), state.fills ? pitchY : snap(pitchY)];
 
   const style = columnStyle(pitchX);
-  const top = EDGE + headHeight(style, widestColumn, labelSize);
+  const top = EDGE + Math.max(state.leastHead, headHeight(style, widestColumn, labelSize));
   const totalGap = data.hasTotalRow ? TOTAL_GAP : 0;
   const gap = isImage ? 0 : pitchX >= 12 ? 2 : 1;
   const layout = { isImage, left, top, pitchX, pitchY, gap, totalGap, columnStyle: style, labelSize, labelWidth };

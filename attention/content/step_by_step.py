@@ -142,14 +142,14 @@ class _Pane:
         return (Section("step", (*place, Section("step_left", left), Section("step_right", right))),)
 
     def beside(self) -> Blocks:
-        """Return the same in one column, under the model's name, the choice of its layer and head, and its map."""
+        """Return the same in one column, under the model's name and the choice of its layer and head."""
+        head = Section(f"{self.pane.name}_head", (*self.heading(), *self.formula()), is_line=True)
         return (
-            Heading(self.pane.info.name, 3),
             *self._place(),
-            *self.heading(),
-            *self.formula(),
-            *self._factors_choice(),
+            head,
             *self._picture(),
+            *self._factors_choice(),
+            *on_map(self.view, self.pane),
             *self._words(),
             *self._opened_cell(),
             *self._panel(),
@@ -157,8 +157,9 @@ class _Pane:
 
     def _place(self) -> Blocks:
         scene, chosen = self.pane.scene, self.pane.settings
+        name = Heading(self.pane.info.name, 3)
         if scene is None:
-            return ()
+            return (name,)
         info = scene.info
         choices = (
             _numbered(message("Layer"), chosen.layer, info.n_layers, scene.layer),
@@ -167,8 +168,7 @@ class _Pane:
         place = message(
             "{name}, layer {layer}, head {head}", name=info.name, layer=scene.layer + 1, head=scene.head + 1
         )
-        blocks = (*choices, *on_map(self.view, self.pane))
-        return (Section(f"{self.pane.name}_place", blocks, is_line=True, on_paper=place),)
+        return (Section(f"{self.pane.name}_place", (name, *choices), is_line=True, on_paper=place),)
 
     def heading(self) -> Blocks:
         """Return the step's heading."""

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from attention.figures.assets import script
 from tests.browser.tab import is_rounded
+from tests.sweep import sweep
 
 TEXT = "The cat sat on the mat"
 TURNING = '[data-name="{name}"][data-turning]'
@@ -499,3 +500,21 @@ def test_who_wants_no_motion_gets_two_stills(new_tab, steps):
     (texts,) = tab.page.evaluate(SEEN, "masked")
     assert texts.count("−∞") == 15
     assert tab.page.evaluate("() => window.turns") == []
+
+
+@pytest.mark.parametrize("step", ["embed", "scores", "softmax"])
+@pytest.mark.parametrize("model", sweep(["minilm-l6", "smollm2-135m"], quick=["minilm-l6"]))
+def test_two_models_have_their_pictures_high_up_and_level_with_one_another(new_tab, model, step):
+    tab = new_tab(viewport={"width": 1280, "height": 720}).go(model=model, step=step, beside="1")
+    name = {"embed": "inputs", "scores": "scores", "softmax": "weights"}[step]
+    pictures = [tab.matrix(name, pane).picture for pane in ("main", "other")]
+    tops = [each.bounding_box()["y"] for each in pictures]
+    assert abs(tops[0] - tops[1]) <= 1
+    assert tops[0] <= 290
+    cells = [each.locator(".cells rect, .cells image").first.bounding_box()["y"] for each in pictures]
+    # Labels of columns may be flat above one and slanted above the other.
+    if step != "embed":
+        assert abs(cells[0] - cells[1]) <= 1
+    # What was above the pictures is below them.
+    for pane in ("main", "other"):
+        assert tab.heads(pane).first.is_visible()
