@@ -108,6 +108,7 @@ STEP_BY_STEP = Page(
         settings.SIZES,
         settings.FACTORS,
         settings.WHY,
+        settings.NEXT,
         settings.MAP,
         settings.GUESS,
         settings.ANSWER,

@@ -65,6 +65,7 @@ __all__ = [
     "MASK",
     "MEAN",
     "MODEL",
+    "NEXT",
     "ON",
     "OTHER",
     "PAIR",
@@ -238,6 +239,8 @@ SAVINGS: Parameter[bool | None] = Parameter("savings", Flag(), None)
 SIZES: Parameter[str] = Parameter("sizes", Choice(lambda _: tuple(preset.name for preset in PRESETS)), "")
 # Whether the answers to the questions that come up are open.
 WHY: Parameter[bool] = Parameter("why", Flag(), False)
+# Whether what comes next stands over the step that ends with it, instead of under all that the step shows.
+NEXT: Parameter[bool] = Parameter("next", Flag(), False)
 # Of which matrix the factors are shown, by the letter of its weights.
 FACTORS: Parameter[str] = Parameter("factors", Choice(lambda _: ("", *LETTERS)), "", resets=_CELLS)
 # Whether the map of the model lies open beside the step.

@@ -29,7 +29,7 @@ from attention.content.guess import Asked
 from attention.content.on_map import has_map, on_map
 from attention.content.outcome import alignment, outcome
 from attention.content.pane import Pane, missing
-from attention.content.under import EXTRAS, over_picture
+from attention.content.under import EXTRAS, NEXT_TOKEN, over_picture
 from attention.figures.chart import parts_chart
 from attention.figures.heads import HeadGrid
 from attention.figures.matrix import Change, Matrix
@@ -45,7 +45,7 @@ from attention.lesson.steps import step_of
 from attention.lesson.steps.base import Step, Strip, explained, no_words
 from attention.messages import message
 from attention.parameters import Parameter
-from attention.settings import FACTORS, MAP, WHY, WORD, Panel
+from attention.settings import FACTORS, MAP, NEXT, WHY, WORD, Panel
 from attention.view import View
 
 __all__ = ["asked", "asks_for_tokens", "content", "presented"]
@@ -74,10 +74,22 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     # A map has the heads already; on paper, there is none.
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
-    extras = [block for extra in EXTRAS if extra.name in step.extras for block in extra.content(view, panes, whole)]
+    first = _first(view, step, panes)
+    extras = [
+        block
+        for extra in EXTRAS
+        if extra.name in step.extras and not (first and extra is NEXT_TOKEN)
+        for block in extra.content(view, panes, whole)
+    ]
     # It is there for every step, so that one may become another one where it stands.
     under = Section("under", (*grids, *alignment(panes), *over_picture(panes), *extras))
-    return (*question.content(), *body, under)
+    return (*question.content(), *first, *body, under)
+
+
+def _first(view: View, step: Step, panes: Sequence[Pane]) -> Blocks:
+    """Return what comes next where a link wants it above the step; folded, it is back under it."""
+    blocks = NEXT_TOKEN.content(view, panes, False) if view[NEXT] and NEXT_TOKEN.name in step.extras else ()
+    return (Fold("next_token", message("What comes next"), blocks, is_open=True, parameter=NEXT),) if blocks else ()
 
 
 def asked(view: View, panes: Sequence[Pane]) -> Asked:

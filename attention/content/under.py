@@ -47,7 +47,7 @@ from attention.parameters import Parameter
 from attention.settings import SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.view import View
 
-__all__ = ["EXTRAS", "Under", "over_picture"]
+__all__ = ["EXTRAS", "NEXT_TOKEN", "Under", "over_picture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,4 +209,5 @@ def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_who
     return Picture(f"{pane.name}_next", buttons, sets={"text": TEXT}, only_while=((TEXT, view.text),))
 
 
-EXTRAS = (Under("savings", _savings), Under("onward", _onward), Under("next token", _next_token))
+NEXT_TOKEN = Under("next token", _next_token)
+EXTRAS = (Under("savings", _savings), Under("onward", _onward), NEXT_TOKEN)

@@ -23,12 +23,16 @@ __all__ = ["MODELS", "Bundled", "Invitation", "default", "find", "infos"]
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What leads from the front page to a model: the words of the link, what it opens, and the lesson above it."""
+    """What leads from the front page to a model: the words of the link, what it opens, and the lesson above it.
+
+    It may open ``next``: what comes next, above the step.
+    """
 
     label: str
     step: str = "tokens"
     part: Part = "encoder"
     lesson: str = "front/model"
+    next: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +179,7 @@ SMOLLM2 = Bundled(
         default_head=8,
         is_decoder=True,
     ),
-    Invitation(message("See what SmolLM2 says comes next"), step="heads", lesson="front/smollm2-135m"),
+    Invitation(message("See what SmolLM2 says comes next"), step="heads", lesson="front/smollm2-135m", next=True),
     # One GGUF file, which also contains the tokenizer and the configuration.
     WeightsSource(
         model_id="smollm2-135m",

@@ -113,3 +113,15 @@ def test_the_mask_of_a_decoder_is_named_as_it_is_and_a_link_has_it_as_ever(open_
         in open_page(model=MODEL, step="mask").text
     )
     assert open_page(step="mask").widget("mask").options == list(names)
+
+
+def test_a_link_may_want_what_comes_next_first(open_page):
+    first = headings(open_page(model=MODEL, step="heads", next="1"))
+    assert first.index("SmolLM2: what comes next") < next(i for i, each in enumerate(first) if each.startswith("9. "))
+    assert first.count("SmolLM2: what comes next") == 1
+    last = headings(open_page(model=MODEL, step="heads"))
+    assert last.index("SmolLM2: what comes next") > next(i for i, each in enumerate(last) if each.startswith("9. "))
+    for query in ({"model": MODEL, "step": "sum"}, {"model": "toy", "step": "heads"}):
+        shown = open_page(next="1", **query)
+        assert shown.exceptions == []
+        assert not [each for each in headings(shown) if "comes next" in each]

@@ -65,7 +65,7 @@ def test_the_ways_in_keep_the_sentence_and_start_at_the_first_step(open_page):
 def test_the_decoder_is_not_loaded_but_there_is_a_way_to_it(open_page):
     shown = open_page("app.py", text="Two birds")
     (way,) = [link for label, link in shown.ways.items() if "SmolLM2" in label]
-    assert way == "text=Two+birds&model=smollm2-135m&step=heads"
+    assert way == "text=Two+birds&model=smollm2-135m&step=heads&next=1"
     assert not [key for key in shown.components() if "smollm2" in key]
 
 
