@@ -2,9 +2,10 @@
 
 /**
  * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
- * @typedef {{label: string, current?: boolean, page?: string, file?: string, act?: "copy", module?: string,
- *   without?: string[]}} Item a page, a file, what is done, or the address of a module that opens something over the
- *   page; what the link is without which leads there or is copied
+ * @typedef {{label: string, current?: boolean, page?: string, file?: string, opens?: boolean, act?: "copy",
+ *   module?: string, without?: string[]}} Item a page, a file to keep or, if it "opens", to look at in a tab of its
+ *   own, what is done, or the address of a module that opens something over the page; what the link is without which
+ *   leads there or is copied
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
@@ -273,7 +274,8 @@ function itemOf(item, index) {
   way.dataset.index = String(index);
   if (address === undefined) way.type = "button";
   else way.href = address;
-  if (item.file !== undefined) way.download = item.file.split("/").at(-1);
+  if (item.opens) way.target = "_blank";
+  else if (item.file !== undefined) way.download = item.file.split("/").at(-1);
   if (item.current) way.setAttribute("aria-current", "page");
   // The browser moves the focus there before the next key is heard.
   if (index === 0) way.autofocus = true;

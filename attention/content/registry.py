@@ -15,13 +15,16 @@ from attention.content.guess import Asked
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
 from attention.labs import Lab
+from attention.lesson.scene import Scene
+from attention.lesson.steps import step_of
 from attention.messages import message
 from attention.page_file import page
 from attention.pages import Page
 from attention.settings import BESIDE, CELL, STEP
 from attention.view import View
+from attention.worksheet import Worksheet, worksheet_of
 
-__all__ = ["CONTENTS", "Content", "page_file", "title_of"]
+__all__ = ["CONTENTS", "Content", "page_file", "title_of", "worksheet"]
 
 
 class Make(Protocol):
@@ -44,6 +47,14 @@ def _alone(view: View) -> View:
     return view.without(STEP, BESIDE, CELL)
 
 
+def _step(view: View) -> str:
+    return view.step
+
+
+def _always(step: str) -> Callable[[View], str]:
+    return lambda _: step
+
+
 def _for_lab(lab: Lab, view: View) -> View:
     return _alone(view).without(*lab.leaves_out)
 
@@ -53,7 +64,8 @@ class Content:
     """How a page is made: the view for which models are run, the content, and what is said while the user waits.
 
     ``asked`` returns what there is to guess about it. ``has_head`` tells whether it is about one head, which can be
-    opened as a notebook.
+    opened as a notebook. ``sheet`` returns the key of the step whose matrix its worksheet has; it is None if there is no
+    worksheet of the page.
     """
 
     make: Make
@@ -62,22 +74,31 @@ class Content:
     waiting: str = ""
     asked: Callable[[View, Sequence[Pane]], Asked] = _nothing_asked
     has_head: bool = False
+    sheet: Callable[[View], str] | None = None
 
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
         # There, what comes out stands beside the picture.
-        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing, asked=step_by_step.asked, has_head=True),
+        pages.STEP_BY_STEP: Content(
+            step_by_step.content, above=_nothing, asked=step_by_step.asked, has_head=True, sheet=_step
+        ),
         pages.ALL_HEADS: Content(
             all_heads.content,
             run_as=lambda view: view.without(BESIDE),
             above=lambda view, panes: (*outcome(view, panes), *all_heads.looks(view, panes)),
             waiting=message("Looking at all heads …"),
             has_head=True,
+            sheet=_always("softmax"),
         ),
-        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, has_head=True),
+        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, has_head=True, sheet=_always("scores")),
         pages.CODE_LAB: Content(
-            code_lab.content, run_as=_alone, above=_nothing, waiting=message("Running all five …"), has_head=True
+            code_lab.content,
+            run_as=_alone,
+            above=_nothing,
+            waiting=message("Running all five …"),
+            has_head=True,
+            sheet=_always("sum"),
         ),
         pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing),
         **{
@@ -87,6 +108,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
                 above=_nothing,
                 waiting=lab.waiting,
                 asked=partial(labs.asked, lab),
+                sheet=_always(lab.sheet) if lab.sheet else None,
             )
             for lab, found in pages.OF_LABS.items()
         },
@@ -100,6 +122,23 @@ def page_file(view: View, panes: Sequence[Pane]) -> str:
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(view, panes))
     title, place = title_of(view, panes)
     return page(title, f"{view.page.title}\n{place}".strip(), blocks)
+
+
+def worksheet(view: View, pane: Pane, scene: Scene, small: Scene) -> Worksheet:
+    """Return the worksheet of what a page shows of a scene, that of the pane; its tasks are about a small head.
+
+    Raises:
+        ValueError: there is no worksheet of the page.
+    """
+    page = view.page
+    sheet = CONTENTS[page].sheet
+    if sheet is None:
+        raise ValueError(f"page must have a worksheet, got {page.address!r}")
+    notes = (
+        *pane.notices,
+        *([message("What is set in the lab is not in it.")] if page in pages.OF_LABS.values() else []),
+    )
+    return worksheet_of(step_of(sheet(view)), scene, small, _place(pane), notes)
 
 
 def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:

@@ -406,4 +406,5 @@ LAB = Lab(
     knobs=(CUT,),
     guess=_guess,
     content=_content,
+    sheet="heads",
 )

@@ -290,4 +290,5 @@ LAB = Lab(
     knobs=(WIDTH, DIVISOR, TEMPERATURE),
     guess=_guess,
     content=_content,
+    sheet="scale",
 )

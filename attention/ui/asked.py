@@ -34,8 +34,9 @@ def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers:
         return PlainTextResponse("Not Found", status_code=404)
     if method != "GET":
         return PlainTextResponse("Method Not Allowed", status_code=405)
-    # A page of somebody else's is not to have a model run.
-    if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+    # A page of somebody else's is not to have a model run; whoever types an address, or has kept it, may.
+    site, is_visit = headers.get("sec-fetch-site", "same-origin"), headers.get("sec-fetch-mode") == "navigate"
+    if site != "same-origin" and not (site == "none" and is_visit):
         return PlainTextResponse("Forbidden", status_code=403)
     try:
         given = give(pages[address], rest, link)

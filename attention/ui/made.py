@@ -18,25 +18,32 @@ from starlette.responses import Response
 from attention.blocks import Download, Table, walk
 from attention.content.notebooks import NOTEBOOKS
 from attention.content.pane import Pane
-from attention.content.registry import CONTENTS, page_file
+from attention.content.registry import CONTENTS, page_file, worksheet
+from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, list_models
+from attention.models.bundled import TOY
 from attention.pages import Page
 from attention.parameters import other_model
+from attention.settings import OTHER
 from attention.ui import downloads
 from attention.ui.cache import turns
 from attention.ui.downloads import GoneError, is_file_name
 from attention.ui.files import FILES
 from attention.ui.gate import in_turn
-from attention.ui.running import load_silently, run
+from attention.ui.running import load_silently, run, run_one
 from attention.view import View
+from attention.worksheet import POLICY, can_be_done, paper
 
-__all__ = ["give", "notebooks_of", "of_page", "where"]
+__all__ = ["give", "notebooks_of", "of_page", "where", "worksheet_of"]
 
 # In place of a fingerprint: whatever there is now.
 _NOW = "now"
-# In place of a block: all of the page.
-_PAGE = "page"
+# In place of a block: all of the page, or its worksheet, of which there are two files.
+_PAGE, _WORKSHEET = "page", "worksheet"
+_WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
+# By the toy's head 3, a token gives its weight to several others, and not nearly all of it to one.
+_HEAD_BY_HAND = 2
 
 
 def where(view: View, key: str, name: str) -> str:
@@ -61,6 +68,11 @@ def _now(page: Page, key: str, name: str) -> str:
     return f"./{FILES}/{page.address}/{_NOW}/{key}/{name}"
 
 
+def worksheet_of(page: Page) -> str:
+    """Return the address of a page's worksheet, with its solutions; the browser puts its own link behind it."""
+    return _now(page, _WORKSHEET, _WITH_SOLUTIONS)
+
+
 def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     """Return a file of the page of a link; ``rest`` is the models' fingerprint, the block's key and the file's name."""
     fingerprint, _, rest = rest.partition("/")
@@ -68,14 +80,17 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     if not is_file_name(name):
         return None
     with in_turn():
-        content = downloads.made(name, partial(_content, page, fingerprint, key, link))
+        content = downloads.made(name, partial(_content, page, fingerprint, key, name, link))
     if content is None:
         return None
     said = {"Content-Disposition": f'attachment; filename="{name}"'}
+    if key == _WORKSHEET:
+        # It is looked at before it is printed.
+        said = {"Content-Disposition": f'inline; filename="{name}"', "Content-Security-Policy": POLICY}
     return Response(content, media_type=downloads.mime_of(name), headers=said)
 
 
-def _content(page: Page, fingerprint: str, key: str, link: Mapping[str, str]) -> str | bytes | None:
+def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> str | bytes | None:
     """Return the content of a file, or None if the page has no such block.
 
     Raises:
@@ -98,6 +113,8 @@ def _content(page: Page, fingerprint: str, key: str, link: Mapping[str, str]) ->
         return page_file(view, panes)
     if key in NOTEBOOKS and content.has_head:
         return _notebook(key, panes[0])
+    if key == _WORKSHEET and name in (_WITH_SOLUTIONS, _WITHOUT):
+        return _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS)
     for block in walk(content.make(view, panes)):
         if isinstance(block, Table) and block.key == key:
             return downloads.csv_of(block.make())
@@ -118,6 +135,35 @@ def _notebook(key: str, pane: Pane) -> str:
             return NOTEBOOKS[key].written(pane)
     except ValueError as reason:
         raise GoneError(str(reason)) from None
+
+
+def _worksheet(view: View, pane: Pane, *, with_solutions: bool) -> str:
+    """Return the worksheet of a page, with the way to the other file of it.
+
+    Raises:
+        GoneError: there is none, or nothing was run.
+    """
+    if CONTENTS[view.page].sheet is None:
+        raise GoneError(message("{page} has no worksheet: open it from Step by step.", page=view.page.title))
+    scene = pane.scene
+    if scene is None:
+        raise GoneError(" ".join(pane.notices) if pane.reason is None else str(pane.reason))
+    small = scene if can_be_done(scene) else _small(view, scene)
+    other = _WITHOUT if with_solutions else _WITH_SOLUTIONS
+    sheet = worksheet(view, pane, scene, small)
+    return paper(sheet, with_solutions=with_solutions, other=f"./{other}?{urlencode(view.to_query())}")
+
+
+def _small(view: View, scene: Scene) -> Scene:
+    """Return a head of the toy, on the same text if that is one which the toy can read, and otherwise on its first."""
+    info, own = TOY.info, View.of(text=TOY.info.reading.first)
+    texts = [view, own] if scene.info.reading.is_same(info.reading) else [own]
+    for each in texts:
+        wanted = each.but(OTHER.layer, info.default_layer).but(OTHER.head, _HEAD_BY_HAND).but(OTHER.cell, None)
+        found = run_one(wanted, info, load_silently, is_other=True, main=scene if each is view else None).scene
+        if found is not None:
+            return found
+    raise GoneError(message("The toy cannot be run."))
 
 
 def _fingerprint(view: View, models: Mapping[str, ModelInfo]) -> str:

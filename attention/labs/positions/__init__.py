@@ -40,4 +40,5 @@ LAB = Lab(
     guess=guess,
     content=_content,
     leaves_out=(MASK,),
+    sheet="embed",
 )

@@ -396,4 +396,5 @@ LAB = Lab(
     knobs=(SCOPE, BESIDE_TEXT, VERSUS),
     guess=_guess,
     content=_content,
+    sheet="heads",
 )

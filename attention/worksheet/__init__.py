@@ -1,0 +1,52 @@
+"""A view as a page to print: the step's matrix with blanks, a head's work for a hand, questions, and solutions.
+
+It is data; :mod:`attention.worksheet.paper` writes it as HTML.
+"""
+
+from __future__ import annotations
+
+from attention.lesson.prose import lesson, typed, word
+from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Step
+from attention.page_file import plain
+from attention.worksheet.asked import elsewhere, questions_of
+from attention.worksheet.base import Blank, Grid, Task, Worksheet
+from attention.worksheet.by_hand import can_be_done, hand_of, tasks_of
+from attention.worksheet.of_view import of_view
+from attention.worksheet.paper import POLICY, paper
+
+__all__ = ["POLICY", "Blank", "Grid", "Task", "Worksheet", "can_be_done", "paper", "worksheet_of"]
+
+
+def worksheet_of(step: Step, scene: Scene, small: Scene, place: str, notes: tuple[str, ...] = ()) -> Worksheet:
+    """Return the worksheet of a step of a scene; its tasks are about ``small``, a head whose numbers a hand can use.
+
+    ``place`` says which part of which run this is. If a hand can do what the head of the scene does, ``small`` is the
+    scene itself.
+    """
+    hand, other = hand_of(small), elsewhere(scene)
+    view, tasks = of_view(step, scene, hand if small is scene else None, other.word), tasks_of(hand)
+    asked = (view, *tasks) if small is scene else (view,)
+    # A picture is not written out.
+    text = "" if scene.info.reading.is_laid_out else scene.trace.text
+    return Worksheet(
+        step.heading(scene),
+        text,
+        place,
+        notes,
+        view,
+        tasks,
+        _origin(scene, small),
+        questions_of(step.key, other, asked),
+    )
+
+
+def _origin(scene: Scene, small: Scene) -> str:
+    """Say which head the tasks are about, and why."""
+    focus, place = word(small.names[small.word]), plain(small.place)
+    if small is scene:
+        return lesson("worksheet/origin", place=place, focus=focus)
+    told = lesson("worksheet/origin-other", model=plain(scene.info.name), d=scene.d_head)
+    if small.trace.text == scene.trace.text:
+        return told + lesson("worksheet/origin-same", place=place, focus=focus)
+    return told + lesson("worksheet/origin-text", place=place, focus=focus, text=typed(small.trace.text))
