@@ -221,7 +221,7 @@ def _dot_product(hand: Hand) -> Task:
 
 def _columns(hand: Hand) -> tuple[str, ...]:
     names, n = hand.scene.key_names, len(hand.others)
-    together = (messages("{n} other", "{n} others together", n),) if n else ()
+    together = (messages("{n} other", "{n} others", n),) if n else ()
     return (*(names[key] for key in hand.keys), *together, message("sum"))
 
 
@@ -252,7 +252,7 @@ def _softmax(hand: Hand) -> Task:
             (message("scaled score"), (*given, *rest, "")),
             row(message("minus the largest"), largest, f"{MINUS}∞", *rest, ""),
             row(message("exp of that"), hand.exponentials, "0", *rest_power, Blank(written(hand.total))),
-            row(message("weight"), hand.weights, "0", *rest_weight, message("about 1")),
+            row(message("weight"), hand.weights, "0", *rest_weight, "≈ 1"),
         ),
         own=((message("weight in the model"), (*(number(float(own[key])) for key in hand.keys), *own_rest, "1")),),
     )

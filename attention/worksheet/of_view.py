@@ -19,6 +19,8 @@ from attention.worksheet.by_hand import Hand, keys_shown
 
 __all__ = ["of_view"]
 
+# So many numbers of a vector have room beside a name.
+_MOST_NUMBERS = 7
 # More than so many equal numbers are not listed.
 _MOST_EQUAL = 3
 
@@ -32,6 +34,8 @@ class _Part:
     rows: Sequence[int]
     columns: Sequence[int]
     focus: int
+    # What else the step shows, by name.
+    beside: Mapping[str, Matrix]
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -111,8 +115,10 @@ def _part(step: Step, scene: Scene, matrix: Matrix) -> _Part:
     else:
         # The columns in which the row in focus has its largest numbers.
         sizes = np.abs(np.nan_to_num(matrix.values[focus].astype(np.float64)))
-        columns = sorted(np.argsort(-sizes, kind="stable")[:MOST].tolist())
-    return _Part(matrix, scene, window(n_rows, focus), columns, focus)
+        columns = sorted(np.argsort(-sizes, kind="stable")[:_MOST_NUMBERS].tolist())
+    return _Part(
+        matrix, scene, window(n_rows, focus), columns, focus, {each.name: each for each in step.matrices(scene)}
+    )
 
 
 # ------------------------------------------------------------------------------- what is left to the tasks
@@ -177,10 +183,24 @@ def _to_one(part: _Part, spared: int) -> Task:
         off.append(abs(float(missing) - weights[row, shown[place]]))
         return (*found[:place], Blank(written(missing)), *found[place + 1 :])
 
-    more = (messages("{n} other", "{n} others together", n_others),) if n_others else ()
+    more = (messages("{n} other", "{n} others", n_others),) if n_others else ()
     grid = part.grid(cells, *more)
     told = lesson("worksheet/to-one-told", off=f"<b>{number(max(off))}</b>")
     return _task(part, (grid,), lesson("worksheet/to-one"), told)
+
+
+def _added(part: _Part, spared: int) -> Task:
+    """Ask for a vector that is the sum of two others, where that is what it is."""
+    words, positions = part.beside.get("words"), part.beside.get("positions")
+    if words is None or positions is None or not np.allclose(words.values + positions.values, part.matrix.values):
+        return _largest(part, spared)
+    parts = {
+        each.title: {column: rounded(float(each.values[part.focus, column]), 2) for column in part.columns}
+        for each in (words, positions)
+    }
+    answers = {column: written(sum((each[column] for each in parts.values()), Decimal(0))) for column in part.columns}
+    before = {title: {column: written(each) for column, each in found.items()} for title, found in parts.items()}
+    return _from_before(part, before, answers, lesson("worksheet/added", focus=word(part.name(part.focus))))
 
 
 def _divided(part: _Part, _: int) -> Task:
@@ -190,9 +210,8 @@ def _divided(part: _Part, _: int) -> Task:
     scores = {column: rounded(float(scene.steps.scores[part.focus, column]), 2) for column in part.columns}
     answers = {column: written(rounded(each / divisor, 2)) for column, each in scores.items()}
     words = lesson("worksheet/divided", focus=word(part.name(part.focus)), divisor=written(divisor))
-    return _from_before(
-        part, message("score"), {column: written(each) for column, each in scores.items()}, answers, words
-    )
+    before = {column: written(each) for column, each in scores.items()}
+    return _from_before(part, {message("score"): before}, answers, words)
 
 
 def _masked(part: _Part, _: int) -> Task:
@@ -201,24 +220,29 @@ def _masked(part: _Part, _: int) -> Task:
     before = {column: number(float(scaled[column])) for column in part.columns}
     answers = {column: part.cell(part.focus, column) for column in part.columns}
     words = lesson("worksheet/masked", focus=word(part.name(part.focus)))
-    return _from_before(part, message("scaled score"), before, answers, words)
+    return _from_before(part, {message("scaled score"): before}, answers, words)
 
 
-def _from_before(part: _Part, name: str, before: Mapping[int, str], answers: Mapping[int, str], words: str) -> Task:
-    """Ask for the row in focus, given what it was before the step."""
+def _from_before(part: _Part, before: Mapping[str, Mapping[int, str]], answers: Mapping[int, str], words: str) -> Task:
+    """Ask for the row in focus, given by name the rows of which it is made."""
 
     def cells(row: int) -> tuple[str | Blank, ...]:
         return tuple(Blank(answers[column]) for column in part.columns) if row == part.focus else part.cells(row)
 
     focus = part.name(part.focus)
-    given: Row = (name, tuple(before[column] for column in part.columns))
-    source = Grid(message("{name}, before this step", name=focus), part.matrix.row_axis, part.heads, (given,))
+    given = tuple((name, tuple(row[column] for column in part.columns)) for name, row in before.items())
+    source = Grid(message("{name}, before this step", name=focus), part.matrix.row_axis, part.heads, given)
     own: Row = (message("{name} in the model", name=focus), part.cells(part.focus))
     return _task(part, (source, part.grid(cells, own=(own,))), words)
 
 
 # By the key of a step; of all others, the largest of each row is asked for.
-_RULES: Mapping[str, Callable[[_Part, int], Task]] = {"softmax": _to_one, "scale": _divided, "mask": _masked}
+_RULES: Mapping[str, Callable[[_Part, int], Task]] = {
+    "embed": _added,
+    "scale": _divided,
+    "mask": _masked,
+    "softmax": _to_one,
+}
 
 
 def _tokens(step: Step, scene: Scene) -> Task:

@@ -6,10 +6,12 @@ their own, and can be left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+from attention.figures.format import MINUS
 from attention.lesson.guess import Guess
 from attention.lesson.prose import lesson
 from attention.messages import language, message
@@ -21,6 +23,7 @@ __all__ = ["POLICY", "paper"]
 # Nothing runs, and nothing is fetched.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
+_NUMBER = re.compile(rf"[{MINUS}∞\d.]+")
 _STYLES = Path(__file__).resolve().parents[2] / "assets" / "file" / "worksheet.css"
 
 
@@ -78,15 +81,16 @@ def _way(with_solutions: bool, other: str) -> str:
 def _sheet(sheet: Worksheet) -> Iterator[str]:
     """Write what is to be done."""
     number = count(1)
-    yield f"<h2>{plain(message('What the model did'))}</h2>"
-    yield _section(f"{sheet.view.words}{_grids(sheet.view, number)}")
-    yield f"<h2>{plain(message('By hand'))}</h2>\n{sheet.origin}"
+    yield _section(f"<h2>{plain(message('What the model did'))}</h2>\n{sheet.view.words}{_grids(sheet.view, number)}")
+    # What is said before the first of several stays with it.
+    before = f"<h2>{plain(message('By hand'))}</h2>\n{sheet.origin}\n"
     for place, task in enumerate(sheet.tasks, 1):
-        yield _section(f"<h3>{_titled(place, task)}</h3>\n{task.words}{_grids(task, number)}")
-    if sheet.questions:
-        yield f"<h2>{plain(message('Questions'))}</h2>\n{lesson('worksheet/questions')}"
+        yield _section(f"{before}<h3>{_titled(place, task)}</h3>\n{task.words}{_grids(task, number)}")
+        before = ""
+    before = f"<h2>{plain(message('Questions'))}</h2>\n{lesson('worksheet/questions')}\n"
     for place, question in enumerate(sheet.questions, 1):
-        yield _section(_asked(place, question))
+        yield _section(f"{before}{_asked(place, question)}")
+        before = ""
 
 
 def _solutions(sheet: Worksheet) -> str:
@@ -129,13 +133,26 @@ def _filled(task: Task, number: Iterator[int]) -> str:
 
 def _grid(grid: Grid, rows: list[str]) -> str:
     corner = f'<th scope="col">{_typed(grid.corner)}</th>' if grid.corner else "<td></td>"
-    columns = "".join(f'<th scope="col">{_typed(column)}</th>' for column in grid.columns)
+    columns = "".join(
+        f'<th scope="col"{_look("wide" if _has_names(grid, place) else "")}>{_typed(column)}</th>'
+        for place, column in enumerate(grid.columns)
+    )
     look = "grid small" if grid.is_small else "grid" if len(grid.columns) > _FEW else "grid few"
     return (
         f'<div class="scrolls" tabindex="0" role="region" aria-label="{plain(grid.caption)}"><table class="{look}">'
         f"<caption>{_typed(grid.caption)}</caption><thead><tr>{corner}{columns}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _has_names(grid: Grid, column: int) -> bool:
+    """Tell whether names are to be written in a column, not numbers."""
+    cells = (cells[column] for _, cells in grid.rows)
+    return any(isinstance(cell, Blank) and not _NUMBER.fullmatch(cell.answer) for cell in cells)
+
+
+def _look(name: str) -> str:
+    return f' class="{name}"' if name else ""
 
 
 # A table of so few columns need not be as wide as the page.
@@ -147,8 +164,7 @@ def _row(row: Row, number: Iterator[int], *, is_filled: bool, look: str = "") ->
     written = "".join(
         f"<td>{_typed(cell)}</td>" if isinstance(cell, str) else _blank(cell, next(number), is_filled) for cell in cells
     )
-    kind = f' class="{look}"' if look else ""
-    return f'<tr{kind}><th scope="row">{_typed(name)}</th>{written}</tr>'
+    return f'<tr{_look(look)}><th scope="row">{_typed(name)}</th>{written}</tr>'
 
 
 def _blank(blank: Blank, number: int, is_filled: bool) -> str:
