@@ -256,7 +256,7 @@ function lineOf(going, isLarge) {
   if (going) children.push(...going.line);
   else children.push(...tabs(), ...ACTIVITIES[chosen].offer());
   if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
-  if (!isLarge && !isPresented()) children.push(notesButton(), part("end", null, () => button(message("End the class"), end, "quiet end")));
+  if (!isLarge && !isPresented()) children.push(notesButton(), part("worksheet", null, sheetWay), part("end", null, () => button(message("End the class"), end, "quiet end")));
   return put(line, children);
 }
 
@@ -293,6 +293,19 @@ function privacy() {
   });
   label.firstElementChild.checked = lesson.isPrivate;
   return label;
+}
+
+/** The way to the view as a worksheet, of what the address says when it is pressed. */
+function sheetWay() {
+  const way = make("a", "quiet", message("Worksheet"));
+  way.target = "_blank";
+  way.href = "#";
+  const lead = () => {
+    const { page, link } = here();
+    way.href = new URL(`../file/${page}/now/worksheet/worksheet.html?${link}`, ROOMS).href;
+  };
+  for (const kind of ["pointerdown", "focus", "click"]) way.addEventListener(kind, lead);
+  return way;
 }
 
 function wayBack() {

@@ -139,7 +139,7 @@ def _grid(grid: Grid, rows: list[str]) -> str:
     )
     look = "grid small" if grid.is_small else "grid" if len(grid.columns) > _FEW else "grid few"
     return (
-        f'<div class="scrolls" tabindex="0" role="region" aria-label="{plain(grid.caption)}"><table class="{look}">'
+        f'<div class="scrolls" tabindex="0" role="group" aria-label="{plain(grid.caption)}"><table class="{look}">'
         f"<caption>{_typed(grid.caption)}</caption><thead><tr>{corner}{columns}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )

@@ -1,0 +1,102 @@
+"""Worksheets by their addresses: which pages have one, of what it is, and who may ask for it."""
+
+import html
+import re
+from urllib.parse import parse_qsl
+
+import pytest
+
+from attention import pages
+from attention.content.registry import CONTENTS
+from attention.lesson.steps import STEPS, step_of
+from attention.ui import asked, made
+
+TEXT = "The cat sat on the mat"
+WITH, WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
+HAVE_ONE = {
+    pages.ALL_HEADS: "softmax",
+    pages.NEURON_VIEW: "scores",
+    pages.CODE_LAB: "sum",
+    **{page: lab.sheet for lab, page in pages.OF_LABS.items() if lab.sheet},
+}
+
+
+def ask(page, name=WITH, headers=(), **link):
+    link = {"model": "toy", "text": TEXT, **link}
+    return asked.answer(made.give, "GET", f"{page.address}/now/worksheet/{name}", link, dict(headers))
+
+
+def title(answer):
+    return re.search("<title>(.*)</title>", answer.body.decode())[1]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.key)
+def test_the_worksheet_of_a_step_is_about_that_step(step):
+    answer = ask(pages.STEP_BY_STEP, step=step.key)
+    assert title(answer) == f"{TEXT} · Worksheet: {step.title}"
+
+
+@pytest.mark.parametrize(("page", "step"), HAVE_ONE.items(), ids=lambda each: getattr(each, "address", each))
+def test_other_pages_have_the_worksheet_of_what_they_are_about(page, step):
+    answer = ask(page)
+    assert title(answer) == f"{TEXT} · Worksheet: {step_of(step).title}"
+    told = "What is set in the lab is not in it." in answer.body.decode()
+    assert told == (page in pages.OF_LABS.values())
+
+
+@pytest.mark.parametrize("page", [page for page in CONTENTS if page not in HAVE_ONE and page is not pages.STEP_BY_STEP])
+def test_a_page_without_a_worksheet_says_so(page):
+    assert "has no worksheet: open it from Step by step." in ask(page).body.decode()
+
+
+def test_the_two_files_lead_to_one_another():
+    link = {"step": "sum", "text": "a < b & c"}
+    whole, alone = (ask(pages.STEP_BY_STEP, name, **link).body.decode() for name in (WITH, WITHOUT))
+    for body, other in ((whole, WITHOUT), (alone, WITH)):
+        way = html.unescape(re.search('<p class="screen">.*?href="(.*?)"', body)[1])
+        assert way.partition("?")[0] == f"./{other}"
+        assert dict(parse_qsl(way.partition("?")[2])) == {"model": "toy", **link}
+    assert ("<h2>Solutions</h2>" in whole, "<h2>Solutions</h2>" in alone) == (True, False)
+
+
+def test_it_is_looked_at_and_nothing_in_it_can_run():
+    answer = ask(pages.STEP_BY_STEP)
+    assert answer.headers["Content-Disposition"] == f'inline; filename="{WITH}"'
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'unsafe-inline'")
+    assert "<script" not in answer.body.decode()
+
+
+def test_whoever_keeps_its_address_may_come_back_and_another_page_may_not_ask():
+    def status(site, mode):
+        return ask(pages.STEP_BY_STEP, headers={"sec-fetch-site": site, "sec-fetch-mode": mode}).status_code
+
+    assert status("same-origin", "navigate") == status("none", "navigate") == 200
+    assert status("cross-site", "navigate") == status("same-site", "navigate") == status("none", "no-cors") == 403
+
+
+def test_what_cannot_be_made_says_why():
+    assert "is no longer here" in ask(pages.STEP_BY_STEP, model="gone").body.decode()
+    assert "Type a sentence above" in ask(pages.STEP_BY_STEP, text=" ").body.decode()
+    assert ask(pages.STEP_BY_STEP, "other.html").status_code == 410
+
+
+def test_the_tasks_of_another_model_are_about_the_same_word_in_the_toy():
+    body = ask(pages.STEP_BY_STEP, model="minilm-l6", text="A bird sang <loudly>", word="3").body.decode()
+    assert "A query of BERT has 32 numbers, too many for a hand." in body
+    assert "same text, but a head whose few numbers can be worked with (Layer 1, head 3 of Toy)" in body
+    assert "<caption><bdi>The row of sang</bdi></caption>" in body
+
+
+def test_the_mask_counts_in_the_tasks_too():
+    body = ask(pages.STEP_BY_STEP, model="toy", mask="causal", word="2").body.decode()
+    row = re.search("The row of sat.*?</table>", body)[0]
+    assert row.count("−∞") == 6
+
+
+def test_where_the_toy_cannot_read_the_text_its_own_first_one_is_taken():
+    body = ask(pages.STEP_BY_STEP, model="translator-fr-en", text="le chat noir dort", part="cross").body.decode()
+    assert "about a text that its model can read: “<bdi>The cat sat on the mat</bdi>”" in body
+
+
+def test_where_the_text_is_cut_the_sheet_says_so():
+    assert "Toy takes 64 tokens here, and the text has 80" in ask(pages.STEP_BY_STEP, text="cat " * 80).body.decode()
