@@ -64,8 +64,8 @@ class Content:
     """How a page is made: the view for which models are run, the content, and what is said while the user waits.
 
     ``asked`` returns what there is to guess about it. ``has_head`` tells whether it is about one head, which can be
-    opened as a notebook. ``sheet`` returns the key of the step whose matrix its worksheet has; it is None if there is no
-    worksheet of the page.
+    opened as a notebook. ``sheet`` returns the key of the step whose matrix its worksheet has; it is None if there is
+    no worksheet of the page.
     """
 
     make: Make
