@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import secrets
 
-__all__ = ["ALPHABET", "LENGTH", "digest", "fits", "new_code", "new_key", "read_code"]
+__all__ = ["ALPHABET", "LENGTH", "digest", "fits", "is_seat", "new_code", "new_key", "new_seat", "read_code"]
 
 # No letter looks like another one or like a digit, and without vowels no word comes about.
 ALPHABET = "BCDFGHJKMNPRSTVWXZ"
 LENGTH = 6
+# How long the random part of a seat is, and the part that proves it.
+_RANDOM, _PROOF = 16, 22
 _BETWEEN = str.maketrans("", "", " -·\u00a0")
 
 
@@ -44,3 +47,24 @@ def digest(key: str) -> str:
 def fits(key: str, kept: str) -> bool:
     """Tell whether this is the key of which that was kept."""
     return hmac.compare_digest(digest(key), kept)
+
+
+def new_seat(kept: str) -> str:
+    """Return a random key of a pupil in the room of whose key that was kept: nobody else can make one."""
+    random = secrets.token_urlsafe(_RANDOM)[:_RANDOM]
+    return random + _proof(random, kept)
+
+
+def is_seat(key: str, kept: str) -> bool:
+    """Tell whether this is the key of a pupil in the room of whose key that was kept.
+
+    >>> is_seat(new_seat("one room"), "one room"), is_seat(new_seat("one room"), "another")
+    (True, False)
+    """
+    random, proof = key[:_RANDOM], key[_RANDOM:]
+    return hmac.compare_digest(_proof(random, kept).encode(), proof.encode("utf-8", "replace"))
+
+
+def _proof(random: str, kept: str) -> str:
+    made = hmac.new(kept.encode(), random.encode("utf-8", "replace"), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(made).decode()[:_PROOF]

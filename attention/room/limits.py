@@ -1,4 +1,4 @@
-"""How often somebody may try something: codes are not to be guessed, and one room is not to slow another."""
+"""How often somebody may do something on this copy of the server: one room is not to slow another."""
 
 from __future__ import annotations
 
@@ -38,11 +38,6 @@ class Limit:
                 return False
             bucket.left -= 1
             return True
-
-    def is_over(self, who: Hashable) -> bool:
-        """Tell whether no further attempt would be allowed now, without counting one."""
-        with self._lock:
-            return self._filled(who).left < 1
 
     def _filled(self, who: Hashable) -> _Bucket:
         now = self._clock()

@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,7 @@ __all__ = [
     "NotYoursError",
     "Present",
     "Room",
+    "Sent",
     "Store",
     "StoreError",
     "sqlite",
@@ -115,6 +116,8 @@ class Room:
     number: int = 0
     is_revealed: bool = False
     ends: float = 0.0
+    # What is kept of the teacher's key.
+    kept: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,16 @@ class Answered:
 
     given: tuple[int, ...]
     verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An answer on its way: whose it is, and to which question of which room."""
+
+    code: str
+    number: int
+    pupil: str
+    answered: Answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +237,8 @@ class Store:
         self.sweep()
         key = new_key()
         for _ in range(_ATTEMPTS):
-            room = Room(new_code(), page, link, ends=time.time() + self._lasts)
-            row = {"code": room.code, "key": digest(key), "page": page, "link": link, "ends": room.ends}
+            room = Room(new_code(), page, link, ends=time.time() + self._lasts, kept=digest(key))
+            row = {"code": room.code, "key": room.kept, "page": page, "link": link, "ends": room.ends}
             try:
                 with self.writing() as connection:
                     if connection.execute(sql.select(sql.func.count()).select_from(_ROOMS)).scalar_one() >= MAX_ROOMS:
@@ -242,6 +255,12 @@ class Store:
         with self.reading() as connection:
             row = connection.execute(_the_room(code)).one_or_none()
         return None if row is None else _as_room(row)
+
+    def rooms(self, codes: Collection[str]) -> dict[str, Room]:
+        """Return the rooms with these codes, as far as there are any."""
+        where = (_ROOMS.c.code.in_(list(codes)), _ROOMS.c.ends > time.time())
+        with self.reading() as connection:
+            return {row.code: _as_room(row) for row in connection.execute(sql.select(_ROOMS).where(*where))}
 
     def is_teacher(self, code: str, key: str) -> bool:
         """Tell whether this is the key of a room."""
@@ -288,14 +307,33 @@ class Store:
 
         It does not after the reveal, nor if it is one to another question.
         """
-        row = {"code": code, "number": number, "pupil": pupil}
-        values = {"given": json.dumps(answered.given), "verdict": answered.verdict}
+        return self.take([Sent(code, number, pupil, answered)])[0]
+
+    def take(self, sent: Sequence[Sent]) -> list[bool]:
+        """Take answers that have come together, the last of each pupil; tell of each whether it counts."""
+        codes = {each.code for each in sent}
+        # In one order, so that no copy of the server holds what another waits for while it waits itself.
+        asked = sql.select(_ROOMS.c.code, _ROOMS.c.number).order_by(_ROOMS.c.code)
+        asked = asked.where(_ROOMS.c.code.in_(list(codes)), _ROOMS.c.ends > time.time())
+        asked = asked.where(_ROOMS.c.question != "", _ROOMS.c.is_revealed == 0)
         with self.writing() as connection:
-            found = self.held(connection, code)
-            if found is None or not found.question or found.number != number or found.is_revealed:
-                return False
-            connection.execute(self.upsert(_ANSWERS, row, values))
-        return True
+            is_open = set(map(tuple, connection.execute(self.shared(asked))))
+            counted = [(each.code, each.number) in is_open for each in sent]
+            last = {
+                (each.code, each.number, each.pupil): each.answered
+                for each, counts in zip(sent, counted, strict=True)
+                if counts
+            }
+            if last:
+                connection.execute(self._insert_answers(), [_as_row(*each) for each in sorted(last.items(), key=_key)])
+        return counted
+
+    def _insert_answers(self) -> Any:
+        """Return the statement that inserts answers, each in place of the one before."""
+        dialect = sqlite_dialect if self.is_sqlite else postgresql
+        insert = dialect.insert(_ANSWERS)
+        new = {name: insert.excluded[name] for name in ("given", "verdict")}
+        return insert.on_conflict_do_update(index_elements=list(_ANSWERS.primary_key), set_=new)
 
     def own_answer(self, code: str, number: int, pupil: str) -> Answered | None:
         """Return what a pupil has answered; None if nothing."""
@@ -341,9 +379,12 @@ class Store:
 
     def held(self, connection: sql.Connection, code: str) -> Any:
         """Return the row of a room, which nobody changes until the transaction is done; None if there is none."""
-        found = _the_room(code)
+        return connection.execute(self.shared(_the_room(code))).one_or_none()
+
+    def shared(self, rows: Any) -> Any:
+        """Select rows so that nobody changes them until the transaction is done; others may hold them too."""
         # In SQLite, nobody else writes meanwhile anyway.
-        return connection.execute(found if self.is_sqlite else found.with_for_update(read=True)).one_or_none()
+        return rows if self.is_sqlite else rows.with_for_update(read=True)
 
     @staticmethod
     def check(connection: sql.Connection, code: str, key: str) -> None:
@@ -356,12 +397,16 @@ class Store:
         if row is None or not fits(key, row.key):
             raise NotYoursError
 
-    def upsert(self, table: Table, row: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
-        """Return the statement that inserts a row with these values, or gives them to the row that is there."""
+    def upsert(
+        self, table: Table, row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return the statement that inserts a row with these values, or gives them to the row that is there.
+
+        If ``others`` are given, the row that is there gets them instead.
+        """
         dialect = sqlite_dialect if self.is_sqlite else postgresql
-        return (
-            dialect.insert(table).values(**row, **values).on_conflict_do_update(index_elements=list(row), set_=values)
-        )
+        insert = dialect.insert(table).values(**row, **values)
+        return insert.on_conflict_do_update(index_elements=list(row), set_=values if others is None else others)
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
@@ -428,9 +473,18 @@ def _the_room(code: str) -> Any:
     return sql.select(_ROOMS).where(_ROOMS.c.code == code, _ROOMS.c.ends > time.time())
 
 
+def _key(answer: tuple[tuple[str, int, str], Answered]) -> tuple[str, int, str]:
+    return answer[0]
+
+
+def _as_row(of: tuple[str, int, str], answered: Answered) -> dict[str, Any]:
+    values = {"given": json.dumps(answered.given), "verdict": answered.verdict}
+    return dict(zip(("code", "number", "pupil"), of, strict=True)) | values
+
+
 def _as_room(row: Any) -> Room:
     question = json.loads(row.question) if row.question else None
-    return Room(row.code, row.page, row.link, question, row.number, bool(row.is_revealed), row.ends)
+    return Room(row.code, row.page, row.link, question, row.number, bool(row.is_revealed), row.ends, row.key)
 
 
 def _delete(connection: sql.Connection, codes: Sequence[str]) -> None:

@@ -14,18 +14,19 @@ import io
 import json
 import logging
 import os
-import re
 import secrets
 import threading
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import segno
+import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -35,12 +36,14 @@ from attention.lesson.prose import lesson
 from attention.messages import message, messages
 from attention.models.store import cache_dir
 from attention.room import asking
-from attention.room.codes import new_key, read_code
+from attention.room.codes import fits, is_seat, new_seat, read_code
 from attention.room.followers import Follower, Followers
+from attention.room.gathered import Gathered
 from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.room.questions import ready
-from attention.room.store import FullError, NotYoursError, Present, Room, Store, StoreError, sqlite
+from attention.room.store import FullError, NotYoursError, Present, Room, Sent, Store, StoreError, sqlite
+from attention.room.tries import SharedLimit, TooManyError, forget, let_in
 from attention.ui import room_page
 from attention.ui.files import ROOMS
 from attention.ui.hosts import (
@@ -65,9 +68,10 @@ MAX_SCREENS = 1_500
 MAX_WALLS = 20
 # In seconds: how often a teacher is told what has changed, and how often the database hears who is there.
 _TICK, _SAID_AGAIN = 0.5, 5.0
+# How soon, in seconds, counts of attempts are looked for that no longer count.
+_FORGOTTEN = 60.0
 _PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
 _A_DAY = 24 * 60 * 60
-_KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -128,8 +132,17 @@ class Rooms:
         self._opening = threading.Lock()
         self._tending: asyncio.Task[None] | None = None
         self._listens = False
-        self._wrong_codes, self._openings, self._answers = Limit(30, 60), Limit(60, 3600), Limit(20, 10)
+        self._forgetting: asyncio.Task[None] | None = None
+        self._openings, self._answers = Limit(60, 3600), Limit(20, 10)
         self._answers_of_room = Limit(3_000, 10)
+        # All copies of the server have this secret, and the database does not.
+        secret = str(st.get_option("server.cookieSecret"))
+        self._wrong_codes = SharedLimit("wrong codes", 30, 60, secret)
+        self._newcomers = SharedLimit("newcomers", 3_000, 600, secret)
+        self._read = Gathered(self._read_together)
+        self._sent = Gathered(self._take_together)
+        self._let_in = Gathered(self._let_in_together)
+        self._newcomer = Gathered(self._count_newcomers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -205,9 +218,11 @@ class Rooms:
         if len(self._of(room.code).screens) >= MAX_SCREENS:
             raise _RefusedError(503, message("This room is full."))
         response = JSONResponse({"code": room.code})
-        code, _, key = request.cookies.get(_PUPIL, "").partition(".")
-        if code != room.code or not _KEY.fullmatch(key):
-            key = new_key()
+        key = _pupil(request, room)
+        if key is None:
+            if await self._newcomer(room.code) >= self._newcomers.attempts:
+                raise _RefusedError(429, message("Too many came at once: try again in a few minutes."))
+            key = new_seat(room.kept)
         _keep(response, request, _PUPIL, f"{room.code}.{key}")
         _tell(response, request, "follows")
         return response
@@ -250,7 +265,7 @@ class Rooms:
         answered = asking.given(asking.unpacked(room.question), said.get("given"))
         if answered is None:
             raise _RefusedError(400, message("This is no answer to the question."))
-        if not await self._with_store(Store.answer, room.code, room.number, pupil, answered):
+        if not await self._sent(Sent(room.code, room.number, pupil, answered)):
             raise _RefusedError(409, message("The answers have been revealed already."))
         live = self._of(room.code)
         live.n_taken += 1
@@ -522,17 +537,58 @@ class Rooms:
         """Return the room with this code; who tries many that do not exist is refused for a while."""
         who = _from(request)
         code = read_code(typed)
-        is_member = code is not None and code in (_teacher(request)[0], _follows(request))
-        if not is_member and self._wrong_codes.is_over(who):
+        if code is not None and code in (_teacher(request)[0], _follows(request)):
+            room = await self._read(code)
+            if room is not None and _is_member(request, room):
+                return room
+        # What is no code at all is counted too, but never read.
+        found = await self._let_in((code or "", who))
+        if not isinstance(found, Room):
+            self._forget_in_time()
+        if isinstance(found, TooManyError):
             raise _RefusedError(429, message("Too many wrong codes came from here: try again in a minute."))
-        room = None if code is None else await self._with_store(Store.room, code)
-        if room is None:
-            self._wrong_codes.takes(who)
+        if found is None:
             raise _no_room()
-        return room
+        return found
+
+    def _forget_in_time(self) -> None:
+        """Have the counts of attempts deleted when they no longer count."""
+        if self._forgetting is None or self._forgetting.done():
+            self._forgetting = asyncio.create_task(self._forget())
+
+    async def _forget(self) -> None:
+        is_left = True
+        while is_left:
+            await asyncio.sleep(_FORGOTTEN)
+            with suppress(StoreError):
+                is_left = await self._with_store(forget)
 
     def _of(self, code: str) -> _Live:
         return self._live.setdefault(code, _Live(code))
+
+    # What many ask for at once is asked of the database once.
+
+    async def _read_together(self, codes: Sequence[str]) -> list[Room | None]:
+        found = await self._with_store(Store.rooms, set(codes))
+        return [found.get(code) for code in codes]
+
+    async def _take_together(self, sent: Sequence[Sent]) -> list[bool]:
+        taken: list[bool] = await self._with_store(Store.take, sent)
+        return taken
+
+    async def _let_in_together(self, wanted: Sequence[tuple[str, str]]) -> list[Room | TooManyError | None]:
+        found: list[Room | TooManyError | None] = await self._with_store(let_in, self._wrong_codes, wanted)
+        return found
+
+    async def _count_newcomers(self, codes: Sequence[str]) -> list[float]:
+        """Return, for each who comes into a room, how many have come before."""
+        before = await self._with_store(lambda store: self._newcomers.add(store, Counter(codes)))
+        self._forget_in_time()
+        counted: list[float] = []
+        for code in codes:
+            counted.append(before[code])
+            before[code] += 1
+        return counted
 
     async def _with_store(self, act: Callable[..., Any], *arguments: object) -> Any:
         return await run_in_threadpool(self._do, act, *arguments)
@@ -541,6 +597,7 @@ class Rooms:
         with self._opening:
             if self._store is None:
                 self._store = Store(os.environ.get(DATABASE_VARIABLE) or sqlite(cache_dir()))
+                forget(self._store)
         return act(self._store, *arguments)
 
 
@@ -668,7 +725,13 @@ def _follows(request: Request) -> str | None:
 def _pupil(request: Request, room: Room) -> str | None:
     """Return the key of this browser in a room; None if it has not joined."""
     code, _, key = request.cookies.get(_PUPIL, "").partition(".")
-    return key if code == room.code and _KEY.fullmatch(key) else None
+    return key if code == room.code and is_seat(key, room.kept) else None
+
+
+def _is_member(request: Request, room: Room) -> bool:
+    """Tell whether this browser has been let into a room before, or has opened it."""
+    code, key = _teacher(request)
+    return (code == room.code and fits(key, room.kept)) or _pupil(request, room) is not None
 
 
 def _keep(response: Response, request: Request, name: str, value: str) -> None:

@@ -118,6 +118,8 @@ class _Many:
         self._host, self._port = parts.hostname, parts.port
         self._screens: list[_Screen] = []
         self._seen: list[Seen] = []
+        # Who has joined which room, with what came of it.
+        self._seats: dict[tuple[str, int], str] = {}
 
     async def serve(self, pipe: Connection) -> None:
         asked: asyncio.Queue[Any] = asyncio.Queue()
@@ -139,6 +141,7 @@ class _Many:
         return found
 
     async def answer(self, code: str, number: int, given: Sequence[int]) -> tuple[float, list[float]]:
+        await self._each(lambda pupil: self._join(code, pupil), range(len(given)))
         start = time.perf_counter()
         each = await self._each(
             lambda one: self._answer(code, one[0], {"number": number, "given": [one[1]]}), list(enumerate(given))
@@ -162,17 +165,27 @@ class _Many:
         await asyncio.get_running_loop().create_connection(lambda: screen, self._host, self._port)
         await screen.is_in.wait()
 
+    async def _join(self, code: str, pupil: int) -> None:
+        if (code, pupil) not in self._seats:
+            told = await self._post(f"{code}/join", {}, {})
+            (found,) = re.findall(rb"(?im)^set-cookie: (attention_pupil=[^;]+)", told)
+            self._seats[code, pupil] = found.decode()
+
     async def _answer(self, code: str, pupil: int, said: Mapping[str, object]) -> float:
-        body = json.dumps(said).encode()
-        headers = {"Cookie": f"attention_pupil={code}.{pupil:020}", "Content-Length": len(body), "Connection": "close"}
         start = time.perf_counter()
+        await self._post(f"{code}/answer", {"Cookie": self._seats[code, pupil]}, said)
+        return time.perf_counter() - start
+
+    async def _post(self, path: str, headers: Mapping[str, object], said: Mapping[str, object]) -> bytes:
+        body = json.dumps(said).encode()
         reader, writer = await asyncio.open_connection(self._host, self._port)
-        writer.write(self._head("POST", f"{code}/answer", headers) + body)
+        whole = {**headers, "Content-Length": len(body), "Connection": "close"}
+        writer.write(self._head("POST", path, whole) + body)
         told = await reader.read()
         writer.close()
         if not told.startswith(b"HTTP/1.1 200"):
             raise RuntimeError(told[:200])
-        return time.perf_counter() - start
+        return told
 
     def _head(self, method: str, path: str, headers: Mapping[str, object]) -> bytes:
         lines = (f"{method} {ROOM}/{path} HTTP/1.1", f"Host: {self._host}:{self._port}")

@@ -130,6 +130,30 @@ def test_codes_cannot_be_tried_one_after_another(app, code):
     assert guesser.post(f"{ROOM}/{code}/join").status_code == 429
 
 
+def test_a_place_in_a_room_cannot_be_made_up(app, teacher, code):
+    for key in ("x" * 38, "made-up-and-long-enough", ""):
+        guesser = TestClient(app, cookies={"attention_pupil": f"{code}.{key}"})
+        assert guesser.post(f"{ROOM}/{code}/answer", json={"number": 1, "given": [0]}).status_code == 403
+        joined = guesser.post(f"{ROOM}/{code}/join")
+        assert joined.cookies["attention_pupil"] not in ("", f"{code}.{key}")
+    # Nor does it help to say that one is in a room already, as a pupil or as its teacher.
+    tried = []
+    for letter in "BCDFGHJKMNPRSTVWXZ" * 2:
+        for name in ("attention_pupil", "attention_class"):
+            guesser = TestClient(app, cookies={name: f"BBBBB{letter}.{'x' * 38}"})
+            tried.append(guesser.get(f"{ROOM}/BBBBB{letter}/code.svg").status_code)
+    assert tried.count(404) == 30
+    assert set(tried[30:]) == {429}
+
+
+def test_a_room_takes_so_many_newcomers_and_keeps_who_is_in(app, code):
+    member = TestClient(app)
+    assert member.post(f"{ROOM}/{code}/join").status_code == 200
+    object.__setattr__(app._newcomers, "attempts", 3)
+    assert [TestClient(app).post(f"{ROOM}/{code}/join").status_code for _ in range(4)] == [200, 200, 429, 429]
+    assert member.post(f"{ROOM}/{code}/join").status_code == 200
+
+
 def test_who_is_in_is_not_kept_out_by_others_from_the_same_address(app, code):
     member, guesser = TestClient(app), TestClient(app)
     member.post(f"{ROOM}/{code}/join")

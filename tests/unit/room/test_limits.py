@@ -12,10 +12,8 @@ def test_attempts_come_back_evenly_and_each_has_their_own():
     clock = Clock()
     limit = Limit(3, 30, clock)
     assert [limit.takes("a") for _ in range(5)] == [True, True, True, False, False]
-    assert limit.is_over("a")
     assert limit.takes("b")
     clock.now = 10
-    assert not limit.is_over("a")
     assert [limit.takes("a"), limit.takes("a")] == [True, False]
     clock.now = 1000
     # However long nobody tries, no more than the whole number is there.
