@@ -65,9 +65,29 @@ def test_every_service_has_no_rights_limits_and_a_health_check(name):
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert service["deploy"]["resources"]["limits"].keys() == {"cpus", "memory"}
     assert service["pids_limit"]
-    assert "/tmp" in service["tmpfs"]
+    assert all(":size=" in each for each in service["tmpfs"])
+    assert "/tmp" in {each.partition(":")[0] for each in service["tmpfs"]}
+    assert service["logging"]["options"].keys() == {"max-size", "max-file"}
     assert "healthcheck" in service or (service in COPIES.values() and "HEALTHCHECK" in DOCKERFILE)
     assert service.get("ports", []) == (["8080:8080"] if name == "nginx" else [])
+
+
+def test_no_container_writes_where_it_cannot():
+    for service in COPIES.values():
+        places = {each.partition(":")[0] for each in service["tmpfs"]}
+        assert places == {"/tmp", *re.findall(r'VOLUME \["(.*)"\]', DOCKERFILE)}
+        # It is built here, and never anybody else's.
+        assert (service["image"], service["pull_policy"]) == ("step-by-step-attention", "never")
+
+
+def test_nobody_is_reached_but_whom_the_app_needs():
+    assert COMPOSE["networks"]["inside"]["internal"] is True
+    assert {name for name, service in COMPOSE["services"].items() if "outside" in service["networks"]} == {"nginx"}
+    for policy in of_kind("NetworkPolicy"):
+        assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
+        for way in (*policy["spec"]["ingress"], *policy["spec"].get("egress", ())):
+            assert way["ports"]
+            assert way.get("from") or way.get("to")
 
 
 def test_no_secret_is_written_down():
