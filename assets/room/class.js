@@ -356,7 +356,7 @@ addEventListener(
 
 // The page ends where the bar begins.
 new ResizeObserver(() => {
-  const height = bar.hidden || isCovering ? 0 : bar.offsetHeight;
+  const height = bar.hidden || isCovering ? 0 : bar.getBoundingClientRect().height;
   document.documentElement.style.setProperty("--class-bar", `${height}px`);
 }).observe(bar);
 

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.looks import expect_no_barrier
 from tests.browser.server import free_port, serve
+from tests.until import until
 
 SENTENCE = "Two grey geese crossed the frozen pond"
 HOSTILE = "<img src=x onerror=alert(1)> $x^2$ & co"
@@ -56,6 +58,10 @@ class Teacher:
     def press(self, name):
         self.bar.get_by_role("button", name=name, exact=True).click()
 
+    def next(self):
+        """Go to the next step."""
+        self.tab.page.get_by_role("button", name=re.compile("^Next: ")).click()
+
     def ask(self, title):
         """Choose one of the questions that are ready, and ask it."""
         choice = self.bar.get_by_role("combobox", name="What to ask")
@@ -77,8 +83,12 @@ class Teacher:
     def expect_uncovered(self):
         """The page is there, and ends where the bar begins."""
         expect(self.tab.page.locator("#root")).not_to_have_attribute("inert", ANYTHING)
-        top = self.bar.bounding_box()["y"]
-        assert 0 < top == self.tab.page.locator(".stApp").evaluate("app => app.getBoundingClientRect().bottom")
+        self.bar.evaluate("""async bar => {
+          const frame = () => new Promise(requestAnimationFrame);
+          const bottom = () => document.querySelector(".stApp").getBoundingClientRect().bottom;
+          const top = () => bar.getBoundingClientRect().top;
+          while (!top() || Math.abs(top() - bottom()) > 0.01) await frame();
+        }""")
 
     def expect_here(self, n):
         expect(self.bar).to_contain_text(f"{n} {'is' if n == 1 else 'are'} here")
@@ -262,6 +272,165 @@ def test_who_reloads_keeps_an_answer_and_who_was_offline_catches_up(new_teacher,
     away.tab.errors.clear()  # the browser counts a connection that is lost
 
 
+def test_a_whole_lesson_with_all_that_happens_to_pupils(new_teacher, new_pupil):
+    teacher = new_teacher(step="scale")
+    away = new_pupil().join(teacher.code)
+    phone = new_pupil(viewport=PHONE).join_by_hand(teacher.code)
+    curious = new_pupil().join(teacher.code)
+    for pupil in (away, phone, curious):
+        pupil.expect_step(5)
+    teacher.expect_here(3)
+    # One looks around alone, and comes back to a question that was asked meanwhile.
+    curious.alone.click()
+    curious.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
+    curious.tab.page.get_by_role("button", name="Next: Mask").click()
+    curious.tab.expect_query(model="toy", text=SENTENCE, step="mask")
+    away.page.context.set_offline(True)
+    offline = time.monotonic()
+    teacher.press("Ask")
+    phone.answer(2)
+    phone.page.reload()
+    expect(phone.question.get_by_role("button").nth(2)).to_have_attribute("aria-pressed", "true")
+    curious.page.get_by_role("link", name="Back to the class").click()
+    curious.answer(0)
+    # One comes late, and is as far as all the others.
+    late = new_pupil().join(teacher.code)
+    late.answer(1)
+    teacher.press("Show the answers")
+    teacher.press("Next")
+    # The lesson goes on for ten seconds and more while one is offline.
+    at = 5
+    while at < 9 and (at < 8 or time.monotonic() < offline + 10):
+        at += 1
+        teacher.next()
+        for pupil in (phone, curious, late):
+            pupil.expect_step(at)
+    until(lambda: time.monotonic() > offline + 10)
+    away.expect_step(5)
+    away.page.context.set_offline(False)
+    away.expect_step(at)
+    expect(away.question).to_be_hidden()
+    teacher.expect_here(4)
+    # What is asked next, all four answer.
+    teacher.ask("What adds up to 1?")
+    for pupil in (away, phone, curious, late):
+        pupil.answer(0)
+    teacher.press("Show the answers")
+    for pupil in (away, phone, curious, late):
+        expect(pupil.question.locator("tr.right")).not_to_have_count(0)
+        assert sum(int(each) for each in pupil.question.locator(".count").all_inner_texts()) == 4
+        expect_no_barrier(pupil.tab, "told")
+    away.tab.errors.clear()  # the browser counts a connection that is lost
+
+
+def test_the_notes_of_a_lesson_lead_from_view_to_view(new_teacher, new_pupil):
+    teacher = new_teacher()
+    pupil = new_pupil().join(teacher.code)
+    pupil.expect_step(4)
+    teacher.press("Notes")
+    plan = teacher.bar.get_by_role("combobox", name="Lesson plan")
+    plan.select_option("20 minutes")
+    expect(teacher.bar).to_contain_text("0 of 20 min")
+    expect(teacher.bar).to_contain_text("1 of 7, 3 min")
+    # Who comes and goes leaves the list alone that is open.
+    plan.focus()
+    same = plan.element_handle()
+    new_pupil().join(teacher.code)
+    teacher.expect_here(2)
+    assert plan.evaluate("(element, same) => element === same && element.matches(':focus')", same)
+    teacher.press("Show this view")
+    pupil.expect_step(7)
+    expect(pupil.title).to_contain_text("The animal didn't cross")
+    teacher.press("Next view")
+    pupil.expect_step(1)
+    # Another page is loaded, and the notes are where they were.
+    expect(teacher.bar.get_by_role("heading", name="A model does not read words")).to_be_visible()
+    expect(teacher.bar).to_contain_text("2 of 7, 2 min")
+    teacher.press("Back")
+    pupil.expect_step(7)
+    teacher.tab.settled()
+    teacher.expect_uncovered()
+    expect_no_barrier(teacher.tab, "notes")
+    teacher.press("Notes")
+    expect(teacher.bar).not_to_contain_text("1 of 7")
+
+
+def test_the_page_for_a_class_says_how_and_opens_every_view_of_a_plan(new_tab, school):
+    tab = new_tab(school, locale="en-GB").go("classroom")
+    expect(tab.page.get_by_role("heading", name="A room for your class")).to_be_visible()
+    expect(tab.page.get_by_role("link", name="the page for pupils")).to_have_attribute("href", re.compile("room$"))
+    tab.pick("Length", "45 minutes")
+    expect(tab.page.get_by_text("Minute 41 to 45")).to_be_visible()
+    expect_no_barrier(tab, "classroom")
+    tab.page.get_by_role("button", name="Open this view").or_(tab.page.get_by_role("link", name="Open this view")).nth(
+        2
+    ).click()
+    tab.expect_query(model="toy", text="The cat sat on the mat", step="qkv", word="2")
+    # From there, a room shows what the plan does.
+    teacher = Teacher(tab).open_here()
+    teacher.expect_uncovered()
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 720}, PHONE], ids=["projector", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_open_question_covers_the_only_screen(new_tab, new_pupil, school, size, scheme):
+    tab = new_tab(school, locale="en-GB", viewport=size, color_scheme=scheme)
+    teacher = Teacher(tab).open(step="scale")
+    teacher.expect_uncovered()
+    new_pupil().join(teacher.code).expect_step(5)
+    expect_no_barrier(tab, "idle")
+    teacher.press("Ask")
+    expect(teacher.bar.get_by_role("list", name="Possible answers").get_by_role("listitem")).to_have_count(4)
+    teacher.expect_covered()
+    expect_no_barrier(tab, "asked")
+    # A second press of the same key presses nothing, and no key leads to another view.
+    tab.page.keyboard.press("Enter")
+    for key in ("ArrowRight", "p"):
+        tab.page.keyboard.press(key)
+    teacher.expect_covered()
+    expect(teacher.bar.get_by_role("button", name="Show the answers")).to_be_visible()
+    assert tab.query()["step"] == "scale"
+    assert "present" not in tab.query()
+    # Where nobody else sees it, there is the page, and what has been answered until now.
+    teacher.bar.get_by_label("Only I see this screen").check()
+    teacher.expect_uncovered()
+    teacher.bar.get_by_text("Answers until now").click()
+    expect(teacher.bar.get_by_role("row")).to_have_count(4)
+    expect_no_barrier(tab, "private")
+    teacher.bar.get_by_label("Only I see this screen").uncheck()
+    expect(teacher.bar.get_by_role("row")).to_have_count(0)
+    teacher.expect_covered()
+    # The key of a remote shows the answers, and then what they are about.
+    tab.page.keyboard.press("PageDown")
+    expect(teacher.bar.get_by_role("row")).to_have_count(4)
+    teacher.expect_covered()
+    expect_no_barrier(tab, "told")
+    assert teacher.bar.evaluate("bar => bar.scrollWidth - bar.clientWidth") <= 0
+    tab.page.keyboard.press("PageDown")
+    teacher.expect_uncovered()
+    expect(teacher.bar.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+
+
+def test_present_is_no_other_view_and_keeps_the_question(new_teacher, new_pupil):
+    teacher = new_teacher(step="scale")
+    pupil = new_pupil().join(teacher.code)
+    pupil.expect_step(5)
+    teacher.press("Ask")
+    pupil.answer(3)
+    teacher.press("Show the answers")
+    teacher.press("See the picture")
+    teacher.tab.page.keyboard.press("p")
+    teacher.tab.expect_query(model="toy", text=SENTENCE, step="scale", present="1")
+    expect(teacher.bar.get_by_role("button", name="See the answers")).to_be_visible()
+    foot = teacher.tab.page.locator(".st-key-stepper").bounding_box()
+    assert foot["y"] + foot["height"] <= teacher.bar.bounding_box()["y"]
+    expect(pupil.question.locator("tr.right")).not_to_have_count(0)
+    teacher.press("Next")
+    expect(pupil.question).to_be_hidden()
+    # Then there are no controls, as Present has none.
+    expect(teacher.bar).to_be_hidden()
+
+
 def test_the_server_dies_in_the_middle_of_a_question(new_tab, tmp_path):
     port = free_port()
 
@@ -364,8 +533,16 @@ def test_a_screen_on_the_wall_is_not_counted_and_answers_nothing(new_teacher, ne
     expect(wall.page.get_by_role("link", name="Open it myself")).to_be_hidden()
     new_pupil().join(teacher.code)
     teacher.expect_here(1)
+    expect(wall.page.locator("#where")).to_have_text(re.compile(r"^127\.0\.0\.1:\d+/room$"))
     teacher.press("Ask")
     expect(wall.question).to_be_visible()
+    # The class sees that screen, so that the teacher's own stays as it is, with what is for the teacher alone.
+    expect(teacher.bar).to_contain_text("Answers until now: for you alone")
+    expect(teacher.tab.page.locator("#root")).not_to_have_attribute("inert", ANYTHING)
+    expect(teacher.bar.get_by_label("Only I see this screen")).to_have_count(0)
+    wall.page.close()
+    expect(teacher.tab.page.locator("#root")).to_have_attribute("inert", "")
+    teacher.expect_covered()
 
 
 def test_a_code_that_does_not_exist_is_said_so(new_pupil):
