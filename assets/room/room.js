@@ -106,7 +106,18 @@ async function showView(view) {
   }
   part("view").replaceChildren(body.content);
   for (const [name, each] of pictures) draw(name, each);
+  reach();
 }
+
+/** Have the keys reach what is wider than its place: it is scrolled with them. */
+function reach() {
+  for (const each of part("view").querySelectorAll(".formula, pre")) {
+    const isLarger = each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight;
+    setAttribute(each, "tabindex", isLarger ? "0" : null);
+  }
+}
+
+addEventListener("resize", reach);
 
 let run = 0;
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.cable import cable_to
 from tests.browser.looks import expect_no_barrier
 from tests.browser.server import free_port, serve
 from tests.until import until
@@ -102,6 +103,7 @@ class Pupil:
         self.heading = tab.page.locator("#view h2").first
         self.question = tab.page.get_by_role("region", name="Question")
         self.title = tab.page.locator("#title")
+        self.status = tab.page.get_by_role("status").first
         self.alone = tab.page.get_by_role("link", name="Open it myself")
 
     def join(self, code):
@@ -125,6 +127,13 @@ class Pupil:
     def marked(self):
         """Which of the answers are told to be right, once they are revealed."""
         return self.question.locator("tr.right th").all_inner_texts()
+
+
+@pytest.fixture
+def cable(school):
+    """A way to the server that can be cut."""
+    with cable_to(school) as cable:
+        yield cable
 
 
 @pytest.fixture
@@ -252,29 +261,33 @@ def test_the_questions_are_those_that_fit_and_a_list_stays_open(new_teacher, new
     expect(choice.get_by_role("option", name="Two equal words, two vectors?")).to_be_attached()
 
 
-def test_who_reloads_keeps_an_answer_and_who_was_offline_catches_up(new_teacher, new_pupil):
+def test_who_reloads_keeps_an_answer_and_who_was_offline_catches_up(cable, new_teacher, new_pupil, new_tab):
     teacher = new_teacher(step="scale")
-    pupil, away = new_pupil().join(teacher.code), new_pupil().join(teacher.code)
+    pupil, away = new_pupil().join(teacher.code), Pupil(new_tab(cable, locale="en-GB")).join(teacher.code)
     away.expect_step(5)
     teacher.press("Ask")
     pupil.answer(3)
     pupil.page.reload()
     expect(pupil.question.get_by_role("button", pressed=True)).to_have_count(1)
     expect(pupil.question.get_by_role("button").nth(3)).to_have_attribute("aria-pressed", "true")
-    away.page.context.set_offline(True)
+    expect(away.question).to_be_visible()
+    cable.cut()
+    # What is answered now arrives when there is a line again, and counts then: unless the question is over.
+    away.question.get_by_role("button").nth(1).click()
+    expect(away.question).to_contain_text("The server cannot be reached")
     teacher.press("Show the answers")
     teacher.press("Next")
     teacher.tab.page.get_by_role("button", name="Next: Mask").click()
     pupil.expect_step(6)
-    away.page.context.set_offline(False)
+    cable.mend()
     away.expect_step(6)
     expect(away.question).to_be_hidden()
     away.tab.errors.clear()  # the browser counts a connection that is lost
 
 
-def test_a_whole_lesson_with_all_that_happens_to_pupils(new_teacher, new_pupil):
+def test_a_whole_lesson_with_all_that_happens_to_pupils(cable, new_teacher, new_pupil, new_tab):
     teacher = new_teacher(step="scale")
-    away = new_pupil().join(teacher.code)
+    away = Pupil(new_tab(cable, locale="en-GB")).join(teacher.code)
     phone = new_pupil(viewport=PHONE).join_by_hand(teacher.code)
     curious = new_pupil().join(teacher.code)
     for pupil in (away, phone, curious):
@@ -285,8 +298,9 @@ def test_a_whole_lesson_with_all_that_happens_to_pupils(new_teacher, new_pupil):
     curious.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
     curious.tab.page.get_by_role("button", name="Next: Mask").click()
     curious.tab.expect_query(model="toy", text=SENTENCE, step="mask")
-    away.page.context.set_offline(True)
+    cable.cut()
     offline = time.monotonic()
+    expect(away.status).to_contain_text("The connection is lost")
     teacher.press("Ask")
     phone.answer(2)
     phone.page.reload()
@@ -307,8 +321,9 @@ def test_a_whole_lesson_with_all_that_happens_to_pupils(new_teacher, new_pupil):
             pupil.expect_step(at)
     until(lambda: time.monotonic() > offline + 10)
     away.expect_step(5)
-    away.page.context.set_offline(False)
+    cable.mend()
     away.expect_step(at)
+    expect(away.status).to_have_text("")
     expect(away.question).to_be_hidden()
     teacher.expect_here(4)
     # What is asked next, all four answer.
