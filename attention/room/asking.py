@@ -11,7 +11,7 @@ import numpy as np
 
 from attention.figures.question import Answer, Question
 from attention.lesson.guess import Guess
-from attention.lesson.prose import word
+from attention.lesson.prose import typed
 from attention.messages import message
 from attention.room.store import Answered
 
@@ -101,7 +101,7 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
 def _why(guess: Guess, wrong: int) -> str:
     """Return why one may think so, after what was thought; nothing where that is not said."""
     why = guess.whys[wrong] if guess.whys else ""
-    lead = message("Why one may answer “{answer}”", answer=word(guess.answers[wrong]))
+    lead = message("Why one may answer “{answer}”", answer=typed(guess.answers[wrong]))
     return f"<p><strong>{lead}</strong></p>{why}" if why else ""
 
 
