@@ -22,7 +22,7 @@ DEV_STAMP := .venv/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-all bench train lint format types check screenshots clean
+.PHONY: help run test test-all bench train lint format types check screenshots notebooks clean
 
 help: ## show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -66,6 +66,9 @@ check: lint types test-all ## lint, types and test: what has to pass before a ch
 screenshots: $(DEV_STAMP) ## take the pictures in assets/screenshots again
 	@$(BIN)/python tests/browser/chromium.py --install
 	$(BIN)/python -m tests.browser.screenshots
+
+notebooks: $(DEV_STAMP) ## run the course in assets/notebooks again, and keep what its cells show
+	$(BIN)/python -m tests.course
 
 clean: ## remove what make and the tools made, the environment too
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
