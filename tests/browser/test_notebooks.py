@@ -1,0 +1,49 @@
+"""Open as a notebook: a press in the menu gives a file with the head that the page shows, and the page stays."""
+
+import nbformat
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.notebooks import code_of, run_here
+
+SENTENCE = "The otter <b>slept</b> & $x$"
+BY_HAND, RECORDED = "Open as a notebook (.ipynb)", "Notebook that runs the model (.ipynb)"
+
+
+@pytest.mark.quick
+def test_the_head_of_the_page_is_in_the_notebook(new_shared_tab, models):
+    tab = new_shared_tab().go("step_by_step", text=SENTENCE, model="toy", head="2", word="1", step="softmax")
+    address = tab.page.url
+    tab.menu("More")
+    download = tab.take_away(BY_HAND)
+    assert download.suggested_filename == "attention-by-hand.ipynb"
+    made, _ = run_here(code_of(download.path().read_text("utf-8")))
+    trace = models["toy"].trace(SENTENCE)
+    assert made["tokens"] == [token.text for token in trace.tokens]
+    np.testing.assert_allclose(made["weights"], trace.layers[0].head(1).weights, rtol=0, atol=1e-5)
+    assert tab.page.url == address
+
+
+@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab"])
+@pytest.mark.parametrize(("label", "name"), [(BY_HAND, "attention-by-hand"), (RECORDED, "attention-recorded")])
+def test_every_page_with_a_head_offers_both(new_shared_tab, models, page, label, name):
+    tab = new_shared_tab().go(page, text=SENTENCE, layer="3", head="9")
+    tab.menu("More")
+    download = tab.take_away(label)
+    assert download.suggested_filename == f"{name}.ipynb"
+    notebook = nbformat.reads(download.path().read_text("utf-8"), as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.split("\n\n")[1] == "Layer 3, head 9 of BERT"
+    if label == BY_HAND:
+        made, _ = run_here(code_of(download.path().read_text("utf-8")))
+        weights = models["minilm-l6"].trace(SENTENCE).layers[2].head(8).weights
+        np.testing.assert_allclose(made["weights"], weights, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("page", ["masks", "classroom", "models"])
+def test_a_page_without_a_head_of_its_own_offers_none(new_shared_tab, page):
+    tab = new_shared_tab().go(page)
+    tab.menu("More")
+    expect(tab.page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
+    expect(tab.page.get_by_role("link", name=BY_HAND, exact=True)).to_have_count(0)
