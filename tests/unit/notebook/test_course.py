@@ -38,6 +38,8 @@ def test_every_exercise_has_a_check_and_a_solution_that_are_folded(book):
         found = [cell for cell in cells if tag in tags_of(cell)]
         assert len(found) == EXERCISES[book.name]
         assert all(cell.metadata.jupyter.source_hidden for cell in found)
+        # Folded, a cell shows its first line, which gives nothing away.
+        assert all(cell.source.startswith("# ") for cell in found)
     # No cell was saved with an error, or without having been run.
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     assert {output.output_type for output in outputs} <= {"stream", "execute_result"}
