@@ -103,7 +103,7 @@ def _running(scene: Scene, whole: Trace, address: Address) -> Values:
     segments = None if whole.embeddings is None else whole.embeddings.segments
     is_masked = run.mask != "none"
     size = (len(ids), len(ids))
-    is_causal = is_masked and (run.mask == "causal" or scene.info.is_decoder)
+    is_causal = is_masked and whole.layers[0].is_causal
     return {
         "n_tokens": str(len(ids)),
         "ids": repr(ids),
@@ -115,7 +115,7 @@ def _running(scene: Scene, whole: Trace, address: Address) -> Values:
         "n_hidden": str(n_padding),
         "causal_shape": repr(size) if is_causal else None,
         "of_mask": "added to the scores" if is_masked else None,
-        "of_decoder": "the whole text is read at once" if scene.info.is_decoder else None,
+        "of_decoder": "the whole text is read at once" if scene.info.build.says_next else None,
         "n_written": str(len(scene.tokens)) if is_written else None,
         "written": repr([token.token_id for token in scene.tokens]) if is_written else None,
         "not_padding": repr([int(not token.is_padding) for token in whole.tokens]) if is_written else None,

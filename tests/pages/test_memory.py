@@ -172,7 +172,7 @@ def test_whatever_goes_wrong_in_making_a_file_is_said_in_it_and_the_log_holds_no
     def fail():
         raise RuntimeError(f"cannot take {WORD}")
 
-    for name in ("heads.csv", "heads.html", "heads.svg", "trace.npz"):
+    for name in ("heads.csv", "heads.html", "heads.svg", "trace.npz", "head.ipynb"):
         assert "Something went wrong (RuntimeError)" in explanation_in(name, downloads.made(name, fail))
     assert "RuntimeError" in caplog.text
     assert WORD not in caplog.text

@@ -50,6 +50,13 @@ MUST_NOT_IMPORT = {
         "attention.ui",
     },
     "attention/figures": {"attention.models", "attention.ui"},
+    "attention/notebook": {
+        "attention.content",
+        "attention.pages",
+        "attention.settings",
+        "attention.view",
+        "attention.ui",
+    },
     "attention/room": {"attention.models", "attention.content", "attention.ui"},
     "attention/models": {"attention.figures", "attention.ui"},
     "attention/five_ways": {"attention.models", "attention.lesson", "attention.figures", "attention.ui"},
