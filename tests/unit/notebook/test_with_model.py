@@ -82,8 +82,9 @@ def test_what_pip_is_asked_for_is_what_the_project_itself_installs():
     packages = [each.weights for each in bundled.MODELS if each.weights is not None and each.weights.package]
     assert len(packages) == 2
     for source in packages:
-        assert f"\n{source.requirement} --hash" in pinned
-        assert source.requirement.partition("==")[0].replace("-", "_") == source.package
+        requirement = source.wheel.requirement
+        assert f"\n{requirement} --hash" in pinned
+        assert requirement.partition("==")[0].replace("-", "_") == source.package
 
 
 def test_a_model_has_the_origin_that_it_was_got_from():
