@@ -138,7 +138,8 @@ def worksheet(view: View, pane: Pane, scene: Scene, small: Scene) -> Worksheet:
         *pane.notices,
         *([message("What is set in the lab is not in it.")] if page in pages.OF_LABS.values() else []),
     )
-    return worksheet_of(step_of(sheet(view)), scene, small, _place(pane), notes)
+    text, place = title_of(view, [pane])
+    return worksheet_of(step_of(sheet(view)), scene, small, text=text, place=place, notes=notes)
 
 
 def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:

@@ -8,6 +8,7 @@ the file says so.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
@@ -31,6 +32,7 @@ from attention.ui.cache import turns
 from attention.ui.downloads import GoneError, is_file_name
 from attention.ui.files import FILES
 from attention.ui.gate import in_turn
+from attention.ui.hosts import FRAME_VARIABLE, framed_by
 from attention.ui.running import load_silently, run, run_one
 from attention.view import View
 from attention.worksheet import POLICY, can_be_done, paper
@@ -86,7 +88,8 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     said = {"Content-Disposition": f'attachment; filename="{name}"'}
     if key == _WORKSHEET:
         # It is looked at before it is printed.
-        said = {"Content-Disposition": f'inline; filename="{name}"', "Content-Security-Policy": POLICY}
+        policy = f"{POLICY}; frame-ancestors {framed_by(os.environ.get(FRAME_VARIABLE, ''))}"
+        said = {"Content-Disposition": f'inline; filename="{name}"', "Content-Security-Policy": policy}
     return Response(content, media_type=downloads.mime_of(name), headers=said)
 
 

@@ -18,20 +18,21 @@ from attention.worksheet.paper import POLICY, paper
 __all__ = ["POLICY", "Blank", "Grid", "Task", "Worksheet", "can_be_done", "paper", "worksheet_of"]
 
 
-def worksheet_of(step: Step, scene: Scene, small: Scene, place: str, notes: tuple[str, ...] = ()) -> Worksheet:
+def worksheet_of(
+    step: Step, scene: Scene, small: Scene, *, text: str, place: str, notes: tuple[str, ...] = ()
+) -> Worksheet:
     """Return the worksheet of a step of a scene; its tasks are about ``small``, a head whose numbers a hand can use.
 
-    ``place`` says which part of which run this is. If a hand can do what the head of the scene does, ``small`` is the
-    scene itself.
+    ``text`` is what was read, and ``place`` says which part of which run this is. If a hand can do what the head of
+    the scene does, ``small`` is the scene itself.
     """
     hand, other = hand_of(small), elsewhere(scene)
     view, tasks = of_view(step, scene, hand if small is scene else None, other.word), tasks_of(hand)
     asked = (view, *tasks) if small is scene else (view,)
-    # A picture is not written out.
-    text = "" if scene.info.reading.is_laid_out else scene.trace.text
     return Worksheet(
         step.heading(scene),
-        text,
+        # A picture is not written out.
+        "" if scene.info.reading.is_laid_out else text,
         place,
         notes,
         view,

@@ -131,10 +131,15 @@ def _filled(task: Task, number: Iterator[int]) -> str:
     return "\n".join((*found, task.told))
 
 
+def _named(name: str) -> str:
+    """Write the name of a row or column, which has room for a word."""
+    return _typed(name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…")
+
+
 def _grid(grid: Grid, rows: list[str]) -> str:
     corner = f'<th scope="col">{_typed(grid.corner)}</th>' if grid.corner else "<td></td>"
     columns = "".join(
-        f'<th scope="col"{_look("wide" if _has_names(grid, place) else "")}>{_typed(column)}</th>'
+        f'<th scope="col"{_look("wide" if _has_names(grid, place) else "")}>{_named(column)}</th>'
         for place, column in enumerate(grid.columns)
     )
     look = "grid small" if grid.is_small else "grid" if len(grid.columns) > _FEW else "grid few"
@@ -155,6 +160,8 @@ def _look(name: str) -> str:
     return f' class="{name}"' if name else ""
 
 
+# Longer names of rows and columns are shortened.
+_LONGEST = 32
 # A table of so few columns need not be as wide as the page.
 _FEW = 3
 
@@ -164,7 +171,7 @@ def _row(row: Row, number: Iterator[int], *, is_filled: bool, look: str = "") ->
     written = "".join(
         f"<td>{_typed(cell)}</td>" if isinstance(cell, str) else _blank(cell, next(number), is_filled) for cell in cells
     )
-    return f'<tr{_look(look)}><th scope="row">{_typed(name)}</th>{written}</tr>'
+    return f'<tr{_look(look)}><th scope="row">{_named(name)}</th>{written}</tr>'
 
 
 def _blank(blank: Blank, number: int, is_filled: bool) -> str:

@@ -560,6 +560,16 @@ def test_a_screen_on_the_wall_is_not_counted_and_answers_nothing(new_teacher, ne
     teacher.expect_covered()
 
 
+def test_the_bar_leads_to_the_view_as_a_worksheet(new_teacher):
+    teacher = new_teacher()
+    teacher.tab.to_step("Softmax")
+    with teacher.tab.page.context.expect_page() as pages:
+        teacher.bar.get_by_role("link", name="Worksheet").click()
+    expect(pages.value.get_by_role("heading", level=1)).to_have_text("Worksheet: Turn scores into weights")
+    expect(pages.value.locator(".text")).to_have_text(SENTENCE)
+    pages.value.close()
+
+
 def test_a_code_that_does_not_exist_is_said_so(new_pupil):
     pupil = new_pupil().join("BBBBBB")
     expect(pupil.page.get_by_text("There is no room with this code.")).to_be_visible()

@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 from attention.lesson.steps import STEPS
 from attention.pages import STEP_BY_STEP
 from attention.ui.made import give
-from tests.sweep import sweep
 
 TEXT = "The animal didn't cross the street because it was too tired <b>& slept</b> שלום"
 MODELS = {"toy": TEXT, "minilm-l6": TEXT, "translator-fr-en": "le chat noir dort"}
@@ -88,11 +87,17 @@ def words(text):
     return re.sub(r"\W", "", text)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("step", sweep([step.key for step in STEPS], quick=["softmax"]))
-def test_it_is_printed_and_nothing_is_cut(opened, paper, model, step):
+@pytest.mark.parametrize("step", [step.key for step in STEPS])
+def test_it_is_printed_and_nothing_is_cut(opened, model, step):
     page = opened(model=model, text=MODELS[model], step=step)
+    for paper in PAPERS:
+        expect_whole(page, paper)
+
+
+def expect_whole(page, paper):
+    """Print the sheet and look at each page of it."""
+    page.emulate_media(media=None)
     document = pypdfium2.PdfDocument(page.pdf(format=paper))
     width, height = PAPERS[paper]
     texts = []

@@ -38,7 +38,7 @@ def scene_of(model, text, *, head=None, word=1, layer=None, mask=None, part=None
 
 
 def made(scene, small=None, step="softmax"):
-    return worksheet_of(step_of(step), scene, small or scene, "Here")
+    return worksheet_of(step_of(step), scene, small or scene, text=scene.trace.text, place="Here")
 
 
 # ------------------------------------------------------------------------------- a reader of the file
