@@ -75,42 +75,48 @@ def _way(with_solutions: bool, other: str) -> str:
     if with_solutions:
         label = message("Without solutions, to hand out as a file")
     way = f' <a href="{plain(other)}">{plain(label)}</a>' if other else ""
-    return f'<p class="screen">{plain(message("Print this page, or fill it in here."))}{way}</p>'
+    told = message("Print this page, or fill it in here.")
+    return f'<p class="screen">{plain(told)}{way}</p>'
 
 
 def _sheet(sheet: Worksheet) -> Iterator[str]:
     """Write what is to be done."""
     number = count(1)
-    yield _section(f"<h2>{plain(message('What the model did'))}</h2>\n{sheet.view.words}{_grids(sheet.view, number)}")
+    yield _section(_heading(2, message("What the model did")), sheet.view.words, _grids(sheet.view, number))
     # What is said before the first of several stays with it.
-    before = f"<h2>{plain(message('By hand'))}</h2>\n{sheet.origin}\n"
+    before = [_heading(2, message("By hand")), sheet.origin]
     for place, task in enumerate(sheet.tasks, 1):
-        yield _section(f"{before}<h3>{_titled(place, task)}</h3>\n{task.words}{_grids(task, number)}")
-        before = ""
-    before = f"<h2>{plain(message('Questions'))}</h2>\n{lesson('worksheet/questions')}\n"
+        yield _section(*before, _titled(place, task), task.words, _grids(task, number))
+        before = []
+    before = [_heading(2, message("Questions")), lesson("worksheet/questions")]
     for place, question in enumerate(sheet.questions, 1):
-        yield _section(f"{before}{_asked(place, question)}")
-        before = ""
+        yield _section(*before, *_asked(place, question))
+        before = []
 
 
 def _solutions(sheet: Worksheet) -> str:
     """Write the same again, filled in, with the working and what one may have thought."""
     number = count(1)
-    parts = [f"<h2>{plain(message('Solutions'))}</h2>\n{lesson('worksheet/solutions')}"]
-    told = _filled(sheet.view, number)
-    parts.append(_section(f"<h3>{plain(message('What the model did'))}</h3>\n{told}"))
-    for place, task in enumerate(sheet.tasks, 1):
-        parts.append(_section(f"<h3>{_titled(place, task)}</h3>\n{_filled(task, number)}"))
-    for place, question in enumerate(sheet.questions, 1):
-        parts.append(_section(_answered(place, question)))
+    parts = [
+        _heading(2, message("Solutions")),
+        lesson("worksheet/solutions"),
+        _section(_heading(3, message("What the model did")), _filled(sheet.view, number)),
+    ]
+    parts += [_section(_titled(place, task), _filled(task, number)) for place, task in enumerate(sheet.tasks, 1)]
+    parts += [_section(*_answered(place, question)) for place, question in enumerate(sheet.questions, 1)]
     return '<section class="solutions">\n' + "\n".join(parts) + "\n</section>"
 
 
+def _heading(level: int, text: str) -> str:
+    return f"<h{level}>{plain(text)}</h{level}>"
+
+
 def _titled(place: int, task: Task) -> str:
-    return plain(message("Task {n}: {title}", n=place, title=task.title))
+    return _heading(3, message("Task {n}: {title}", n=place, title=task.title))
 
 
-def _section(inner: str) -> str:
+def _section(*parts: str) -> str:
+    inner = "\n".join(filter(None, parts))
     return f'<section class="part">\n{inner}\n</section>'
 
 
@@ -190,30 +196,36 @@ def _blank(blank: Blank, number: int, is_filled: bool) -> str:
 # ------------------------------------------------------------------------------- questions
 
 
-def _asked(place: int, question: Guess) -> str:
+def _asked(place: int, question: Guess) -> tuple[str, ...]:
     answers = "".join(
         f'<li><label><input type="radio" name="question-{place}"> {_typed(answer)}</label></li>'
         for answer in question.answers
     )
-    because = plain(message("Because"))
+    name, because = f"asked-{place}", plain(message("Because"))
     return (
-        f'<h3>{plain(message("Question {n}", n=place))}</h3>\n<div role="radiogroup" aria-labelledby="asked-{place}">\n'
-        f'<div id="asked-{place}">{question.question}</div>\n<ul class="answers">{answers}</ul></div>\n'
-        f'<label class="because">{because} <textarea rows="1"></textarea></label>'
+        _heading(3, message("Question {n}", n=place)),
+        f'<div role="radiogroup" aria-labelledby="{name}">\n<div id="{name}">{question.question}</div>',
+        f'<ul class="answers">{answers}</ul></div>',
+        f'<label class="because">{because} <textarea rows="1"></textarea></label>',
     )
 
 
-def _answered(place: int, question: Guess) -> str:
+def _answered(place: int, question: Guess) -> tuple[str, ...]:
     """Write the right answer, why it is right, and why one may think that another is."""
     right = " / ".join(_typed(question.answers[index]) for index in sorted(question.right))
-    told = f'<p class="right">✓ <b>{right}</b></p>\n{question.reason}'
     wrong = "".join(
         f"<dt>{_typed(answer)}</dt><dd>{why}</dd>"
-        for answer, why in zip(question.answers, question.whys, strict=bool(question.whys))
+        for answer, why in zip(question.answers, question.whys, strict=True)
         if why
     )
-    thought = f"<p>{plain(message('Why one may think otherwise'))}</p>\n<dl>{wrong}</dl>" if wrong else ""
-    return f"<h3>{plain(message('Question {n}', n=place))}</h3>\n{told}\n{thought}"
+    otherwise = plain(message("Why one may think otherwise"))
+    thought = (f"<p>{otherwise}</p>", f"<dl>{wrong}</dl>") if wrong else ()
+    return (
+        _heading(3, message("Question {n}", n=place)),
+        f'<p class="right">✓ <b>{right}</b></p>',
+        question.reason,
+        *thought,
+    )
 
 
 def _typed(text: str) -> str:
