@@ -15,6 +15,7 @@ from attention.lesson.steps import STEPS, step_of
 from attention.masks import MASK_NAMES
 from attention.worksheet import paper, worksheet_of
 from attention.worksheet.base import MOST
+from tests import made_up_step
 from tests.loaded import load
 from tests.sweep import sweep
 
@@ -402,6 +403,14 @@ def test_a_picture_is_not_written_out_and_its_tasks_have_a_text_of_their_own(sce
     sheet = made(scene, small)
     assert scene.trace.text not in paper(sheet)
     assert SENTENCES[0] in sheet.origin
+
+
+def test_a_step_that_nobody_has_heard_of_has_a_worksheet(toy):
+    scene = scene_of(toy, SENTENCES[0], word=2)
+    todo, solved = halves(worksheet_of(made_up_step.STEP, scene, scene, text="Any", place="Here"))
+    assert todo.tables[0].caption == "−A·log₂ A"
+    numbers = solved.tables[0].numbers("cat")[:-1]
+    assert solved.tables[0].row("cat")[-1] == todo.tables[0].rows[0][1 + int(np.argmax(numbers))]
 
 
 def test_a_lonely_token_has_tasks_too(toy):
