@@ -249,11 +249,13 @@ def _tokens(step: Step, scene: Scene) -> Task:
     """Ask to which word each token belongs or, where tokens are no words, for its place."""
     shown = [scene.tokens[place] for place in window(len(scene.tokens), scene.word)]
     names, has_pieces = apart(scene.labels), scene.info.reading.has_pieces
+    # The first is given, from which one can count on.
+    given = next((token for token in shown if token.word is not None), None) if len(shown) > 1 else None
     rows: list[Row] = []
     for token in shown:
-        place = str(token.position)
-        of_word = "–" if token.word is None else Blank(str(token.word))
-        rows.append((names[token.position], (place, of_word) if has_pieces else (Blank(place),)))
+        place, of_word = str(token.position), "–" if token.word is None else str(token.word)
+        counted: tuple[str | Blank, ...] = (place, of_word if token is given or token.word is None else Blank(of_word))
+        rows.append((names[token.position], counted if has_pieces else (Blank(place),)))
     position, title = message("position"), step.heading(scene)
     columns = (position, message("word, counted from 0")) if has_pieces else (position,)
     grid = Grid(title, message("token"), columns, tuple(rows))

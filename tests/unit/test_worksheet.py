@@ -291,6 +291,19 @@ def test_the_vector_of_the_toy_is_the_sum_of_its_parts(scenes):
     assert solved.tables[0].numbers(scene.names[scene.word]) == pytest.approx(sum(parts))
 
 
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_the_words_of_tokens_are_the_models_and_the_first_is_given(toy, model):
+    scene = scene_of(load(model), "The animal didn't cross, unbelievably!", word=4)
+    todo, solved = (each.tables[0] for each in halves(made(scene, scene_of(toy, SENTENCES[0]), "tokens")))
+    shown = [scene.tokens[int(position)] for _, position, _ in solved.rows[1:]]
+    assert len(shown) == min(MOST, len(scene.tokens))
+    wanted = ["–" if token.word is None else str(token.word) for token in shown]
+    assert [cells[-1] for cells in solved.rows[1:]] == wanted
+    given = [cells[-1] for cells in todo.rows[1:]]
+    (first,) = (each for each in given if each not in (None, "–"))
+    assert first == next(each for each in wanted if each != "–")
+
+
 @pytest.mark.parametrize("step", ["qkv", "scores", "heads"])
 def test_the_largest_of_each_row_is_the_largest(scenes, step):
     scene, small = scenes("minilm-l6")
