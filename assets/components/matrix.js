@@ -77,13 +77,23 @@ export default function (mount) {
   state.observer.observe(state.root);
   draw(state);
   revealSelected(state);
-  // Labels measured before the page's own font is there are measured again.
-  if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
+  whenLettersAreHere(state);
   const clean = whenGone(state, () => {
     state.observer.disconnect();
     halt(state);
   });
   return Object.assign(clean, { goBack: (names, done) => goBack(state, names, done) });
+}
+
+/** Labels measured before the page's own letters are there, of which the bold ones may come last, are measured again. */
+function whenLettersAreHere(state) {
+  const faces = ["", "700 "].map((weight) => `${weight}15px ${state.font}`);
+  if (!state.font || faces.every((face) => document.fonts.check(face))) return;
+  Promise.all(faces.map((face) => document.fonts.load(face))).then(() => {
+    state.measureId = null;
+    state.cellsId = null;
+    draw(state);
+  });
 }
 
 /** The parts that stay: the keyboard's focus and a pressed button outlive every redraw. */
@@ -252,7 +262,7 @@ function layOut(state, width) {
 /** The most exact way to write these numbers in the cells, if they have room. */
 function numbersIn({ isImage, pitchX, pitchY, gap, maxNumber }, data, numbers, font) {
   if (!data.showNumbers || isImage) return null;
-  return fitNumbers({ data, numbers, font, maxNumber }, pitchX - gap - 4, pitchY - gap - 4);
+  return fitNumbers({ data, numbers, font, maxNumber }, pitchX - gap, pitchY - gap - 4);
 }
 
 /** As high as wide, but high enough to read the labels of a few rows if the page has room, and not higher than a screen. */
@@ -284,16 +294,22 @@ function headHeight(style, widestColumn, labelSize) {
 const sine = (degrees) => Math.sin((degrees * Math.PI) / 180);
 const cosine = (degrees) => Math.cos((degrees * Math.PI) / 180);
 
+const MOST_APART = 10; // of two numbers side by side, in pixels, beside the gap between their cells
+const WHOLE_FROM = 10; // where colours reach so far, whole numbers still say something
+
 /** The most exact way to write the numbers that fits into every cell, or null. */
 function fitNumbers(state, room, height) {
   const { data, numbers, font, maxNumber } = state;
-  const usual = data.palette === "weights" || data.limit < 1 ? SMALL_WAYS : SIGNED_WAYS;
+  const signed = data.limit < WHOLE_FROM ? SIGNED_WAYS : LARGE_WAYS;
+  const usual = data.palette === "weights" || data.limit < 1 ? SMALL_WAYS : signed;
   const ways = data.areCounts ? COUNT_WAYS : usual;
   const context = pen();
   const fitting = ways.find(({ size, write }) => {
     if (size > Math.min(height, maxNumber)) return false;
     context.font = `${size}px ${font}`;
-    return numbers.every((value) => Number.isNaN(value) || context.measureText(written(data, value, write)).width <= room);
+    // Between two numbers there is more room than between two digits: a row of them must not look like one.
+    const most = room - Math.min(MOST_APART, 0.9 * size);
+    return numbers.every((value) => Number.isNaN(value) || context.measureText(written(data, value, write)).width <= most);
   });
   return fitting ?? null;
 }
@@ -327,6 +343,8 @@ const SIGNED_WAYS = [
   ...ways([18, 16, 14, 13, 12], (value) => fixed(value, 2)),
   ...ways([13, 12, 11, 10], (value) => fixed(value, 1)),
 ];
+// Rather whole numbers than very small ones.
+const LARGE_WAYS = [...SIGNED_WAYS.filter(({ size }) => size >= 12), ...COUNT_WAYS.filter(({ size }) => size <= 13)];
 
 // ---- Labels ------------------------------------------------------------------------------------
 

@@ -118,3 +118,30 @@ def test_labels_of_cells_that_are_pointed_at_do_not_lie_on_one_another(tab):
         " return [left, top, right, bottom]; })"
     )
     assert not any(overlap(one, other) for index, one in enumerate(boxes) for other in boxes[:index])
+
+
+# How far two numbers that stand side by side are apart, at the least, in digits.
+APART = """root => {
+  const texts = [...root.querySelectorAll('.cells rect[data-row] + text')];
+  const boxes = texts.map(each => [each.previousSibling.dataset.row, each.getBoundingClientRect()]);
+  const between = ([row, box], [before, last]) => row === before ? box.left - last.right : Infinity;
+  const pairs = boxes.slice(1).map((each, index) => between(each, boxes[index]));
+  const size = parseFloat(getComputedStyle(texts[0] ?? root).fontSize);
+  return [texts.length, Math.min(...pairs, 99 * size) / size];
+}"""
+
+
+@pytest.mark.parametrize("step", ["scores", "softmax"])
+@pytest.mark.parametrize("n", [6, 9, 11, 13])
+def test_numbers_side_by_side_do_not_run_together(tab, step, n):
+    words = ["When", "the", "old", "gardener", "had", "watered", "all", "of", "the", "roses", "behind", "the", "house"]
+    for query in ({}, {"present": "1"}):
+        tab.page.set_viewport_size({"width": 1280, "height": 720})
+        tab.go(step=step, model="minilm-l6", text=" ".join(words[:n]), **query)
+        tab.page.wait_for_function("() => document.fonts.status === 'loaded'")
+        matrix = tab.matrix({"scores": "scores", "softmax": "weights"}[step])
+        count, apart = matrix.root.locator(".matrix").evaluate(APART)
+        assert count in (0, (n + 2) ** 2)
+        assert apart > 0.5
+        if not query:
+            assert count, "there is room for numbers beside the map"
