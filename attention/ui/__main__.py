@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 
+import click
 from streamlit.web import cli
 
 from attention.models.local import MODEL_DIRS_VARIABLE
@@ -29,10 +30,20 @@ SLOWEST_IMPORT = "attention.models.huggingface"
 
 
 def main() -> None:
-    """Serve the app; the command line accepts the options of ``streamlit run``."""
+    """Serve the app until it is stopped (Ctrl+C), which is no error.
+
+    The command line accepts the options of ``streamlit run``.
+    """
     options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
-    cli.main(["run", str(APP / "app.py"), *options], prog_name="attention")
+    try:
+        # By itself, it would call the end of a server by Ctrl+C an error, and make would say so once more.
+        cli.main(["run", str(APP / "app.py"), *options], prog_name="attention", standalone_mode=False)
+    except click.Abort:
+        return
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
 
 
 def take_models(arguments: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ import http.server
 import json
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -273,3 +274,25 @@ def test_the_numbers_of_the_server_are_there_where_its_owner_asks_for_them(tmp_p
         status, _, body = ask(server, "/_stcore/metrics")
     assert status == 200
     assert b"# TYPE" in body
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_it_quietly_and_is_no_error(tmp_path):
+    with serve(tmp_path / "log") as server:
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=60) == 0
+        assert "Aborted" not in server.printed()
+        assert "Traceback" not in server.printed()
+
+
+def test_an_option_that_there_is_not_is_named():
+    done = subprocess.run(
+        [sys.executable, "-m", "attention.ui", "--server.nonsense=1"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    assert "server.nonsense" in done.stderr
