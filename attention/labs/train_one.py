@@ -40,6 +40,7 @@ from attention.lesson.scene import Scene
 from attention.measures.induction import after_earlier_copies, numbered, prefix_matching
 from attention.messages import message, messages
 from attention.parameters import Number, Parameter, Values
+from attention.settings import HEAD, LAYER
 
 __all__ = ["CHECKPOINT", "LAB", "START", "WATCHED"]
 
@@ -376,6 +377,8 @@ def _yours(scene: Scene, runs: Runs) -> Blocks:
         layer=int(layer) + 1,
         head=int(head) + 1,
         score=fact(float(scores.max())),
+        own_layer=scene.layer + 1,
+        own_head=scene.head + 1,
         own=fact(float(scores[scene.layer, scene.head])),
     )
     title = message("prefix-matching score on what you typed")
@@ -383,7 +386,7 @@ def _yours(scene: Scene, runs: Runs) -> Blocks:
     table = Table("yours_table", partial(_table_of_heads, scores), file="prefix-matching")
     return (
         heading,
-        Row(((Prose(told),), (Picture("yours", chart),)), (4, 5)),
+        Row(((Prose(told),), (Picture("yours", chart, sets={"layer": LAYER, "head": HEAD}),)), (4, 5)),
         Fold("yours_fold", message("Every head as a table"), (table,)),
     )
 
