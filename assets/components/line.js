@@ -7,7 +7,7 @@
  *   own, what is done, or the address of a module that opens something over the page; what the link is without which
  *   leads there or is copied
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
- *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[]}} Field
+ *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[], words?: string}} Field
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
  *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice has all its options in sight,
  *   on a scale they are the places of a slider
@@ -438,6 +438,80 @@ function updateField(state, made, value) {
     made.shown = value;
   }
   if (data.examples || data.more.length) fill(state, made);
+  if (data.words && !made.words) offerWords(made);
+  if (made.words) {
+    made.words.root.hidden = !data.words;
+    showWords(made);
+  }
+}
+
+/** Under a field in which only some words can be read there are those that begin like the one that is being typed. */
+function offerWords(made) {
+  const root = make("div", "words");
+  const told = make("p", "status");
+  const list = make("ul");
+  told.setAttribute("role", "status");
+  root.append(told, list);
+  made.panel.append(root);
+  made.words = { root, told, list };
+  made.input.addEventListener("input", () => {
+    showWords(made);
+    made.panel.togglePopover(true);
+  });
+  made.input.addEventListener("click", () => showWords(made));
+  // The field keeps the focus: to leave it is to send what is in it.
+  list.onpointerdown = (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  list.onclick = (event) => {
+    const button = event.target.closest("button");
+    if (button) putIn(made, button.textContent);
+  };
+}
+
+/** The word that ends where the caret is, and where it begins. */
+function wordAt({ input }) {
+  const end = input.selectionStart ?? input.value.length;
+  const [word] = input.value.slice(0, end).match(/[\p{L}\p{M}’'-]*$/u);
+  return { word, start: end - word.length, end };
+}
+
+const plain = (word) => word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace("’", "'");
+
+function showWords(made) {
+  const { words, data } = made;
+  if (!data.words) return;
+  const all = data.words.split(" ");
+  const { word } = wordAt(made);
+  const begun = all.filter((each) => plain(each).startsWith(plain(word)));
+  // A word that is whole tells nothing of the next.
+  const found = begun.length === 1 && plain(begun[0]) === plain(word) ? all : begun;
+  const facts = { word, of: all.length };
+  if (!found.length) words.told.textContent = message("None of the {of} words that can be read begins with “{word}”.", facts);
+  else words.told.textContent = messages("{n} word that can be read, of {of}:", "{n} words that can be read, of {of}:", found.length, facts);
+  words.list.replaceChildren(
+    ...found.map((each) => {
+      const item = make("li");
+      const button = make("button", "", each);
+      button.type = "button";
+      button.tabIndex = -1;
+      item.append(button);
+      return item;
+    }),
+  );
+}
+
+/** Put a word in the place of the one that is being typed. */
+function putIn(made, chosen) {
+  const { input } = made;
+  const { start, end } = wordAt(made);
+  const after = input.value.slice(end).replace(/^(?! |$)/, " ") || (chosen.endsWith("'") ? "" : " ");
+  input.value = input.value.slice(0, start) + chosen + after;
+  const caret = start + chosen.length + (chosen.endsWith("'") ? 0 : 1);
+  input.focus();
+  input.setSelectionRange(caret, caret);
+  showWords(made);
 }
 
 /** Fill what opens under a field. */

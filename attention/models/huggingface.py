@@ -22,6 +22,7 @@ from attention.messages import message
 from attention.models.altering import Alteration
 from attention.models.architectures import Stack, architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch
+from attention.models.closed import refusal
 from attention.models.encoder_decoder import TargetReader
 from attention.models.lean import (
     AutoConfig,
@@ -37,7 +38,6 @@ from attention.models.tokens import TextReader
 from attention.one_page import Insides
 from attention.text import clean
 from attention.trace import Cut, Embeddings, ModelInfo, Token, Trace
-from attention.training.vocabulary import unknown_words
 
 __all__ = ["HuggingFaceModel", "check_size"]
 
@@ -164,17 +164,8 @@ class HuggingFaceModel:
 
     def _check_words(self, text: str) -> None:
         """Refuse words that a model with a closed vocabulary has never read: they are reported, not guessed."""
-        unknown = unknown_words(text, self._folder)
-        if unknown:
-            named = ", ".join(f"“{word}”" for word in unknown)
-            raise ValueError(
-                message(
-                    "{name} knows only the French words that it was trained on, and not {words}. Try others, or one "
-                    "of the examples.",
-                    name=self._info.name,
-                    words=named,
-                )
-            )
+        if told := refusal(self._info.name, text, self._folder):
+            raise ValueError(told)
 
     def _read_picture(self, text: str, n_padding: int) -> _Source:
         assert self._picture is not None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from unicodedata import combining, normalize
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-__all__ = ["BOS", "EOS", "PAD", "SPECIAL", "UNKNOWN", "build", "unknown_words"]
+__all__ = ["BOS", "EOS", "PAD", "SPECIAL", "UNKNOWN", "build", "closest_words", "known_words", "unknown_words"]
 
 BOS, PAD, EOS, UNKNOWN = SPECIAL = "<s>", "<pad>", "</s>", "<unk>"
 
@@ -52,6 +54,25 @@ def unknown_words(text: str, folder: Path) -> list[str]:
         if number == unknown or number >= first_english
     )
     return list(dict.fromkeys(found))
+
+
+@cache
+def known_words(folder: Path) -> tuple[str, ...]:
+    """Return all French words that the translator in a folder reads, in the order of the alphabet, without accents."""
+    tokenizer, first_english = _read(folder)
+    found = [word for word, number in tokenizer.get_vocab().items() if len(SPECIAL) <= number < first_english]
+    return tuple(sorted((word for word in found if word[0].isalpha()), key=_plain))
+
+
+def closest_words(word: str, folder: Path, n: int = 3) -> list[str]:
+    """Return the known words that are spelt most like another one, the most similar first: ``n`` of them, or fewer."""
+    plain = {_plain(known): known for known in known_words(folder)}
+    return [plain[found] for found in get_close_matches(_plain(word), plain, n, cutoff=0.5)]
+
+
+def _plain(word: str) -> str:
+    """Return a word without its accents and capitals."""
+    return "".join(each for each in normalize("NFD", word.lower()) if not combining(each))
 
 
 @cache

@@ -11,7 +11,8 @@ import streamlit as st
 
 from attention.kinds import Second
 from attention.messages import message
-from attention.models import ModelInfo, get_info
+from attention.models import ModelInfo, ModelUnavailableError, get_info
+from attention.models.closed import refused, words
 from attention.places import ASSETS
 from attention.reading import Reading
 from attention.settings import PAIR, TEXT
@@ -56,6 +57,7 @@ def _add_sentence(line: Line, view: View, info: ModelInfo, own: Field | None) ->
             take=partial(_take_text, info.reading),
             examples=_examples(view, info, with_pairs=own is None),
             more=more,
+            words=_words(info),
         )
     )
     if second is not None and is_beside:
@@ -83,8 +85,22 @@ def _pair(info: ModelInfo) -> Field:
 
 def _take_text(reading: Reading, sentence: str) -> None:
     # What was typed for a model that reads something else is not for the one that has come since.
-    if get_info(state.current().model).reading.is_same(reading):
+    model = state.current().model
+    if not get_info(model).reading.is_same(reading):
+        return
+    told = refused(model, sentence) if _words(get_info(model)) else ""
+    if told:
+        state.refuse(TEXT, sentence, told)
+    else:
         state.set(TEXT, sentence)
+
+
+def _words(info: ModelInfo) -> tuple[str, ...]:
+    """Return the only words that a model reads; none if it reads any, or is not here."""
+    try:
+        return words(info.model_id)
+    except ModelUnavailableError:
+        return ()
 
 
 def _take_example(reading: Reading, shown: list[tuple[str, str]], index: int) -> None:

@@ -43,6 +43,8 @@ class Field:
     take: Callable[[str], None] | None = None
     examples: Examples | None = None
     more: tuple[Field, ...] = ()
+    # The only words that can be read, where any other is refused.
+    words: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -140,10 +142,10 @@ class Line:
         name = each.parameter.name
         self._acts[name] = _of_kind(str, each.take or state.setter(each.parameter))
         data: Data = {"kind": "field", "name": name, "label": each.label, "hint": each.hint, "help": each.help}
-        data |= {"value": str(state.current()[each.parameter] or ""), "more": [self._field(more) for more in each.more]}
+        data |= {"value": state.written(each.parameter), "more": [self._field(more) for more in each.more]}
         if each.examples is not None:
             data["examples"] = self._examples(each.examples)
-        return data
+        return data | ({"words": " ".join(each.words)} if each.words else {})
 
     def _examples(self, each: Examples) -> Data:
         self._acts[each.name] = _one_of({index: index for index in range(len(each.labels))}, each.take)

@@ -11,7 +11,7 @@ from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import GROUP_TITLES, GROUPS, MODELS, PAGES, Page
-from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT
+from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT, TEXT
 from attention.ui import fields, hosts, made, markup, state
 from attention.ui.files import address_of_class
 from attention.ui.lines import Field, Line
@@ -61,7 +61,7 @@ def masthead(
 
 def head_of(view: View) -> tuple[object, ...]:
     """Return all of a view that the head of its page shows."""
-    return (view.page, view.model, view.text, view.pair, is_presented(view))
+    return (view.page, view.model, view.text, view.pair, is_presented(view), state.written(TEXT))
 
 
 def is_presented(view: View) -> bool:
@@ -72,7 +72,7 @@ def is_presented(view: View) -> bool:
 def _pages(line: Line, here: Page) -> None:
     """Add a menu for each group of pages."""
     for group in GROUPS:
-        pages = [page for page in PAGES if page.group == group and page is not MODELS]
+        pages = [page for page in PAGES if page.group == group]
         items = [
             # Each page asks something else, so an answer stays where it was given.
             {"label": page.title, "page": page.address, "current": page is here, "without": [ANSWER.name]}

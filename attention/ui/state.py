@@ -49,6 +49,7 @@ __all__ = [
     "open_page",
     "open_part",
     "probe",
+    "refuse",
     "run_number",
     "seen_with",
     "set",
@@ -56,6 +57,7 @@ __all__ = [
     "setter",
     "taken_along",
     "wanted_model",
+    "written",
 ]
 
 ignore_forged_values()
@@ -75,6 +77,8 @@ class _Seen:
     link: dict[str, str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     wanted: str = ""
+    # The name of a parameter, and a text that was typed for it and cannot be read.
+    refused: tuple[str, str] = ("", "")
     # What the link said, and what the page opened with; nothing before the first page.
     opened: tuple[View, View] | None = None
     # What was last read of each kind.
@@ -317,6 +321,7 @@ def _follow_link(
     seen.view = linked if opening is None else opening(linked)
     seen.opened = linked, seen.view
     seen.link, seen.notices, seen.wanted = link, found, _wanted(link, models)
+    seen.refused = ("", "")
 
 
 def _apply(choices: Iterable[Choice]) -> None:
@@ -416,6 +421,20 @@ def change(update: Callable[[View], View], notes: list[str] | None = None) -> No
     seen = _session().seen
     seen.view = update(seen.view)
     seen.link, seen.notices, seen.wanted = seen.view.to_query(), notes or [], ""
+    seen.refused = ("", "")
+
+
+def refuse(parameter: Parameter[str], typed: str, told: str) -> None:
+    """Leave the view as it is, say why, and leave what was typed where it can be mended."""
+    kept = message("{told} “{text}” is still shown.", told=told, text=str(current()[parameter]))
+    change(lambda view: view, [kept])
+    _session().seen.refused = (parameter.name, typed)
+
+
+def written(parameter: Parameter[Any]) -> str:
+    """Return what stands in the field of a text: the view's or, until anything changes, what was typed and refused."""
+    name, typed = _session().seen.refused
+    return typed if name == parameter.name else str(current()[parameter] or "")
 
 
 def set(parameter: Parameter[T] | str, value: T) -> None:

@@ -113,6 +113,32 @@ def test_where_nothing_is_written_and_of_unknown_words_a_sentence_says_so(shared
     tab = shared_tab.go(model=MODEL, text="dort", part="cross", step="softmax")
     expect(tab.page.get_by_text("Translator wrote no word for this")).to_be_visible()
     expect(tab.matrix("weights").root.locator(".shape")).to_have_text("1×2")
+    tab.go(model=MODEL, text="le chat dort", part="cross", step="softmax")
     tab.type_sentence("le zèbre dort")
     expect(tab.notices.first).to_contain_text("and not “zèbre”")
+    # What was there is still shown, and what was typed can be mended.
+    expect(tab.notices.first).to_contain_text("“le chat dort” is still shown")
     expect(tab.field).to_have_value("le zèbre dort")
+    expect(tab.matrix("weights").root.locator(".shape")).to_have_text("4×4")
+    tab.expect_query(model=MODEL, text="le chat dort", part="cross", step="softmax")
+    tab.type_sentence("le chien dort")
+    expect(tab.notices).to_have_count(0)
+    tab.expect_query(model=MODEL, text="le chien dort", part="cross", step="softmax")
+
+
+def test_all_words_that_can_be_read_are_offered_as_one_types(new_tab):
+    tab = new_tab().go(model=MODEL, text="le chat dort", part="cross", step="softmax")
+    tab.field.click()
+    words = tab.page.locator(".line .words")
+    expect(words.get_by_role("status")).to_contain_text("words that can be read")
+    tab.field.fill("")
+    tab.field.press_sequentially("le gara")
+    expect(words.get_by_role("button")).to_have_count(0)
+    tab.field.press("Backspace")
+    # Accents need not be typed.
+    expect(words.get_by_role("button", name="garçon", exact=True)).to_be_visible()
+    words.get_by_role("button", name="garçon", exact=True).click()
+    expect(tab.field).to_have_value("le garçon ")
+    tab.field.press_sequentially("dort")
+    tab.field.press("Enter")
+    tab.expect_query(model=MODEL, text="le garçon dort", part="cross", step="softmax")

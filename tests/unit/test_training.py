@@ -219,3 +219,14 @@ def test_the_sentences_held_out_are_drawn_again_the_same():
     assert translator.held_out_sentences(5) == translator.held_out_sentences(5)
     trained = {grammar.draw(random.Random(translator.SEED)).combination for _ in range(3)}
     assert not any(map(grammar.is_held_out, trained))
+
+
+def test_what_it_reads_can_be_listed_and_the_closest_be_found():
+    known = vocabulary.known_words(TRANSLATOR)
+    assert "garçon" in known
+    assert "boy" not in known
+    assert all(vocabulary.unknown_words(word, TRANSLATOR) == [] for word in known)
+    for word in ("garcon", "GARÇON", "garçonn"):
+        assert vocabulary.closest_words(word, TRANSLATOR)[0] == "garçon"
+    assert vocabulary.closest_words("xyzxyz", TRANSLATOR) == []
+    assert set(vocabulary.closest_words("dragon", TRANSLATOR)) <= set(known)
