@@ -97,7 +97,14 @@ def _fed(scene: Scene, lengths: Lengths, following: Sublayer) -> list[Place]:
         return []
     fed, left = float(lengths.fed[scene.word]), float(lengths.left[scene.word])
     name = "onward/feed-forward-gated" if following.is_gated else "onward/feed-forward"
-    told_fed = lesson(name, width=f"{following.width:,}", fed=fact(fed))
+    told_fed = lesson(
+        name,
+        width=f"{following.width:,}",
+        focus=word(scene.names[scene.word]),
+        fed=fact(fed),
+        change=fact(float(np.linalg.norm(scene.change[scene.word]))),
+        times=f"{_more_weights(scene, following):.1f}",
+    )
     facts = {"focus": word(scene.names[scene.word]), "left": fact(left)}
     if following.norm_after:
         told_left = lesson("onward/left-normed", norm=following.norm_after, layer=scene.layer + 1, **facts)
@@ -107,6 +114,13 @@ def _fed(scene: Scene, lengths: Lengths, following: Sublayer) -> list[Place]:
         Place(message("feed-forward"), fed, told_fed),
         Place(message("goes out"), left, told_left),
     ]
+
+
+def _more_weights(scene: Scene, feed_forward: Sublayer) -> float:
+    """Return how many times as many weights a feed-forward network has as the attention before it, without biases."""
+    info = scene.info
+    attention = 2 * info.d_model * info.d_head * (info.n_heads + info.n_key_value_heads)
+    return (3 if feed_forward.is_gated else 2) * info.d_model * feed_forward.width / attention
 
 
 def _tell_end(scene: Scene) -> str:

@@ -1,12 +1,15 @@
 """The head of the page: little room, few stops of the Tab key, and everything that it leads to."""
 
 import re
+import socket
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.steps import STEPS
 from attention.models import list_models
+from tests.browser.server import LOCAL, serve
 from tests.sweep import sweep
 
 PROJECTOR, PHONE, LARGE = ({"width": w, "height": h} for w, h in ((1280, 720), (390, 844), (1920, 1080)))
@@ -72,7 +75,7 @@ def test_a_large_screen_has_larger_pictures(shared_tab, model, step, names):
     assert all(large > 1.25 * small for small, large in zip(*areas, strict=True))
 
 
-LINES = {"header": 48, "context": 40, "stepper": 46}
+LINES = {"header": 48, "context": 40, "stepper": 44}
 
 
 def test_each_line_is_as_low_as_a_line_can_be(shared_tab):
@@ -82,10 +85,10 @@ def test_each_line_is_as_low_as_a_line_can_be(shared_tab):
     assert {name: height for name, height in heights.items() if height > LINES[name]} == {}
 
 
-@pytest.mark.quick
-def test_with_the_tab_key_one_is_soon_at_the_steps(shared_tab):
+@pytest.mark.parametrize("model", [pytest.param("minilm-l6", marks=pytest.mark.quick), "toy", "smollm2-135m"])
+def test_with_the_tab_key_one_is_soon_at_the_steps(shared_tab, model):
     shared_tab.page.set_viewport_size(PROJECTOR)
-    shared_tab.go(step="scores")
+    shared_tab.go(step="scores", model=model)
     shared_tab.page.locator(".st-key-header").get_by_role("button", name="Learn").focus()
     stops = [shared_tab.page.evaluate(FOCUSED)]
     while "Back" not in stops[-1]:
@@ -158,6 +161,18 @@ def test_on_this_machine_the_copied_link_says_that_it_is_for_this_machine(new_ta
     expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
     expect(tab.page.locator(".status")).to_contain_text("for this machine alone")
     assert tab.page.evaluate("() => navigator.clipboard.readText()") == tab.page.url
+
+
+def test_where_others_may_come_the_copied_link_has_the_address_for_them(new_tab, tmp_path):
+    command = [each.replace("127.0.0.1", "0.0.0.0") for each in LOCAL]
+    with serve(tmp_path / "log", command=command) as server:
+        tab = new_tab(at=server, permissions=["clipboard-read", "clipboard-write"]).go(model="toy", step="scores")
+        tab.copy_link()
+        expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
+        copied, here = tab.page.evaluate("() => navigator.clipboard.readText()"), urlsplit(tab.page.url)
+        port = here.port
+        assert copied == f"http://{socket.gethostname()}:{port}{here.path}?{here.query}"
+        expect(tab.page.locator(".status")).to_contain_text(f"http://{socket.gethostname()}:{port}")
 
 
 def test_the_proof_is_a_mark_that_opens(shared_tab):

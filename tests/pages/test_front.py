@@ -35,6 +35,17 @@ def test_the_front_door_asks_before_it_shows_the_head_that_is_opened_first(open_
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_the_front_door_says_what_attention_is_in_two_sentences_and_without_a_formula(open_page, model):
+    shown = open_page("app.py", model=model)
+    first = next(body for body in shown.html if "Attention" in body)
+    told = re.sub(r"<[^>]+>", "", first).strip()
+    assert told.startswith("Attention lets every")
+    assert len(re.findall(r"[.!?](?=\s|$)", told)) == 2
+    for sign in ("softmax(", "√", "QK", "\\text", "d_k"):
+        assert sign not in shown.text
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_the_question_is_judged_by_the_record_of_any_model(open_page, model):
     shown = open_page("app.py", model=model)
     assert (shown.exceptions, shown.notices) == ([], [])

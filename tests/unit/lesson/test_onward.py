@@ -104,3 +104,18 @@ def test_nothing_is_told_where_nothing_was_recorded(scene_of):
     ):
         assert places(Scene(trace, 0, 0, 1)) == ()
         assert tell_onward(Scene(trace, 0, 0, 1)) == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "attention", "feed_forward"),
+    [
+        # Of BERT W_Q, W_K, W_V and W_O are 384 × 384, and its two others 384 × 1536.
+        ("minilm-l6", 4 * 384 * 384, 2 * 384 * 1536),
+        # SmolLM2 has nine query heads of 64, three key/value heads, and three matrices of 576 × 1536.
+        ("smollm2-135m", 2 * 576 * 576 + 2 * 576 * 192, 3 * 576 * 1536),
+    ],
+)
+def test_how_many_more_weights_the_feed_forward_network_has(model, attention, feed_forward):
+    trace = load(model).trace("The cat sat")
+    told = tell_onward(Scene(trace, 0, 0, 1))
+    assert f"They have {feed_forward / attention:.1f} times as many weights as this attention" in shown(told)
