@@ -67,7 +67,8 @@ function draw(state) {
   const main = state.chains.filter((chain) => chain.isMain);
   drawing.append(...[...quiet, ...main].map((chain) => drawChain(state, chain)), axes(state));
   picture.replaceChildren(drawing);
-  drawing.append(...namesThatFit(drawing, [...main, ...quiet].flatMap((chain) => namesOfChain(state, chain))), state.pointer);
+  const names = [...main, ...quiet].flatMap((chain) => namesOfChain(state, chain));
+  drawing.append(...namesThatFit(drawing, names, linesOf(state)), state.pointer);
   setAttribute(picture, "aria-label", `${data.alt} ${message("Arrow keys move from arrow to arrow.")}`);
   pointAt(state, state.at);
 }
@@ -115,27 +116,57 @@ function namesOfChain({ layout }, chain) {
   return [svg("text", { x: x + 6, y: y - 6, "font-size": SIZE, class: kind }, shortened(chain.name)), ...tags];
 }
 
-/** Those of some names that do not lie on one before them; all others are in the readout. */
-function namesThatFit(drawing, names) {
+/** The lines of all arrows, from end to end. */
+function linesOf({ chains, layout }) {
+  return chains.flatMap(({ places }) => places.slice(1).map((place, index) => [layout.at(places[index]), layout.at(place)]));
+}
+
+/**
+ * Those of some names that do not lie on one before them; all others are in the readout. Each lies where it is put or, if
+ * an arrow runs through it there, in a place near by where none does.
+ */
+function namesThatFit(drawing, names, lines) {
   drawing.append(...names);
   const taken = [];
-  const { width } = drawing.viewBox.baseVal;
+  const { width, height } = drawing.viewBox.baseVal;
   return names.filter((name) => {
-    const box = name.getBBox();
-    // None runs out of the picture.
-    const over = Math.min(box.x, Math.max(0, box.x + box.width + 3 - width));
-    if (over) {
-      box.x -= over;
-      setAttribute(name, "x", Number(name.getAttribute("x")) - over);
+    const own = name.getBBox();
+    const free = placesNear(own, width, height).filter((box) => taken.every((other) => !meet(box, other)));
+    const box = free.find((each) => !lines.some((line) => runsThrough(line, each))) ?? free[0];
+    if (!box) {
+      name.remove();
+      return false;
     }
-    const fits = taken.every(
-      (other) =>
-        box.x >= other.x + other.width || other.x >= box.x + box.width || box.y >= other.y + other.height || other.y >= box.y + box.height,
-    );
-    if (fits) taken.push(box);
-    else name.remove();
-    return fits;
+    taken.push(box);
+    setAttribute(name, "x", Number(name.getAttribute("x")) + box.x - own.x);
+    setAttribute(name, "y", Number(name.getAttribute("y")) + box.y - own.y);
+    return true;
   });
+}
+
+/** A box where it is, and the same a little further in each direction; none runs out of the picture. */
+function placesNear({ x, y, width, height }, right, bottom) {
+  const [across, down] = [width + 12, height + 4];
+  const ways = [[0, 0], [0, down], [-across, 0], [-across, down], [0, -down], [across / 2, 0], [-across / 2, -down], [-across / 2, down]];
+  return ways.map(([dx, dy]) => ({
+    ...{ width, height, x: Math.max(3, Math.min(right - width - 3, x + dx)) },
+    y: Math.max(0, Math.min(bottom - height, y + dy)),
+  }));
+}
+
+const meet = (one, other) =>
+  one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
+
+/** Whether a line runs through a box: what is left of it between the box's sides (Liang and Barsky 1984). */
+function runsThrough([[x1, y1], [x2, y2]], { x, y, width, height }) {
+  let [from, to] = [0, 1];
+  for (const [start, way, low, high] of [[x1, x2 - x1, x, x + width], [y1, y2 - y1, y, y + height]]) {
+    if (way === 0 && (start < low || start > high)) return false;
+    if (way === 0) continue;
+    const [enters, leaves] = [(low - start) / way, (high - start) / way].sort((one, other) => one - other);
+    [from, to] = [Math.max(from, enters), Math.min(to, leaves)];
+  }
+  return from < to;
 }
 
 /** A line, and its head, which is smaller than a short line. */

@@ -163,16 +163,21 @@ def test_on_this_machine_the_copied_link_says_that_it_is_for_this_machine(new_ta
     assert tab.page.evaluate("() => navigator.clipboard.readText()") == tab.page.url
 
 
-def test_where_others_may_come_the_copied_link_has_the_address_for_them(new_tab, tmp_path):
-    command = [each.replace("127.0.0.1", "0.0.0.0") for each in LOCAL]
-    with serve(tmp_path / "log", command=command) as server:
-        tab = new_tab(at=server, permissions=["clipboard-read", "clipboard-write"]).go(model="toy", step="scores")
-        tab.copy_link()
-        expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
-        copied, here = tab.page.evaluate("() => navigator.clipboard.readText()"), urlsplit(tab.page.url)
-        port = here.port
-        assert copied == f"http://{socket.gethostname()}:{port}{here.path}?{here.query}"
-        expect(tab.page.locator(".status")).to_contain_text(f"http://{socket.gethostname()}:{port}")
+@pytest.fixture
+def open_to_all(tmp_path):
+    """A server that listens to other machines, too."""
+    with serve(tmp_path / "log", command=[each.replace("127.0.0.1", "0.0.0.0") for each in LOCAL]) as server:
+        yield server
+
+
+def test_where_others_may_come_the_copied_link_has_the_address_for_them(open_to_all, new_tab):
+    tab = new_tab(at=open_to_all, permissions=["clipboard-read", "clipboard-write"]).go(model="toy", step="scores")
+    tab.copy_link()
+    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
+    copied, here = tab.page.evaluate("() => navigator.clipboard.readText()"), urlsplit(tab.page.url)
+    network = f"http://{socket.gethostname()}:{here.port}"
+    assert copied == f"{network}{here.path}?{here.query}"
+    expect(tab.page.locator(".line .status").first).to_contain_text(network)
 
 
 def test_the_proof_is_a_mark_that_opens(shared_tab):

@@ -265,3 +265,29 @@ def test_a_lab_that_was_taken_away_opens_from_the_disk(tab, browser, tmp_path, p
     expect(shown.locator("table").first).to_be_attached()
     context.close()
     assert errors == []
+
+
+def test_names_of_arrows_lie_apart(tab):
+    show(tab.go("vector_moves", model="minilm-l6"))
+    boxes = tab.page.locator(".arrows svg").first.evaluate(
+        """svg => [...svg.querySelectorAll('.name, .own, .tag')].map(each => {
+          const { x, y, width, height } = each.getBBox();
+          return [x, y, x + width, y + height];
+        })"""
+    )
+    assert len(boxes) > 10
+    for index, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[:index]:
+            assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
+
+
+def test_a_head_of_the_model_is_chosen_where_one_sees_its_score(tab):
+    show(tab.go("train_one", model="toy", text="the cat sat, the cat sat"))
+    assert tab.page.get_by_role("combobox", name="Layer").count() == 0
+    chart = tab.page.get_by_role("application", name=re.compile("^prefix-matching score on what you typed"))
+    chart.focus()
+    for key in ("End", "Enter"):
+        chart.press(key)
+    expect(tab.page).to_have_url(re.compile(r"head=\d"))
+    tab.settled()
+    expect(tab.page.get_by_text(f"the chosen one, layer 1, head {tab.query()['head']}, has")).to_be_visible()
