@@ -23,6 +23,7 @@
  * @property {string} masked what a masked cell has in it: −∞ before softmax, 0 after it
  * @property {"weights" | "signed"} palette
  * @property {number} limit the number that gets the full colour
+ * @property {boolean} isPositive whether none of the numbers is negative
  * @property {number | null} focusRow
  * @property {number | null} focusColumn
  * @property {Place | null} selected
@@ -442,13 +443,16 @@ function holdTitle({ title, data, theme }) {
 function legend(data, theme) {
   const { fills } = scaleOf(theme, data.palette);
   const strip = make("span", "strip");
-  const stops = Array.from({ length: 17 }, (_, i) => fills[Math.round((i / 16) * (fills.length - 1))]);
+  const isWeights = data.palette === "weights";
+  // Of colours for both signs, those that are there.
+  const first = data.isPositive && !isWeights ? Math.floor(fills.length / 2) : 0;
+  const stops = Array.from({ length: 17 }, (_, i) => fills[first + Math.round((i / 16) * (fills.length - 1 - first))]);
   strip.style.background = `linear-gradient(to right, ${stops.join()})`;
   const decimals = data.limit < 1 ? 2 : 1;
-  const isWeights = data.palette === "weights";
   const highest = isWeights && data.limit === 1 ? "1" : fixed(data.limit, decimals);
   const [least, most] = data.beyond ? ["≤ ", "≥ "] : ["", ""];
-  const ends = isWeights ? ["0", highest] : [least + fixed(-data.limit, decimals), most + highest];
+  const lowest = data.isPositive || isWeights ? "0" : least + fixed(-data.limit, decimals);
+  const ends = [lowest, isWeights ? highest : most + highest];
   const element = make("span", "legend");
   element.setAttribute("aria-hidden", "true");
   element.append(make("span", "", ends[0]), strip, make("span", "", ends[1]));

@@ -91,6 +91,7 @@ class Change:
             "values": packed(source.drawn),
             "palette": source.palette,
             "limit": source.colour_limit,
+            "isPositive": source.is_positive,
             "masked": source.masked,
             "beyond": source.beyond_text,
         }
@@ -233,6 +234,12 @@ class Matrix:
             return 1.0
         return full_colour(self.values)
 
+    @property
+    def is_positive(self) -> bool:
+        """Tell whether none of its numbers is negative, so that half of the colours are not there to be explained."""
+        finite = self.drawn[np.isfinite(self.drawn)]
+        return bool(finite.size and finite.min() >= 0)
+
     @cached_property
     def beyond(self) -> Bool[Array, "R C"]:
         """Return which numbers lie beyond the colour scale: each is marked. Weights never do."""
@@ -292,6 +299,7 @@ class Matrix:
             "masked": self.masked,
             "palette": self.palette,
             "limit": self.colour_limit,
+            "isPositive": self.is_positive,
             "focusRow": self.focus_row,
             "focusColumn": self.focus_column,
             "selected": None if self.selected is None else list(self.selected),

@@ -510,3 +510,11 @@ def test_the_places_of_arrows_arrive_as_they_were_sent():
     sent = Arrows("title", "alt", (chain,), (("sent", "sent"),), "x", "y").payload()["chains"][0]
     np.testing.assert_array_equal(numbers(sent["places"]).reshape(3, 2), places)
     assert sent["inks"] == ["sent", "other"]
+
+
+@pytest.mark.parametrize(
+    ("values", "positive"), [([[0.0, 0.5]], True), ([[0.0, -0.5]], False), ([[-np.inf, 1.0]], True)]
+)
+def test_whether_there_is_something_negative_is_told(values, positive):
+    matrix = Matrix("m", "M", np.array(values, np.float32), ("a",), ("b", "c"), "rows", "columns", "signed", "alt")
+    assert matrix.payload()["isPositive"] is positive
