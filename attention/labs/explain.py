@@ -450,9 +450,11 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         layers = messages("{n} layer", "{n} layers", len(raw))
         words += lesson("explain/words-ranks", layers=layers, **ranks)
         if "flow" in ranked:
-            words += lesson("explain/words-flow", flow=fact(ranked["flow"][-1]))
+            flow, there = fact(ranked["flow"][-1]), fact(rolled[scene.layer])
+            words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
         else:
-            words += lesson("explain/words-no-flow", n=len(scene.tokens), layers=layers)
+            up_to = messages("{n} layer", "{n} layers", scene.layer + 1)
+            words += lesson("explain/words-no-flow", n=len(scene.tokens), layers=up_to)
         ranking = by_layer_chart(
             ((message("weights of the layer"), np.array(raw)), (message("rollout up to there"), np.array(rolled))),
             message("rank correlation with blotting out"),
@@ -461,7 +463,7 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         )
         columns = (Picture("ranks", ranking),)
     rows = {name: each[-1][others] for name, each in told.items()}
-    table = Table("words_table", partial(_table_of_words, names, moved, rows), file="words")
+    table = Table("words_table", partial(_table_of_words, names, moved, rows, scene.layer), file="words")
     return (
         *opening,
         Prose(words),
@@ -480,22 +482,25 @@ def _others(scene: Scene) -> Bool[Array, " T"]:
 
 
 def _by_weights(scene: Scene) -> dict[str, Float[Array, "L T"]]:
-    """Return what the weights say of the row in focus: the mean of each layer's heads, rollout, and of few the flow."""
+    """Return what the weights say of the row in focus: the mean of each layer's heads, and rollout.
+
+    The flow is that up to the chosen layer, where there are few tokens.
+    """
     weights = np.stack([layer.steps().weights.mean(axis=0, dtype=np.float64) for layer in scene.trace.layers])
     found = {"raw": weights[:, scene.word], "rollout": rollout(weights)[:, scene.word]}
-    if len(weights) * len(scene.tokens) ** 3 <= MOST_FLOW:
-        found["flow"] = flow_to(weights, scene.word)[None]
+    if (scene.layer + 1) * len(scene.tokens) ** 3 <= MOST_FLOW:
+        found["flow"] = flow_to(weights[: scene.layer + 1], scene.word)[None]
     return found
 
 
-def _table_of_words(names: Sequence[str], moved: Array, rows: dict[str, Array]) -> dict[str, list[str]]:
+def _table_of_words(names: Sequence[str], moved: Array, rows: dict[str, Array], layer: int) -> dict[str, list[str]]:
     columns = {
         message("moves it by"): moved,
         message("weight in the last layer"): rows["raw"],
         message("rollout"): rows["rollout"],
     }
     if "flow" in rows:
-        columns[message("flow")] = rows["flow"]
+        columns[message("flow up to layer {layer}", layer=layer + 1)] = rows["flow"]
     return {message("blotted out"): list(names)} | {
         name: [repr(float(each)) for each in column] for name, column in columns.items()
     }

@@ -1,6 +1,7 @@
 """Does attention explain: what is said and drawn of each experiment, against numbers that are worked out here."""
 
 import re
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -11,7 +12,7 @@ from attention.ablation import Change, effects
 from attention.blocks import Notice
 from attention.labs.explain import LAB, LEAST, MOST_FLOW, _far
 from attention.lesson.scene import Scene
-from attention.measures.flow import rollout
+from attention.measures.flow import flow_to, rollout
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -224,8 +225,12 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
     np.testing.assert_allclose(raw.values, [rho(layer[3]) for layer in means], atol=1e-6)
     np.testing.assert_allclose(rolled.values, [rho(layer[3]) for layer in rollout(means)], atol=1e-6)
     assert f"and {raw.values[-1]:.2f} for those of the last".replace("-", "−") in prose(blocks)
-    assert list(table(blocks, "words_table"))[-1] == "flow"
-    assert "for the last layer alone" in prose(blocks)
+    for layer in (1, scene.info.n_layers - 1):
+        there = replace(scene, layer=layer)
+        columns = table(shown(there, Runs(scene.trace), experiment="words"), "words_table")
+        flow = flow_to(means[: layer + 1], 3)[others]
+        np.testing.assert_allclose(np.array(columns[f"flow up to layer {layer + 1}"], float), flow, atol=1e-6)
+        assert f"up to layer {layer + 1}, the chosen one" in prose(shown(there, Runs(scene.trace), experiment="words"))
 
 
 def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
@@ -240,12 +245,12 @@ def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
 
 def test_of_many_tokens_the_flow_is_left_out():
     trace = load("minilm-l6").trace("word " * 24)
-    scene = Scene(trace, 0, 0, 3)
+    scene = Scene(trace, 5, 0, 3)
     assert 6 * len(trace.tokens) ** 3 > MOST_FLOW
     blocks = shown(scene, Runs(trace), experiment="words")
     rows = table(blocks, "words_table")
     assert "rollout" in rows
-    assert "flow" not in rows
+    assert not [name for name in rows if "flow" in name]
     assert "is left out: for 26 tokens and 6 layers" in prose(blocks)
 
 
