@@ -46,11 +46,15 @@ def readable(columns: Mapping[str, Sequence[object]]) -> dict[str, list[object]]
 
     >>> readable({"weight": ["0.8203125", "0.5", "12"]})
     {'weight': ['0.82031', '0.5', '12']}
+    >>> readable({"entropy": [1.23456789]})
+    {'entropy': [1.2346]}
     """
     return {name: [_rounded(cell) for cell in column] for name, column in columns.items()}
 
 
 def _rounded(cell: object) -> object:
+    if isinstance(cell, float):
+        return float(f"{cell:.5g}")
     if not isinstance(cell, str) or not FRACTION.fullmatch(cell):
         return cell
     short = f"{float(cell):.5g}"

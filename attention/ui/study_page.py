@@ -12,6 +12,7 @@ from attention import corpus
 from attention.corpus import MAX_BYTES, MAX_LINES, Sentences, read_sentences
 from attention.figures.atlas import Head
 from attention.figures.chart import layers_chart
+from attention.figures.format import readable
 from attention.lesson.many_sentences import (
     ALIGNMENTS,
     Alignment,
@@ -190,7 +191,7 @@ def _layers(result: StudyResult, current: Head) -> None:
 
 def _table(result: StudyResult, job: str) -> None:
     st.header(message("All heads as a table"), anchor=False)
-    st.dataframe(study_table(result), hide_index=True, key="study_table")
+    st.dataframe(readable(study_table(result)), hide_index=True, key="study_table")
     csv_button("many-sentences", partial(_columns, job))
 
 
