@@ -441,7 +441,7 @@ function updateField(state, made, value) {
   if (data.words && !made.words) offerWords(made);
   if (made.words) {
     made.words.root.hidden = !data.words;
-    showWords(made);
+    if (made.panel.matches(":popover-open")) showWords(made);
   }
 }
 
@@ -455,10 +455,16 @@ function offerWords(made) {
   made.panel.append(root);
   made.words = { root, told, list };
   made.input.addEventListener("input", () => {
-    showWords(made);
+    if (!made.data.words) return;
     made.panel.togglePopover(true);
+    showWords(made);
   });
   made.input.addEventListener("click", () => showWords(made));
+  // There are hundreds: they are made once somebody wants to see them.
+  made.panel.addEventListener("toggle", ({ newState }) => {
+    if (newState === "open") showWords(made);
+    else list.replaceChildren();
+  });
   // The field keeps the focus: to leave it is to send what is in it.
   list.onpointerdown = (event) => {
     event.preventDefault();
