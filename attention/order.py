@@ -41,8 +41,8 @@ def first_inputs(trace: Trace, order: Sequence[int], *, with_positions: bool) ->
         vectors = vectors + parts.segments[at]
     if with_positions and parts.positions is not None:
         vectors = vectors + parts.positions
-    for norm in (parts.norm, trace.layers[0].norm):
-        vectors = vectors if norm is None else norm(vectors)
+    for made in (parts.norm, parts.projection, trace.layers[0].norm):
+        vectors = vectors if made is None else made(vectors)
     return vectors
 
 
@@ -63,11 +63,13 @@ def first_head(
     keys = _project(inputs, parts.W_K, parts.b_K, group, d_head)
     values = _project(inputs, parts.W_V, parts.b_V, group, d_value)
     bias = None
-    if with_positions:
-        queries, keys = layer.turned(queries), layer.turned(keys)
+    if not with_positions:
+        queries, keys = layer.normed(queries, "queries"), layer.normed(keys, "keys")
+    else:
+        queries, keys = layer.finished(queries, "queries"), layer.finished(keys, "keys")
         bias = None if layer.bias is None else layer.bias[head : head + 1]
     mask = masks.painted(layer.hidden(head)) if with_mask else None
-    return steps.attend(queries, keys, values, mask=mask, scale=layer.scale, bias=bias).head(0)
+    return steps.attend(queries, keys, values, mask=mask, scale=layer.scale, bias=bias, softcap=layer.softcap).head(0)
 
 
 def _project(

@@ -28,10 +28,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Rotary:
-    """How far each pair of numbers is rotated at each position: cosine and sine of the angle ``p·θ_i`` (radians)."""
+    """How far each pair of numbers is rotated at each position: cosine and sine of the angle ``p·θ_i`` (radians).
 
-    cosines: Float[Array, "T D/2"]
-    sines: Float[Array, "T D/2"]
+    There are R / 2 pairs: R is the width of queries and keys, or less in a model that rotates only a part of them.
+    """
+
+    cosines: Float[Array, "T R/2"]
+    sines: Float[Array, "T R/2"]
+
+    @property
+    def width(self) -> int:
+        """How many numbers of a query or key are rotated: R."""
+        return 2 * self.cosines.shape[1]
 
 
 def sinusoidal(n_tokens: int, width: int, base: float = 10_000.0) -> Float[Array, "T M"]:
@@ -89,26 +97,29 @@ def rotary(x: Float[Array, "*H T D"], base: float = 10_000.0) -> Float[Array, "*
 
 
 def apply_rotary(x: Float[Array, "*H T D"], turns: Rotary) -> Float[Array, "*H T D"]:
-    r"""Rotate every query or key by known angles; number i is paired with number i + D/2.
+    r"""Rotate every query or key by known angles; number i is paired with number i + R/2.
 
-    .. math:: x'_i = x_i \cos p\theta_i - x_{i+D/2} \sin p\theta_i, \quad
-              x'_{i+D/2} = x_{i+D/2} \cos p\theta_i + x_i \sin p\theta_i
+    .. math:: x'_i = x_i \cos p\theta_i - x_{i+R/2} \sin p\theta_i, \quad
+              x'_{i+R/2} = x_{i+R/2} \cos p\theta_i + x_i \sin p\theta_i
 
-    (Su et al. 2021, "RoFormer", section 3.2.2, in the order of Llama.)
+    (Su et al. 2021, "RoFormer", section 3.2.2, in the order of Llama.) The numbers after the first R stay as they are
+    (Black et al. 2022, "GPT-NeoX-20B", section 2.1.1).
 
     Args:
         x: queries or keys, of shape (…, T, D).
-        turns: the cosines and sines of T positions and D/2 pairs.
+        turns: the cosines and sines of T positions and R/2 pairs.
 
     Raises:
-        ValueError: x and ``turns`` do not have the same number of positions or pairs.
+        ValueError: x and ``turns`` do not have the same number of positions, or x has not enough numbers.
     """
     n_tokens, half = turns.cosines.shape
-    if x.shape[-2:] != (n_tokens, 2 * half):
-        raise ValueError(f"x must have {n_tokens} tokens and width {2 * half} to be turned, got shape {x.shape}")
-    first, second = x[..., :half], x[..., half:]
+    if x.ndim < 2 or x.shape[-2] != n_tokens or x.shape[-1] < 2 * half:
+        raise ValueError(
+            f"x must have {n_tokens} tokens and a width of at least {2 * half} to be turned, got shape {x.shape}"
+        )
+    first, second, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
     return np.concatenate(
-        [first * turns.cosines - second * turns.sines, second * turns.cosines + first * turns.sines], axis=-1
+        [first * turns.cosines - second * turns.sines, second * turns.cosines + first * turns.sines, rest], axis=-1
     )
 
 

@@ -23,6 +23,7 @@ from numpy import ndarray as Array
 __all__ = [
     "HeadSteps",
     "attend",
+    "cap_scores",
     "join_heads",
     "layer_norm",
     "mask_scores",
@@ -47,6 +48,8 @@ class HeadSteps:
         scores = Q Kᵀ (+ position bias)         scaled_scores = scores · scale
         masked_scores = scaled_scores + mask    weights = softmax(masked_scores), row by row
         head_outputs = weights · V
+
+    Few models cap the scaled scores softly before the mask is added: ``capped_scores`` is None in all others.
     """
 
     queries: Float[Array, "*H Q D"]
@@ -58,10 +61,17 @@ class HeadSteps:
     masked_scores: Float[Array, "*H Q K"]
     weights: Float[Array, "*H Q K"]
     head_outputs: Float[Array, "*H Q Dv"]
+    capped_scores: Float[Array, "*H Q K"] | None = None
+
+    @property
+    def unmasked_scores(self) -> Float[Array, "*H Q K"]:
+        """The scores to which the mask is added: the capped ones, or else the scaled ones."""
+        return self.scaled_scores if self.capped_scores is None else self.capped_scores
 
     def head(self, head: int) -> Self:
         """Return the steps of one head, counted from 0, as views without the head axis."""
-        return type(self)(*(getattr(self, field.name)[head] for field in fields(self)))
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        return type(self)(**{name: array[head] for name, array in arrays.items() if array is not None})
 
 
 def project(
@@ -128,6 +138,15 @@ def scale_scores(scores: Float[Array, "H Q K"], scale: float) -> Float[Array, "H
     return scores * scores.dtype.type(scale)
 
 
+def cap_scores(scaled_scores: Float[Array, "H Q K"], cap: float) -> Float[Array, "H Q K"]:
+    r"""Keep every score between ``-cap`` and ``cap``, and small ones nearly as they are: ``cap · tanh(s / cap)``.
+
+    (Gemma Team 2024, "Gemma 2: Improving Open Language Models at a Practical Size", section 2.)
+    """
+    limit = scaled_scores.dtype.type(cap)
+    return limit * np.tanh(scaled_scores / limit)
+
+
 def mask_scores(scaled_scores: Float[Array, "H Q K"], mask: Float[Array, "H Q K"]) -> Float[Array, "H Q K"]:
     """Add the mask, which is 0 where a query may attend to a key and ``-inf`` where it may not."""
     return scaled_scores + mask
@@ -177,6 +196,7 @@ def attend(
     mask: Float[Array, "*H_Q_K"] | None = None,
     scale: float | None = None,
     bias: Float[Array, "*H_Q_K"] | None = None,
+    softcap: float | None = None,
 ) -> HeadSteps:
     """Run all steps, from the scores to the heads' outputs, and keep the result of each.
 
@@ -192,6 +212,7 @@ def attend(
         scale: the factor by which scores are multiplied; ``1/√D`` if None.
         bias: added to the scores before scaling, according to the distance between query and key
             (Raffel et al. 2020, section 2.1); broadcastable to (H, Q, K); None adds nothing.
+        softcap: no scaled score is larger than this, or smaller than its opposite (see ``cap_scores``); None caps none.
 
     Raises:
         ValueError: the shapes do not fit together; the message gives the shape that came and the one expected.
@@ -207,10 +228,22 @@ def attend(
     if bias is not None:
         scores += _broadcast("bias", bias, shape, queries.dtype)
     scaled_scores = scale_scores(scores, 1 / math.sqrt(d_head) if scale is None else scale)
-    masked_scores = mask_scores(scaled_scores, full_mask)
+    capped_scores = None if softcap is None else cap_scores(scaled_scores, softcap)
+    masked_scores = mask_scores(scaled_scores if capped_scores is None else capped_scores, full_mask)
     weights = softmax(masked_scores)
     head_outputs = weighted_sum(weights, values)
-    return HeadSteps(queries, keys, values, scores, scaled_scores, full_mask, masked_scores, weights, head_outputs)
+    return HeadSteps(
+        queries,
+        keys,
+        values,
+        scores,
+        scaled_scores,
+        full_mask,
+        masked_scores,
+        weights,
+        head_outputs,
+        capped_scores,
+    )
 
 
 def share_heads(heads: Float[Array, "G T D"], n_shared: int) -> Float[Array, "S T D"]:

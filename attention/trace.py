@@ -33,6 +33,7 @@ __all__ = [
     "HeadSteps",
     "LayerTrace",
     "Lengths",
+    "Linear",
     "Made",
     "ModelInfo",
     "Norm",
@@ -183,23 +184,37 @@ class PositionTable:
     They are learned from texts, or computed from a formula.
     """
 
-    rows: Float[Array, "P M"]
+    rows: Float[Array, "P E"]
     is_learned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A linear map ``x W + b`` of a model; its numbers are shared with the model."""
+
+    weight: Float[Array, "E M"]
+    bias: Float[Array, " M"] | None = None
+
+    def __call__(self, x: Float[Array, "T E"]) -> Float[Array, "T M"]:
+        """Map every vector."""
+        return steps.project(x, self.weight, self.bias)
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
     """The parts that are added up, token by token, before the first layer; a part that the model lacks is None.
 
-    Some models then normalise the sum, by ``norm``, before it enters that layer.
+    Some models then normalise the sum, by ``norm``, before it enters that layer. In some, the parts are E numbers wide,
+    and ``projection`` makes M of them (Lan et al. 2020, "ALBERT", section 3.1); in all others, E is M.
     ``table`` has the vectors of all positions, not only those of the text.
     """
 
-    words: Float[Array, "T M"]
-    positions: Float[Array, "T M"] | None = None
-    segments: Float[Array, "T M"] | None = None
+    words: Float[Array, "T E"]
+    positions: Float[Array, "T E"] | None = None
+    segments: Float[Array, "T E"] | None = None
     norm: Norm | None = None
     table: PositionTable | None = None
+    projection: Linear | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +249,8 @@ class Difference:
 
 def _largest(numbers: Array) -> float:
     """Return the largest absolute value, without allocating an array of absolute values; NaN if there is one."""
-    return float(np.maximum(numbers.max(), -numbers.min()))
+    # Without adding 0, the largest of zeros would be −0.
+    return float(np.maximum(numbers.max(), -numbers.min())) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +279,11 @@ class LayerTrace:
     to the scores according to the distance between query and key (Raffel et al. 2020, section 2.1); all its layers
     share it. ``added`` is the output of the model's own output projection, if it was recorded, and ``lengths`` are
     those of the vectors that come after it.
+
+    A few models do more. ``query_norm`` and ``key_norm`` normalise each query and key before they are rotated
+    (Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2); ``softcap`` caps the
+    scaled scores (see ``steps.cap_scores``); ``added_norm`` normalises what the output projection gives before it is
+    added to the stream. They are None in all others.
     """
 
     inputs: Float[Array, "Q M"] | None
@@ -280,6 +301,10 @@ class LayerTrace:
     bias: Float[Array, "H Q K"] | None = None
     added: Float[Array, "Q M"] | None = None
     lengths: Lengths | None = None
+    query_norm: Norm | None = None
+    key_norm: Norm | None = None
+    softcap: float | None = None
+    added_norm: Norm | None = None
 
     @property
     def sources(self) -> Float[Array, "K M"] | None:
@@ -303,7 +328,15 @@ class LayerTrace:
 
     def steps(self) -> HeadSteps:
         """Derive every step of every head."""
-        return steps.attend(self.queries, self.keys, self.values, mask=self.mask, scale=self.scale, bias=self.bias)
+        return steps.attend(
+            self.queries,
+            self.keys,
+            self.values,
+            mask=self.mask,
+            scale=self.scale,
+            bias=self.bias,
+            softcap=self.softcap,
+        )
 
     def head(self, head: int) -> HeadSteps:
         """Derive every step of one head, counted from 0.
@@ -323,6 +356,7 @@ class LayerTrace:
             mask=mask,
             scale=self.scale,
             bias=None if self.bias is None else self.bias[head : head + 1],
+            softcap=self.softcap,
         )
         return one_head.head(0)
 
@@ -339,7 +373,7 @@ class LayerTrace:
         return np.broadcast_to(np.isneginf(mask), shape)
 
     def projected(self, head: int) -> tuple[Float[Array, "Q D"], Float[Array, "K D"]]:
-        """Derive the query and key vectors of one head before any rotation: ``X W_Q + b_Q`` and ``X W_K + b_K``.
+        """Derive the query and key vectors of one head before any norm or rotation: ``X W_Q + b_Q``, ``X W_K + b_K``.
 
         Raises:
             ValueError: the layer's inputs or projections are not known.
@@ -352,9 +386,23 @@ class LayerTrace:
             _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1]),
         )
 
+    @property
+    def is_changed(self) -> bool:
+        """Tell whether queries and keys are changed once they are projected: normalised, rotated, or both."""
+        return self.rotary is not None or self.query_norm is not None or self.key_norm is not None
+
+    def normed(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
+        """Normalise projected queries or keys, if the model does that."""
+        norm = self.query_norm if of == "queries" else self.key_norm
+        return vectors if norm is None else norm(vectors)
+
     def turned(self, vectors: Float[Array, "*H T D"]) -> Float[Array, "*H T D"]:
-        """Rotate projected queries or keys by their positions, if the model does that."""
+        """Rotate queries or keys by their positions, if the model does that."""
         return vectors if self.rotary is None else apply_rotary(vectors, self.rotary)
+
+    def finished(self, vectors: Float[Array, "*H T D"], of: Literal["queries", "keys"]) -> Float[Array, "*H T D"]:
+        """Make of projected queries or keys those of the scores: normalised and rotated, if the model does that."""
+        return self.turned(self.normed(vectors, of))
 
     def joined(self) -> Float[Array, "Q H*Dv"]:
         """Return the derived outputs of all heads side by side."""
@@ -388,8 +436,8 @@ class LayerTrace:
             queries = steps.split_heads(steps.project(self.inputs, parts.W_Q, parts.b_Q), len(self.queries))
             keys = steps.split_heads(steps.project(self.sources, parts.W_K, parts.b_K), len(self.keys))
             values = steps.split_heads(steps.project(self.sources, parts.W_V, parts.b_V), len(self.values))
-            found["queries"] = Difference.between(self.turned(queries), self.queries)
-            found["keys"] = Difference.between(self.turned(keys), self.keys)
+            found["queries"] = Difference.between(self.finished(queries, "queries"), self.queries)
+            found["keys"] = Difference.between(self.finished(keys, "keys"), self.keys)
             found["values"] = Difference.between(values, self.values)
         if self.added is not None:
             added = steps.output_projection(steps.join_heads(self.model_output), parts.W_O, parts.b_O)

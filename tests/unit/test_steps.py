@@ -186,9 +186,25 @@ def test_causal_gives_later_tokens_no_weight_and_no_say(seed, n_tokens, d_head):
 @given(attention_inputs(), st.data())
 def test_head_is_that_row_of_every_step(inputs, data):
     found = steps.attend(*inputs[:3], mask=inputs[3], scale=inputs[4])
+    assert found.capped_scores is None
+    assert found.unmasked_scores is found.scaled_scores
+    found = steps.attend(*inputs[:3], mask=inputs[3], scale=inputs[4], softcap=data.draw(st.floats(0.5, 50)))
+    assert found.unmasked_scores is found.capped_scores
     head = data.draw(st.integers(0, found.queries.shape[0] - 1))
     for field in fields(found):
         np.testing.assert_array_equal(getattr(found.head(head), field.name), getattr(found, field.name)[head])
+
+
+@given(attention_inputs(), st.floats(0.5, 50))
+def test_capped_scores_keep_their_order_and_are_within_the_cap(inputs, cap):
+    """And where nothing is hidden, softmax of them is PyTorch's of cap · tanh(score / cap)."""
+    found = steps.attend(*inputs[:3], scale=inputs[4], softcap=cap)
+    scaled, capped = found.scaled_scores, found.capped_scores
+    assert np.abs(capped).max() <= cap
+    assert (np.abs(capped) <= np.abs(scaled) + 1e-12).all()
+    assert (np.diff(np.take_along_axis(capped, scaled.argsort(axis=-1), axis=-1), axis=-1) >= -1e-12).all()
+    wanted = torch.softmax(cap * torch.tanh(torch.from_numpy(np.array(scaled)) / cap), dim=-1)
+    np.testing.assert_allclose(found.weights, wanted.numpy(), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -196,7 +212,7 @@ def test_the_floating_point_type_is_kept(dtype):
     rng = np.random.default_rng(0)
     queries, keys, values = rng.normal(size=(3, 2, 4, 3)).astype(dtype)
     # The mask and the scale are of another type on purpose.
-    found = steps.attend(queries, keys, values, mask=np.zeros((4, 4)), scale=np.float64(0.3))
+    found = steps.attend(queries, keys, values, mask=np.zeros((4, 4)), scale=np.float64(0.3), softcap=3)
     assert {getattr(found, field.name).dtype for field in fields(found)} == {np.dtype(dtype)}
 
 
