@@ -15,15 +15,16 @@ Branch = Literal["self", "cross", "feed-forward"]
 
 @dataclass(frozen=True, slots=True)
 class Sublayer:
-    """One branch of a layer, whose output is added to the residual stream: ``x ← after(x + f(before(x)))``.
+    """One branch of a layer, whose output is added to the residual stream: ``x ← after(x + of(f(before(x))))``.
 
-    ``norm_before`` and ``norm_after`` are the names of the norms in these places; empty if there is none. A
-    feed-forward network has a ``width``, the number of its inner neurons (d_ff), and may be gated (Shazeer 2020).
+    ``norm_before``, ``norm_of`` and ``norm_after`` are the names of the norms in these places; empty if there is none.
+    A feed-forward network has a ``width``, the number of its inner neurons (d_ff), and may be gated (Shazeer 2020).
     """
 
     branch: Branch
     norm_before: str = ""
     norm_after: str = ""
+    norm_of: str = ""
     width: int = 0
     is_gated: bool = False
 

@@ -16,7 +16,7 @@ import transformers
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-__all__ = ["KINDS", "make"]
+__all__ = ["KINDS", "TODAY", "make"]
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -307,6 +307,245 @@ def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
     return model
 
 
+# Kinds of today, of odd sizes: heads that together are wider or narrower than the model, windows shorter than a
+# sentence, rotations of a part, or stretched ones.
+_GROUPED: dict[str, Any] = {
+    "hidden_size": 42,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "head_dim": 12,
+    "intermediate_size": 56,
+    "max_position_embeddings": 128,
+    "initializer_range": SPREAD / 2,
+    "bos_token_id": 0,
+    "eos_token_id": 1,
+    "pad_token_id": 1,
+}
+_LAYERS_IN_TURN = ["sliding_attention", "full_attention", "sliding_attention"]
+
+
+def _llama_untied(tokenizer: PreTrainedTokenizerFast) -> Any:
+    stretched = {
+        "rope_type": "llama3",
+        "rope_theta": 10_000.0,
+        "factor": 4.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 16,
+    }
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer),
+        tie_word_embeddings=False,
+        attention_bias=True,
+        rope_parameters=stretched,
+        **_GROUPED,
+    )
+    return transformers.LlamaForCausalLM(config)
+
+
+def _mistral(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.MistralConfig(vocab_size=len(tokenizer), sliding_window=5, **_GROUPED)
+    return transformers.MistralForCausalLM(config)
+
+
+def _qwen2(tokenizer: PreTrainedTokenizerFast) -> Any:
+    sizes = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
+    config = transformers.Qwen2Config(
+        vocab_size=len(tokenizer),
+        tie_word_embeddings=True,
+        use_sliding_window=True,
+        sliding_window=4,
+        layer_types=_LAYERS_IN_TURN,
+        **sizes,
+    )
+    return transformers.Qwen2ForCausalLM(config)
+
+
+def _qwen3(tokenizer: PreTrainedTokenizerFast) -> Any:
+    stretched = {
+        "rope_type": "yarn",
+        "rope_theta": 10_000.0,
+        "factor": 4.0,
+        "original_max_position_embeddings": 32,
+    }
+    config = transformers.Qwen3Config(
+        vocab_size=len(tokenizer), attention_bias=True, rope_parameters=stretched, **_GROUPED
+    )
+    return transformers.Qwen3ForCausalLM(config)
+
+
+def _gemma2(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.Gemma2Config(
+        vocab_size=len(tokenizer),
+        # So low that the largest scores are felt to be capped.
+        attn_logit_softcapping=2.0,
+        final_logit_softcapping=3.0,
+        query_pre_attn_scalar=7,
+        sliding_window=4,
+        layer_types=_LAYERS_IN_TURN,
+        **_GROUPED,
+    )
+    return transformers.Gemma2ForCausalLM(config)
+
+
+def _gemma3(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.Gemma3TextConfig(
+        vocab_size=len(tokenizer),
+        query_pre_attn_scalar=9,
+        sliding_window=4,
+        layer_types=_LAYERS_IN_TURN,
+        **_GROUPED,
+    )
+    return transformers.Gemma3ForCausalLM(config)
+
+
+def _phi3(tokenizer: PreTrainedTokenizerFast) -> Any:
+    sizes = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
+    stretched = {
+        "rope_type": "longrope",
+        "rope_theta": 10_000.0,
+        "short_factor": [1.0, 1.1, 1.3, 1.7],
+        "long_factor": [1.0, 2.0, 4.0, 8.0],
+        "factor": 4.0,
+        "original_max_position_embeddings": 32,
+    }
+    config = transformers.Phi3Config(
+        vocab_size=len(tokenizer),
+        rope_parameters=stretched,
+        original_max_position_embeddings=32,
+        sliding_window=5,
+        **sizes,
+    )
+    return transformers.Phi3ForCausalLM(config)
+
+
+def _gpt_neox(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.GPTNeoXConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=48,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=56,
+        max_position_embeddings=128,
+        initializer_range=SPREAD / 2,
+        bos_token_id=0,
+        eos_token_id=1,
+        tie_word_embeddings=False,
+        rope_parameters={"rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 0.5},
+    )
+    return transformers.GPTNeoXForCausalLM(config)
+
+
+def _gpt_neox_in_turn(tokenizer: PreTrainedTokenizerFast) -> Any:
+    model = _gpt_neox(tokenizer)
+    model.config.use_parallel_residual = False
+    return transformers.GPTNeoXForCausalLM(model.config)
+
+
+def _opt_config(tokenizer: PreTrainedTokenizerFast, **changes: Any) -> Any:
+    return transformers.OPTConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=30,
+        num_hidden_layers=3,
+        num_attention_heads=5,
+        ffn_dim=44,
+        max_position_embeddings=128,
+        init_std=SPREAD / 2,
+        bos_token_id=2,
+        eos_token_id=2,
+        pad_token_id=1,
+        **changes,
+    )
+
+
+def _opt(tokenizer: PreTrainedTokenizerFast) -> Any:
+    return transformers.OPTForCausalLM(_opt_config(tokenizer, word_embed_proj_dim=30))
+
+
+def _opt_350m(tokenizer: PreTrainedTokenizerFast) -> Any:
+    return transformers.OPTForCausalLM(_opt_config(tokenizer, word_embed_proj_dim=18, do_layer_norm_before=False))
+
+
+def _bloom(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.BloomConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=42,
+        n_layer=3,
+        # No power of 2: then the slopes are of two sequences.
+        n_head=6,
+        initializer_range=SPREAD / 2,
+        bos_token_id=0,
+        eos_token_id=1,
+        pad_token_id=1,
+    )
+    return transformers.BloomForCausalLM(config)
+
+
+def _electra(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.ElectraConfig(
+        vocab_size=len(tokenizer),
+        embedding_size=20,
+        hidden_size=36,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=44,
+        max_position_embeddings=128,
+        initializer_range=SPREAD,
+    )
+    return transformers.ElectraForPreTraining(config)
+
+
+def _albert(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.AlbertConfig(
+        vocab_size=len(tokenizer),
+        embedding_size=20,
+        hidden_size=36,
+        num_hidden_layers=4,
+        num_hidden_groups=2,
+        num_attention_heads=4,
+        intermediate_size=44,
+        max_position_embeddings=128,
+        initializer_range=SPREAD,
+        bos_token_id=0,
+        pad_token_id=1,
+        eos_token_id=2,
+    )
+    return transformers.AlbertForMaskedLM(config)
+
+
+def _mpnet(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.MPNetConfig(
+        **{name: size for name, size in _roberta_sizes(tokenizer).items() if name != "type_vocab_size"}
+    )
+    model = transformers.MPNetForMaskedLM(config)
+    with torch.no_grad():
+        torch.nn.init.normal_(model.mpnet.encoder.relative_attention_bias.weight)
+    return model
+
+
+def _modernbert(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.ModernBertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=36,
+        num_hidden_layers=3,
+        num_attention_heads=3,
+        intermediate_size=44,
+        max_position_embeddings=128,
+        initializer_range=SPREAD,
+        initializer_cutoff_factor=2.0,
+        attention_bias=True,
+        local_attention=4,
+        global_attn_every_n_layers=2,
+        bos_token_id=0,
+        cls_token_id=0,
+        pad_token_id=1,
+        eos_token_id=2,
+        sep_token_id=2,
+    )
+    return transformers.ModernBertForMaskedLM(config)
+
+
 def _vit(_: None) -> Any:
     config = transformers.ViTConfig(
         image_size=8,
@@ -334,3 +573,22 @@ _MAKERS: dict[str, tuple[Callable[[Any], Any], Callable[[], PreTrainedTokenizerF
     "vit": (_vit, lambda: None),
 }
 KINDS = tuple(_MAKERS)
+_MAKERS |= {
+    "llama-untied": (_llama_untied, _llama_tokenizer),
+    "mistral": (_mistral, _llama_tokenizer),
+    "qwen2": (_qwen2, _gpt2_tokenizer),
+    "qwen3": (_qwen3, _gpt2_tokenizer),
+    "gemma2": (_gemma2, _llama_tokenizer),
+    "gemma3_text": (_gemma3, _llama_tokenizer),
+    "phi3": (_phi3, _llama_tokenizer),
+    "gpt_neox": (_gpt_neox, _gpt2_tokenizer),
+    "gpt_neox-in-turn": (_gpt_neox_in_turn, _gpt2_tokenizer),
+    "opt": (_opt, _roberta_tokenizer),
+    "opt-350m": (_opt_350m, _roberta_tokenizer),
+    "bloom": (_bloom, _llama_tokenizer),
+    "electra": (_electra, _word_piece),
+    "albert": (_albert, _xlm_roberta_tokenizer),
+    "mpnet": (_mpnet, _xlm_roberta_tokenizer),
+    "modernbert": (_modernbert, _roberta_tokenizer),
+}
+TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)

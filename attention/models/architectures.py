@@ -1,7 +1,4 @@
-"""What differs between architectures: where the parts of a model are, and how its ``config.json`` names its sizes.
-
-Names are those of transformers' modules and configurations, which are also the names in the weight files.
-"""
+"""What a model's ``config.json`` says: which architecture it is, and its sizes, held against its weights."""
 
 from __future__ import annotations
 
@@ -9,20 +6,19 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from attention.messages import message
+from attention.models.families import ARCHITECTURES
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
-from attention.reading import PICTURE, TEXT, Reading
+from attention.models.layout import Architecture, Stack
 from attention.trace import ModelInfo
 
 __all__ = [
     "ARCHITECTURES",
     "Architecture",
-    "Attention",
-    "FeedForward",
     "Stack",
     "architecture_of",
     "check_config",
@@ -37,272 +33,19 @@ LEAST_TOKENS = 8
 # The largest accepted sizes. No table of positions is longer; a picture with more patches has no room on a page; and
 # ImageNet itself has 21,843 classes.
 MAX_SIZE, MAX_POSITIONS, MAX_PATCHES, MAX_LABELS = 10**9, 2**16, 1024, 10**5
+# So often may layers that share their weights be run: those that do not are as many as the weights have.
+MAX_SHARED = 128
 
 # Tensors that are saved with the weights but were not learnt: 0, 1, 2, …, the causal mask, and zeros.
-_NOT_LEARNT = ("position_ids", ".attn.bias", ".attn.masked_bias", "final_logits_bias")
-
-
-@dataclass(frozen=True, slots=True)
-class Attention:
-    """Where in a layer an attention module is: its four linear maps, and the norm before or after it (None: absent).
-
-    If queries, keys and values have the same name, one matrix produces all three, side by side.
-    """
-
-    query: str
-    key: str
-    value: str
-    output: str
-    norm: str | None = None
-    norm_after: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FeedForward:
-    """Where in a layer its feed-forward network is: the maps into it and out of it, and the norm before or after it.
-
-    Of several names, the first that is there counts. It is gated if there is a ``gate`` beside the map into it.
-    """
-
-    inner: tuple[str, ...]
-    output: str
-    gate: str | None = None
-    norm: str | None = None
-    norm_after: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """Where in a model a stack of layers is, and the parts that produce its first layer's input (None: absent)."""
-
-    layers: str
-    attention: Attention
-    feed_forward: FeedForward
-    words: str
-    root: str | None = None
-    cross: Attention | None = None
-    positions: str | None = None
-    first_position: int = 0
-    # Padding has a row of its own in the table of positions, and the text begins with the row after it.
-    has_padding_position: bool = False
-    segments: str | None = None
-    norm: str | None = None
-    # The norm after the last layer, before a decoder's prediction, and the module that rotates queries and keys.
-    final_norm: str | None = None
-    rotary: str | None = None
-    # A norm after the last layer that nothing here reads through.
-    end_norm: str | None = None
-    is_causal: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Sizes:
-    """The names of a model's sizes in its configuration; of several names, the first one present counts."""
-
-    layers: tuple[str, ...] = ("num_hidden_layers",)
-    heads: tuple[str, ...] = ("num_attention_heads",)
-    width: tuple[str, ...] = ("hidden_size",)
-    head_width: tuple[str, ...] = ("head_dim",)
-    positions: tuple[str, ...] = ("max_position_embeddings",)
-    decoder_layers: tuple[str, ...] = ()
-    inner: tuple[str, ...] = ("intermediate_size",)
-    decoder_inner: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Architecture:
-    """A kind of model: its name in plain words, its stacks of layers, and its inputs."""
-
-    name: str
-    encoder: Stack
-    decoder: Stack | None = None
-    sizes: _Sizes = _Sizes()
-    takes_pairs: bool = False
-    takes_segments: bool = False
-    reading: Reading = TEXT
-
-    @property
-    def reads_pictures(self) -> bool:
-        """Tell whether the model's input is pixels, not token ids."""
-        return self.reading is PICTURE
-
-    @property
-    def is_decoder(self) -> bool:
-        """Tell whether the model has only one stack, and that is a decoder."""
-        return self.encoder.is_causal
-
-
-_BERT = Stack(
-    layers="encoder.layer",
-    attention=Attention(
-        query="attention.self.query",
-        key="attention.self.key",
-        value="attention.self.value",
-        output="attention.output.dense",
-        norm_after="attention.output.LayerNorm",
-    ),
-    feed_forward=FeedForward(("intermediate.dense",), "output.dense", norm_after="output.LayerNorm"),
-    words="embeddings.word_embeddings",
-    positions="embeddings.position_embeddings",
-    segments="embeddings.token_type_embeddings",
-    norm="embeddings.LayerNorm",
+_NOT_LEARNT = (
+    "position_ids",
+    ".attn.bias",
+    ".attn.masked_bias",
+    ".attention.bias",
+    ".attention.masked_bias",
+    "rotary_emb.inv_freq",
+    "final_logits_bias",
 )
-_ROBERTA = replace(_BERT, has_padding_position=True)
-_DISTILBERT = Stack(
-    layers="transformer.layer",
-    attention=Attention(
-        "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", norm_after="sa_layer_norm"
-    ),
-    feed_forward=FeedForward(("ffn.lin1",), "ffn.lin2", norm_after="output_layer_norm"),
-    words="embeddings.word_embeddings",
-    positions="embeddings.position_embeddings",
-    norm="embeddings.LayerNorm",
-)
-_GPT2 = Stack(
-    layers="h",
-    attention=Attention("attn.c_attn", "attn.c_attn", "attn.c_attn", "attn.c_proj", norm="ln_1"),
-    feed_forward=FeedForward(("mlp.c_fc",), "mlp.c_proj", norm="ln_2"),
-    words="wte",
-    positions="wpe",
-    final_norm="ln_f",
-    is_causal=True,
-)
-_LLAMA = Stack(
-    layers="layers",
-    attention=Attention(
-        "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", norm="input_layernorm"
-    ),
-    feed_forward=FeedForward(("mlp.up_proj",), "mlp.down_proj", gate="mlp.gate_proj", norm="post_attention_layernorm"),
-    words="embed_tokens",
-    final_norm="norm",
-    rotary="rotary_emb",
-    is_causal=True,
-)
-_VIT = Stack(
-    layers="layers",
-    attention=Attention(
-        "attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", norm="layernorm_before"
-    ),
-    feed_forward=FeedForward(("mlp.fc1",), "mlp.fc2", norm="layernorm_after"),
-    words="embeddings.patch_embeddings",
-    positions="embeddings.position_embeddings",
-    end_norm="layernorm",
-)
-_MARIAN_ENCODER = Stack(
-    root="encoder",
-    layers="layers",
-    attention=Attention(
-        "self_attn.q_proj",
-        "self_attn.k_proj",
-        "self_attn.v_proj",
-        "self_attn.out_proj",
-        norm_after="self_attn_layer_norm",
-    ),
-    feed_forward=FeedForward(("fc1",), "fc2", norm_after="final_layer_norm"),
-    words="embed_tokens",
-    positions="embed_positions",
-)
-_MARIAN_DECODER = replace(
-    _MARIAN_ENCODER,
-    root="decoder",
-    cross=Attention(
-        "encoder_attn.q_proj",
-        "encoder_attn.k_proj",
-        "encoder_attn.v_proj",
-        "encoder_attn.out_proj",
-        norm_after="encoder_attn_layer_norm",
-    ),
-    is_causal=True,
-)
-# BART leaves the first two rows of its table of positions unused.
-_BART_ENCODER = replace(_MARIAN_ENCODER, first_position=2, norm="layernorm_embedding")
-_BART_DECODER = replace(_MARIAN_DECODER, first_position=2, norm="layernorm_embedding")
-_T5_ENCODER = Stack(
-    root="encoder",
-    layers="block",
-    attention=Attention(
-        "layer.0.SelfAttention.q",
-        "layer.0.SelfAttention.k",
-        "layer.0.SelfAttention.v",
-        "layer.0.SelfAttention.o",
-        norm="layer.0.layer_norm",
-    ),
-    feed_forward=FeedForward(
-        ("layer.1.DenseReluDense.wi", "layer.1.DenseReluDense.wi_1"),
-        "layer.1.DenseReluDense.wo",
-        gate="layer.1.DenseReluDense.wi_0",
-        norm="layer.1.layer_norm",
-    ),
-    words="embed_tokens",
-    end_norm="final_layer_norm",
-)
-_T5_DECODER = replace(
-    _T5_ENCODER,
-    root="decoder",
-    cross=Attention(
-        "layer.1.EncDecAttention.q",
-        "layer.1.EncDecAttention.k",
-        "layer.1.EncDecAttention.v",
-        "layer.1.EncDecAttention.o",
-        norm="layer.1.layer_norm",
-    ),
-    feed_forward=FeedForward(
-        ("layer.2.DenseReluDense.wi", "layer.2.DenseReluDense.wi_1"),
-        "layer.2.DenseReluDense.wo",
-        gate="layer.2.DenseReluDense.wi_0",
-        norm="layer.2.layer_norm",
-    ),
-    is_causal=True,
-)
-_BART_SIZES = _Sizes(
-    layers=("encoder_layers",),
-    heads=("encoder_attention_heads",),
-    width=("d_model",),
-    decoder_layers=("decoder_layers",),
-    inner=("encoder_ffn_dim",),
-    decoder_inner=("decoder_ffn_dim",),
-)
-
-# By the ``model_type`` in a model's config.json.
-ARCHITECTURES = {
-    "bert": Architecture(message("BERT encoder"), _BERT, takes_pairs=True, takes_segments=True),
-    "roberta": Architecture(message("RoBERTa encoder"), _ROBERTA, takes_pairs=True),
-    "xlm-roberta": Architecture(message("XLM-RoBERTa encoder"), _ROBERTA, takes_pairs=True),
-    "distilbert": Architecture(
-        message("DistilBERT encoder"),
-        _DISTILBERT,
-        sizes=_Sizes(layers=("n_layers",), heads=("n_heads",), width=("dim",), inner=("hidden_dim",)),
-        takes_pairs=True,
-    ),
-    "gpt2": Architecture(
-        "GPT-2 decoder",
-        _GPT2,
-        sizes=_Sizes(
-            layers=("n_layer",), heads=("n_head",), width=("n_embd",), positions=("n_positions",), inner=("n_inner",)
-        ),
-    ),
-    "llama": Architecture(message("Llama decoder"), _LLAMA),
-    "bart": Architecture(message("BART encoder–decoder"), _BART_ENCODER, _BART_DECODER, _BART_SIZES),
-    "marian": Architecture(message("Marian encoder–decoder"), _MARIAN_ENCODER, _MARIAN_DECODER, _BART_SIZES),
-    "t5": Architecture(
-        "T5 encoder–decoder",
-        _T5_ENCODER,
-        _T5_DECODER,
-        _Sizes(
-            layers=("num_layers",),
-            heads=("num_heads",),
-            width=("d_model",),
-            head_width=("d_kv",),
-            # T5 knows distances, not positions, and accepts any number of tokens.
-            positions=(),
-            decoder_layers=("num_decoder_layers", "num_layers"),
-            inner=("d_ff",),
-            decoder_inner=("d_ff",),
-        ),
-    ),
-    "vit": Architecture(message("Vision Transformer (ViT)"), _VIT, reading=PICTURE),
-}
-
 
 # All names for a number of layers: transformers treats some of them as synonyms.
 _LAYERS = frozenset(
@@ -334,7 +77,20 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
                 known=known,
             )
         )
-    return ARCHITECTURES[model_type]
+    found = ARCHITECTURES[model_type]
+    for key, value in found.refused:
+        if config.get(key) == value:
+            raise ValueError(
+                message(
+                    "This model's config.json has {key} = {value}: how that computes attention cannot be shown.",
+                    key=key,
+                    value=str(value),
+                )
+            )
+    return next(
+        (replace(found, encoder=stack) for key, value, stack in found.variants if config.get(key, not value) == value),
+        found,
+    )
 
 
 def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, source: str) -> ModelInfo:
@@ -355,6 +111,8 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
     architecture = architecture_of(config)
     sizes = architecture.sizes
     n_layers, n_heads, d_model = (_size(config, names) for names in (sizes.layers, sizes.heads, sizes.width))
+    if sizes.groups:
+        n_layers *= _first(config, ("inner_group_num",)) or 1
     n_decoder_layers = _size(config, sizes.decoder_layers) if architecture.decoder is not None else 0
     layers = f"{n_layers} + {n_decoder_layers}" if n_decoder_layers else f"{n_layers}"
     info = ModelInfo(
@@ -379,6 +137,7 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         is_decoder=architecture.is_decoder,
         n_decoder_layers=n_decoder_layers,
         reading=architecture.reading,
+        note=architecture.note,
     )
     check_beside(folder)
     shapes = shapes_of(folder)
@@ -472,8 +231,17 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
 
 def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Refuse a configuration that asks for more than the weights contain, before any memory is allocated for it."""
-    n_there = _n_layers_there(shapes)
-    n_layers = max(_first(config, (name,)) or 0 for name in _LAYERS)
+    groups = architecture_of(config).sizes.groups
+    n_there = MAX_SHARED if groups else _n_layers_there(shapes)
+    n_layers = max(info.n_layers, *(_first(config, (name,)) or 0 for name in _LAYERS))
+    if groups and n_layers > n_there:
+        raise ValueError(
+            message(
+                "The model's config.json asks for {n_layers} layers that share their weights, and {most} are the most.",
+                n_layers=f"{n_layers:,}",
+                most=f"{MAX_SHARED:,}",
+            )
+        )
     if n_layers > n_there:
         raise ValueError(
             message(
@@ -530,5 +298,6 @@ def _n_asked(config: dict[str, Any], info: ModelInfo) -> int:
         rows += _first(config, ("type_vocab_size",)) or 0
     inner, decoder_inner = (_first(config, names) or 0 for names in (sizes.inner, sizes.decoder_inner))
     heads = info.n_heads * info.d_head
-    in_layers = info.n_layers * (heads + inner) + info.n_decoder_layers * (heads + decoder_inner)
-    return info.d_model * (rows + 2 * in_layers)
+    n_layers = (_first(config, sizes.groups) or 1) if sizes.groups else info.n_layers
+    in_layers = n_layers * (heads + inner) + info.n_decoder_layers * (heads + decoder_inner)
+    return rows * min(_first(config, sizes.embedding) or info.d_model, info.d_model) + 2 * info.d_model * in_layers

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -27,13 +26,15 @@ from attention.models.encoder_decoder import TargetReader
 from attention.models.lean import (
     AutoConfig,
     AutoModel,
+    AutoModelForCausalLM,
     AutoModelForImageClassification,
     AutoModelForSeq2SeqLM,
     without_compiler,
 )
+from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
-from attention.models.recorder import ATTENTION_NAME, altering, recording
-from attention.models.stack import LayerStack, batch_traces, shared
+from attention.models.recorder import ATTENTION_NAME, altering, masking, recording
+from attention.models.stack import LayerStack, batch_traces, layers_of, shared
 from attention.models.tokens import TextReader
 from attention.one_page import Insides
 from attention.text import clean
@@ -96,13 +97,15 @@ class HuggingFaceModel:
         self._architecture = architecture_of(read_config(folder))
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder, config.vocab_size)
-        model = _load(self._kind(folder), folder)
+        model = _load(self._kind(folder, config), folder)
+        lead_through_recorder(model)
         self._config = model.config
         # Some BERT models have learnt only one segment.
         self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
         self._stack = LayerStack(model.base_model, self._architecture.encoder)
         self._final_norm = self._stack.take_final_norm()
+        self._unembedding = self._matrix_of(model)
         # The classification head, if there is one, which is applied to the vector of [CLS].
         self._classifier: torch.nn.Module | None = getattr(model, "classifier", None)
         self._target: TargetReader | None = None
@@ -110,13 +113,35 @@ class HuggingFaceModel:
             decoder = LayerStack(model.base_model, self._architecture.decoder)
             self._target = TargetReader(model, decoder, self._text)
 
-    def _kind(self, folder: Path) -> Any:
+    def _kind(self, folder: Path, config: Any) -> Any:
         """Return the transformers class that has all parts of the model that are shown."""
         if self._architecture.decoder is not None:
             return AutoModelForSeq2SeqLM
         names = read_config(folder).get("architectures") or ()
+        # With a head that says what comes next, if that is a matrix of its own and not the table of the words.
+        if self._architecture.is_decoder and not config.tie_word_embeddings:
+            return AutoModelForCausalLM if any("ForCausalLM" in name for name in names) else AutoModel
         is_classifier = self._architecture.reads_pictures and any("ImageClassification" in name for name in names)
         return AutoModelForImageClassification if is_classifier else AutoModel
+
+    def _matrix_of(self, model: Any) -> torch.nn.Module | None:
+        """Return the map from a vector to a logit for each token of the vocabulary; None if the model has none."""
+        if self._final_norm is None:
+            return None
+        if not self._config.tie_word_embeddings:
+            found: torch.nn.Module | None = model.get_output_embeddings()
+            return found
+        table = self._stack.word_table
+        tied = torch.nn.Linear(table.shape[1], table.shape[0], bias=False, device="meta")
+        tied.weight = torch.nn.Parameter(table, requires_grad=False)
+        return tied
+
+    def _logits(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return the logits for vectors that the final norm has been applied to."""
+        assert self._unembedding is not None
+        logits: torch.Tensor = self._unembedding(vectors)
+        cap = getattr(self._config, "final_logit_softcapping", None)
+        return logits if cap is None else cap * torch.tanh(logits / cap)
 
     @property
     def info(self) -> ModelInfo:
@@ -174,10 +199,19 @@ class HuggingFaceModel:
         self._picture.pixels(text)
         return _Source(text, self._picture.tokens())
 
-    def _run(self, sources: Sequence[_Source], mask: Array | None, *, is_whole: bool) -> Any:
-        """Run the encoder, or the only stack; with ``is_whole``, the hidden states are kept."""
+    def _run(self, sources: Sequence[_Source], mask: Array | None, *, is_whole: bool, is_alone: bool = False) -> Any:
+        """Run the encoder, or the only stack; with ``is_whole``, the hidden states are kept.
+
+        A model that makes its masks itself adds this one to them, unless it ``is_alone``.
+        """
         additive = None if mask is None else torch.from_numpy(mask)[None, None]
-        inputs: dict[str, Any] = {"attention_mask": additive, "output_hidden_states": is_whole}
+        if self._architecture.encoder.has_own_masks:
+            with masking(additive, is_alone=is_alone):
+                return self._run_masked(sources, None, is_whole=is_whole)
+        return self._run_masked(sources, additive, is_whole=is_whole)
+
+    def _run_masked(self, sources: Sequence[_Source], mask: torch.Tensor | None, *, is_whole: bool) -> Any:
+        inputs: dict[str, Any] = {"attention_mask": mask, "output_hidden_states": is_whole}
         if self._picture is not None:
             pictures = torch.cat([self._picture.pixels(source.text) for source in sources])
             return self._stack.module(pixel_values=pictures, **inputs)
@@ -190,7 +224,7 @@ class HuggingFaceModel:
     def _mask(self, mask: MaskName | Array | None, n_tokens: int) -> Array | None:
         """Return the additive mask for the run: the requested one combined with the model's own."""
         additive = masks.build(mask, n_tokens)
-        if not self._architecture.is_decoder:
+        if not self._architecture.is_decoder or self._architecture.encoder.has_own_masks:
             return additive
         causal = masks.causal(n_tokens)
         return causal if additive is None else causal + additive
@@ -204,29 +238,30 @@ class HuggingFaceModel:
     @torch.inference_mode()
     def next_token(self, trace: Trace) -> NextToken | None:
         """Predict the token that follows the text of a trace; see ``Model.next_token``."""
-        if self._final_norm is None or not self._config.tie_word_embeddings:
+        if self._final_norm is None or self._unembedding is None:
             return None
         last = max(token.position for token in trace.tokens if not token.is_padding)
         stream = torch.from_numpy(np.stack([state[last] for state in trace.hidden_states]))
-        logits = self._final_norm(stream) @ self._stack.word_table.T
+        logits = self._logits(self._final_norm(stream))
         return NextToken(logits.numpy(), *self._vocabulary)
 
     @torch.inference_mode()
     def unmasked(self, text: str) -> Unmasked | None:
         """Run the model with its causal mask and without it; see ``Model.unmasked``."""
-        if self._final_norm is None or not self._config.tie_word_embeddings:
+        if self._unembedding is None:
             return None
         source = self._read(text, None, 0)
         n_tokens = len(source.tokens)
-        found = [self._predicted(source, mask) for mask in (masks.causal(n_tokens), masks.none(n_tokens))]
+        runs = (self._mask(None, n_tokens), False), (masks.none(n_tokens), True)
+        found = [self._predicted(source, mask, is_alone=is_alone) for mask, is_alone in runs]
         losses, logits = (torch.stack(each).numpy() for each in zip(*found, strict=True))
         return Unmasked(losses, logits, self._vocabulary[0])
 
-    def _predicted(self, source: _Source, mask: Array) -> tuple[torch.Tensor, torch.Tensor]:
+    def _predicted(self, source: _Source, mask: Array | None, *, is_alone: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the loss at each token after the first, and the logits of the token that follows."""
         assert self._final_norm is not None
-        stream = self._final_norm(self._run([source], mask, is_whole=False).last_hidden_state[0])
-        logits = stream @ self._stack.word_table.T
+        result = self._run([source], mask, is_whole=False, is_alone=is_alone)
+        logits = self._logits(self._final_norm(result.last_hidden_state[0]))
         wanted = torch.tensor(source.ids[1:], dtype=torch.long)
         return torch.nn.functional.cross_entropy(logits[:-1], wanted, reduction="none"), logits[-1].clone()
 
@@ -273,9 +308,9 @@ class HuggingFaceModel:
         if self._final_norm is None:
             return Output(vectors.numpy())
         vectors = self._final_norm(vectors)
-        if not self._config.tie_word_embeddings:
+        if self._unembedding is None:
             return Output(vectors.numpy())
-        return Output(vectors.numpy(), (vectors[-1] @ self._stack.word_table.T).numpy(), self._vocabulary[0])
+        return Output(vectors.numpy(), self._logits(vectors[-1]).numpy(), self._vocabulary[0])
 
     @property
     def _classes(self) -> tuple[str, ...]:
@@ -328,7 +363,13 @@ def check_size(info: ModelInfo, folder: Path) -> None:
     architecture = architecture_of(read_config(folder))
     for name, size, found in (
         (message("numbers in a vector"), info.d_model, config.hidden_size),
+        (message("numbers in a head"), info.d_head, getattr(config, "head_dim", None) or info.d_head),
         (message("heads"), info.n_heads, config.num_attention_heads),
+        (
+            message("heads for keys and values"),
+            info.n_key_value_heads,
+            getattr(config, "num_key_value_heads", None) or info.n_key_value_heads,
+        ),
         (message("layers"), info.n_layers, _n_layers(skeleton, architecture.encoder)),
         (message("layers"), info.n_decoder_layers, _n_layers(skeleton, architecture.decoder)),
     ):
@@ -355,7 +396,7 @@ def check_size(info: ModelInfo, folder: Path) -> None:
 def _n_layers(model: Any, stack: Stack | None) -> int:
     if stack is None:
         return 0
-    return len(attrgetter(stack.layers)(model if stack.root is None else getattr(model, stack.root)))
+    return len(layers_of(model if stack.root is None else getattr(model, stack.root), stack))
 
 
 def _load(kind: Any, folder: Path) -> Any:

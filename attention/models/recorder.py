@@ -1,15 +1,17 @@
 """An attention function for transformers that records exactly what a model used, and changes nothing unless told to.
 
 transformers lets a caller register an attention function by name. This one calls the library's own SDPA
-forward and records query, key, value, mask, position bias, scaling and output: the tensors after any rotary
-embedding and before key/value heads are repeated. Hooks add the output of the output projection, and the
-lengths of the vectors that come after it. They are recorded in a ``ContextVar``, so that threads never see
-each other's calls, and a model that runs outside
-``recording()`` is not recorded at all. Within ``altering()``, what attention hands on is replaced.
+forward or, where that cannot do what a model asks for, the model's own plain function, and records query, key, value,
+mask, position bias, scaling, soft cap and output: the tensors after any rotary embedding and before key/value heads are
+repeated. Hooks add what entered the attention, how it rotates by positions, the output of the output projection, and
+the lengths of the vectors that come after it. They are recorded in a ``ContextVar``, so that threads never see
+each other's calls, and a model that runs outside ``recording()`` is not recorded at all. Within ``altering()``, what
+attention hands on is replaced; within ``masking()``, another mask is added to the model's own.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,9 +22,21 @@ import torch
 
 from attention.models.lean import ALL_ATTENTION_FUNCTIONS, AttentionInterface, AttentionMaskInterface, eager_mask
 
-__all__ = ["ATTENTION_NAME", "AttentionCall", "altering", "note_added", "note_lengths", "recording"]
+__all__ = [
+    "ATTENTION_NAME",
+    "AttentionCall",
+    "altering",
+    "attend",
+    "masking",
+    "note_added",
+    "note_entered",
+    "note_lengths",
+    "note_turns",
+    "recording",
+]
 
-ATTENTION_NAME = "recorded_sdpa"
+# Without "sdpa" in it: of models that cannot run under that, transformers would refuse the name.
+ATTENTION_NAME = "recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +44,8 @@ class AttentionCall:
     """One call of the attention function: the tensors as the model passed them, including the batch axis.
 
     ``added`` is the output of the output projection, if ``note_added`` is a hook of it; ``lengths`` are those of
-    vectors that come later in the layer, by name.
+    vectors that come later in the layer, by name. ``turns`` are the cosines and sines that the module was given,
+    ``entered`` the vectors that it projects, where they are noted.
     """
 
     module: torch.nn.Module
@@ -41,26 +56,33 @@ class AttentionCall:
     position_bias: torch.Tensor | None
     scaling: float
     output: torch.Tensor
+    softcap: float | None = None
+    turns: tuple[torch.Tensor, torch.Tensor] | None = None
+    entered: torch.Tensor | None = None
     added: torch.Tensor | None = None
     lengths: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
 
 _calls: ContextVar[list[AttentionCall] | None] = ContextVar("attention_calls", default=None)
-# Those of them for which what comes after attention is noted, too.
+# Those of them for which what comes before and after attention is noted, too.
 _noted: ContextVar[list[AttentionCall] | None] = ContextVar("noted_calls", default=None)
+# What was noted before the next call.
+_before: ContextVar[dict[str, Any] | None] = ContextVar("noted_before", default=None)
 
 
 @contextmanager
 def recording(*, is_whole: bool = True) -> Iterator[list[AttentionCall]]:
     """Collect the attention calls that this thread makes inside the block, in order.
 
-    Unless ``is_whole``, nothing is noted of what comes after attention.
+    Unless ``is_whole``, nothing is noted of what comes before and after attention.
     """
     calls: list[AttentionCall] = []
     tokens = _calls.set(calls), _noted.set(calls if is_whole else None)
+    before = _before.set({} if is_whole else None)
     try:
         yield calls
     finally:
+        _before.reset(before)
         for variable, token in zip((_calls, _noted), tokens, strict=True):
             variable.reset(token)
 
@@ -80,7 +102,42 @@ def altering(alter: Alter) -> Iterator[None]:
         _alter.reset(token)
 
 
-def _recorded_sdpa(
+class _Masking:
+    """A mask that is added to the model's own, or takes its place; layers that share theirs share the sum, too."""
+
+    def __init__(self, mask: torch.Tensor, *, is_alone: bool) -> None:
+        self._mask = mask
+        self._is_alone = is_alone
+        # Each with the model's own, so that no other can have its id meanwhile.
+        self._sums: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def applied_to(self, own: torch.Tensor | None) -> torch.Tensor:
+        if own is None or self._is_alone:
+            return self._mask
+        if id(own) not in self._sums:
+            both = own + self._mask
+            # The lowest number of a float type, which hides, would show through in a row that is hidden whole.
+            self._sums[id(own)] = own, both.masked_fill(both <= torch.finfo(both.dtype).min, -torch.inf)
+        return self._sums[id(own)][1]
+
+
+_masking: ContextVar[_Masking | None] = ContextVar("masking", default=None)
+
+
+@contextmanager
+def masking(mask: torch.Tensor | None, *, is_alone: bool = False) -> Iterator[None]:
+    """Add a mask to the model's own in each attention call of this thread inside the block.
+
+    If it ``is_alone``, it takes the place of the model's own. None changes nothing.
+    """
+    token = _masking.set(None if mask is None else _Masking(mask, is_alone=is_alone))
+    try:
+        yield
+    finally:
+        _masking.reset(token)
+
+
+def attend(
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
@@ -90,20 +147,63 @@ def _recorded_sdpa(
     position_bias: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    # PyTorch's SDPA adds only one array to the scores: the library's forward adds bias and mask together.
-    output, weights = ALL_ATTENTION_FUNCTIONS["sdpa"](
-        module, query, key, value, attention_mask, scaling=scaling, position_bias=position_bias, **kwargs
-    )
+    """Run the attention of a module and record it, as transformers calls an attention function."""
+    changed = _masking.get()
+    if changed is not None:
+        attention_mask = changed.applied_to(attention_mask)
+    # PyTorch's SDPA adds only one array to the scores: the library's forward adds bias and mask together. It is never
+    # to add a causal mask that nobody has written down.
+    asked = kwargs | {"scaling": scaling, "position_bias": position_bias, "is_causal": False}
+    function = _function(module, kwargs)
+    output, _ = function(module, query, key, value, attention_mask, **asked)
+    if attention_mask is not None and function is not ALL_ATTENTION_FUNCTIONS["sdpa"]:
+        # As SDPA does, and unlike plain softmax, which makes NaN of them: rows that are hidden whole give 0.
+        hidden = torch.isneginf(attention_mask).all(dim=-1).transpose(1, 2)
+        output = output.masked_fill(hidden[..., None], 0)
     calls, alter = _calls.get(), _alter.get()
     if calls is not None or alter is not None:
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-        call = AttentionCall(module, query, key, value, attention_mask, position_bias, scale, output)
+        call = AttentionCall(
+            module, query, key, value, attention_mask, position_bias, scale, output, kwargs.get("softcap")
+        )
         if alter is not None:
             output = alter(call)
             call = replace(call, output=output)
         if calls is not None:
-            calls.append(call)
-    return output, weights
+            before = _before.get()
+            calls.append(replace(call, **before) if before else call)
+            if before:
+                before.clear()
+    return output, None
+
+
+def _function(module: torch.nn.Module, kwargs: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return PyTorch's SDPA or, for what that leaves out, the plain function in the file of the model's own class."""
+    own = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
+    if own is not None and any(kwargs.get(name) is not None for name in _BEYOND_SDPA):
+        function: Callable[..., Any] = own
+        return function
+    return ALL_ATTENTION_FUNCTIONS["sdpa"]
+
+
+# A soft cap on the scores, and numbers beside them that take a share of the weights.
+_BEYOND_SDPA = ("softcap", "s_aux")
+
+
+def note_turns(_module: torch.nn.Module, inputs: Any, kwargs: dict[str, Any]) -> None:
+    """Note how a module rotates queries and keys, as a hook before its forward: cosines and sines of each position."""
+    before, turns = _before.get(), kwargs.get("position_embeddings")
+    if turns is None:
+        turns = next((each for each in inputs if isinstance(each, tuple) and len(each) == 2), None)
+    if before is not None and turns is not None:
+        before["turns"] = turns
+
+
+def note_entered(_module: torch.nn.Module, inputs: Any) -> None:
+    """Note the vectors that a projection is given, as a hook before its forward."""
+    before = _before.get()
+    if before is not None:
+        before["entered"] = inputs[0]
 
 
 def note_added(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> None:  # noqa: ARG001 - a forward hook
@@ -131,6 +231,6 @@ def note_lengths(*, of_input: str = "", of_output: str = "") -> Callable[[torch.
     return note
 
 
-AttentionInterface.register(ATTENTION_NAME, _recorded_sdpa)
+AttentionInterface.register(ATTENTION_NAME, attend)
 # eager_mask makes every mask explicit (also the causal one, which SDPA would otherwise imply).
 AttentionMaskInterface.register(ATTENTION_NAME, eager_mask)

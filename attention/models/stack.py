@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -12,14 +13,24 @@ import torch
 from numpy import ndarray as Array
 
 from attention import masks
-from attention.models import architectures
+from attention.messages import message
+from attention.models import layout
 from attention.models.lean import Conv1D
-from attention.models.recorder import AttentionCall, note_added, note_lengths
+from attention.models.recorder import AttentionCall, note_added, note_lengths, note_turns
 from attention.positions import Rotary, sinusoidal
 from attention.structure import Branch, Structure, Sublayer
-from attention.trace import AttentionKind, Embeddings, LayerTrace, Lengths, Norm, PositionTable, Projections
+from attention.trace import (
+    AttentionKind,
+    Embeddings,
+    LayerTrace,
+    Lengths,
+    Linear,
+    Norm,
+    PositionTable,
+    Projections,
+)
 
-__all__ = ["LayerStack", "batch_traces", "layer_of_call", "shared"]
+__all__ = ["LayerStack", "batch_traces", "layer_of_call", "layers_of", "recorded_turns", "shared"]
 
 # So many positions tell whether a table is the formula's: no learnt one is so near to it.
 _N_COMPARED = 64
@@ -33,6 +44,11 @@ class _Attention:
     norm: torch.nn.Module | None
     norm_parts: Norm | None
     norm_after: torch.nn.Module | None
+    query_norm: Norm | None = None
+    key_norm: Norm | None = None
+    output_norm: Norm | None = None
+    # By what queries are multiplied before they meet the keys, where the model does that and not to the scores.
+    query_scale: float = 1.0
 
     def inputs(self, stream: Array) -> Array:
         """Return what the projections multiply: the norm is run once more, because its output was not recorded."""
@@ -48,16 +64,24 @@ class _Attention:
 class LayerStack:
     """A stack of layers of a loaded model."""
 
-    def __init__(self, model: Any, names: architectures.Stack) -> None:
+    def __init__(self, model: Any, names: layout.Stack) -> None:
         """Find the parts."""
         self.module: Any = model if names.root is None else getattr(model, names.root)
         self._names = names
-        layers = attrgetter(names.layers)(self.module)
-        self._attentions = [_attention(layer, names.attention) for layer in layers]
-        self._crosses = [] if names.cross is None else [_attention(layer, names.cross) for layer in layers]
+        layers = layers_of(self.module, names)
+        # Layers may share their weights, and are the same modules then.
+        distinct = {id(layer): layer for layer in layers}
+        n_heads = self.module.config.num_attention_heads
+        attentions = {key: _attention(layer, names, names.attention, n_heads) for key, layer in distinct.items()}
+        self._attentions = [attentions[id(layer)] for layer in layers]
+        self._crosses = (
+            [] if names.cross is None else [_attention(layer, names, names.cross, n_heads) for layer in layers]
+        )
         self._norm = None if names.norm is None else _norm(attrgetter(names.norm)(self.module))
-        self.structure = _structure(self.module, names)
-        for layer in layers:
+        projection = _part(self.module, names.projection)
+        self._projection = None if projection is None else Linear(*_linear(projection))
+        self.structure = None if names.is_parallel else _structure(self.module, names)
+        for layer in distinct.values():
             _watch(layer, names)
 
     def take_final_norm(self) -> torch.nn.Module | None:
@@ -65,9 +89,15 @@ class LayerStack:
         name = self._names.final_norm
         if name is None:
             return None
-        norm: torch.nn.Module = getattr(self.module, name)
+        norm: torch.nn.Module = getattr(self.module, name) or torch.nn.Identity()
         setattr(self.module, name, torch.nn.Identity())
-        return norm
+        last = self._names.last_projection
+        if last is None or getattr(self.module, last) is None:
+            return norm
+        # It comes after the norm, and what the layers left is as wide as they are.
+        both = torch.nn.Sequential(norm, getattr(self.module, last))
+        setattr(self.module, last, None)
+        return both
 
     def arrays(self) -> dict[str, Array]:
         """Return all weights by the names that they have in the model's files, as read-only views of its own memory."""
@@ -83,6 +113,8 @@ class LayerStack:
         words = attrgetter(self._names.words)(self.module)(torch.tensor(ids))
         # Marian multiplies the word part by √d_model after looking it up; BART's table does so itself.
         words = words * getattr(self.module, "embed_scale", 1.0)
+        widened = _part(self.module, self._names.word_projection)
+        words = words if widened is None else widened(words)
         table = None if self._names.segments is None else attrgetter(self._names.segments)(self.module).weight
         return Embeddings(
             words=words.numpy(),
@@ -90,6 +122,7 @@ class LayerStack:
             segments=None if table is None else _rows(table, segments),
             norm=self._norm,
             table=self._position_table(),
+            projection=self._projection,
         )
 
     def picture_embeddings(self, pixels: torch.Tensor) -> Embeddings:
@@ -120,13 +153,13 @@ class LayerStack:
     def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
         """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
         shared = _Shared(calls)
-        turns = self._turns(torch.from_numpy(states[0]))
-        is_masked = self._names.is_causal or masks.is_causal(shared.mask(calls[0]))
-        kind: AttentionKind = "masked self" if is_masked else "self"
         return tuple(
-            _record(call, part, part.inputs(state), shared, kind, rotary=turns)
+            _record(call, part, part.inputs(state), shared, self._kind(shared.mask(call)))
             for call, part, state in zip(calls, self._attentions, states, strict=True)
         )
+
+    def _kind(self, mask: Array | None) -> AttentionKind:
+        return "masked self" if self._names.is_causal or masks.is_causal(mask) else "self"
 
     def cross_traces(
         self, calls: Sequence[AttentionCall], streams: Sequence[Array], memory: Array
@@ -142,29 +175,38 @@ class LayerStack:
         """Return the input of the cross-attention of each layer: the stream after the layer's self-attention."""
         return tuple(part.after(state, call) for call, part, state in zip(calls, self._attentions, states, strict=True))
 
-    def _turns(self, states: torch.Tensor) -> Rotary | None:
-        """Return how far the model rotates queries and keys at each position, from its own table of angles."""
-        if self._names.rotary is None:
-            return None
-        positions = torch.arange(len(states))[None]
-        cosines, sines = attrgetter(self._names.rotary)(self.module)(states[None], positions)
-        # The model's table has each angle twice, once for each number of a pair.
-        half = cosines.shape[-1] // 2
-        return Rotary(cosines[0, :, :half].clone().numpy(), sines[0, :, :half].clone().numpy())
-
 
 class _Shared:
-    """The masks and biases of several calls, each stored once: layers that were given the same array share it."""
+    """The masks, biases and angles of several calls, each stored once: layers that were given the same share it."""
 
     def __init__(self, calls: Sequence[AttentionCall]) -> None:
-        self._masks = {id(call.mask): _recorded_mask(call.mask) for call in calls}
-        self._biases = {id(call.position_bias): _recorded_bias(call.position_bias) for call in calls}
+        self._masks = {_place(call.mask): _recorded_mask(call.mask) for call in calls}
+        self._biases = {_place(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls}
+        self._turns = {_place(call.turns and call.turns[0]): recorded_turns(call.turns) for call in calls}
 
     def mask(self, call: AttentionCall) -> Array | None:
-        return self._masks[id(call.mask)]
+        return self._masks[_place(call.mask)]
 
     def bias(self, call: AttentionCall) -> Array | None:
-        return self._biases[id(call.position_bias)]
+        return self._biases[_place(call.position_bias)]
+
+    def turns(self, call: AttentionCall) -> Rotary | None:
+        return self._turns[_place(call.turns and call.turns[0])]
+
+
+def _place(tensor: torch.Tensor | None) -> int:
+    """Return where in memory an array begins, which is the same for all views of it; 0 for none."""
+    return 0 if tensor is None else tensor.data_ptr()
+
+
+def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None) -> Rotary | None:
+    """Return how far a module was told to rotate queries and keys at each position."""
+    if turns is None:
+        return None
+    cosines, sines = turns
+    # They have each angle twice, once for each number of a pair.
+    half = cosines.shape[-1] // 2
+    return Rotary(cosines[0, :, :half].clone().numpy(), sines[0, :, :half].clone().numpy())
 
 
 def _record(
@@ -174,26 +216,29 @@ def _record(
     shared: _Shared,
     kind: AttentionKind,
     *,
-    rotary: Rotary | None = None,
     key_inputs: Array | None = None,
 ) -> LayerTrace:
     return LayerTrace(
         inputs=inputs,
-        queries=call.query[0].numpy(),
+        queries=call.query[0].numpy() if part.query_scale == 1 else call.query[0].numpy() / part.query_scale,
         keys=call.key[0].numpy(),
         values=call.value[0].numpy(),
         mask=shared.mask(call),
-        scale=float(call.scaling),
+        scale=float(call.scaling) * part.query_scale,
         # SDPA's forward returns (batch, queries, heads, width).
         model_output=call.output[0].transpose(0, 1).numpy(),
         kind=kind,
         projections=part.projections,
-        rotary=rotary,
+        rotary=shared.turns(call),
         norm=part.norm_parts,
         key_inputs=key_inputs,
         bias=shared.bias(call),
         added=None if call.added is None else call.added[0].numpy(),
         lengths=_lengths(call),
+        query_norm=part.query_norm,
+        key_norm=part.key_norm,
+        softcap=call.softcap,
+        added_norm=part.output_norm,
     )
 
 
@@ -201,13 +246,14 @@ def _lengths(call: AttentionCall) -> Lengths | None:
     """Return what was noted of the vectors after an attention; None if nothing was."""
     if not call.lengths:
         return None
-    return Lengths(**{name: lengths[0].numpy() for name, lengths in call.lengths.items()})
+    # Some feed-forward networks are given all texts of a batch, here one, as one list of vectors.
+    return Lengths(**{name: lengths.flatten().numpy() for name, lengths in call.lengths.items()})
 
 
 def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
     """Record each layer of a run on several texts, with the heads of the first text first."""
-    biases = {id(call.position_bias): _batch_bias(call) for call in calls}
-    return tuple(_batch_trace(call, biases[id(call.position_bias)]) for call in calls)
+    biases = {_place(call.position_bias): _batch_bias(call) for call in calls}
+    return tuple(_batch_trace(call, biases[_place(call.position_bias)]) for call in calls)
 
 
 def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
@@ -224,7 +270,8 @@ def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
         mask=None if mask is None else masks.hide_lowest(mask),
         scale=float(call.scaling),
         model_output=call.output[index].transpose(0, 1).numpy(),
-        bias=bias,
+        bias=None if bias is None else _before_scaling(bias, call.scaling),
+        softcap=call.softcap,
     )
 
 
@@ -239,6 +286,7 @@ def _batch_trace(call: AttentionCall, bias: Array | None) -> LayerTrace:
         scale=float(call.scaling),
         model_output=call.output.transpose(1, 2).flatten(0, 1).numpy(),
         bias=bias,
+        softcap=call.softcap,
     )
 
 
@@ -253,7 +301,7 @@ def _batch_mask(mask: torch.Tensor | None, shape: tuple[int, int, int, int]) -> 
 
 def _batch_bias(call: AttentionCall) -> Array | None:
     """Return a call's bias for each head of each text."""
-    bias = _recorded_bias(call.position_bias)
+    bias = _recorded_bias(call.position_bias, call.scaling)
     return None if bias is None else np.tile(bias, (call.query.shape[0], 1, 1))
 
 
@@ -265,9 +313,14 @@ def _recorded_mask(mask: torch.Tensor | None) -> Array | None:
     return array[0] if array.shape[0] == 1 else array
 
 
-def _recorded_bias(bias: torch.Tensor | None) -> Array | None:
+def _recorded_bias(bias: torch.Tensor | None, scaling: float) -> Array | None:
     """Return a call's position bias without the batch axis; None if it adds nothing, as in T5's cross-attention."""
-    return None if bias is None or not bias.any() else bias[0].numpy()
+    return None if bias is None or not bias.any() else _before_scaling(bias[0].numpy(), scaling)
+
+
+def _before_scaling(bias: Array, scaling: float) -> Array:
+    """Return what has to be added to the scores before they are scaled, where the model adds ``bias`` after that."""
+    return bias if scaling == 1 else bias / np.float32(scaling)
 
 
 def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:
@@ -287,12 +340,18 @@ def _table(rows: Array) -> PositionTable:
     return PositionTable(rows, is_learned=not are_waves)
 
 
-def _structure(stack: Any, names: architectures.Stack) -> Structure:
+def _structure(stack: Any, names: layout.Stack) -> Structure:
     """Read from a stack's own modules what its layers are built of."""
-    layer = attrgetter(names.layers)(stack)[0]
-    attentions: dict[Branch, architectures.Attention | None] = {"self": names.attention, "cross": names.cross}
+    # The first layer may lack a norm that all others have.
+    layer = layers_of(stack, names)[-1]
+    attentions: dict[Branch, layout.Attention | None] = {"self": names.attention, "cross": names.cross}
     sublayers = [
-        Sublayer(branch, _name_of(layer, each.norm), _name_of(layer, each.norm_after))
+        Sublayer(
+            branch,
+            _name_of(layer, each.norm),
+            _name_of(layer, each.norm_after),
+            _name_of(layer, each.output_norm),
+        )
         for branch, each in attentions.items()
         if each is not None
     ]
@@ -303,8 +362,9 @@ def _structure(stack: Any, names: architectures.Stack) -> Structure:
             "feed-forward",
             _name_of(layer, feed.norm),
             _name_of(layer, feed.norm_after),
-            width=_linear(inner)[0].shape[1],
-            is_gated=feed.gate in _parts(layer),
+            _name_of(layer, feed.output_norm),
+            width=_linear(inner)[0].shape[1] // (2 if feed.has_gate else 1),
+            is_gated=feed.has_gate or feed.gate in _parts(layer),
         )
     )
     return Structure(tuple(sublayers), _name_of(stack, names.norm), _name_of(stack, names.final_norm or names.end_norm))
@@ -316,11 +376,25 @@ def _parts(module: Any) -> dict[str, Any]:
 
 def _name_of(module: Any, norm: str | None) -> str:
     """Return what the norm of this name is called; empty if there is none."""
-    return "" if norm is None else _norm(attrgetter(norm)(module)).name
+    found = None if norm is None else _norm(attrgetter(norm)(module))
+    return "" if found is None else found.name
 
 
-def _watch(layer: Any, names: architectures.Stack) -> None:
+def layers_of(stack: Any, names: layout.Stack) -> list[Any]:
+    """Return the layers of a stack in the order in which they run; some are the same module again and again."""
+    layers = list(attrgetter(names.layers)(stack))
+    if names.shared is None:
+        return layers
+    n_layers = stack.config.num_hidden_layers
+    # As transformers chooses them (Lan et al. 2020, "ALBERT", section 3.1).
+    groups = [layers[int(number / (n_layers / len(layers)))] for number in range(n_layers)]
+    return [layer for group in groups for layer in getattr(group, names.shared)]
+
+
+def _watch(layer: Any, names: layout.Stack) -> None:
     """Note how long the vectors are that come after each attention of a layer."""
+    if names.is_parallel:
+        return
     feed = names.feed_forward
     attentions = [each for each in (names.attention, names.cross) if each is not None]
     # The first norm that a sum meets: after it, or before the next sublayer.
@@ -329,27 +403,67 @@ def _watch(layer: Any, names: architectures.Stack) -> None:
     for norm in filter(None, norms):
         hook = note_lengths(of_input="summed", of_output="normed")
         attrgetter(norm)(layer).register_forward_hook(hook)
-    attrgetter(feed.output)(layer).register_forward_hook(note_lengths(of_output="fed"))
+    attrgetter(feed.output_norm or feed.output)(layer).register_forward_hook(note_lengths(of_output="fed"))
     layer.register_forward_hook(note_lengths(of_output="left"))
 
 
-def _attention(layer: Any, names: architectures.Attention) -> _Attention:
-    norm, norm_after = (None if name is None else attrgetter(name)(layer) for name in (names.norm, names.norm_after))
+def _part(module: Any, name: str | None) -> torch.nn.Module | None:
+    """Return the part with this name; None if there is no such part in this model."""
+    return None if name is None else _parts(module).get(name)
+
+
+def _attention(layer: Any, stack: layout.Stack, names: layout.Attention, n_heads: int) -> _Attention:
+    """Find the parts of an attention module, and have its calls recorded whole."""
+    module = attrgetter(names.query.rpartition(".")[0])(layer)
     attrgetter(names.output)(layer).register_forward_hook(note_added)
-    return _Attention(_projections(layer, names), norm, None if norm is None else _norm(norm), norm_after)
+    if stack.is_rotary:
+        module.register_forward_pre_hook(note_turns, with_kwargs=True)
+    before, after, of_queries, of_keys, of_output = (
+        None if name is None else attrgetter(name)(layer)
+        for name in (names.norm, names.norm_after, names.query_norm, names.key_norm, names.output_norm)
+    )
+    return _Attention(
+        projections=_projections(layer, names, n_heads),
+        norm=before,
+        norm_parts=_norm(before),
+        norm_after=after,
+        query_norm=_norm(of_queries),
+        key_norm=_norm(of_keys),
+        output_norm=_norm(of_output),
+        query_scale=module.scaling if names.scales_queries else 1.0,
+    )
 
 
-def _projections(layer: Any, names: architectures.Attention) -> Projections:
+def _projections(layer: Any, names: layout.Attention, n_heads: int) -> Projections:
     W_O, b_O = _linear(attrgetter(names.output)(layer))
     if names.query == names.key == names.value:
         weight, bias = _linear(attrgetter(names.query)(layer))
-        W_Q, W_K, W_V = np.split(weight, 3, axis=1)
-        b_Q, b_K, b_V = (None, None, None) if bias is None else np.split(bias, 3)
+        divide = partial(_by_head, n_heads=n_heads) if names.is_by_head else partial(_side_by_side, width=len(W_O))
+        W_Q, W_K, W_V = divide(weight)
+        b_Q, b_K, b_V = (None, None, None) if bias is None else divide(bias)
     else:
         (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = (
             _linear(attrgetter(name)(layer)) for name in (names.query, names.key, names.value)
         )
     return Projections(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
+
+
+def _side_by_side(weight: Array, width: int) -> tuple[Array, Array, Array]:
+    """Cut a matrix or a bias into those of queries, which is so wide, of keys, and of values, which are equally wide."""
+    rest = (weight.shape[-1] - width) // 2
+    queries, keys, values = np.split(weight, [width, width + rest], axis=-1)
+    return queries, keys, values
+
+
+def _by_head(weight: Array, n_heads: int) -> tuple[Array, Array, Array]:
+    """Cut a matrix or a bias that has queries, keys and values of each head side by side; these are copies."""
+    *rows, width = weight.shape
+    of_heads = weight.reshape(*rows, n_heads, 3, width // (3 * n_heads))
+    parts = [of_heads[..., part, :].reshape(*rows, width // 3) for part in range(3)]
+    for part in parts:
+        part.setflags(write=False)
+    queries, keys, values = parts
+    return queries, keys, values
 
 
 def _linear(module: Any) -> tuple[Array, Array | None]:
@@ -359,10 +473,38 @@ def _linear(module: Any) -> tuple[Array, Array | None]:
     return weight if isinstance(module, Conv1D) else weight.T, None if module.bias is None else shared(module.bias)
 
 
-def _norm(module: Any) -> Norm:
-    if isinstance(module, torch.nn.LayerNorm):
-        return Norm(shared(module.weight), module.eps, shared(module.bias), centred=True)
-    return Norm(shared(module.weight), module.variance_epsilon)
+def _norm(module: Any) -> Norm | None:
+    """Return a norm, which is one of two formulas; None if there is none.
+
+    Raises:
+        ValueError: it is another one.
+    """
+    if module is None or isinstance(module, torch.nn.Identity):
+        return None
+    found = next((norm for norm in _norms(module) if _does_as(norm, module)), None)
+    if found is None:
+        raise ValueError(message("The norm {name} of this model is not known.", name=type(module).__name__))
+    return found
+
+
+def _norms(module: Any) -> Iterator[Norm]:
+    """Yield the norms that a module may be, with its own numbers."""
+    epsilon = next((getattr(module, name) for name in ("eps", "variance_epsilon") if hasattr(module, name)), 0.0)
+    weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
+    if weight is None:
+        return
+    gain, offset = shared(weight), None if bias is None else shared(bias)
+    yield Norm(gain, epsilon, offset, centred=True)
+    yield Norm(gain, epsilon)
+    # Gemma learns by how much the gain differs from 1.
+    yield Norm(1 + gain, epsilon)
+
+
+@torch.inference_mode()
+def _does_as(norm: Norm, module: Any) -> bool:
+    """Tell whether a norm does with some vectors what a module does with them."""
+    vectors = np.linspace(-1, 2, 3 * norm.gain.size, dtype=np.float32).reshape(3, -1) ** 3
+    return np.allclose(norm(vectors), module(torch.from_numpy(vectors)).numpy(), rtol=1e-5, atol=1e-5)
 
 
 def shared(parameter: torch.Tensor) -> Array:

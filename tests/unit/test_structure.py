@@ -9,13 +9,17 @@ from torch.nn.functional import gelu, relu, silu
 
 from attention.models import list_models
 from attention.models.architectures import ARCHITECTURES
+from attention.models.stack import layers_of
 from attention.structure import Structure, Sublayer
 from tests.loaded import load
-from tests.tiny_models import KINDS
+from tests.tiny_models import KINDS, TODAY
 
 BUNDLED = [info.model_id for info in list_models() if info.model_id != "toy"]
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": "0123456789abcdef" * 4, "vit": "0123456789abcdef" * 4}
 ACTIVATIONS = {"gelu": gelu, "relu": relu, "silu": silu, "gelu_new": lambda x: gelu(x, approximate="tanh")}
+ACTIVATIONS["gelu_pytorch_tanh"] = ACTIVATIONS["gelu_new"]
+# Those whose attention and feed-forward network are side by side have no structure.
+SIDE_BY_SIDE = ["gpt_neox"]
 POST, PRE = ("", "LayerNorm"), ("LayerNorm", "")
 BERT = Structure((Sublayer("self", *POST), Sublayer("feed-forward", *POST, width=1536)), "LayerNorm")
 WANTED = {
@@ -39,7 +43,7 @@ WANTED = {
 }
 
 
-@pytest.fixture(params=[*BUNDLED, *KINDS])
+@pytest.fixture(params=[*BUNDLED, *KINDS, *(kind for kind in TODAY if kind not in SIDE_BY_SIDE)])
 def loaded(request, model_of):
     """A model with what it reads: those that come with the project, and one of each architecture."""
     model = load(request.param) if request.param in BUNDLED else model_of(request.param)
@@ -77,35 +81,40 @@ def test_every_norm_of_a_layer_is_where_the_structure_says(loaded):
     """All modules of a layer that are norms, by their classes, are those that are named, and no other."""
     for stack, names, traces in stacks(*loaded):
         structure = traces[0].structure
-        layer = attrgetter(names.layers)(stack.module)[0]
-        classes = [type(module).__name__ for module in layer.modules()]
+        # The first layer may lack a norm that all others have.
+        layer = layers_of(stack.module, names)[-1]
+        of_heads = (names.attention.query_norm, names.attention.key_norm)
+        classes = [type(module).__name__ for name, module in layer.named_modules() if name not in of_heads]
         of_layer = [name for name in classes if "Norm" in name]
-        told = [name for each in structure.sublayers for name in (each.norm_before, each.norm_after) if name]
+        told = [
+            name for each in structure.sublayers for name in (each.norm_before, each.norm_of, each.norm_after) if name
+        ]
         assert len(told) == len(of_layer)
         assert {"LayerNorm" if name == "LayerNorm" else "RMSNorm" for name in of_layer} == set(told)
 
 
 @torch.inference_mode()
 def test_a_layer_worked_out_as_the_structure_says_is_the_models_own(loaded):
-    """x ← after(x + f(before(x))), sublayer by sublayer, gives what the model left, and lengths that were noted."""
+    """x ← after(x + of(f(before(x)))), sublayer by sublayer, gives what the model left, and lengths that were noted."""
     for stack, names, traces in stacks(*loaded):
-        layers = attrgetter(names.layers)(stack.module)
+        layers = layers_of(stack.module, names)
         for index, layer in enumerate(layers):
             x = torch.tensor(traces[0].hidden_states[index])
             for trace, where in zip(traces, (names.attention, names.cross), strict=False):
                 record = trace.layers[index]
-                x = x + torch.tensor(record.added)
+                x = x + part(layer, where.output_norm)(torch.tensor(record.added))
                 same_length(record.lengths.summed, x)
                 x = part(layer, where.norm_after)(x)
                 if where.norm_after is not None:
                     same_length(record.lengths.normed, x)
-            fed = feed(layer, names.feed_forward, x, stack.module.config)
+            fed = part(layer, names.feed_forward.output_norm)(feed(layer, names.feed_forward, x, stack.module.config))
             same_length(traces[-1].layers[index].lengths.fed, fed)
             if names.feed_forward.norm is not None:
                 same_length(record.lengths.normed, part(layer, names.feed_forward.norm)(x))
             x = part(layer, names.feed_forward.norm_after)(x + fed)
             same_length(traces[-1].layers[index].lengths.left, x)
-            if index + 1 < len(layers) or names.end_norm is None or names.root is None:
+            # Of two architectures, the last state that is kept is the one after the norm at the end.
+            if index + 1 < len(layers) or names.end_norm in (None, "layernorm"):
                 np.testing.assert_allclose(x, traces[0].hidden_states[index + 1], rtol=1e-3, atol=2e-4)
 
 
@@ -113,10 +122,13 @@ def feed(layer, names, x, config):
     """The feed-forward network on its own, with what it finds in the layer."""
     inside = dict(layer.named_modules())
     inner = next(inside[name] for name in names.inner if name in inside)
-    found = next(getattr(config, name) for name in ("hidden_act", "activation", "activation_function",
-                 "dense_act_fn") if hasattr(config, name))  # fmt: skip
+    found = next((getattr(config, name) for name in ("hidden_act", "activation", "activation_function",
+                 "dense_act_fn", "hidden_activation") if getattr(config, name, None)), "gelu_new")  # fmt: skip
     activation = ACTIVATIONS[found]
     normed = part(layer, names.norm)(x)
+    if names.has_gate:
+        halves = inner(normed).chunk(2, dim=-1)
+        return inside[names.output](activation(halves[0]) * halves[1])
     if names.gate in inside:
         return inside[names.output](activation(inside[names.gate](normed)) * inner(normed))
     return inside[names.output](activation(inner(normed)))
@@ -128,7 +140,7 @@ def same_length(noted, vectors):
 
 def test_all_architectures_are_in_this_test():
     # Marian's layers are BART's.
-    assert set(ARCHITECTURES) - set(KINDS) == {"marian"}
+    assert set(ARCHITECTURES) - {*KINDS, *TODAY} == {"marian"}
     assert ARCHITECTURES["marian"].encoder.feed_forward == ARCHITECTURES["bart"].encoder.feed_forward
 
 

@@ -1,0 +1,364 @@
+"""The architectures that are known part by part, by the ``model_type`` in a model's config.json.
+
+Names are those of transformers' modules and configurations, which are also the names in the weight files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from attention.messages import message
+from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack
+from attention.reading import PICTURE
+
+__all__ = ["ARCHITECTURES"]
+
+_BERT = Stack(
+    layers="encoder.layer",
+    attention=Attention(
+        query="attention.self.query",
+        key="attention.self.key",
+        value="attention.self.value",
+        output="attention.output.dense",
+        norm_after="attention.output.LayerNorm",
+    ),
+    feed_forward=FeedForward(("intermediate.dense",), "output.dense", norm_after="output.LayerNorm"),
+    words="embeddings.word_embeddings",
+    positions="embeddings.position_embeddings",
+    segments="embeddings.token_type_embeddings",
+    norm="embeddings.LayerNorm",
+)
+_ROBERTA = replace(_BERT, has_padding_position=True)
+_DISTILBERT = Stack(
+    layers="transformer.layer",
+    attention=Attention(
+        "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", norm_after="sa_layer_norm"
+    ),
+    feed_forward=FeedForward(("ffn.lin1",), "ffn.lin2", norm_after="output_layer_norm"),
+    words="embeddings.word_embeddings",
+    positions="embeddings.position_embeddings",
+    norm="embeddings.LayerNorm",
+)
+_GPT2 = Stack(
+    layers="h",
+    attention=Attention("attn.c_attn", "attn.c_attn", "attn.c_attn", "attn.c_proj", norm="ln_1"),
+    feed_forward=FeedForward(("mlp.c_fc",), "mlp.c_proj", norm="ln_2"),
+    words="wte",
+    positions="wpe",
+    final_norm="ln_f",
+    is_causal=True,
+)
+_LLAMA = Stack(
+    layers="layers",
+    attention=Attention(
+        "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", norm="input_layernorm"
+    ),
+    feed_forward=FeedForward(("mlp.up_proj",), "mlp.down_proj", gate="mlp.gate_proj", norm="post_attention_layernorm"),
+    words="embed_tokens",
+    final_norm="norm",
+    is_rotary=True,
+    is_causal=True,
+)
+# Models that make the masks of their layers themselves, such as those with a sliding window.
+_QWEN2 = replace(_LLAMA, has_own_masks=True)
+_QWEN3 = replace(
+    _QWEN2,
+    attention=replace(_LLAMA.attention, query_norm="self_attn.q_norm", key_norm="self_attn.k_norm"),
+)
+# Gemma normalises what enters attention and feed-forward network, and what comes out of each before it is added.
+_GEMMA2 = replace(
+    _QWEN2,
+    attention=replace(_LLAMA.attention, output_norm="post_attention_layernorm"),
+    feed_forward=replace(
+        _LLAMA.feed_forward, norm="pre_feedforward_layernorm", output_norm="post_feedforward_layernorm"
+    ),
+)
+_GEMMA3 = replace(
+    _GEMMA2,
+    attention=replace(_GEMMA2.attention, query_norm="self_attn.q_norm", key_norm="self_attn.k_norm"),
+)
+_PHI3 = replace(
+    _QWEN2,
+    attention=Attention(
+        "self_attn.qkv_proj", "self_attn.qkv_proj", "self_attn.qkv_proj", "self_attn.o_proj", norm="input_layernorm"
+    ),
+    feed_forward=FeedForward(("mlp.gate_up_proj",), "mlp.down_proj", has_gate=True, norm="post_attention_layernorm"),
+)
+_GPT_NEOX = Stack(
+    layers="layers",
+    attention=Attention(
+        "attention.query_key_value",
+        "attention.query_key_value",
+        "attention.query_key_value",
+        "attention.dense",
+        norm="input_layernorm",
+        is_by_head=True,
+    ),
+    feed_forward=FeedForward(("mlp.dense_h_to_4h",), "mlp.dense_4h_to_h", norm="post_attention_layernorm"),
+    words="embed_in",
+    final_norm="final_layer_norm",
+    is_rotary=True,
+    is_causal=True,
+    has_own_masks=True,
+    is_parallel=True,
+)
+_OPT = Stack(
+    root="decoder",
+    layers="layers",
+    attention=Attention(
+        "self_attn.q_proj",
+        "self_attn.k_proj",
+        "self_attn.v_proj",
+        "self_attn.out_proj",
+        norm="self_attn_layer_norm",
+        scales_queries=True,
+    ),
+    feed_forward=FeedForward(("fc1",), "fc2", norm="final_layer_norm"),
+    words="embed_tokens",
+    word_projection="project_in",
+    last_projection="project_out",
+    positions="embed_positions",
+    first_position=2,
+    final_norm="final_layer_norm",
+    is_causal=True,
+    has_own_masks=True,
+)
+# As the one with 350 million parameters is: the norms come after the sums, and none at the end.
+_OPT_AFTER = replace(
+    _OPT,
+    attention=replace(_OPT.attention, norm=None, norm_after="self_attn_layer_norm"),
+    feed_forward=replace(_OPT.feed_forward, norm=None, norm_after="final_layer_norm"),
+)
+_BLOOM = Stack(
+    layers="h",
+    attention=Attention(
+        "self_attention.query_key_value",
+        "self_attention.query_key_value",
+        "self_attention.query_key_value",
+        "self_attention.dense",
+        norm="input_layernorm",
+        is_by_head=True,
+    ),
+    feed_forward=FeedForward(("mlp.dense_h_to_4h",), "mlp.dense_4h_to_h", norm="post_attention_layernorm"),
+    words="word_embeddings",
+    norm="word_embeddings_layernorm",
+    final_norm="ln_f",
+    is_causal=True,
+    has_own_masks=True,
+)
+_ELECTRA = replace(_BERT, projection="embeddings_project")
+_ALBERT = replace(
+    _BERT,
+    layers="encoder.albert_layer_groups",
+    shared="albert_layers",
+    attention=Attention(
+        "attention.query", "attention.key", "attention.value", "attention.dense", norm_after="attention.LayerNorm"
+    ),
+    feed_forward=FeedForward(("ffn",), "ffn_output", norm_after="full_layer_layer_norm"),
+    projection="encoder.embedding_hidden_mapping_in",
+)
+_MPNET = replace(
+    _BERT,
+    attention=Attention(
+        "attention.attn.q",
+        "attention.attn.k",
+        "attention.attn.v",
+        "attention.attn.o",
+        norm_after="attention.LayerNorm",
+    ),
+    segments=None,
+    has_padding_position=True,
+)
+_MODERNBERT = Stack(
+    layers="layers",
+    # The first layer has no norm there, since the embeddings have one.
+    attention=Attention("attn.Wqkv", "attn.Wqkv", "attn.Wqkv", "attn.Wo", norm="attn_norm"),
+    feed_forward=FeedForward(("mlp.Wi",), "mlp.Wo", has_gate=True, norm="mlp_norm"),
+    words="embeddings.tok_embeddings",
+    norm="embeddings.norm",
+    end_norm="final_norm",
+    is_rotary=True,
+    has_own_masks=True,
+)
+_VIT = Stack(
+    layers="layers",
+    attention=Attention(
+        "attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", norm="layernorm_before"
+    ),
+    feed_forward=FeedForward(("mlp.fc1",), "mlp.fc2", norm="layernorm_after"),
+    words="embeddings.patch_embeddings",
+    positions="embeddings.position_embeddings",
+    end_norm="layernorm",
+)
+_MARIAN_ENCODER = Stack(
+    root="encoder",
+    layers="layers",
+    attention=Attention(
+        "self_attn.q_proj",
+        "self_attn.k_proj",
+        "self_attn.v_proj",
+        "self_attn.out_proj",
+        norm_after="self_attn_layer_norm",
+    ),
+    feed_forward=FeedForward(("fc1",), "fc2", norm_after="final_layer_norm"),
+    words="embed_tokens",
+    positions="embed_positions",
+)
+_MARIAN_DECODER = replace(
+    _MARIAN_ENCODER,
+    root="decoder",
+    cross=Attention(
+        "encoder_attn.q_proj",
+        "encoder_attn.k_proj",
+        "encoder_attn.v_proj",
+        "encoder_attn.out_proj",
+        norm_after="encoder_attn_layer_norm",
+    ),
+    is_causal=True,
+)
+# BART leaves the first two rows of its table of positions unused.
+_BART_ENCODER = replace(_MARIAN_ENCODER, first_position=2, norm="layernorm_embedding")
+_BART_DECODER = replace(_MARIAN_DECODER, first_position=2, norm="layernorm_embedding")
+_T5_ENCODER = Stack(
+    root="encoder",
+    layers="block",
+    attention=Attention(
+        "layer.0.SelfAttention.q",
+        "layer.0.SelfAttention.k",
+        "layer.0.SelfAttention.v",
+        "layer.0.SelfAttention.o",
+        norm="layer.0.layer_norm",
+    ),
+    feed_forward=FeedForward(
+        ("layer.1.DenseReluDense.wi", "layer.1.DenseReluDense.wi_1"),
+        "layer.1.DenseReluDense.wo",
+        gate="layer.1.DenseReluDense.wi_0",
+        norm="layer.1.layer_norm",
+    ),
+    words="embed_tokens",
+    end_norm="final_layer_norm",
+)
+_T5_DECODER = replace(
+    _T5_ENCODER,
+    root="decoder",
+    cross=Attention(
+        "layer.1.EncDecAttention.q",
+        "layer.1.EncDecAttention.k",
+        "layer.1.EncDecAttention.v",
+        "layer.1.EncDecAttention.o",
+        norm="layer.1.layer_norm",
+    ),
+    feed_forward=FeedForward(
+        ("layer.2.DenseReluDense.wi", "layer.2.DenseReluDense.wi_1"),
+        "layer.2.DenseReluDense.wo",
+        gate="layer.2.DenseReluDense.wi_0",
+        norm="layer.2.layer_norm",
+    ),
+    is_causal=True,
+)
+_BART_SIZES = Sizes(
+    layers=("encoder_layers",),
+    heads=("encoder_attention_heads",),
+    width=("d_model",),
+    decoder_layers=("decoder_layers",),
+    inner=("encoder_ffn_dim",),
+    decoder_inner=("decoder_ffn_dim",),
+)
+
+# What is told of models that add to their scores after they have divided them, or divide something else.
+_ADDS_AFTER = message(
+    "It adds its bias for the distance once the scores are divided by √d_k. Here it is added before, √d_k times as "
+    "large, which is the same."
+)
+_DIVIDES_QUERIES = message(
+    "It divides its queries by √d_k, and not the scores. Here the scores are divided, which is the same."
+)
+
+# By the ``model_type`` in a model's config.json.
+ARCHITECTURES = {
+    "bert": Architecture(message("BERT encoder"), _BERT, takes_pairs=True, takes_segments=True),
+    "roberta": Architecture(message("RoBERTa encoder"), _ROBERTA, takes_pairs=True),
+    "xlm-roberta": Architecture(message("XLM-RoBERTa encoder"), _ROBERTA, takes_pairs=True),
+    "electra": Architecture(
+        message("ELECTRA encoder"),
+        _ELECTRA,
+        sizes=Sizes(embedding=("embedding_size",)),
+        refused=(("is_decoder", True),),
+        takes_pairs=True,
+        takes_segments=True,
+    ),
+    "albert": Architecture(
+        message("ALBERT encoder"),
+        _ALBERT,
+        sizes=Sizes(embedding=("embedding_size",), groups=("num_hidden_groups",)),
+        takes_pairs=True,
+        takes_segments=True,
+    ),
+    "mpnet": Architecture(message("MPNet encoder"), _MPNET, takes_pairs=True, note=_ADDS_AFTER),
+    "modernbert": Architecture(message("ModernBERT encoder"), _MODERNBERT, takes_pairs=True),
+    "distilbert": Architecture(
+        message("DistilBERT encoder"),
+        _DISTILBERT,
+        sizes=Sizes(layers=("n_layers",), heads=("n_heads",), width=("dim",), inner=("hidden_dim",)),
+        takes_pairs=True,
+    ),
+    "gpt2": Architecture(
+        "GPT-2 decoder",
+        _GPT2,
+        sizes=Sizes(
+            layers=("n_layer",), heads=("n_head",), width=("n_embd",), positions=("n_positions",), inner=("n_inner",)
+        ),
+    ),
+    "llama": Architecture(message("Llama decoder"), _LLAMA),
+    "mistral": Architecture(message("Mistral decoder"), _QWEN2),
+    "qwen2": Architecture(message("Qwen2 decoder"), _QWEN2),
+    "qwen3": Architecture(message("Qwen3 decoder"), _QWEN3),
+    "gemma2": Architecture(message("Gemma 2 decoder"), _GEMMA2),
+    "gemma3_text": Architecture(message("Gemma 3 decoder"), _GEMMA3),
+    "phi3": Architecture(message("Phi-3 decoder"), _PHI3),
+    "gpt_neox": Architecture(
+        message("GPT-NeoX decoder"),
+        _GPT_NEOX,
+        variants=(("use_parallel_residual", False, replace(_GPT_NEOX, is_parallel=False)),),
+    ),
+    "opt": Architecture(
+        message("OPT decoder"),
+        _OPT,
+        sizes=Sizes(inner=("ffn_dim",), embedding=("word_embed_proj_dim",)),
+        variants=(("do_layer_norm_before", False, _OPT_AFTER),),
+        note=_DIVIDES_QUERIES,
+    ),
+    "bloom": Architecture(
+        message("BLOOM decoder"),
+        _BLOOM,
+        sizes=Sizes(
+            layers=("n_layer", "num_hidden_layers"),
+            heads=("n_head", "num_attention_heads"),
+            width=("hidden_size", "n_embed"),
+            # It knows distances, not positions, and accepts any number of tokens.
+            positions=(),
+            inner=(),
+        ),
+        refused=(("apply_residual_connection_post_layernorm", True), ("slow_but_exact", True)),
+        note=_ADDS_AFTER,
+    ),
+    "bart": Architecture(message("BART encoder–decoder"), _BART_ENCODER, _BART_DECODER, _BART_SIZES),
+    "marian": Architecture(message("Marian encoder–decoder"), _MARIAN_ENCODER, _MARIAN_DECODER, _BART_SIZES),
+    "t5": Architecture(
+        "T5 encoder–decoder",
+        _T5_ENCODER,
+        _T5_DECODER,
+        Sizes(
+            layers=("num_layers",),
+            heads=("num_heads",),
+            width=("d_model",),
+            head_width=("d_kv",),
+            # T5 knows distances, not positions, and accepts any number of tokens.
+            positions=(),
+            decoder_layers=("num_decoder_layers", "num_layers"),
+            inner=("d_ff",),
+            decoder_inner=("d_ff",),
+        ),
+    ),
+    "vit": Architecture(message("Vision Transformer (ViT)"), _VIT, reading=PICTURE),
+}

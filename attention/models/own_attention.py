@@ -1,0 +1,58 @@
+"""Attention of models that compute it by themselves, written once more so that it goes through the recorder.
+
+Queries, keys, values and all that comes after them are those of the model's own modules; only softmax and the weighted
+sum are done by the function that records. transformers' own code for these models is what the tests compare it with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+import torch
+
+from attention.models.recorder import attend
+
+__all__ = ["lead_through_recorder"]
+
+
+def lead_through_recorder(model: torch.nn.Module) -> None:
+    """Replace the forward of each module that computes attention by itself, of the classes that are known here."""
+    for module in model.modules():
+        forward = _FORWARDS.get(type(module).__name__)
+        if forward is not None:
+            module.forward = MethodType(forward, module)
+
+
+def _mpnet(
+    self: Any,
+    hidden_states: torch.Tensor,
+    attention_mask: torch.Tensor | None = None,
+    position_bias: torch.Tensor | None = None,
+    **_others: Any,
+) -> tuple[torch.Tensor]:
+    """Do as ``MPNetSelfAttention.forward``."""
+    shape = (*hidden_states.shape[:-1], -1, self.attention_head_size)
+    query, key, value = (each(hidden_states).view(shape).transpose(1, 2) for each in (self.q, self.k, self.v))
+    output, _ = attend(self, query, key, value, attention_mask, position_bias=position_bias)
+    return (self.o(output.flatten(-2)),)
+
+
+def _bloom(
+    self: Any,
+    hidden_states: torch.Tensor,
+    residual: torch.Tensor,
+    alibi: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    **_others: Any,
+) -> tuple[torch.Tensor, None]:
+    """Do as ``BloomAttention.forward``, without the cache."""
+    query, key, value = self._reshape(self.query_key_value(hidden_states))
+    # Of shape (batch · heads, 1, keys): what is added to a score depends on the key alone.
+    bias = alibi.view(len(query), self.num_heads, 1, -1).expand(-1, -1, query.shape[2], -1)
+    output, _ = attend(self, query, key, value, attention_mask, scaling=self.inv_norm_factor, position_bias=bias)
+    return self.dense(output.flatten(-2)) + residual, None
+
+
+_FORWARDS: dict[str, Callable[..., Any]] = {"MPNetSelfAttention": _mpnet, "BloomAttention": _bloom}

@@ -1,0 +1,302 @@
+"""The kinds of models that people use today against transformers' own eager attention, at odd sizes, at random."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from transformers import AutoModel, AutoModelForCausalLM
+
+from attention import masks
+from attention.ablation import Change
+from attention.lesson.proof import TOLERANCE, prove
+from attention.models.architectures import info_from_config
+from attention.models.huggingface import HuggingFaceModel, check_size
+from attention.order import can_be_reordered, first_head
+from attention.positions import alibi_slopes
+from tests.tiny_models import TODAY
+
+SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."
+DECODERS = [kind for kind in TODAY if kind not in ("electra", "albert", "mpnet", "modernbert")]
+# Which layers see only so many tokens, the own one among them.
+WINDOWS = {
+    "mistral": (5, [0, 1, 2]),
+    "phi3": (5, [0, 1, 2]),
+    "qwen2": (4, [0, 2]),
+    "gemma2": (4, [0, 2]),
+    "gemma3_text": (4, [0, 2]),
+}
+
+
+@pytest.fixture(scope="module")
+def eager_of(folder_of):
+    """The reference: no recorder, no SDPA, transformers' own plain attention."""
+
+    def load(kind):
+        return AutoModel.from_pretrained(folder_of(kind), local_files_only=True, attn_implementation="eager").eval()
+
+    return cache(load)
+
+
+@pytest.fixture(scope="module")
+def trace_of(model_of):
+    return cache(lambda kind, mask="none": model_of(kind).trace(SENTENCE, mask=mask))
+
+
+@torch.inference_mode()
+def run_eager(model, trace, mask=None):
+    """Run a reference on the tokens of a trace."""
+    inputs = {"input_ids": torch.tensor([[token.token_id for token in trace.tokens]]), "attention_mask": mask}
+    if model.config.model_type in ("electra", "albert"):
+        inputs["token_type_ids"] = torch.tensor([[token.segment for token in trace.tokens]])
+    if model.config.model_type == "opt":
+        inputs["position_ids"] = torch.arange(len(trace.tokens))[None]
+    return model(**inputs, output_attentions=True, output_hidden_states=True)
+
+
+def with_mask(model, mask):
+    """Return what a reference has to be given so that each layer hides what is asked for beside what it hides."""
+    own = masks.causal(len(mask)) if model.config.model_type not in ("modernbert", "electra", "albert", "mpnet") else 0
+    places = np.arange(len(mask))
+    distance = places[:, None] - places
+    reach = getattr(model.config, "sliding_window", None) or len(mask)
+    far = np.abs(distance) > reach if model.config.model_type == "modernbert" else distance >= reach
+    types = getattr(model.config, "layer_types", None)
+    if types is None:
+        return torch.from_numpy(mask + own + masks.painted(far))[None, None]
+    found = {"full_attention": mask + own, "sliding_attention": mask + own + masks.painted(far)}
+    return {name: torch.from_numpy(found[name])[None, None] for name in set(types)}
+
+
+@pytest.mark.parametrize("kind", TODAY)
+def test_weights_and_states_are_those_of_plain_attention(trace_of, eager_of, kind):
+    trace = trace_of(kind)
+    result = run_eager(eager_of(kind), trace)
+    assert len(trace.layers) == trace.info.n_layers == len(trace.hidden_states) - 1
+    # ALBERT's layers are recorded by transformers as often as they run.
+    for layer, theirs in zip(trace.layers, result.attentions, strict=True):
+        np.testing.assert_allclose(layer.steps().weights, theirs[0].numpy(), rtol=0, atol=1e-5)
+    for ours, theirs in zip(trace.hidden_states[:-1], result.hidden_states[:-1], strict=True):
+        np.testing.assert_allclose(ours, theirs[0].numpy(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", TODAY)
+@pytest.mark.parametrize("mask", masks.MASK_NAMES)
+def test_every_link_of_the_proof_is_known_and_holds(trace_of, kind, mask):
+    proof = prove(trace_of(kind, mask))
+    known = [link.name for link in proof.links if link.found is not None and link.found.relative <= TOLERANCE]
+    assert known == ["queries", "keys", "values", "outputs", "added"]
+    assert proof.holds
+
+
+@pytest.mark.parametrize("kind", TODAY)
+def test_padding_is_hidden_as_transformers_hides_it(trace_of, eager_of, kind):
+    trace = trace_of(kind, "padding")
+    n_tokens = len(trace.tokens) - masks.N_PADDING
+    result = run_eager(eager_of(kind), trace, (torch.arange(len(trace.tokens)) < n_tokens)[None].long())
+    for layer, theirs in zip(trace.layers, result.attentions, strict=True):
+        ours = layer.steps().weights
+        np.testing.assert_allclose(ours[:, :n_tokens], theirs[0, :, :n_tokens].numpy(), rtol=0, atol=1e-5)
+        assert not ours[..., n_tokens:].any()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TODAY if kind != "bloom"])
+def test_a_painted_mask_is_added_to_the_models_own(model_of, eager_of, kind):
+    n_tokens = len(model_of(kind).encode(SENTENCE).tokens)
+    hidden = np.zeros((n_tokens, n_tokens), bool)
+    hidden[2, :2] = hidden[3:, 1] = True
+    hidden[9, 5:8] = True
+    trace = model_of(kind).trace(SENTENCE, mask=masks.painted(hidden))
+    result = run_eager(eager_of(kind), trace, with_mask(eager_of(kind), masks.painted(hidden)))
+    for layer, theirs in zip(trace.layers, result.attentions, strict=True):
+        np.testing.assert_allclose(layer.steps().weights, theirs[0].numpy(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", TODAY)
+def test_a_row_that_is_hidden_whole_gives_nothing(model_of, kind):
+    """Whatever the model's own mask leaves of it."""
+    n_tokens = len(model_of(kind).encode(SENTENCE).tokens)
+    hidden = np.zeros((n_tokens, n_tokens), bool)
+    hidden[7, :8] = True
+    hidden[8] = True
+    trace = model_of(kind).trace(SENTENCE, mask=masks.painted(hidden))
+    assert trace.check() < 1e-5
+    for layer in trace.layers:
+        assert not layer.model_output[:, 8].any()
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_a_sliding_window_is_the_mask_of_its_layers_alone(trace_of, kind):
+    trace, (reach, layers) = trace_of(kind), WINDOWS[kind]
+    n_tokens = len(trace.tokens)
+    assert n_tokens > 2 * reach
+    for number, layer in enumerate(trace.layers):
+        seen = (~layer.hidden(0)).sum(axis=1)
+        most = reach if number in layers else n_tokens
+        np.testing.assert_array_equal(seen, np.minimum(np.arange(n_tokens) + 1, most))
+    # Layers that hide the same share one array.
+    assert len({id(layer.mask) for layer in trace.layers}) == (1 if len(layers) == 3 else 2)
+
+
+def test_modernberts_window_reaches_to_both_sides(trace_of):
+    first, second, third = (~layer.hidden(0) for layer in trace_of("modernbert").layers)
+    assert first.all()
+    assert third.all()
+    np.testing.assert_array_equal(second, ~np.isneginf(masks.window(len(second), 2)))
+
+
+@pytest.mark.parametrize("kind", TODAY)
+def test_the_parts_of_the_embedding_make_what_enters_layer_1(trace_of, kind):
+    trace = trace_of(kind)
+    parts = trace.embeddings
+    total = sum(part for part in (parts.words, parts.positions, parts.segments) if part is not None)
+    for made in filter(None, (parts.norm, parts.projection)):
+        total = made(total)
+    np.testing.assert_allclose(total, trace.hidden_states[0], rtol=0, atol=1e-5)
+    assert (parts.projection is not None) == (kind in ("electra", "albert"))
+    assert can_be_reordered(trace)
+    found = first_head(trace, 1, range(len(trace.tokens)), with_positions=True).head_outputs
+    np.testing.assert_allclose(found, trace.layers[0].model_output[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", TODAY)
+def test_a_norm_before_attention_makes_its_input_of_the_stream(trace_of, kind):
+    trace = trace_of(kind)
+    for index, layer in enumerate(trace.layers):
+        stream = trace.hidden_states[index]
+        ours = stream if layer.norm is None else layer.norm(stream)
+        np.testing.assert_allclose(ours, layer.inputs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TODAY if not kind.startswith("gpt_neox") or "turn" in kind])
+def test_the_sum_after_the_heads_is_as_long_as_the_model_has_it(trace_of, kind):
+    trace = trace_of(kind)
+    for index, layer in enumerate(trace.layers):
+        added = layer.output() if layer.added_norm is None else layer.added_norm(layer.output())
+        lengths = np.linalg.norm(trace.hidden_states[index] + added, axis=-1)
+        np.testing.assert_allclose(layer.lengths.summed, lengths, rtol=1e-4)
+
+
+def test_where_attention_and_feed_forward_network_run_side_by_side_no_sum_is_told(trace_of):
+    trace = trace_of("gpt_neox")
+    assert trace.structure is None
+    assert {layer.lengths for layer in trace.layers} == {None}
+
+
+@pytest.mark.parametrize("kind", ["qwen3", "gemma3_text"])
+def test_queries_and_keys_are_normalised_before_they_are_turned(trace_of, kind):
+    layer = trace_of(kind).layers[1]
+    assert (layer.query_norm.name, layer.key_norm.name) == ("RMSNorm", "RMSNorm")
+    queries, keys = layer.projected(3)
+    np.testing.assert_allclose(layer.finished(queries, "queries"), layer.queries[3], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(layer.finished(keys, "keys"), layer.keys[1], rtol=0, atol=1e-5)
+    # Neither alone would do.
+    assert np.abs(layer.turned(queries) - layer.queries[3]).max() > 1e-2
+    assert np.abs(layer.normed(queries, "queries") - layer.queries[3]).max() > 1e-2
+
+
+def test_the_capped_scores_of_gemma_2_are_felt(trace_of):
+    layer = trace_of("gemma2").layers[1]
+    found = layer.head(2)
+    assert layer.softcap == 2.0
+    assert np.abs(found.scaled_scores).max() > 2.0 > np.abs(found.capped_scores).max()
+    np.testing.assert_allclose(found.capped_scores, 2 * np.tanh(found.scaled_scores / 2), rtol=1e-6)
+
+
+def test_pythia_turns_the_first_half_of_each_query(trace_of):
+    layer = trace_of("gpt_neox").layers[0]
+    assert (layer.rotary.width, layer.queries.shape[-1]) == (6, 12)
+    queries, _ = layer.projected(2)
+    np.testing.assert_allclose(layer.queries[2][:, 6:], queries[:, 6:], rtol=0, atol=1e-5)
+    assert np.abs(layer.queries[2][1:, :6] - queries[1:, :6]).max() > 1e-2
+
+
+def test_blooms_bias_grows_with_the_distance_by_the_slopes_of_alibi(trace_of):
+    layer = trace_of("bloom").layers[2]
+    slopes = np.array([*alibi_slopes(4), *alibi_slopes(8)[::2][:2]])
+    steps = np.diff(layer.bias, axis=-1) * layer.scale
+    np.testing.assert_allclose(steps, np.broadcast_to(slopes[:, None, None], steps.shape), rtol=1e-4)
+    assert len({id(each.bias) for each in trace_of("bloom").layers}) == 1
+
+
+def test_opts_scores_are_divided_in_place_of_its_queries(trace_of):
+    layer = trace_of("opt").layers[0]
+    assert layer.has_usual_scale
+    assert "divides its queries" in trace_of("opt").info.note
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_what_comes_next_is_the_models_own_answer(model_of, trace_of, folder_of, kind):
+    whole = AutoModelForCausalLM.from_pretrained(
+        folder_of(kind), local_files_only=True, attn_implementation="eager"
+    ).eval()
+    trace = trace_of(kind)
+    ids = torch.tensor([[token.token_id for token in trace.tokens]])
+    with torch.inference_mode():
+        logits = whole(ids).logits[0]
+        unhidden = None
+        if kind != "bloom":
+            zeros = torch.zeros(1, 1, ids.shape[1], ids.shape[1])
+            types = getattr(whole.config, "layer_types", None)
+            unhidden = whole(
+                ids,
+                attention_mask=zeros if types is None else dict.fromkeys(types, zeros),
+                position_ids=torch.arange(ids.shape[1])[None],
+            ).logits[0]
+    found = model_of(kind).next_token(trace)
+    np.testing.assert_allclose(found.logits[-1], logits[-1].numpy(), rtol=0, atol=1e-5)
+    assert found.logits.shape == (trace.info.n_layers + 1, len(found.labels))
+    bare = model_of(kind).unmasked(SENTENCE)
+    np.testing.assert_allclose(bare.logits[0], logits[-1].numpy(), rtol=0, atol=1e-5)
+    if unhidden is not None:
+        np.testing.assert_allclose(bare.logits[1], unhidden[-1].numpy(), rtol=0, atol=1e-5)
+
+
+def test_an_unembedding_that_is_not_in_the_files_is_not_made_up(folder_of, tmp_path):
+    folder = tmp_path / "bare"
+    AutoModel.from_pretrained(folder_of("gpt_neox"), local_files_only=True).save_pretrained(folder)
+    for file in folder_of("gpt_neox").glob("tokenizer*"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    model = HuggingFaceModel(info_from_config("bare", folder, name="Bare", licence="", source=""), folder)
+    trace = model.trace("The cat")
+    assert prove(trace).holds
+    assert model.next_token(trace) is None
+    assert model.unmasked("The cat") is None
+
+
+@pytest.mark.parametrize("kind", TODAY)
+@pytest.mark.parametrize("how", ["zero", "even"])
+def test_a_head_can_be_changed_in_every_architecture(model_of, kind, how):
+    change = Change(frozenset({(0, 1)}), how)
+    changed, plain = (np.array(each.vectors) for each in model_of(kind).outputs(SENTENCE, None, [change, Change()]))
+    assert not np.allclose(plain, changed, atol=1e-5)
+    assert model_of(kind).trace(SENTENCE).check() < 1e-5
+
+
+@pytest.mark.parametrize("kind", TODAY)
+def test_a_batch_is_its_texts_one_by_one(model_of, kind):
+    model, texts = model_of(kind), ["The cat sat on the mat.", "The mat sat on the cat."]
+    batch = model.trace_batch([model.encode(text) for text in texts])
+    assert max(layer.check() for layer in batch.layers) < 1e-5
+    n_heads = model.info.n_heads
+    for index, text in enumerate(texts):
+        for ours, theirs in zip(batch.layers, model.trace(text).layers, strict=True):
+            together = ours.steps().weights[index * n_heads : (index + 1) * n_heads]
+            np.testing.assert_allclose(together, theirs.steps().weights, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", TODAY)
+def test_what_is_said_of_a_model_is_true(trace_of, folder_of, kind):
+    trace, folder = trace_of(kind), folder_of(kind)
+    info, layer = trace.info, trace.layers[0]
+    check_size(info, folder)
+    assert layer.queries.shape[::2] == (info.n_heads, info.d_head)
+    assert layer.keys.shape[::2] == (info.n_key_value_heads, info.d_head)
+    assert layer.inputs.shape[1] == info.d_model
+    assert info.is_decoder == (kind in DECODERS)
+    config = json.loads((folder / "config.json").read_text())
+    whole = getattr(transformers, config["architectures"][0]).from_pretrained(folder, local_files_only=True)
+    tied = {id(parameter): parameter.numel() for parameter in whole.parameters()}
+    assert info.n_parameters == sum(tied.values())
