@@ -41,7 +41,8 @@ def obstacle(layer: LayerTrace) -> Obstacle:
     if layer.keys.shape[0] != layer.queries.shape[0]:
         return "shared"
     has_masks_of_heads = layer.mask is not None and layer.mask.ndim == 3 and layer.mask.shape[0] > 1
-    return "positions" if layer.rotary is not None or layer.bias is not None or has_masks_of_heads else ""
+    has_more = layer.is_changed or layer.bias is not None or layer.softcap is not None
+    return "positions" if has_more or has_masks_of_heads else ""
 
 
 def recut(layer: LayerTrace, n_heads: int, rows: slice = slice(None)) -> HeadSteps:

@@ -419,6 +419,7 @@ def _token_arrays(trace: Trace) -> dict[str, Array]:
 
 def _layer_arrays(layer: LayerTrace, *, whole: bool) -> dict[str, Array]:
     arrays = {"weights": layer.steps().weights, "scale": np.array(layer.scale, np.float64), "mask": layer.mask}
+    arrays["softcap"] = None if layer.softcap is None else np.array(layer.softcap, np.float64)
     if whole:
         names = ("inputs", "key_inputs", "queries", "keys", "values", "bias", "model_output")
         arrays |= {name: getattr(layer, name) for name in names}

@@ -386,6 +386,10 @@ class LayerTrace:
             _project_head(self.sources, parts.W_K, parts.b_K, group, self.keys.shape[-1]),
         )
 
+    def capped(self, scaled_scores: Float[Array, "*H Q K"]) -> Float[Array, "*H Q K"]:
+        """Cap scaled scores, if the model does that."""
+        return scaled_scores if self.softcap is None else steps.cap_scores(scaled_scores, self.softcap)
+
     @property
     def is_changed(self) -> bool:
         """Tell whether queries and keys are changed once they are projected: normalised, rotated, or both."""
@@ -417,6 +421,14 @@ class LayerTrace:
         if self.projections is None:
             raise ValueError("the projections of this architecture are not known, so W_O cannot be applied")
         return steps.output_projection(self.joined(), self.projections.W_O, self.projections.b_O)
+
+    def moved(self) -> Float[Array, "Q M"]:
+        """Derive what is added to the stream: the layer's output, normalised in the few models that do that.
+
+        Raises:
+            ValueError: the model's output projection is not known.
+        """
+        return self.output() if self.added_norm is None else self.added_norm(self.output())
 
     def check(self) -> float:
         """Return the largest absolute difference between the heads' outputs derived here and the model's own."""

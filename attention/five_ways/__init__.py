@@ -79,6 +79,10 @@ def why_not(layer: LayerTrace) -> str:
         return message("they are written for a text that looks at itself, and cross-attention looks at another")
     if layer.inputs is None or layer.projections is None:
         return message("what this layer was given, or what its weights are, is not known")
+    if layer.query_norm is not None or layer.key_norm is not None:
+        return message("this model also normalises its queries and keys")
+    if layer.softcap is not None:
+        return message("this model also caps its scores")
     if layer.rotary is not None:
         return message("this model also turns its queries and keys by their positions")
     if layer.bias is not None:

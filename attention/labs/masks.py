@@ -105,7 +105,7 @@ class _Masked(NamedTuple):
     @classmethod
     def of(cls, scene: Scene, hidden: Bool[Array, "T T"]) -> Self:
         """Mask the scores of the head that is looked at, and take the softmax."""
-        scores = mask_scores(scene.steps.scaled_scores, masks.painted(hidden))
+        scores = mask_scores(scene.steps.unmasked_scores, masks.painted(hidden))
         return cls(hidden, scores, softmax(scores))
 
 
@@ -169,7 +169,7 @@ def _told_of_row(scene: Scene, masked: _Masked) -> Blocks:
         return (Prose(lesson("masks/row-all", focus=focus)),)
     if not n_hidden:
         return (Prose(lesson("masks/row-none", focus=focus)),)
-    as_zero = softmax(np.where(hidden[row], 0, scene.steps.scaled_scores[row]))
+    as_zero = softmax(np.where(hidden[row], 0, scene.steps.unmasked_scores[row]))
     best = int(weights.argmax())
     return (
         Prose(

@@ -56,6 +56,7 @@ def _lengths(scene: Scene, layer: int) -> dict[str, Float[Array, " T"]]:
     if record.lengths is None or record.projections is None or len(states) <= layer:
         return {}
     added = output_projection(join_heads(record.model_output), record.projections.W_O, record.projections.b_O)
+    added = added if record.added_norm is None else record.added_norm(added)
     found = {
         "in": np.linalg.norm(states[layer], axis=-1),
         "first": None if record.norm is None or record.inputs is None else np.linalg.norm(record.inputs, axis=-1),

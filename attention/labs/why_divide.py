@@ -231,7 +231,7 @@ def _weights(scene: Scene, divisor: Divisor, temperature: float) -> Float[Array,
     """Return the head's weights with another factor for its scores."""
     factor = {"none": 1.0, "root": scene.d_head**-0.5, "width": 1 / scene.d_head}[divisor] / temperature
     steps = scene.steps
-    return softmax(mask_scores(scale_scores(steps.scores, factor), steps.mask))
+    return softmax(mask_scores(scene.attention.capped(scale_scores(steps.scores, factor)), steps.mask))
 
 
 def _matrix(scene: Scene, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:

@@ -16,13 +16,36 @@ from attention.lesson.scene import Scene
 from attention.messages import message, messages
 from attention.trace import Token
 
-__all__ = ["adding_up", "comparing", "joining", "masking", "scaled_name", "scaling", "splitting", "weighing"]
+__all__ = [
+    "adding_up",
+    "comparing",
+    "joining",
+    "masking",
+    "scaled_name",
+    "scaling",
+    "splitting",
+    "unmasked",
+    "unmasked_name",
+    "weighing",
+]
 
 
 def scaled_name(scene: Scene) -> str:
     """Name the scaled scores: some models do not scale them, or divide them by a number of their own."""
     divisor = scene.divisor("√dₖ")
     return f"S / {divisor}" if divisor else "S"
+
+
+def unmasked_name(scene: Scene) -> str:
+    """Name the scores to which the mask is added: the scaled ones or, in a few models, those that were capped."""
+    scaled = scaled_name(scene)
+    return scaled if scene.attention.softcap is None else message("cap({scores})", scores=scaled)
+
+
+def unmasked(scene: Scene) -> Matrix:
+    """Return those scores, in the colours of the scores that they came from."""
+    name = "scaled" if scene.attention.softcap is None else "capped"
+    return pairs(scene, name, unmasked_name(scene), scene.steps.unmasked_scores, _limit(scene))
 
 
 # Some turns are drawn where the rows of the matrix are: in fewer than these, they have no room.
@@ -63,7 +86,7 @@ def scaling(scene: Scene) -> Change:
 
 def masking(scene: Scene) -> Change:
     """Return how the mask is added to the scaled scores."""
-    before = pairs(scene, "scaled", scaled_name(scene), scene.steps.scaled_scores, _limit(scene))
+    before = unmasked(scene)
     hidden = np.isneginf(scene.steps.masked_scores)
     n_hidden, total = int(hidden.sum()), hidden.size
     done = (
@@ -76,7 +99,7 @@ def masking(scene: Scene) -> Change:
 
 def weighing(scene: Scene) -> Change:
     """Return how each row of masked scores becomes weights."""
-    before = pairs(scene, "masked", f"{scaled_name(scene)} + M", scene.steps.masked_scores, _limit(scene))
+    before = pairs(scene, "masked", f"{unmasked_name(scene)} + M", scene.steps.masked_scores, _limit(scene))
     told = message(
         "Kept: {rows} × {columns} cells, and the order in each row. "
         "Changed: each number x is now eˣ ÷ the sum of eˣ in its row.",
@@ -124,12 +147,17 @@ def joining(scene: Scene) -> Joining | None:
     if parts is None:
         done = message("Changed: nothing more, because W_O of this model is not known.")
         return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row])
-    done = message(
-        "Changed: W_O, {width} × {d_model}, makes ΔE of them, which is added to x.",
-        width=width,
-        d_model=scene.change.shape[1],
-    )
-    stream = None if scene.stream is None else scene.stream[row]
+    norm, sizes = scene.attention.added_norm, {"width": width, "d_model": scene.change.shape[1]}
+    if norm is None:
+        done = message("Changed: W_O, {width} × {d_model}, makes ΔE of them, which is added to x.", **sizes)
+    else:
+        done = message(
+            "Changed: W_O, {width} × {d_model}, makes ΔE of them; {norm} comes before it is added to x.",
+            norm=norm.name,
+            **sizes,
+        )
+    # What is added is not ΔE itself then, so that no sum of the two is drawn.
+    stream = None if scene.stream is None or norm is not None else scene.stream[row]
     return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row], scene.change[row], stream)
 
 

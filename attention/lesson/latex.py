@@ -32,15 +32,15 @@ def attention(
 ) -> str:
     """Return the attention formula with the given parts as they are, and the others in grey.
 
-    A position bias is included if the model has one. The scaling is written as the model does it, and left out
+    A position bias and a soft cap are included if the model has them. The scaling is written as the model does it, and left out
     if the model does not scale, unless it is given.
     """
     divided = divisor(scene)
-    inside = (
-        scores or _grey(product(scene, r"QK^{\top}")),
-        scale or (divided and _grey(f"/ {divided}")),
-        mask or _grey("+ M"),
-    )
+    compared, scaled = scores or _grey(product(scene, r"QK^{\top}")), scale or (divided and _grey(f"/ {divided}"))
+    if scene is not None and scene.attention.softcap is not None:
+        opened, closed = (r"\mathrm{cap}(", ")") if scale else (_grey(r"\mathrm{cap}("), _grey(")"))
+        compared, scaled = f"{opened} {compared}", f"{scaled} {closed}"
+    inside = (compared, scaled, mask or _grey("+ M"))
     opened, closed = (r"\big(", r"\big)") if softmax else (_grey(r"\big("), _grey(r"\big)"))
     function = softmax or _grey(r"\mathrm{softmax}")
     weighed = r" \, ".join(filter(None, inside))

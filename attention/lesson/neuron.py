@@ -131,6 +131,10 @@ def sum_in_writing(scene: Scene, key: int) -> str:
         text = lesson("neuron/sum", **facts)
     else:
         text = lesson("neuron/sum-bias", bias=fact(float(bias[scene.head, query, key])), **facts)
+    cap = scene.attention.softcap
+    if cap is not None:
+        capped = float(steps.unmasked_scores[query, key])
+        text += lesson("neuron/capped", cap=exact(cap), scaled=facts["scaled"], capped=fact(capped))
     if np.isneginf(masked):
         return text + lesson("neuron/masked", keys=len(scene.key_labels), **pair)
     row = steps.masked_scores[query]

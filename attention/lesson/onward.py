@@ -72,11 +72,12 @@ def _added(scene: Scene, lengths: Lengths) -> list[Place]:
         change=fact(change),
         summed=fact(summed),
     )
-    return [
-        Place(message("came in"), before, ""),
-        Place("ΔE", change, ""),
-        Place(message("sum"), summed, told),
-    ]
+    begun = [Place(message("came in"), before, ""), Place("ΔE", change, "")]
+    norm = scene.attention.added_norm
+    if norm is not None:
+        normed = float(np.linalg.norm(norm(scene.change[row])))
+        begun.append(Place(norm.name, normed, lesson("onward/norm-of", norm=norm.name, normed=fact(normed))))
+    return [*begun, Place(message("sum"), summed, told)]
 
 
 def _normed(scene: Scene, lengths: Lengths, own: Sublayer, following: Sublayer | None) -> list[Place]:

@@ -164,11 +164,17 @@ def _links(found: dict[LinkName, Difference], layers: Sequence[LayerTrace]) -> t
 def _made_of(name: LinkName, layers: Sequence[LayerTrace]) -> str:
     """Return how these layers compute a link."""
     if name == "outputs":
+        if any(layer.softcap is not None for layer in layers):
+            return message("softmax({scores}, scaled, capped and masked)·{values}", scores="Q·Kᵀ", values="V")
         return message("softmax({scores}, scaled and masked)·{values}", scores="Q·Kᵀ", values="V")
     source, letter = (message("joined heads"), "O") if name == "added" else ("X", name[0].upper())
     made = f"{source}·W_{letter}"
     parts = [layer.projections for layer in layers if layer.projections is not None]
     if any(getattr(part, f"b_{letter}") is not None for part in parts):
         made += f" + b_{letter}"
-    is_turned = name in ("queries", "keys") and any(layer.rotary is not None for layer in layers)
+    if name not in ("queries", "keys"):
+        return made
+    if any(layer.query_norm is not None or layer.key_norm is not None for layer in layers):
+        made = message("{made}, normalised", made=made)
+    is_turned = any(layer.rotary is not None for layer in layers)
     return message("{made}, turned by the positions", made=made) if is_turned else made

@@ -16,7 +16,7 @@ from attention.messages import message
 from attention.steps import join_heads, output_projection
 from attention.trace import HeadSteps, LayerTrace, ModelInfo, Token, Trace
 
-__all__ = ["Scene"]
+__all__ = ["Scene", "named", "numbered"]
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Scene:
     @property
     def dimension_names(self) -> tuple[str, ...]:
         """The same for use in a sentence, where a bare number would be unclear."""
-        return self.info.feature_names or _named(self.info.d_model)
+        return self.info.feature_names or named(self.info.d_model)
 
     @property
     def focus(self) -> Token:
@@ -188,6 +188,6 @@ def numbered(count: int) -> tuple[str, ...]:
 
 
 @cache
-def _named(count: int) -> tuple[str, ...]:
+def named(count: int) -> tuple[str, ...]:
     """Return the same for use in a sentence."""
     return tuple(message("dimension {dimension}", dimension=name) for name in numbered(count))

@@ -449,7 +449,7 @@ def _projections(layer: Any, names: layout.Attention, n_heads: int) -> Projectio
 
 
 def _side_by_side(weight: Array, width: int) -> tuple[Array, Array, Array]:
-    """Cut a matrix or a bias into those of queries, which is so wide, of keys, and of values, which are equally wide."""
+    """Cut a matrix or a bias into those of queries, which is so wide, of keys and of values."""
     rest = (weight.shape[-1] - width) // 2
     queries, keys, values = np.split(weight, [width, width + rest], axis=-1)
     return queries, keys, values

@@ -40,7 +40,7 @@ def alibi(values: Values, scene: Scene | None) -> Blocks:
     slope = float(slopes[values[SLOPE] - 1])
     bias = positions.alibi(slope, len(scene.tokens))
     steps = scene.steps
-    weights = softmax(mask_scores(steps.scaled_scores + bias, steps.mask))
+    weights = softmax(mask_scores(steps.unmasked_scores + bias, steps.mask))
     away = np.abs(positions.distances(len(scene.tokens)))
     before, after = ((each * away).sum(axis=1) for each in (steps.weights, weights))
     row = scene.word

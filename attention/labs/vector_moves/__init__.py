@@ -81,10 +81,10 @@ def _guess(scene: Scene | None) -> Guess | None:
 
 
 def _has_way(scene: Scene) -> bool:
-    """Tell whether the vectors between the layers, and what the heads add to them, are known."""
+    """Tell whether the vectors between the layers are known, and what the heads add to them, which is a sum."""
     layers = scene.trace.layers
     has_states = len(scene.trace.hidden_states) == len(layers) + 1
-    return has_states and all(layer.projections is not None for layer in layers)
+    return has_states and all(layer.projections is not None and layer.added_norm is None for layer in layers)
 
 
 # ------------------------------------------------------------------------------------ what is shown
@@ -94,7 +94,8 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
     if scene is None:
         return ()
     if not _has_way(scene):
-        return (Prose(lesson("vector-moves/unknown")),)
+        is_normed = any(layer.added_norm is not None for layer in scene.trace.layers)
+        return (Prose(lesson("vector-moves/normed" if is_normed else "vector-moves/unknown")),)
     return (*_moves(scene, values[SCOPE]), *_stream(scene), *drift(scene, values, runs))
 
 

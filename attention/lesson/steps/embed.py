@@ -15,7 +15,7 @@ from attention.lesson.excerpt import Excerpt, are_close
 from attention.lesson.guess import Guess, ranked, words_of
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, listed, times, word
-from attention.lesson.scene import Scene
+from attention.lesson.scene import Scene, named, numbered
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message, messages
 from attention.snippets import Values, numbers, shapes
@@ -39,7 +39,21 @@ def _formula(scene: Scene | None) -> str:
         return rf"X = {name}\allowbreak ({deeper})" if scene.layer else rf"X = {name}({_parts(scene)})"
     if scene.layer:
         return f"X = {deeper}"
-    return rf"X = \mathrm{{LayerNorm}}({_parts(scene)})" if _has_norm(scene) else _formula(None)
+    return f"X = {_first(scene)}"
+
+
+def _first(scene: Scene) -> str:
+    """Return in LaTeX what enters layer 1, where that has no norm of its own."""
+    parts = scene.trace.embeddings
+    if parts is None:
+        return rf"\text{{{message('embeddings')}}}"
+    made = _parts(scene)
+    if _has_norm(scene):
+        name = "LayerNorm" if parts.norm is None else parts.norm.name
+        made = rf"\mathrm{{{name}}}({made})"
+    elif parts.projection is not None:
+        made = f"({made})"
+    return made if parts.projection is None else f"{made} \\, W_E"
 
 
 def _embedding(name: str) -> str:
@@ -59,9 +73,11 @@ def _parts(scene: Scene) -> str:
 def _has_norm(scene: Scene) -> bool:
     """Tell whether a norm comes between the sum of the parts and the layer."""
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
-    if inputs is None or parts is None or parts.positions is None:
+    if inputs is None or parts is None:
         return False
-    return not np.allclose(parts.words + parts.positions, inputs, atol=1e-5)
+    if parts.projection is not None:
+        return parts.norm is not None
+    return not np.allclose(parts.words + (0 if parts.positions is None else parts.positions), inputs, atol=1e-5)
 
 
 def _words(scene: Scene) -> str:
@@ -81,6 +97,8 @@ def _words(scene: Scene) -> str:
         )
     if scene.attention.norm is not None:
         return _tell_stream(scene, inputs)
+    if not scene.layer and (parts is None or parts.positions is None):
+        return _tell_words_alone(scene, inputs)
     if scene.layer or parts is None or parts.positions is None:
         cosines = _cosines(inputs, scene.word)
         nearest = int(cosines.argmax())
@@ -97,7 +115,7 @@ def _words(scene: Scene) -> str:
         )
     text = lesson(
         "embed/words",
-        width=inputs.shape[1],
+        width=parts.words.shape[1],
         focus=word(scene.names[scene.word]),
         position=scene.word,
         word_length=length(parts.words[scene.word]),
@@ -107,7 +125,24 @@ def _words(scene: Scene) -> str:
     if parts.segments is not None:
         text += lesson("embed/segment", length=length(parts.segments[scene.word]))
     text += _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
-    return text + lesson("embed/norm") if _has_norm(scene) else text
+    text = text + lesson("embed/norm") if _has_norm(scene) else text
+    if parts.projection is None:
+        return text
+    narrow, wide = parts.projection.weight.shape
+    return text + lesson("embed/projected", narrow=narrow, wide=wide)
+
+
+def _tell_words_alone(scene: Scene, inputs: Array) -> str:
+    """Describe the input of layer 1 where no positions are added, and there is no norm in the layer before it."""
+    facts = {
+        "width": inputs.shape[1],
+        "focus": word(scene.names[scene.word]),
+        "length": length(inputs[scene.word]),
+    }
+    if scene.trace.embeddings is None:
+        return lesson("embed/words-unknown", **facts)
+    where = "embed/words-alone-rotary" if scene.attention.rotary is not None else "embed/words-alone"
+    return lesson(where, **facts) + (lesson("embed/norm-alone") if _has_norm(scene) else "")
 
 
 def _tell_lengths(scene: Scene, one: Array, other: Array) -> str:
@@ -215,7 +250,10 @@ def _exhibit(
     *,
     of_keys: bool = False,
 ) -> Exhibit:
-    return Exhibit(vectors(scene, name, title, values, scene.dimensions, of_keys=of_keys), explain)
+    # The parts of the embedding may be narrower than what enters the layers.
+    width = values.shape[1]
+    dimensions = scene.dimensions if len(scene.dimensions) == width else numbered(width)
+    return Exhibit(vectors(scene, name, title, values, dimensions, of_keys=of_keys), explain)
 
 
 def _explain_input(scene: Scene, cell: Cell) -> Detail:
@@ -228,6 +266,12 @@ def _explain_input(scene: Scene, cell: Cell) -> Detail:
         title = lesson("embed/cell", word=name, dimension=dimension, value=fact(float(value[cell.column])))
         note = lesson(scene.use.lesson("embed/cell-deeper"), layer=scene.layer + 1, before=scene.layer)
         return Detail(title, note, scene.dimension_names, value, WHOLE_VECTOR)
+    if parts.projection is not None:
+        row = scene.attention.inputs[cell.row]  # type: ignore[index]
+        title = lesson("embed/cell", word=name, dimension=dimension, value=fact(float(row[cell.column])))
+        narrow, wide = parts.projection.weight.shape
+        note = lesson("embed/cell-projected", narrow=narrow, wide=wide)
+        return Detail(title, note, scene.dimension_names, row, WHOLE_VECTOR)
     addends = {
         message("word"): parts.words,
         message("position"): parts.positions,
@@ -295,14 +339,15 @@ def _explain_part(scene: Scene, cell: Cell) -> Detail:
     parts = scene.trace.embeddings
     values = parts.words if cell.matrix == "words" else parts.positions  # type: ignore[union-attr]
     row = values[cell.row]  # type: ignore[index]
+    names = scene.dimension_names if len(scene.dimension_names) == len(row) else named(len(row))
     title = lesson(
         "embed/cell-word" if cell.matrix == "words" else "embed/cell-position",
         word=word(scene.names[cell.row]),
         position=cell.row,
-        dimension=word(scene.dimension_names[cell.column]),
+        dimension=word(names[cell.column]),
         value=fact(float(row[cell.column])),
     )
-    return Detail(title, "", scene.dimension_names, row, WHOLE_VECTOR)
+    return Detail(title, "", names, row, WHOLE_VECTOR)
 
 
 def _code(excerpt: Excerpt) -> str:
@@ -391,10 +436,14 @@ def _what_follows(excerpt: Excerpt, X: Array) -> str | None:
     """Say what the model does to the sum before its first layer, if it does anything."""
     scene = excerpt.scene
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
-    if inputs is None or are_close(X, inputs):
+    projection = None if parts is None else parts.projection
+    if inputs is None or (projection is None and are_close(X, inputs)):
         return None
     norm = scene.attention.norm or (None if parts is None else parts.norm)
     name = "a further step" if norm is None else norm.name
+    if projection is not None:
+        narrow, wide = projection.weight.shape
+        name = f"{name}, and then a matrix of {narrow}×{wide}," if norm is not None else f"a matrix of {narrow}×{wide}"
     made = f"{numbers(inputs[excerpt.row])} for {excerpt.label(excerpt.row)}"
     return f"Then {name} makes the input of layer 1 of it: {made}."
 

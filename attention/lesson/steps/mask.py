@@ -7,12 +7,12 @@ from numpy import ndarray as Array
 
 from attention.figures.matrix import Cell
 from attention.lesson import latex
-from attention.lesson.changes import masking, scaled_name
+from attention.lesson.changes import masking, unmasked_name
 from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import exact, fact, lesson, small, word
+from attention.lesson.prose import exact, fact, lesson, listed, small, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Exhibit, Step
 from attention.messages import message
@@ -30,14 +30,47 @@ def _words(scene: Scene) -> str:
     hidden = np.isneginf(scene.steps.mask)
     visible = ~hidden[scene.word]
     name = _mask_lesson(scene, bool(hidden.any()))
-    return lesson(
-        name,
+    reach = _reach(scene, scene.layer)
+    told = lesson(
+        f"{name}-window" if reach and name in _WITH_WINDOW else name,
+        reach=reach,
         focus=word(scene.names[scene.word]),
         visible=int(visible.sum()),
         total=visible.size,
         hidden=int(hidden.sum()),
         padding=", ".join(dict.fromkeys(word(token.text) for token in scene.key_tokens if token.is_padding)),
     )
+    return told + _tell_window(scene)
+
+
+# The lessons that say otherwise what they say where what is far away is hidden, too.
+_WITH_WINDOW = ("mask/decoder", "mask/causal", "mask/painted")
+
+
+def _tell_window(scene: Scene) -> str:
+    """Say which layers hide what is far away, if those of the model differ in that."""
+    reaches = [_reach(scene, layer) for layer in range(len(scene.trace.layers))]
+    if not any(reaches) or all(reaches):
+        return ""
+    windows = listed([str(number) for number, reach in enumerate(reaches, 1) if reach])
+    name = "mask/layers-window" if reaches[scene.layer] else "mask/layers-other"
+    return lesson(name, windows=windows, count=len(reaches))
+
+
+def _reach(scene: Scene, layer: int) -> int:
+    """Return how many tokens up to itself a token sees in a layer, if only the nearest; 0 if it sees all before it.
+
+    A window on both sides is told by the one that looks back.
+    """
+    if scene.use.looks_elsewhere:
+        return 0
+    n_tokens = sum(not token.is_padding for token in scene.tokens)
+    places = np.arange(n_tokens)
+    is_before = places <= places[:, None]
+    seen = ~scene.trace.layers[layer].hidden(scene.head)[:n_tokens, :n_tokens] & is_before
+    reach = int(seen.sum(axis=1).max(initial=0))
+    is_window = np.array_equal(seen, is_before & (places[:, None] - places < reach))
+    return reach if is_window and 0 < reach < n_tokens else 0
 
 
 def _mask_lesson(scene: Scene, hides: bool) -> str:
@@ -54,13 +87,13 @@ def _mask_lesson(scene: Scene, hides: bool) -> str:
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
-    change, title = masking(scene), f"{scaled_name(scene)} + M"
+    change, title = masking(scene), f"{unmasked_name(scene)} + M"
     masked = pairs(scene, "masked", title, scene.steps.masked_scores, change.source.colour_limit)
     return (Exhibit(masked, _explain, change),)
 
 
 def _explain(scene: Scene, cell: Cell) -> Detail:
-    scaled = float(scene.steps.scaled_scores[cell.row, cell.column])
+    scaled = float(scene.steps.unmasked_scores[cell.row, cell.column])
     added = float(scene.steps.mask[cell.row, cell.column])
     names = {"query": word(scene.names[cell.row]), "key": word(scene.key_names[cell.column])}
     title = lesson(
@@ -89,6 +122,9 @@ def _reason(scene: Scene, cell: Cell) -> str:
     if scene.key_tokens[cell.column].is_padding:
         return "mask/cell-padding"
     is_later = scene.attention.is_causal and cell.column > cell.row
+    reach = _reach(scene, scene.layer)
+    if reach and not is_later and abs(cell.row - cell.column) >= reach:
+        return "mask/cell-window"
     return "mask/cell-later" if is_later else "mask/cell-painted"
 
 
@@ -99,7 +135,7 @@ def _code(excerpt: Excerpt) -> str:
     return excerpt.fill(
         "mask",
         {
-            **excerpt.write(scaled_scores=steps.scaled_scores[rows]),
+            **excerpt.write(scaled_scores=steps.unmasked_scores[rows]),
             **shapes(scores=mask),
             **_mask_values(mask, excerpt),
             **excerpt.cell(steps.masked_scores, rows),
@@ -132,7 +168,8 @@ def _guess(scene: Scene) -> Guess | None:
     """Ask how many cells a causal mask closes: the one that is there or, where nothing is hidden, if it were there."""
     n_queries, n_keys = scene.visible.shape
     n_closed = int((~scene.visible).sum())
-    if n_queries != n_keys or n_queries < 3 or (n_closed and not scene.attention.is_causal):
+    is_triangle = scene.attention.is_causal and not _reach(scene, scene.layer)
+    if n_queries != n_keys or n_queries < 3 or (n_closed and not is_triangle):
         return None
     true = n_closed or n_queries * (n_queries - 1) // 2
     offered = sorted({n_queries, n_queries * (n_queries - 1) // 2, n_queries * (n_queries + 1) // 2, true})

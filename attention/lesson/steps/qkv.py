@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -43,9 +44,7 @@ _Linear = tuple[Array, Array | None]  # a weight and its bias
 
 def _formula(scene: Scene | None) -> str:
     source = "X" if scene is None else scene.use.source
-    # Positions rotate queries and keys; the lesson says what "turn" means.
-    is_turned = scene is not None and scene.attention.rotary is not None
-    opened, closed = (r"\mathrm{turn}(", ")") if is_turned else ("", "")
+    opened, closed = ("", "") if scene is None else _around(scene, r"\mathrm{turn}", r"\mathrm{norm}")
     of_q, of_k, of_v = (
         f"{made_of}{_weight(scene, symbol)}" for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
     )
@@ -57,6 +56,13 @@ def _formula(scene: Scene | None) -> str:
             f"{{{latex.V} = {of_v}}}",
         )
     )
+
+
+def _around(scene: Scene, turn: str, norm: str) -> tuple[str, str]:
+    """Return what is written before and after a product that is normalised, rotated by the positions, or both."""
+    layer = scene.attention
+    done = [name for name, is_done in ((turn, layer.rotary), (norm, layer.query_norm or layer.key_norm)) if is_done]
+    return "".join(f"{name}(" for name in done), ")" * len(done)
 
 
 def _weight(scene: Scene | None, symbol: str) -> str:
@@ -77,7 +83,7 @@ def _words(scene: Scene) -> str:
         keys=len(scene.key_tokens),
         **_own_lengths(scene),
     )
-    return text + _tell_biases(scene) + _tell_rotary(scene) + _tell_groups(scene)
+    return text + _tell_biases(scene) + _tell_norms(scene) + _tell_rotary(scene) + _tell_groups(scene)
 
 
 def _own_lengths(scene: Scene) -> dict[str, str]:
@@ -94,22 +100,51 @@ def _tell_biases(scene: Scene) -> str:
     return lesson("qkv/bias", biases=listed(names)) if names else ""
 
 
+def _tell_norms(scene: Scene) -> str:
+    """Say that queries and keys are normalised, if they are, and how long the query in focus is before and after it."""
+    norm = scene.attention.query_norm or scene.attention.key_norm
+    if norm is None or not _knows_way(scene):
+        return ""
+    query = scene.projected[0][scene.word]
+    return lesson(
+        "qkv/norms",
+        norm=norm.name,
+        focus=word(scene.names[scene.word]),
+        before=length(query),
+        after=length(scene.attention.normed(query, "queries")),
+    )
+
+
+def _knows_way(scene: Scene) -> bool:
+    """Tell whether it is known how queries and keys were made."""
+    layer = scene.attention
+    return layer.inputs is not None and layer.sources is not None and layer.projections is not None
+
+
 def _tell_rotary(scene: Scene) -> str:
     """Say how queries and keys are rotated by their positions, if they are."""
     turns = scene.attention.rotary
     if turns is None:
         return ""
     # The angles themselves, from the second row on: at position 1 each is θ.
-    thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(scene.d_head // 2)
+    half = turns.width // 2
+    thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(half)
     angles = np.degrees(scene.word * thetas.astype(np.float64))
-    return lesson(
+    text = lesson(
         "qkv/rotary",
-        half=scene.d_head // 2,
+        half=half,
         focus=word(scene.names[scene.word]),
         position=scene.word,
         fastest=fact(float(angles[0])),
         slowest=exact(float(angles[-1])),
     )
+    if turns.width < scene.d_head:
+        text += lesson("qkv/rotary-part", turned=turns.width, d_head=scene.d_head)
+    # Some models multiply what they turn by a factor, because they were stretched to longer texts.
+    factor = float(np.hypot(turns.cosines[0, 0], turns.sines[0, 0]))
+    if abs(factor - 1) > TIE / 10:
+        return text + lesson("qkv/rotary-factor", factor=exact(factor))
+    return text + lesson("qkv/rotary-kept")
 
 
 def _tell_groups(scene: Scene) -> str:
@@ -128,8 +163,8 @@ def _tell_groups(scene: Scene) -> str:
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
-    steps, is_turned = scene.steps, scene.attention.rotary is not None
-    opened, closed = ("turn(", ")") if is_turned else ("", "")
+    steps = scene.steps
+    opened, closed = _around(scene, "turn", "norm")
     source = scene.use.source
     of_q, of_k, of_v = (
         f"{made_of}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
@@ -139,7 +174,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     keys = vectors(scene, "keys", f"K = {opened}{of_k}{closed}", steps.keys, role="key", of_keys=True)
     values = vectors(scene, "values", f"V = {of_v}", steps.values, role="value", of_keys=True)
     made = Exhibit(queries, _explain), Exhibit(keys, _explain), Exhibit(values, _explain)
-    return (*made, *_before_turning(scene, of_q, of_k)) if is_turned else made
+    return (*made, *_before_turning(scene, of_q, of_k)) if opened and _knows_way(scene) else made
 
 
 def _factors(scene: Scene) -> Mapping[str, tuple[Exhibit, ...]]:
@@ -158,14 +193,15 @@ def _factors(scene: Scene) -> Mapping[str, tuple[Exhibit, ...]]:
 
 
 def _before_turning(scene: Scene, of_q: str, of_k: str) -> tuple[Exhibit, ...]:
-    """Return queries and keys as they were before they were rotated by their positions."""
+    """Return queries and keys as they were before they were normalised, or rotated by their positions."""
     projected_queries, projected_keys = scene.projected
-    queries = vectors(
-        scene, "projected_queries", message("{name}, before turning", name=of_q), projected_queries, role="query"
+    has_norm = scene.attention.query_norm is not None or scene.attention.key_norm is not None
+    told_q, told_k = (
+        message("{name}, before the norm", name=name) if has_norm else message("{name}, before turning", name=name)
+        for name in (of_q, of_k)
     )
-    keys = vectors(
-        scene, "projected_keys", message("{name}, before turning", name=of_k), projected_keys, role="key", of_keys=True
-    )
+    queries = vectors(scene, "projected_queries", told_q, projected_queries, role="query")
+    keys = vectors(scene, "projected_keys", told_k, projected_keys, role="key", of_keys=True)
     return Exhibit(queries, _explain_projected), Exhibit(keys, _explain_projected)
 
 
@@ -178,9 +214,24 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     )
     if layer.inputs is None or layer.projections is None:
         return Detail(title, lesson("qkv/cell-unknown"), (), np.zeros(0), "")
-    if layer.rotary is not None and symbol != "v":
+    if symbol == "v" or not layer.is_changed:
+        return _products(scene, cell, title, _OF[cell.matrix])
+    if layer.rotary is not None and cell.column < layer.rotary.width:
         return _explain_turned(scene, cell, title, layer.rotary)
-    return _products(scene, cell, title, _OF[cell.matrix])
+    if layer.query_norm is not None or layer.key_norm is not None:
+        return _explain_normed(scene, cell, title)
+    note = lesson("qkv/cell-unturned", turned=scene.d_head if layer.rotary is None else layer.rotary.width)
+    detail = _products(scene, cell, title, _OF[cell.matrix])
+    return replace(detail, note=note + detail.note)
+
+
+def _explain_normed(scene: Scene, cell: Cell, title: str) -> Detail:
+    """Explain a number of a normalised query or key, which is not turned, by the number before the norm."""
+    vector = scene.projected["qk".index(cell.matrix[0])][cell.row]
+    before = float(vector[cell.column])
+    after = float(getattr(scene.steps, cell.matrix)[cell.row, cell.column])
+    note = lesson("qkv/cell-normed", before=exact(before), length=length(vector), value=exact(after))
+    return Detail(title, note, (message("before"), message("after")), np.array([before, after]), message("the norm"))
 
 
 def _explain_projected(scene: Scene, cell: Cell) -> Detail:
@@ -198,7 +249,9 @@ def _explain_projected(scene: Scene, cell: Cell) -> Detail:
 
 def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Detail:
     """Explain a number of a query or key by the pair of numbers that was rotated."""
-    vector, half = scene.projected["qk".index(cell.matrix[0])][cell.row], scene.d_head // 2
+    of_queries = cell.matrix[0] == "q"
+    vector = scene.projected[0 if of_queries else 1][cell.row]
+    vector, half = scene.attention.normed(vector, "queries" if of_queries else "keys"), turns.width // 2
     pair = cell.column % half
     cosine, sine = float(turns.cosines[cell.row, pair]), float(turns.sines[cell.row, pair])
     x, y = float(vector[pair]), float(vector[pair + half])
@@ -255,6 +308,20 @@ def _code(excerpt: Excerpt) -> str:
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
     parts, is_continued = _head_projections(scene), excerpt.continued is not None
     turns = scene.attention.rotary
+    if scene.attention.query_norm is not None or scene.attention.key_norm is not None:
+        title = message(
+            "Queries, keys and values, {place}, as the model had them: it also normalises queries and keys.",
+            place=excerpt.place,
+        )
+        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
+    if turns is not None and turns.width < scene.d_head:
+        title = message(
+            "Queries, keys and values, {place}, as the model had them: it turns the first {turned} numbers of each "
+            "query and key by its position.",
+            place=excerpt.place,
+            turned=turns.width,
+        )
+        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
     if turns is not None and not is_continued:
         return _turned_code(excerpt, X, parts, turns)
     if not _is_explained(scene, (X, Z, Z), parts):
@@ -340,6 +407,7 @@ def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Lin
                 f"V = X @ W_V{plus['b_V']} is not turned."
             ),
             **shapes(Q=excerpt.scene.steps.queries[rows][:, columns]),
+            "after_norm": "" if excerpt.scene.attention.norm is None else f", after {excerpt.scene.attention.norm.name}",
             "half": str(half),
             "n_pairs": str(n_pairs),
             "cut_columns": None if n_pairs == half else note,

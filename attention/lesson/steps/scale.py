@@ -8,7 +8,7 @@ from attention.figures.chart import Chart, spread_chart
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson import latex
-from attention.lesson.changes import scaled_name, scaling
+from attention.lesson.changes import scaled_name, scaling, unmasked
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.guess import TIE, Guess
@@ -37,7 +37,24 @@ def _formula(scene: Scene | None) -> str:
 def _words(scene: Scene) -> str:
     divisor = f"<b>{scene.divisor(number(scene.d_head**0.5))}</b>"
     text = lesson(_words_lesson(scene), divisor=divisor, d_head=scene.d_head) + _tell_spread(scene)
-    return text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
+    text = text if scene.attention.scale == 1 else text + _tell_unscaled(scene)
+    return text + _tell_cap(scene)
+
+
+def _tell_cap(scene: Scene) -> str:
+    """Say that the model caps its scores, and what that does to the one that is furthest from 0."""
+    steps, cap = scene.steps, scene.attention.softcap
+    if cap is None:
+        return ""
+    row, column = np.unravel_index(int(np.abs(steps.scaled_scores).argmax()), steps.scaled_scores.shape)
+    return lesson(
+        "scale/cap",
+        cap=f"<b>{number(cap)}</b>",
+        query=word(scene.names[row]),
+        key=word(scene.key_names[column]),
+        before=fact(float(steps.scaled_scores[row, column])),
+        after=fact(float(steps.unmasked_scores[row, column])),
+    )
 
 
 def _tell_spread(scene: Scene) -> str:
@@ -84,7 +101,7 @@ def _tell_unscaled(scene: Scene) -> str:
         best=word(scene.key_names[best]),
         hidden=hidden,
         visible=n_visible,
-        weight_unscaled=fact(float(softmax(steps.scores[row] + steps.mask[row])[best])),
+        weight_unscaled=fact(float(softmax(scene.attention.capped(steps.scores[row]) + steps.mask[row])[best])),
         weight_scaled=fact(float(steps.weights[row, best])),
     )
 
@@ -93,7 +110,25 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     change = scaling(scene)
     # One colour scale for both, so that the spread can be seen to shrink.
     scaled = pairs(scene, "scaled", scaled_name(scene), scene.steps.scaled_scores, change.source.colour_limit)
-    return Exhibit(change.source, explain_score), Exhibit(scaled, _explain, change)
+    made = Exhibit(change.source, explain_score), Exhibit(scaled, _explain, change)
+    if scene.attention.softcap is None:
+        return made
+    return (*made, Exhibit(unmasked(scene), _explain_capped))
+
+
+def _explain_capped(scene: Scene, cell: Cell) -> Detail:
+    before = float(scene.steps.scaled_scores[cell.row, cell.column])
+    after = float(scene.steps.unmasked_scores[cell.row, cell.column])
+    title = lesson(
+        "scale/cell-capped",
+        query=word(scene.names[cell.row]),
+        key=word(scene.key_names[cell.column]),
+        cap=exact(float(scene.attention.softcap or np.inf)),
+        before=exact(before),
+        value=fact(after),
+    )
+    labels = (message("before"), message("after"))
+    return Detail(title, "", labels, np.array([before, after]), message("score"))
 
 
 def _explain(scene: Scene, cell: Cell) -> Detail:
@@ -126,7 +161,8 @@ def _code(excerpt: Excerpt) -> str:
             **excerpt.write(scores=steps.scores[rows]),
             "d_k": str(d_k) if is_usual else None,
             "scale": f"1 / d_k**0.5  # 1 / √{d_k} = {scale:.4f}" if is_usual else f"{scale!r}  # this model's own",
-            **excerpt.cell(steps.scaled_scores, rows),
+            "softcap": None if layer.softcap is None else repr(layer.softcap),
+            **excerpt.cell(steps.unmasked_scores, rows),
         },
     )
 
@@ -178,7 +214,7 @@ def _largest(scene: Scene) -> tuple[int, float, float]:
     """Return the key with the largest weight in the row in focus, that weight, and what it is without the division."""
     steps, row = scene.steps, scene.word
     key = int(steps.weights[row].argmax())
-    plain = softmax(np.where(scene.visible[row], steps.scores[row], -np.inf))
+    plain = softmax(np.where(scene.visible[row], scene.attention.capped(steps.scores[row]), -np.inf))
     return key, float(steps.weights[row, key]), float(plain[key])
 
 

@@ -176,7 +176,7 @@ def special(scene: Scene) -> Guess | None:
 
 def first(scene: Scene) -> Guess | None:
     """Ask what a causal mask leaves to the first token: the one that is there, or one that might be."""
-    scores = scene.steps.scaled_scores
+    scores = scene.steps.unmasked_scores
     if scene.own_key is None or len(scores) < 2 or not scene.visible[0, 0]:
         return None
     is_there = scene.attention.is_causal

@@ -126,7 +126,8 @@ def scaled(scene: Scene) -> Guess | None:
     """Ask what the division by √d does to the order and to the weights of a row."""
     if not can_choose(scene) or scene.attention.scale == 1:
         return None
-    plain = softmax(np.where(scene.visible[scene.word], scene.steps.scores[scene.word].astype(np.float64), -np.inf))
+    scores = scene.attention.capped(scene.steps.scores[scene.word].astype(np.float64))
+    plain = softmax(np.where(scene.visible[scene.word], scores, -np.inf))
     now = scene.steps.weights[scene.word]
     best = int(now.argmax())
     change = float(now[best] - plain[best])
