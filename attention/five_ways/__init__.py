@@ -75,22 +75,24 @@ class Result:
 
 def why_not(layer: LayerTrace) -> str:
     """Say why a layer cannot be written in these five ways; empty if it can."""
-    if layer.key_inputs is not None:
-        return message("they are written for a text that looks at itself, and cross-attention looks at another")
-    if layer.inputs is None or layer.projections is None:
-        return message("what this layer was given, or what its weights are, is not known")
-    if layer.query_norm is not None or layer.key_norm is not None:
-        return message("this model also normalises its queries and keys")
-    if layer.softcap is not None:
-        return message("this model also caps its scores")
-    if layer.rotary is not None:
-        return message("this model also turns its queries and keys by their positions")
-    if layer.bias is not None:
-        return message("this model also adds a position bias to its scores")
-    if len(layer.keys) != len(layer.queries):
-        return message("the heads of this model share keys and values")
-    usual = layer.queries.shape[-1] ** -0.5
-    return "" if np.isclose(layer.scale, usual) else message("this model scales its scores in a way of its own")
+    normalises = layer.query_norm is not None or layer.key_norm is not None
+    reasons = (
+        (
+            layer.key_inputs is not None,
+            message("they are written for a text that looks at itself, and cross-attention looks at another"),
+        ),
+        (
+            layer.inputs is None or layer.projections is None,
+            message("what this layer was given, or what its weights are, is not known"),
+        ),
+        (normalises, message("this model also normalises its queries and keys")),
+        (layer.rotary is not None, message("this model also turns its queries and keys by their positions")),
+        (layer.bias is not None, message("this model also adds a position bias to its scores")),
+        (layer.softcap is not None, message("this model also caps its scores")),
+        (len(layer.keys) != len(layer.queries), message("the heads of this model share keys and values")),
+        (not layer.has_usual_scale, message("this model scales its scores in a way of its own")),
+    )
+    return next((reason for is_so, reason in reasons if is_so), "")
 
 
 def run(layer: LayerTrace, head: int) -> list[Result]:

@@ -32,8 +32,8 @@ def attention(
 ) -> str:
     """Return the attention formula with the given parts as they are, and the others in grey.
 
-    A position bias and a soft cap are included if the model has them. The scaling is written as the model does it, and left out
-    if the model does not scale, unless it is given.
+    A position bias and a soft cap are included if the model has them. The scaling is written as the model does it, and
+    left out if the model does not scale, unless it is given.
     """
     divided = divisor(scene)
     compared, scaled = scores or _grey(product(scene, r"QK^{\top}")), scale or (divided and _grey(f"/ {divided}"))

@@ -83,24 +83,29 @@ def _addition(addition: str | None, text: str) -> str | None:
 
 def formula(trace: Trace) -> str:
     """Return in LaTeX how the probabilities are computed; x is the last token's vector, U the unembedding."""
-    return rf"p = \mathrm{{softmax}}\big(\mathrm{{{_norm_name(trace)}}}(x_T) \, W_U\big)"
+    norm = _norm_name(trace)
+    last = rf"\mathrm{{{norm}}}(x_T)" if norm else "x_T"
+    return rf"p = \mathrm{{softmax}}\big({last} \, W_U\big)"
 
 
 def _norm_name(trace: Trace) -> str:
-    """Return the name of the final norm: all norms of a decoder are of the same kind."""
+    """Return the name of the final norm; empty if there is none."""
+    if trace.structure is not None:
+        return trace.structure.final_norm
+    # All norms of a decoder are of the same kind.
     norm = trace.layers[-1].norm
-    assert norm is not None
-    return norm.name
+    return "" if norm is None else norm.name
 
 
 def tell_next(found: Forecast, trace: Trace) -> str:
     """Return as HTML which token comes next."""
     best = found.candidates[0]
     last = [token for token in trace.tokens if not token.is_padding][-1]
+    norm = _norm_name(trace)
     text = lesson(
-        "next-token/words",
+        "next-token/words" if norm else "next-token/words-bare",
         layers=trace.info.n_layers,
-        norm=_norm_name(trace),
+        norm=norm,
         last=word(last.text),
         vocabulary=f"{found.n_vocabulary:,}",
         best=word(best.label),

@@ -78,6 +78,13 @@ def test_what_a_model_does_beside_the_plain_steps_is_said(open_tiny, kind, step,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "why"), [("gemma2", "caps its scores"), ("qwen3", "normalises its queries and keys")])
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("gemma2", "turns its queries and keys"),
+        ("qwen3", "normalises its queries and keys"),
+        ("mpnet", "position bias"),
+    ],
+)
 def test_the_code_lab_says_why_the_five_ways_cannot_stand_for_a_layer(open_tiny, kind, why):
     assert any(why in notice for notice in open_tiny(CODE_LAB, kind).notices)

@@ -42,11 +42,15 @@ def _formula(scene: Scene | None) -> str:
     return f"X = {_first(scene)}"
 
 
+# What stands in the formula where the parts of the embedding are not known.
+_UNKNOWN = message("embeddings")
+
+
 def _first(scene: Scene) -> str:
     """Return in LaTeX what enters layer 1, where that has no norm of its own."""
     parts = scene.trace.embeddings
     if parts is None:
-        return rf"\text{{{message('embeddings')}}}"
+        return rf"\text{{{_UNKNOWN}}}"
     made = _parts(scene)
     if _has_norm(scene):
         name = "LayerNorm" if parts.norm is None else parts.norm.name
@@ -97,34 +101,44 @@ def _words(scene: Scene) -> str:
         )
     if scene.attention.norm is not None:
         return _tell_stream(scene, inputs)
-    if not scene.layer and (parts is None or parts.positions is None):
+    if scene.layer:
+        return _tell_deeper(scene, inputs)
+    if parts is None or parts.positions is None:
         return _tell_words_alone(scene, inputs)
-    if scene.layer or parts is None or parts.positions is None:
-        cosines = _cosines(inputs, scene.word)
-        nearest = int(cosines.argmax())
-        return lesson(
-            "embed/words-deeper",
-            layer=scene.layer + 1,
-            before=scene.layer,
-            times=times(scene.layer),
-            width=inputs.shape[1],
-            focus=word(scene.names[scene.word]),
-            length=length(inputs[scene.word]),
-            nearest=word(scene.names[nearest]),
-            cosine=fact(float(cosines[nearest])),
-        )
+    return _tell_sum(scene, inputs, parts, parts.positions)
+
+
+def _tell_deeper(scene: Scene, inputs: Array) -> str:
+    """Describe the input of a layer after the first."""
+    cosines = _cosines(inputs, scene.word)
+    nearest = int(cosines.argmax())
+    return lesson(
+        "embed/words-deeper",
+        layer=scene.layer + 1,
+        before=scene.layer,
+        times=times(scene.layer),
+        width=inputs.shape[1],
+        focus=word(scene.names[scene.word]),
+        length=length(inputs[scene.word]),
+        nearest=word(scene.names[nearest]),
+        cosine=fact(float(cosines[nearest])),
+    )
+
+
+def _tell_sum(scene: Scene, inputs: Array, parts: Embeddings, positions: Array) -> str:
+    """Describe the input of layer 1, and the parts that were added up for it."""
     text = lesson(
         "embed/words",
         width=parts.words.shape[1],
         focus=word(scene.names[scene.word]),
         position=scene.word,
         word_length=length(parts.words[scene.word]),
-        position_length=length(parts.positions[scene.word]),
+        position_length=length(positions[scene.word]),
         length=length(inputs[scene.word]),
     )
     if parts.segments is not None:
         text += lesson("embed/segment", length=length(parts.segments[scene.word]))
-    text += _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
+    text += _tell_lengths(scene, parts.words[scene.word], positions[scene.word])
     text = text + lesson("embed/norm") if _has_norm(scene) else text
     if parts.projection is None:
         return text

@@ -31,9 +31,18 @@ def _words(scene: Scene) -> str:
     visible = ~hidden[scene.word]
     name = _mask_lesson(scene, bool(hidden.any()))
     reach = _reach(scene, scene.layer)
+    if reach and name in _WITH_WINDOW:
+        told = lesson(
+            _WITH_WINDOW[name],
+            reach=reach,
+            focus=word(scene.names[scene.word]),
+            visible=int(visible.sum()),
+            total=visible.size,
+            hidden=int(hidden.sum()),
+        )
+        return told + _tell_window(scene)
     told = lesson(
-        f"{name}-window" if reach and name in _WITH_WINDOW else name,
-        reach=reach,
+        name,
         focus=word(scene.names[scene.word]),
         visible=int(visible.sum()),
         total=visible.size,
@@ -44,7 +53,11 @@ def _words(scene: Scene) -> str:
 
 
 # The lessons that say otherwise what they say where what is far away is hidden, too.
-_WITH_WINDOW = ("mask/decoder", "mask/causal", "mask/painted")
+_WITH_WINDOW = {
+    "mask/decoder": "mask/decoder-window",
+    "mask/causal": "mask/causal-window",
+    "mask/painted": "mask/painted-window",
+}
 
 
 def _tell_window(scene: Scene) -> str:

@@ -382,6 +382,7 @@ def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Lin
     """Return the code for queries that are rotated by their positions: with both columns of each pair, or neither."""
     (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = parts
     half, is_whole = W_Q.shape[1] // 2, excerpt.continued is not None
+    norm = excerpt.scene.attention.norm
     n_pairs = half if is_whole or W_Q.nbytes <= MAX_BYTES else MAX_COLUMNS // 2
     plus = {name: "" if bias is None else f" + {name}" for name, bias in (("b_Q", b_Q), ("b_K", b_K), ("b_V", b_V))}
     columns = np.r_[:n_pairs, half : half + n_pairs]
@@ -407,7 +408,7 @@ def _turned_code(excerpt: Excerpt, X: Array, parts: tuple[_Linear, _Linear, _Lin
                 f"V = X @ W_V{plus['b_V']} is not turned."
             ),
             **shapes(Q=excerpt.scene.steps.queries[rows][:, columns]),
-            "after_norm": "" if excerpt.scene.attention.norm is None else f", after {excerpt.scene.attention.norm.name}",
+            "after_norm": "" if norm is None else f", after {norm.name}",
             "half": str(half),
             "n_pairs": str(n_pairs),
             "cut_columns": None if n_pairs == half else note,
