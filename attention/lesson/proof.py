@@ -58,12 +58,14 @@ class Proof:
     links: tuple[Link, ...]
     largest_row_error: float
     n_masked_rows: int = 0
+    # Whether it is over many sentences.
+    is_of_many: bool = False
 
     @classmethod
     def of_outputs(cls, found: Difference, largest_row_error: float) -> Proof:
         """Return the proof for a run of which only queries, keys, values and the heads' outputs were kept."""
         known: dict[LinkName, Difference] = {"outputs": found}
-        return cls(_links(known, ()), largest_row_error)
+        return cls(_links(known, ()), largest_row_error, is_of_many=True)
 
     @property
     def largest_difference(self) -> float:
@@ -120,7 +122,9 @@ def tell_proof(name: str, proof: Proof) -> str:
     """Return as HTML what was compared with what, and what was not, for the model with this name."""
     told = lesson("proof/words", model=word(name), tolerance=scientific(TOLERANCE))
     knows_outputs_alone = all(link.found is None for link in proof.links if link.name != "outputs")
-    return told + lesson("proof/outputs", model=word(name)) if knows_outputs_alone else told
+    if not knows_outputs_alone:
+        return told
+    return told + lesson("proof/outputs" if proof.is_of_many else "proof/unknown", model=word(name))
 
 
 def prove(trace: Trace) -> Proof:

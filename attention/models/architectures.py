@@ -12,8 +12,9 @@ from typing import Any, TypeGuard
 
 from attention.messages import message
 from attention.models.families import ARCHITECTURES
-from attention.models.files import check_beside, in_one_line, read_json, shapes_of
+from attention.models.files import check_beside, read_json, shapes_of
 from attention.models.layout import Architecture, Stack
+from attention.models.others import other_architecture
 from attention.trace import ModelInfo
 
 __all__ = [
@@ -57,27 +58,12 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
     """Return the architecture named by a model's configuration.
 
     Raises:
-        ValueError: it is not one of ``ARCHITECTURES``.
+        ValueError: it is none that can be shown; the message is a sentence that says why.
     """
     model_type = config.get("model_type")
-    if not isinstance(model_type, str) or model_type not in ARCHITECTURES:
-        known = ", ".join(ARCHITECTURES)
-        name = in_one_line(repr(model_type))[:60]
-        if model_type:
-            raise ValueError(
-                message(
-                    "This model is of the architecture {name}. Those that can be shown are: {known}.",
-                    name=name,
-                    known=known,
-                )
-            )
-        raise ValueError(
-            message(
-                "This model does not say of which architecture it is. Those that can be shown are: {known}.",
-                known=known,
-            )
-        )
-    found = ARCHITECTURES[model_type]
+    found = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
+    if found is None:
+        return other_architecture(config)
     for key, value in found.refused:
         if config.get(key) == value:
             raise ValueError(

@@ -19,7 +19,7 @@ from attention.ablation import Change, Output
 from attention.masks import MaskName
 from attention.messages import message
 from attention.models.altering import Alteration
-from attention.models.architectures import Stack, architecture_of, read_config
+from attention.models.architectures import Architecture, Stack, architecture_of, read_config
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch
 from attention.models.closed import refusal
 from attention.models.encoder_decoder import TargetReader
@@ -31,6 +31,7 @@ from attention.models.lean import (
     AutoModelForSeq2SeqLM,
     without_compiler,
 )
+from attention.models.other_stack import OtherStack
 from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
 from attention.models.recorder import ATTENTION_NAME, altering, masking, recording
@@ -103,7 +104,11 @@ class HuggingFaceModel:
         # Some BERT models have learnt only one segment.
         self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
-        self._stack = LayerStack(model.base_model, self._architecture.encoder)
+        self._stack: LayerStack | OtherStack
+        if self._architecture.is_known:
+            self._stack = LayerStack(model.base_model, self._architecture.encoder)
+        else:
+            self._stack = OtherStack(model.base_model, info.n_layers, is_causal=info.is_decoder)
         self._final_norm = self._stack.take_final_norm()
         self._unembedding = self._matrix_of(model)
         # The classification head, if there is one, which is applied to the vector of [CLS].
@@ -126,7 +131,7 @@ class HuggingFaceModel:
 
     def _matrix_of(self, model: Any) -> torch.nn.Module | None:
         """Return the map from a vector to a logit for each token of the vocabulary; None if the model has none."""
-        if self._final_norm is None:
+        if self._final_norm is None or isinstance(self._stack, OtherStack):
             return None
         if not self._config.tie_word_embeddings:
             found: torch.nn.Module | None = model.get_output_embeddings()
@@ -229,8 +234,8 @@ class HuggingFaceModel:
         causal = masks.causal(n_tokens)
         return causal if additive is None else causal + additive
 
-    def _embeddings(self, source: _Source) -> Embeddings:
-        if self._picture is not None:
+    def _embeddings(self, source: _Source) -> Embeddings | None:
+        if isinstance(self._stack, LayerStack) and self._picture is not None:
             return self._stack.picture_embeddings(self._picture.pixels(source.text))
         segments = source.segments if self._takes_segments else [0] * len(source.tokens)
         return self._stack.embeddings(source.ids, segments)
@@ -282,7 +287,7 @@ class HuggingFaceModel:
 
     def insides(self) -> Insides | None:
         """Return the model's own arrays and its configuration; see ``Model.insides``."""
-        if self._target is not None:
+        if self._target is not None or isinstance(self._stack, OtherStack):
             return None
         arrays = self._stack.arrays()
         if self._final_norm is not None:
@@ -370,8 +375,8 @@ def check_size(info: ModelInfo, folder: Path) -> None:
             info.n_key_value_heads,
             getattr(config, "num_key_value_heads", None) or info.n_key_value_heads,
         ),
-        (message("layers"), info.n_layers, _n_layers(skeleton, architecture.encoder)),
-        (message("layers"), info.n_decoder_layers, _n_layers(skeleton, architecture.decoder)),
+        (message("layers"), info.n_layers, _n_layers(skeleton, architecture, config)),
+        (message("layers"), info.n_decoder_layers, _n_layers_of(skeleton, architecture.decoder)),
     ):
         if found != size:
             raise ValueError(
@@ -393,7 +398,14 @@ def check_size(info: ModelInfo, folder: Path) -> None:
         )
 
 
-def _n_layers(model: Any, stack: Stack | None) -> int:
+def _n_layers(model: Any, architecture: Architecture, config: Any) -> int:
+    if not architecture.is_known:
+        count: int = config.num_hidden_layers
+        return count
+    return _n_layers_of(model, architecture.encoder)
+
+
+def _n_layers_of(model: Any, stack: Stack | None) -> int:
     if stack is None:
         return 0
     return len(layers_of(model if stack.root is None else getattr(model, stack.root), stack))

@@ -123,6 +123,8 @@ class Architecture:
     takes_pairs: bool = False
     takes_segments: bool = False
     reading: Reading = TEXT
+    # Whether it is known where its parts are; of any other model, they are looked for when it is loaded.
+    is_known: bool = True
 
     @property
     def reads_pictures(self) -> bool:

@@ -18,16 +18,13 @@ from attention.models.architectures import check_config, info_from_config
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.files import BESIDE, INDEX, in_one_line, shown, weights_of
 from attention.models.hub import Damaged, HubError, Kept
+from attention.models.memory import check_fits
 from attention.models.store import OnProgress
 
 __all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "load"]
 
 # Folders in ``from_pretrained`` layout, separated as in PATH.
 MODEL_DIRS_VARIABLE = "ATTENTION_MODEL_DIRS"
-# The memory that each number of a model takes.
-_BYTES_OF_NUMBER = 4
-# Where Linux says how much memory a container may take.
-_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +166,14 @@ def _described(model_id: str, folder: Path, name: str, licence: str, source: str
         )
     except ValueError as error:
         return str(error)
-    return _read(model_id, folder, name, licence, source, stamp)
+    found = _read(model_id, folder, name, licence, source, stamp)
+    try:
+        if not isinstance(found, str):
+            # Not kept with the rest: the owner may allow more.
+            check_fits(found)
+    except ValueError as error:
+        return str(error)
+    return found
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int, int] | str, ...]:
@@ -201,24 +205,7 @@ def _read(
         return str(error)
     except Exception as error:  # whatever is in a folder, it may break one model but no page
         return message("Its files cannot be read ({kind}).", kind=type(error).__name__)
-    needed, there = info.n_parameters * _BYTES_OF_NUMBER, _memory_bytes()
-    if needed > there:
-        return message(
-            "It takes {needed} GB of memory, and this machine has {there} GB.",
-            needed=f"{needed / 1e9:,.1f}",
-            there=f"{there / 1e9:,.1f}",
-        )
     return replace(info, revision=hashlib.sha256(repr(stamp).encode()).hexdigest()[:16])
-
-
-def _memory_bytes() -> int:
-    """Return how much memory this process may use: that of the machine, or the limit of its container."""
-    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
-        limit = _CONTAINER_LIMIT.read_text("ascii").strip()
-    except (OSError, ValueError):
-        limit = ""
-    return min(there, int(limit)) if limit.isdecimal() else there
 
 
 def _free_id(name: str, taken: Collection[str]) -> str:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakSet
 
 import torch
 
@@ -27,6 +28,7 @@ __all__ = [
     "AttentionCall",
     "altering",
     "attend",
+    "attend_plainly",
     "masking",
     "note_added",
     "note_entered",
@@ -180,7 +182,8 @@ def attend(
 def _function(module: torch.nn.Module, kwargs: Mapping[str, Any]) -> Callable[..., Any]:
     """Return PyTorch's SDPA or, for what that leaves out, the plain function in the file of the model's own class."""
     own = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
-    if own is not None and any(kwargs.get(name) is not None for name in _BEYOND_SDPA):
+    is_beyond = module in _PLAIN or any(kwargs.get(name) is not None for name in _BEYOND_SDPA)
+    if own is not None and is_beyond:
         function: Callable[..., Any] = own
         return function
     return ALL_ATTENTION_FUNCTIONS["sdpa"]
@@ -188,6 +191,15 @@ def _function(module: torch.nn.Module, kwargs: Mapping[str, Any]) -> Callable[..
 
 # A soft cap on the scores, and numbers beside them that take a share of the weights.
 _BEYOND_SDPA = ("softcap", "s_aux")
+
+
+# The modules whose attention is always computed by their own plain function.
+_PLAIN: WeakSet[torch.nn.Module] = WeakSet()
+
+
+def attend_plainly(module: torch.nn.Module) -> None:
+    """Have the attention of a module computed by the plain function of its own file, whatever that does."""
+    _PLAIN.add(module)
 
 
 def note_turns(_module: torch.nn.Module, inputs: Any, kwargs: dict[str, Any]) -> None:

@@ -30,20 +30,32 @@ from attention.trace import (
     Projections,
 )
 
-__all__ = ["LayerStack", "batch_traces", "layer_of_call", "layers_of", "recorded_turns", "shared"]
+__all__ = [
+    "LayerStack",
+    "Parts",
+    "Shared",
+    "batch_traces",
+    "layer_of_call",
+    "layers_of",
+    "linear_of",
+    "norm_of",
+    "record",
+    "recorded_turns",
+    "shared",
+]
 
 # So many positions tell whether a table is the formula's: no learnt one is so near to it.
 _N_COMPARED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Attention:
+class Parts:
     """The parts of one attention module that go into its record, and those through which its output passes."""
 
-    projections: Projections
-    norm: torch.nn.Module | None
-    norm_parts: Norm | None
-    norm_after: torch.nn.Module | None
+    projections: Projections | None = None
+    norm: torch.nn.Module | None = None
+    norm_parts: Norm | None = None
+    norm_after: torch.nn.Module | None = None
     query_norm: Norm | None = None
     key_norm: Norm | None = None
     output_norm: Norm | None = None
@@ -77,9 +89,9 @@ class LayerStack:
         self._crosses = (
             [] if names.cross is None else [_attention(layer, names, names.cross, n_heads) for layer in layers]
         )
-        self._norm = None if names.norm is None else _norm(attrgetter(names.norm)(self.module))
+        self._norm = None if names.norm is None else norm_of(attrgetter(names.norm)(self.module))
         projection = _part(self.module, names.projection)
-        self._projection = None if projection is None else Linear(*_linear(projection))
+        self._projection = None if projection is None else Linear(*linear_of(projection))
         self.structure = None if names.is_parallel else _structure(self.module, names)
         for layer in distinct.values():
             _watch(layer, names)
@@ -152,9 +164,9 @@ class LayerStack:
 
     def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
         """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
-        shared = _Shared(calls)
+        shared = Shared(calls)
         return tuple(
-            _record(call, part, part.inputs(state), shared, self._kind(shared.mask(call)))
+            record(call, part, part.inputs(state), shared, self._kind(shared.mask(call)))
             for call, part, state in zip(calls, self._attentions, states, strict=True)
         )
 
@@ -165,9 +177,9 @@ class LayerStack:
         self, calls: Sequence[AttentionCall], streams: Sequence[Array], memory: Array
     ) -> tuple[LayerTrace, ...]:
         """Record the cross-attention of each layer to the encoder's output; ``streams`` are its inputs."""
-        shared = _Shared(calls)
+        shared = Shared(calls)
         return tuple(
-            _record(call, part, part.inputs(stream), shared, "cross", key_inputs=memory)
+            record(call, part, part.inputs(stream), shared, "cross", key_inputs=memory)
             for call, part, stream in zip(calls, self._crosses, streams, strict=True)
         )
 
@@ -176,21 +188,25 @@ class LayerStack:
         return tuple(part.after(state, call) for call, part, state in zip(calls, self._attentions, states, strict=True))
 
 
-class _Shared:
+class Shared:
     """The masks, biases and angles of several calls, each stored once: layers that were given the same share it."""
 
     def __init__(self, calls: Sequence[AttentionCall]) -> None:
+        """Take them from the calls of one run."""
         self._masks = {_place(call.mask): _recorded_mask(call.mask) for call in calls}
         self._biases = {_place(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls}
         self._turns = {_place(call.turns and call.turns[0]): recorded_turns(call.turns) for call in calls}
 
     def mask(self, call: AttentionCall) -> Array | None:
+        """Return the mask of a call; None if it hides nothing."""
         return self._masks[_place(call.mask)]
 
     def bias(self, call: AttentionCall) -> Array | None:
+        """Return what a call adds to the scores before they are scaled; None if nothing."""
         return self._biases[_place(call.position_bias)]
 
     def turns(self, call: AttentionCall) -> Rotary | None:
+        """Return how a call was told to rotate queries and keys; None if it was not."""
         return self._turns[_place(call.turns and call.turns[0])]
 
 
@@ -209,15 +225,16 @@ def recorded_turns(turns: tuple[torch.Tensor, torch.Tensor] | None) -> Rotary | 
     return Rotary(cosines[0, :, :half].clone().numpy(), sines[0, :, :half].clone().numpy())
 
 
-def _record(
+def record(
     call: AttentionCall,
-    part: _Attention,
-    inputs: Array,
-    shared: _Shared,
+    part: Parts,
+    inputs: Array | None,
+    shared: Shared,
     kind: AttentionKind,
     *,
     key_inputs: Array | None = None,
 ) -> LayerTrace:
+    """Make the record of a call of attention, with the parts that are known of its module."""
     return LayerTrace(
         inputs=inputs,
         queries=call.query[0].numpy() if part.query_scale == 1 else call.query[0].numpy() / part.query_scale,
@@ -363,7 +380,7 @@ def _structure(stack: Any, names: layout.Stack) -> Structure:
             _name_of(layer, feed.norm),
             _name_of(layer, feed.norm_after),
             _name_of(layer, feed.output_norm),
-            width=_linear(inner)[0].shape[1] // (2 if feed.has_gate else 1),
+            width=linear_of(inner)[0].shape[1] // (2 if feed.has_gate else 1),
             is_gated=feed.has_gate or feed.gate in _parts(layer),
         )
     )
@@ -376,7 +393,7 @@ def _parts(module: Any) -> dict[str, Any]:
 
 def _name_of(module: Any, norm: str | None) -> str:
     """Return what the norm of this name is called; empty if there is none."""
-    found = None if norm is None else _norm(attrgetter(norm)(module))
+    found = None if norm is None else norm_of(attrgetter(norm)(module))
     return "" if found is None else found.name
 
 
@@ -412,7 +429,7 @@ def _part(module: Any, name: str | None) -> torch.nn.Module | None:
     return None if name is None else _parts(module).get(name)
 
 
-def _attention(layer: Any, stack: layout.Stack, names: layout.Attention, n_heads: int) -> _Attention:
+def _attention(layer: Any, stack: layout.Stack, names: layout.Attention, n_heads: int) -> Parts:
     """Find the parts of an attention module, and have its calls recorded whole."""
     module = attrgetter(names.query.rpartition(".")[0])(layer)
     attrgetter(names.output)(layer).register_forward_hook(note_added)
@@ -422,28 +439,28 @@ def _attention(layer: Any, stack: layout.Stack, names: layout.Attention, n_heads
         None if name is None else attrgetter(name)(layer)
         for name in (names.norm, names.norm_after, names.query_norm, names.key_norm, names.output_norm)
     )
-    return _Attention(
+    return Parts(
         projections=_projections(layer, names, n_heads),
         norm=before,
-        norm_parts=_norm(before),
+        norm_parts=norm_of(before),
         norm_after=after,
-        query_norm=_norm(of_queries),
-        key_norm=_norm(of_keys),
-        output_norm=_norm(of_output),
+        query_norm=norm_of(of_queries),
+        key_norm=norm_of(of_keys),
+        output_norm=norm_of(of_output),
         query_scale=module.scaling if names.scales_queries else 1.0,
     )
 
 
 def _projections(layer: Any, names: layout.Attention, n_heads: int) -> Projections:
-    W_O, b_O = _linear(attrgetter(names.output)(layer))
+    W_O, b_O = linear_of(attrgetter(names.output)(layer))
     if names.query == names.key == names.value:
-        weight, bias = _linear(attrgetter(names.query)(layer))
+        weight, bias = linear_of(attrgetter(names.query)(layer))
         divide = partial(_by_head, n_heads=n_heads) if names.is_by_head else partial(_side_by_side, width=len(W_O))
         W_Q, W_K, W_V = divide(weight)
         b_Q, b_K, b_V = (None, None, None) if bias is None else divide(bias)
     else:
         (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = (
-            _linear(attrgetter(name)(layer)) for name in (names.query, names.key, names.value)
+            linear_of(attrgetter(name)(layer)) for name in (names.query, names.key, names.value)
         )
     return Projections(W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O)
 
@@ -466,14 +483,14 @@ def _by_head(weight: Array, n_heads: int) -> tuple[Array, Array, Array]:
     return queries, keys, values
 
 
-def _linear(module: Any) -> tuple[Array, Array | None]:
+def linear_of(module: Any) -> tuple[Array, Array | None]:
     """Return a linear map's weight as (in, out) and its bias, as read-only views of the model's own memory."""
     # GPT-2's Conv1D is a linear map whose weight is stored transposed.
     weight = shared(module.weight)
     return weight if isinstance(module, Conv1D) else weight.T, None if module.bias is None else shared(module.bias)
 
 
-def _norm(module: Any) -> Norm | None:
+def norm_of(module: Any) -> Norm | None:
     """Return a norm, which is one of two formulas; None if there is none.
 
     Raises:

@@ -5,7 +5,7 @@ import pytest
 from attention.models import local
 from attention.pages import ALL_HEADS, CODE_LAB, COMPARE, NEURON_VIEW, PAGES, STEP_BY_STEP
 from tests.sweep import sweep
-from tests.tiny_models import TODAY, make
+from tests.tiny_models import OTHERS, TODAY, make
 
 TEXT = "The cat sat on the mat, and the birds sang."
 # Those that read what is in the link, and show how well it was worked out once more.
@@ -15,7 +15,7 @@ PROVEN = [STEP_BY_STEP, ALL_HEADS, NEURON_VIEW]
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     root = tmp_path_factory.mktemp("today")
-    return {kind: make(kind, root / f"tiny-{kind}") for kind in TODAY}
+    return {kind: make(kind, root / f"tiny-{kind}") for kind in (*TODAY, *OTHERS)}
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def open_tiny(folders, open_page, monkeypatch):
     return open_
 
 
-@pytest.mark.parametrize("kind", sweep(TODAY, quick=["gemma2"]))
+@pytest.mark.parametrize("kind", sweep((*TODAY, *OTHERS), quick=["gemma2"]))
 def test_every_step_is_told_and_proven(open_tiny, kind):
     shown = open_tiny(STEP_BY_STEP, kind, step="tokens")
     while True:
@@ -45,7 +45,7 @@ def test_every_step_is_told_and_proven(open_tiny, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", TODAY)
+@pytest.mark.parametrize("kind", [*TODAY, *OTHERS])
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
 def test_every_page_opens(open_tiny, few_sentences, page, kind):
     query = {"versus": "A small dog ran"} if page is COMPARE else {}
@@ -68,6 +68,10 @@ def test_every_page_opens(open_tiny, few_sentences, page, kind):
             ("albert", "embed", "a matrix of 20 × 36 makes vectors of 36 numbers"),
             ("bloom", "scores", "position bias"),
             ("bloom", "tokens", "√d_k times as large"),
+            ("olmo2", "tokens", "not known part by part"),
+            ("olmo2", "embed", "is not known of this kind of model"),
+            ("olmo2", "qkv", "the weights that produced"),
+            ("starcoder2", "embed", "Where it stands"),
             ("gemma2", "heads", "Before it is added, this model brings ΔE to another size"),
         ],
         quick=[("gemma2", "scale", "Then this model caps its scores softly")],

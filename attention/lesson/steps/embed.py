@@ -87,7 +87,7 @@ def _has_norm(scene: Scene) -> bool:
 def _words(scene: Scene) -> str:
     inputs, parts = scene.attention.inputs, scene.trace.embeddings
     if inputs is None:
-        return ""
+        return lesson("embed/unknown", layer=scene.layer + 1)
     own = scene.use.lessons.get("embed")
     if own is not None:
         return lesson(

@@ -1,0 +1,168 @@
+"""Models that are not in the table: what goes through transformers' interface is exact, and what is found holds."""
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from transformers import AutoModel
+
+from attention import masks
+from attention.lesson.proof import TOLERANCE, prove
+from attention.models.architectures import info_from_config
+from attention.models.huggingface import HuggingFaceModel, check_size
+from tests.tiny_models import make
+
+SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."
+SIZES = {
+    "vocab_size": 320,
+    "hidden_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "intermediate_size": 56,
+    "max_position_embeddings": 128,
+    "initializer_range": 0.15,
+    "bos_token_id": 0,
+    "eos_token_id": 1,
+    "pad_token_id": 1,
+}
+ALONE = {name: size for name, size in SIZES.items() if name != "num_key_value_heads"}
+CONFIGS = {
+    "Starcoder2": SIZES | {"sliding_window": 4},
+    "SmolLM3": SIZES,
+    "Granite": SIZES | {"attention_multiplier": 0.3},
+    "Olmo2": SIZES,
+    "StableLm": SIZES | {"partial_rotary_factor": 0.5},
+    "Phi": SIZES | {"num_key_value_heads": 6},
+    "Cohere": SIZES,
+    "Mixtral": SIZES | {"num_local_experts": 4},
+    "Camembert": ALONE | {"type_vocab_size": 1},
+}
+# Of the others, something is done to queries and keys that is not known.
+FOUND_WHOLE = ["Starcoder2", "Granite", "StableLm", "Mixtral"]
+
+
+def saved(name, config, folder):
+    """Save a model of random numbers with the tokenizer of a tiny Llama."""
+    make("llama", folder)
+    (folder / "model.safetensors").unlink()
+    is_encoder = name in ("Camembert", "DebertaV2")
+    head = "ForMaskedLM" if is_encoder else "ForCausalLM"
+    if name == "Reformer":
+        head = "ModelWithLMHead"
+    torch.manual_seed(0)
+    kind = getattr(transformers, f"{name}{head}")
+    kind(getattr(transformers, f"{name}Config")(**config)).save_pretrained(folder)
+    return folder
+
+
+def info_of(folder):
+    return info_from_config("other", folder, name="Other", licence="", source="")
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def other(request, tmp_path_factory):
+    folder = saved(request.param, CONFIGS[request.param], tmp_path_factory.mktemp("other") / request.param)
+    info = info_of(folder)
+    check_size(info, folder)
+    model = HuggingFaceModel(info, folder)
+    eager = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="eager").eval()
+    return request.param, model, eager
+
+
+def test_weights_and_states_are_those_of_plain_attention(other):
+    name, model, eager = other
+    trace = model.trace(SENTENCE)
+    with torch.inference_mode():
+        result = eager(
+            input_ids=torch.tensor([[token.token_id for token in trace.tokens]]),
+            output_attentions=True,
+            output_hidden_states=True,
+        )
+    assert len(trace.layers) == 3
+    assert {layer.kind for layer in trace.layers} == {"self" if name == "Camembert" else "masked self"}
+    for layer, theirs in zip(trace.layers, result.attentions, strict=True):
+        np.testing.assert_allclose(layer.steps().weights, theirs[0].numpy(), rtol=0, atol=1e-5)
+    for ours, theirs in zip(trace.hidden_states, result.hidden_states, strict=True):
+        np.testing.assert_allclose(ours, theirs[0].numpy(), rtol=0, atol=1e-5)
+
+
+def test_what_is_told_of_its_parts_holds_and_the_rest_is_not_told(other):
+    name, model, _ = other
+    for mask in masks.MASK_NAMES:
+        trace = model.trace(SENTENCE, mask=mask)
+        proof = prove(trace)
+        assert proof.holds
+        known = {link.name for link in proof.links if link.found is not None}
+        whole = {"queries", "keys", "values", "outputs", "added"}
+        assert known == (whole if trace.layers[0].projections is not None else {"outputs"})
+        assert all(link.found is None or link.found.relative <= TOLERANCE for link in proof.links)
+        for layer in trace.layers:
+            assert (layer.inputs is None) == (layer.projections is None)
+    assert trace.embeddings is None
+    assert trace.structure is None
+    assert "not known part by part" in trace.info.note
+    if name in FOUND_WHOLE:
+        assert trace.layers[0].projections is not None
+
+
+def test_it_says_nothing_of_what_comes_next(other):
+    _, model, _ = other
+    assert model.next_token(model.trace("The cat")) is None
+    assert model.unmasked("The cat") is None
+    assert model.insides() is None
+
+
+def test_a_batch_is_its_texts_one_by_one(other):
+    _, model, _ = other
+    batch = model.trace_batch([model.encode(text) for text in ("The cat sat", "The mat sat")])
+    assert max(layer.check() for layer in batch.layers) < 1e-5
+
+
+DEBERTA = ALONE | {"position_biased_input": False, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("DebertaV2", DEBERTA),
+        ("Falcon", ALONE),
+        ("GPTJ", {"vocab_size": 320, "n_embd": 48, "n_head": 6, "n_layer": 2, "rotary_dim": 4}),
+    ],
+)
+def test_a_model_that_computes_attention_some_other_way_is_refused_with_the_reason(tmp_path, name, config):
+    folder = saved(name, config, tmp_path / name)
+    with pytest.raises(ValueError, match="computes it in a way of its own, which cannot be recorded"):
+        info_of(folder)
+
+
+def test_sinks_beside_the_scores_are_more_than_the_steps_explain(tmp_path):
+    """gpt-oss lets a number of each head take a share of the weights."""
+    config = SIZES | {"head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 4}
+    folder = saved("GptOss", config, tmp_path / "sinks")
+    with pytest.raises(ValueError, match="does more than the steps"):
+        HuggingFaceModel(info_of(folder), folder)
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ('{"model_type": "reformer"}', "in a way of its own"),
+        ('{"model_type": "whisper", "vocab_size": 9, "is_encoder_decoder": true}', "have one stack of layers"),
+        ('{"model_type": "clip_vision_model"}', "Those that can be shown are"),
+        ('{"model_type": "../../x"}', "Those that can be shown are"),
+        ('{"model_type": "starcoder2", "vocab_size": 9}', "does not say how many"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_before_anything_is_loaded(tmp_path, config, why):
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(ValueError, match=why):
+        info_of(tmp_path)
+
+
+def test_norms_over_all_heads_at_once_are_not_taken_for_norms_of_each(tmp_path):
+    """As OLMo 2 has them: what does not hold is not told, and the rest is as exact as ever."""
+    folder = saved("Olmo2", SIZES, tmp_path / "olmo2")
+    trace = HuggingFaceModel(info_of(folder), folder).trace(SENTENCE)
+    assert {(layer.projections, layer.rotary, layer.query_norm) for layer in trace.layers} == {(None, None, None)}
+    assert prove(trace).holds
