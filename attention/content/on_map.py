@@ -136,9 +136,10 @@ class _Map:
 
     def _box(self, trace: Trace, sublayer: Sublayer, parts: dict[str, Part]) -> Box:
         norms = sublayer.norm_before, sublayer.norm_after
+        normed = (message("{norm} before ⊕", norm=sublayer.norm_of),) if sublayer.norm_of else ()
         if not sublayer.is_attention:
             width, inner = trace.info.d_model, sublayer.width
-            notes = (f"{width} → {inner} → {width}", *((message("gated"),) if sublayer.is_gated else ()))
+            notes = (f"{width} → {inner} → {width}", *((message("gated"),) if sublayer.is_gated else ()), *normed)
             return Box(message("Feed-forward"), "", notes, *norms)
         part = parts[sublayer.branch]
         is_here = part == self.part
@@ -147,6 +148,7 @@ class _Map:
         notes = (
             message("{count} heads, {width} wide", count=info.n_heads, width=info.d_head),
             *((shared,) if info.group_size > 1 else ()),
+            *normed,
         )
         return Box(
             title=_title(self.whole.part(part)),

@@ -48,6 +48,11 @@ _NOT_LEARNT = (
     "final_logits_bias",
 )
 
+_SIDE_BY_SIDE = message(
+    "In each layer, attention and the feed-forward network read the same vectors, and what both give is added to them "
+    "at once."
+)
+
 # All names for a number of layers: transformers treats some of them as synonyms.
 _LAYERS = frozenset(
     name for each in ARCHITECTURES.values() for name in (*each.sizes.layers, *each.sizes.decoder_layers)
@@ -123,7 +128,7 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         is_decoder=architecture.is_decoder,
         n_decoder_layers=n_decoder_layers,
         reading=architecture.reading,
-        note=architecture.note,
+        note=_SIDE_BY_SIDE if architecture.encoder.is_parallel else architecture.note,
     )
     check_beside(folder)
     shapes = shapes_of(folder)

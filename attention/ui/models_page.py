@@ -9,9 +9,11 @@ import streamlit as st
 from attention.lesson.prose import lesson
 from attention.messages import message
 from attention.models import hub
+from attention.models.architectures import ARCHITECTURES
 from attention.models.catalogue import Availability, Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
+from attention.models.memory import allowed_bytes
 from attention.pages import MODELS, STEP_BY_STEP
 from attention.settings import GET
 from attention.ui import markup, state
@@ -140,8 +142,10 @@ def _checksum(checksum: str) -> str:
 
 def _fetch_field(view: View, may_fetch: Allowed) -> None:
     """Draw the field for an id, or say how the owner can allow it."""
+    names = dict.fromkeys(architecture.name.rpartition(" ")[0] for architecture in ARCHITECTURES.values())
+    kinds = lesson("models/kinds", names=", ".join(names), limit=f"{allowed_bytes() / 1e9:,.1f} GB")
     if not may_fetch:
-        markup.prose(lesson("models/hub-off"), is_aside=True)
+        markup.prose(lesson("models/hub-off") + kinds, is_aside=True)
         return
     with st.form("fetch", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom")
@@ -153,7 +157,7 @@ def _fetch_field(view: View, may_fetch: Allowed) -> None:
             max_chars=96,
         )
         right.form_submit_button(message("Download"), on_click=_start_typed, width="stretch")
-    markup.prose(lesson("models/hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
+    markup.prose(lesson("models/hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB") + kinds, is_aside=True)
 
 
 def _follow() -> dict[str, State]:

@@ -1,4 +1,4 @@
-"""Models of today in a browser: from folders of the owner's and through a hub, with all that they do beside the steps."""
+"""Models of today in a browser: from folders and through a hub, with all that they do beside the steps."""
 
 import pytest
 from playwright.sync_api import expect

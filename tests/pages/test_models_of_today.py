@@ -72,6 +72,7 @@ def test_every_page_opens(open_tiny, few_sentences, page, kind):
             ("olmo2", "embed", "is not known of this kind of model"),
             ("olmo2", "qkv", "the weights that produced"),
             ("starcoder2", "embed", "Where it stands"),
+            ("gpt_neox", "tokens", "read the same vectors, and what both give is added"),
             ("gemma2", "heads", "Before it is added, this model brings ΔE to another size"),
         ],
         quick=[("gemma2", "scale", "Then this model caps its scores softly")],
