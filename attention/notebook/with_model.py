@@ -36,6 +36,8 @@ def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]
         return _own(scene, address, facts)
     if scene.info.reading.is_laid_out:
         return (_title(scene), Text(told(lesson("notebook/no-pictures", model=word(scene.info.name)))))
+    if _is_beyond(whole, address):
+        return (_title(scene), Text(told(lesson("notebook/beyond", model=word(scene.info.name)))))
     return (
         _title(scene),
         Text(told(lesson("notebook/with-model", model=word(scene.info.name)) + _install(origin))),
@@ -47,6 +49,16 @@ def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]
         Text(told(lesson("notebook/eager"))),
         Code(fill("eager", "pytorch", facts)),
     )
+
+
+def _is_beyond(whole: Trace, address: Address) -> bool:
+    """Tell whether a model's attention does more than the code here: caps, later biases, or masks of its own."""
+    layer = whole.layers[0]
+    if layer.softcap is not None or (layer.bias is not None and layer.scale != 1):
+        return True
+    n_tokens = sum(not token.is_padding for token in whole.tokens)
+    hides_before = any(np.tril(each.hidden(0)[:n_tokens, :n_tokens], -1).any() for each in whole.layers)
+    return address.run.mask != "none" and hides_before
 
 
 def _title(scene: Scene) -> Text:

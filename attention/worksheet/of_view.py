@@ -216,7 +216,7 @@ def _divided(part: _Part, _: int) -> Task:
 
 def _masked(part: _Part, _: int) -> Task:
     """Ask what the mask leaves of a row of scaled scores."""
-    scaled = part.scene.steps.scaled_scores[part.focus]
+    scaled = part.scene.steps.unmasked_scores[part.focus]
     before = {column: number(float(scaled[column])) for column in part.columns}
     answers = {column: part.cell(part.focus, column) for column in part.columns}
     words = lesson("worksheet/masked", focus=word(part.name(part.focus)))

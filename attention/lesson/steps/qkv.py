@@ -306,22 +306,35 @@ def _code(excerpt: Excerpt) -> str:
             place=excerpt.place,
         )
         return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
-    parts, is_continued = _head_projections(scene), excerpt.continued is not None
+    beside = _done_beside(scene, excerpt.place)
+    if beside:
+        return excerpt.recorded(beside, Q=steps.queries, K=steps.keys, V=steps.values)
+    return _made_code(excerpt, X, Z)
+
+
+def _done_beside(scene: Scene, place: str) -> str:
+    """Say what a model does with queries and keys that the code does not; empty if it does nothing of the kind."""
     turns = scene.attention.rotary
     if scene.attention.query_norm is not None or scene.attention.key_norm is not None:
-        title = message(
+        return message(
             "Queries, keys and values, {place}, as the model had them: it also normalises queries and keys.",
-            place=excerpt.place,
+            place=place,
         )
-        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
     if turns is not None and turns.width < scene.d_head:
-        title = message(
+        return message(
             "Queries, keys and values, {place}, as the model had them: it turns the first {turned} numbers of each "
             "query and key by its position.",
-            place=excerpt.place,
+            place=place,
             turned=turns.width,
         )
-        return excerpt.recorded(title, Q=steps.queries, K=steps.keys, V=steps.values)
+    return ""
+
+
+def _made_code(excerpt: Excerpt, X: Array, Z: Array) -> str:
+    """Return the code for queries, keys and values that are products, perhaps rotated."""
+    scene, steps = excerpt.scene, excerpt.scene.steps
+    parts, is_continued = _head_projections(scene), excerpt.continued is not None
+    turns = scene.attention.rotary
     if turns is not None and not is_continued:
         return _turned_code(excerpt, X, parts, turns)
     if not _is_explained(scene, (X, Z, Z), parts):

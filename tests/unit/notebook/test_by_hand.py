@@ -14,7 +14,7 @@ from attention.trace import PARTS
 from tests.loaded import load
 from tests.notebooks import code_of, executed, run_here
 from tests.sweep import sweep
-from tests.tiny_models import KINDS
+from tests.tiny_models import KINDS, OTHERS, TODAY
 
 TEXT = "The cat sat on the mat"
 HOSTILE = 'He said: "it\'s 5% \\n {x} {} $Q ${K}" \\ """ <b>#</b> \u202e\u2028'
@@ -116,7 +116,7 @@ def test_digits(layer):
     check(scene_of(load("vit-digits"), PICTURE.first, layer=layer, head=2))
 
 
-@pytest.mark.parametrize("kind", sweep(KINDS, quick=["gpt2"]))
+@pytest.mark.parametrize("kind", sweep((*KINDS, *TODAY, *OTHERS), quick=["gpt2", "gemma2"]))
 def test_every_architecture(model_of, kind):
     model = model_of(kind)
     text = PICTURE.first if model.info.reading is PICTURE else "The cat sat on the mat."

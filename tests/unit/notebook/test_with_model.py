@@ -15,7 +15,7 @@ from attention.trace import PARTS
 from tests.loaded import load
 from tests.notebooks import code_of, executed, run_here
 from tests.sweep import sweep
-from tests.tiny_models import KINDS
+from tests.tiny_models import KINDS, OTHERS, TODAY
 
 ROOT = Path(__file__).parents[3]
 TEXT = "The cat sat on the mat."
@@ -59,6 +59,24 @@ def test_every_architecture_in_every_part(model_of, folder_of, kind):
             text = notebook_of(model, part=part, mask=mask, layer=1, head=1)
             _, printed = run_here(code_of(text.replace("path/to/the/model", str(folder))))
             assert "weights: they differ from the model's by" in printed
+
+
+# Those whose attention does more than the code of a notebook, or goes to no function of one's choice.
+BEYOND = ("gemma2", "bloom", "mpnet")
+
+
+@pytest.mark.parametrize("kind", sweep((*TODAY, *OTHERS), quick=["gemma2"]))
+def test_models_of_today_are_recorded_or_it_is_said_that_they_are_not(model_of, folder_of, kind):
+    model = model_of(kind)
+    for mask in model.info.reading.masks:
+        text = notebook_of(model, "The cat sat on the mat, and the birds sang.", mask=mask, layer=1, head=1)
+        if not code_of(text):
+            # Or the mask would take the place of the model's own window.
+            assert kind in BEYOND or mask != "none"
+            continue
+        assert kind not in BEYOND
+        _, printed = run_here(code_of(text.replace("path/to/the/model", str(folder_of(kind)))))
+        assert "weights: they differ from the model's by" in printed
 
 
 def test_other_weights_and_it_fails(model_of, folder_of):
