@@ -37,8 +37,8 @@ __all__ = [
     "recording",
 ]
 
-# Without "sdpa" in it: of models that cannot run under that, transformers would refuse the name.
-ATTENTION_NAME = "recorded"
+# Without "sdpa" in it, which transformers would refuse for models that cannot run under that; and nobody else's name.
+ATTENTION_NAME = "step_by_step_record"
 
 
 @dataclass(frozen=True, slots=True)
