@@ -7,7 +7,6 @@
  * @param {(place: HTMLElement) => () => void} fill makes the content, and returns what draws it
  */
 function openPlace(host, fill) {
-  host.dataset.drawn = "";
   const place = make("div", "notebook");
   const style = make("style", "", GIVEN.css);
   host.attachShadow({ mode: "open" }).append(style, place);

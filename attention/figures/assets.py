@@ -100,8 +100,8 @@ def lean(code: str) -> str:
 
     Declarations begin at the margin, and templates have no templates inside, as everywhere in ``assets``.
 
-    >>> lean('const used = 1;\nconst unused = 2;\nfor (;;) {\n  // Why.\n  used + "a  b";\n}\n')
-    'const used=1;\nfor(;;){used + "a  b";}\n'
+    >>> lean('const used = 1;\nconst unused = 2;\nfor (;;) {\n  used + "a  b";\n}\n')
+    'const used=1;for(;;){used + "a  b";}\n'
     """
     written, at = [], 0
     code = _used(code)

@@ -18,7 +18,8 @@ __all__ = ["Shown", "html_of"]
 
 # Unpacks two texts of Base64 and hands the second one to the first, a script: compressed, both are a third as long.
 _LOADER = (
-    "(async()=>{{const h=[...document.querySelectorAll('[data-attention=\"{key}\"]:not([data-drawn])')];"
+    "(async()=>{{const h=[...document.querySelectorAll('[data-attention=\"{key}\"]:not([data-taken])')];"
+    "for(const e of h)e.dataset.taken='';"
     "const u=t=>new Response(new Blob([Uint8Array.from(atob(t),c=>c.charCodeAt())]).stream()"
     '.pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();'
     'const s=new TextDecoder().decode(await u("{script}"));'
