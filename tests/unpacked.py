@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import zlib
@@ -49,15 +48,26 @@ class Unpacked:
         return [np.vectorize(weight, otypes=[float])(codes) for codes in self.parts()]
 
 
+def from_base_85(text: str) -> bytes:
+    """The bytes of a text whose digits are the characters from # to y, without two of them."""
+    digits = [chr(code) for code in range(35, 122) if chr(code) not in "<\\"]
+    assert len(digits) == 85
+    padded, found = text + digits[-1] * (-len(text) % 5), b""
+    for start in range(0, len(padded), 5):
+        value = 0
+        for character in padded[start : start + 5]:
+            value = 85 * value + digits.index(character)
+        found += value.to_bytes(4, "big")
+    return found[: len(text) * 4 // 5]
+
+
 def unpacked(html: str) -> Unpacked:
     """Read the only picture in some HTML."""
     place, instead, loader = re.fullmatch(
         r'<div data-attention="(\w+)">(.*)</div><script>(.*)</script>', html, re.DOTALL
     ).groups()
     assert f'[data-attention="{place}"]' in loader
-    script, numbers = (
-        zlib.decompress(base64.b64decode(text), -15) for text in re.findall(r'await u\("([A-Za-z0-9+/=]*)"\)', loader)
-    )
+    script, numbers = (zlib.decompress(from_base_85(text), -15) for text in re.findall(r'await u\("([^"]*)"\)', loader))
     text = script.decode()
     given, end = json.JSONDecoder().raw_decode(text.removeprefix("const GIVEN="))
     return Unpacked(instead, text.removeprefix("const GIVEN=")[end:], given, numbers)

@@ -215,7 +215,7 @@ def compare(
 def of_run(trace: Trace) -> Shown:
     """Return what a trace shows of itself: all its heads or, of a very large one, those of its first layers."""
     parts, title = of_trace(trace), _title(trace)
-    n_layers = max(1, min(len(part.layers) * MOST_BY_ITSELF // part.size for part in parts))
+    n_layers = max(1, min(len(trace.layers), *(len(part.layers) * MOST_BY_ITSELF // part.size for part in parts)))
     parts = tuple(part.only(part.layer_numbers[:n_layers], None) for part in parts)
     kept = "" if n_layers == len(trace.layers) else message("The first {n_layers} layers.", n_layers=n_layers)
     return tiles(parts, title, None, note="\n".join(filter(None, (trace.text, kept))))

@@ -16,12 +16,19 @@ from attention.show.packed import deflated
 
 __all__ = ["Shown", "html_of"]
 
-# Unpacks two texts of Base64 and hands the second one to the first, a script: compressed, both are a third as long.
+# Base 85 with those of the characters from # to y that need no escape, neither in a script nor in JSON.
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+_SAFE = "".join(chr(code) for code in range(ord("#"), ord("y") + 1) if chr(code) not in "<\\")
+_TO_SAFE = str.maketrans(_DIGITS, _SAFE)
+
+# Unpacks two texts, and runs the first one, a script, with the second one's bytes.
 _LOADER = (
     "(async()=>{{const h=[...document.querySelectorAll('[data-attention=\"{key}\"]:not([data-taken])')];"
     "for(const e of h)e.dataset.taken='';"
-    "const u=t=>new Response(new Blob([Uint8Array.from(atob(t),c=>c.charCodeAt())]).stream()"
-    '.pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();'
+    "const u=t=>{{const b=new Uint8Array(t.length*4/5),d=new DataView(new ArrayBuffer(4));"
+    "for(let i=0;i<t.length;i+=5){{let v=0;for(let j=0;j<5;j++){{const c=t.charCodeAt(i+j)||121;"
+    "v=v*85+c-35-(c>60)-(c>92)}}d.setUint32(0,v);for(let j=0;j<4;j++)b[i/5*4+j]=d.getUint8(j)}}"
+    'return new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer()}};'
     'const s=new TextDecoder().decode(await u("{script}"));'
     'Function("HOSTS","NUMBERS",s)(h,new Uint8Array(await u("{numbers}")))}})()'
 )
@@ -93,9 +100,13 @@ def html_of(script: str, given: Mapping[str, Any], numbers: bytes, instead: str)
     The script finds what it draws as ``GIVEN`` and ``NUMBERS``, and the elements to draw it in as ``HOSTS``.
     """
     whole = f"const GIVEN={json.dumps(given, ensure_ascii=False, separators=(',', ':'))};\n{script}"
-    written = base64.b64encode(deflated(whole.encode())).decode()
-    packed = base64.b64encode(numbers).decode()
+    written, packed = _as_text(deflated(whole.encode())), _as_text(numbers)
     # The same picture has the same key, so that a notebook that is run again stays the same file.
     key = hashlib.sha256(f"{written} {packed}".encode()).hexdigest()[:12]
     loader = _LOADER.format(key=key, script=written, numbers=packed)
     return f'<div data-attention="{key}">{instead}</div><script>{loader}</script>'
+
+
+def _as_text(data: bytes) -> str:
+    """Write bytes as five characters for four of them, of which none has a meaning in a script or in JSON."""
+    return base64.b85encode(data).decode().translate(_TO_SAFE)
