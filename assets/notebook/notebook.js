@@ -11,14 +11,22 @@ function openPlace(host, fill) {
   const style = make("style", "", GIVEN.css);
   host.attachShadow({ mode: "open" }).append(style, place);
   const render = fill(place);
-  let dressed = null;
+  let [dressed, isHidden] = [null, false];
+  // What has no width is not drawn, and where a notebook hides it for less than a frame, no observer is told.
+  const redraw = () => {
+    render();
+    isHidden = !place.clientWidth;
+  };
+  const mend = () => isHidden && redraw();
+  new ResizeObserver(mend).observe(place);
   const dress = () => {
     const theme = GIVEN.theme || (isDarkAround(host) ? "dark" : "light");
     if (theme === dressed) return;
     dressed = theme;
     place.dataset.theme = theme;
     for (const [name, colour] of Object.entries(GIVEN.colours[theme])) place.style.setProperty(`--st-${name}-color`, colour);
-    render();
+    redraw();
+    requestAnimationFrame(mend);
   };
   const observer = new MutationObserver(dress);
   for (const element of [document.documentElement, document.body]) observer.observe(element, { attributes: true });

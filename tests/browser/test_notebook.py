@@ -188,7 +188,7 @@ def test_in_jupyterlab_it_is_drawn_in_both_themes_saved_and_there_again(opened, 
     # Saved by the lab itself, it is shown once more without a kernel's help.
     run_command(page, "Save Notebook")
     saved = lab[1] / "run.ipynb"
-    until(lambda: saved.read_text().count("data-attention=") == PICTURES)
+    until(lambda: saved.read_text().count("<div data-attention=") == PICTURES)
     page.reload()
     expect_pictures(page)
 
