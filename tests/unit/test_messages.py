@@ -23,6 +23,7 @@ WHERE = [
     ("attention/**.py", "python"),
     ("pages/**.py", "python"),
     ("assets/components/**.js", "javascript"),
+    ("assets/notebook/**.js", "javascript"),
     ("assets/room/**.js", "javascript"),
 ]
 
