@@ -28,6 +28,8 @@ print("and more")
 # The same picture once more, and another one.
 CELLS = [FIRST, NOT_LAST, "show.head_view(trace)", "show.step(trace, 'softmax', layer=0, head=1, cell=(1, 2))"]
 PICTURES = 4
+# In milliseconds: on a busy machine, a kernel takes long to start and to import what it needs.
+PATIENCE = 120_000
 # What each cell gives: no picture is there twice, whether or not it was the last line.
 KINDS = [["execute_result"], ["display_data", "stream"], ["display_data"], ["display_data"]]
 
@@ -95,6 +97,7 @@ def lab(jupyter, tmp_path_factory):
 def watched(browser, **options):
     """A page of which nothing may be wrong, and which may ask nobody else."""
     context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}, **options})
+    context.set_default_timeout(PATIENCE)
     page, errors, asked = context.new_page(), [], []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
@@ -105,7 +108,7 @@ def watched(browser, **options):
 
 def expect_pictures(page):
     """Every picture is drawn, with its canvas painted and its numbers."""
-    expect(page.locator("[data-attention] .notebook")).to_have_count(PICTURES)
+    expect(page.locator("[data-attention] .notebook")).to_have_count(PICTURES, timeout=PATIENCE)
     expect(page.locator(HEADS)).to_have_count(1)
     expect(page.locator(LINES)).to_have_count(2)
     page.locator(STEP).scroll_into_view_if_needed()
@@ -138,7 +141,9 @@ def opened(lab, browser):
         def open_(path):
             (folder / path.name).write_text(path.read_text())
             page.goto(f"{address}/lab/workspaces/{path.stem}/tree/{path.name}?reset")
-            expect(page.locator(".jp-Notebook")).to_be_visible(timeout=120_000)
+            expect(page.locator(".jp-Notebook")).to_be_visible(timeout=PATIENCE)
+            # A cell that is run before its kernel is connected is not run at all.
+            until(lambda: any(kernel["connections"] for kernel in page.request.get(f"{address}/api/kernels").json()))
             return page
 
         yield open_
@@ -160,7 +165,7 @@ def has_run(page):
     page.locator(".jp-Cell .cm-content").first.click()
     page.keyboard.press("Shift+Enter")
     try:
-        expect(page.locator(".jp-InputPrompt").first).to_have_text(re.compile(r"\[[\d*]+\]:"), timeout=2_000)
+        expect(page.locator(".jp-InputPrompt").first).to_have_text(re.compile(r"\[[\d*]+\]:"), timeout=10_000)
     except AssertionError:
         return False
     return True
