@@ -23,6 +23,7 @@ __all__ = [
     "CLASSROOM",
     "CODE_LAB",
     "COMPARE",
+    "FIND_IT",
     "FRONT",
     "GROUPS",
     "GROUP_TITLES",
@@ -164,6 +165,13 @@ SYNTAX_CHECK = Page(
     own=(settings.RELATION, settings.EXAMPLE, settings.RARE),
     is_for=_takes_sentences,
 )
+FIND_IT = Page(
+    "find_it",
+    message("Find it"),
+    "Explore",
+    message("Five things to find, a head, a layer or two sentences, and a rule that judges what you found."),
+    own=(settings.TASK, settings.VERSUS),
+)
 CODE_LAB = Page(
     "code_lab",
     message("Code lab"),
@@ -202,6 +210,7 @@ PAGES = (
     COMPARE,
     MANY_SENTENCES,
     SYNTAX_CHECK,
+    FIND_IT,
     *OF_LABS.values(),
     CODE_LAB,
     CLASSROOM,

@@ -40,6 +40,7 @@ from attention.parameters import (
     Values,
 )
 from attention.room.plans import PLAN_NAMES
+from attention.room.tasks import TASKS
 from attention.segments import BLOCK_NAMES, Block
 from attention.trace import PARTS, ModelInfo, Part
 
@@ -82,6 +83,7 @@ __all__ = [
     "SIZES",
     "SORT",
     "STEP",
+    "TASK",
     "TEXT",
     "VERSUS",
     "WAY",
@@ -290,6 +292,9 @@ MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
 
 # A sentence that is read by itself and compared; None until the user chooses one.
 VERSUS: Parameter[str | None] = Parameter("versus", Text(message("sentence to compare")), None, resets=_CELLS)
+
+# What is to be found.
+TASK: Parameter[str] = Parameter("task", Choice(lambda _: tuple(task.name for task in TASKS)), TASKS[0].name)
 
 # Which lesson plan is shown.
 PLAN: Parameter[str] = Parameter("plan", Choice(lambda _: PLAN_NAMES), "twenty")

@@ -23,9 +23,21 @@ from attention.models.base import Batch
 from attention.trace import Difference, ModelInfo, Token
 from attention.words import merge
 
-__all__ = ["DIRECTIONS", "PAPER", "Finding", "PaperFinding", "SyntaxCheck", "parse_of", "positions_of", "word_weights"]
+__all__ = [
+    "DIRECTIONS",
+    "PAPER",
+    "Finding",
+    "Joining",
+    "PaperFinding",
+    "SyntaxCheck",
+    "parse_of",
+    "positions_of",
+    "word_weights",
+]
 
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+# The relation of a word to the next one, which no treebank has.
+_NEXT = "next word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,19 @@ class Finding:
     held_out: float | None
     offset: int
     offset_accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How every head treats the words of one relation, in both directions, and how it treats all others.
+
+    ``accuracy`` is the share of the ``count`` cases in which it finds the grammatical head, ``elsewhere`` that of all
+    other words in which it takes the next word instead: a head for which both are large joins whatever is adjacent.
+    """
+
+    count: int
+    accuracy: Float[Array, "S L H"]
+    elsewhere: Float[Array, "S L H"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +212,17 @@ class SyntaxCheck:
             )
         return tuple(found)
 
+    def joining(self, relation: str) -> Joining:
+        """Return how every head treats the words of a relation, and all others.
+
+        Raises:
+            KeyError: no sentence so far has this relation.
+        """
+        score = self._scores(list(self._weights))[relation]
+        seen = [(weights, _next_of_others(self._sentences[at], relation)) for at, weights in self._weights.items()]
+        elsewhere = [dependency_accuracy(seen, direction)[_NEXT].accuracy for direction in DIRECTIONS]
+        return Joining(score.count, score.accuracy, np.stack(elsewhere))
+
     def _scores(self, numbers: Sequence[int]) -> dict[str, RelationScore]:
         """Score all heads in both directions on some sentences."""
         seen = [(self._weights[number], parse_of(self._sentences[number])) for number in numbers]
@@ -195,6 +231,14 @@ class SyntaxCheck:
             relation: RelationScore(score.count, np.stack([score.accuracy, to_dependent[relation].accuracy]))
             for relation, score in to_head.items()
         }
+
+
+def _next_of_others(sentence: Annotated, relation: str) -> Parse:
+    """Return a syntax in which each word but those of a relation depends on the word after it."""
+    n_words = len(sentence.words)
+    is_other = [here != relation and word + 1 < n_words for word, here in enumerate(sentence.relations)]
+    heads = tuple(word + 1 if other else None for word, other in enumerate(is_other))
+    return Parse(heads, (_NEXT,) * n_words)
 
 
 def _best(accuracy: Float[Array, "S L H"]) -> tuple[int, int, int]:

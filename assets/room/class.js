@@ -15,6 +15,8 @@
  * @property {Record<string, (said: any) => void>} [hears] what the server tells of it, by kind
  * @property {() => void} [moved] the room shows another view
  * @property {() => void} [left] the room is no longer there
+ * @property {() => void} [follows] this browser turns out to follow a room
+ * @property {() => {above: Element[], line: Element[]}} [alone] what it adds for a pupil who looks around alone
  */
 
 /**
@@ -221,7 +223,7 @@ function draw() {
     if (lesson.isOpen && !isPresented()) shown.push(notes());
     if (going) shown.push(...going.own, ...(going.hides || going.aside ? [] : going.all));
     shown.push(lineOf(going, false));
-  } else if (!room && follows) shown.push(part("way back", follows, wayBack));
+  } else if (!room && follows) shown.push(...alone());
   if (told) {
     const sentence = part("told", told, () => make("p", "told", told));
     sentence.setAttribute("role", "alert");
@@ -308,12 +310,18 @@ function sheetWay() {
   return way;
 }
 
+/** What somebody of the class sees who looks around alone: what there is to do, and the way back. */
+function alone() {
+  const added = ACTIVITIES.map((each) => each.alone?.() ?? { above: [], line: [] });
+  const line = part("way back line", null, () => make("div", "line"));
+  put(line, [...added.flatMap((each) => each.line), part("way back", follows, wayBack)]);
+  return [...added.flatMap((each) => each.above), line];
+}
+
 function wayBack() {
-  const line = make("div", "line");
   const way = make("a", "", message("Back to the class"));
   way.href = `./room?code=${follows}`;
-  line.append(way);
-  return line;
+  return way;
 }
 
 function end() {
@@ -385,6 +393,9 @@ const begun = fetch(new URL("mine", ROOMS))
   .then((mine) => {
     follows = mine.follows;
     if (mine.teaches) sit(mine.teaches);
-    else draw();
+    else {
+      draw();
+      if (mine.follows) for (const each of ACTIVITIES) each.follows?.();
+    }
   })
   .catch(() => {});

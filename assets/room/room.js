@@ -1,7 +1,8 @@
 /**
  * A screen of a class: it shows what the teacher shows, and sends what is answered.
  *
- * The server sends events (attention.ui.rooms): the view, the question, one's own answer, the end.
+ * The server sends events (attention.ui.rooms): the view, the question, one's own answer, what is to be found, the best
+ * link that one has handed in, the end.
  */
 
 const given = JSON.parse(document.getElementById("given").textContent);
@@ -56,6 +57,11 @@ function follow() {
   on("mine", (answer) => {
     mine = answer;
     ask(question);
+  });
+  on("task", showTask);
+  on("handed", (found) => {
+    handed = found;
+    showVerdict();
   });
   on("trouble", (trouble) => say(trouble?.told ?? ""));
   on("over", ({ told }) => {
@@ -264,6 +270,102 @@ function outcome({ told, shape }, own) {
     why.innerHTML = told.why;
     box.append(why);
   }
+  return box;
+}
+
+// -------------------------------------------------------------------------------- what is to be found
+
+// The task that is set, the best link that was handed in, and the verdict on the last one.
+let task = null;
+let handed = null;
+let verdict = null;
+
+function showTask(found) {
+  const isSame = found && !found.told && task?.number === found.number;
+  task = found;
+  // What is being typed stays.
+  if (isSame) return;
+  verdict = null;
+  const place = part("task");
+  place.hidden = !task;
+  place.replaceChildren();
+  if (!task) return;
+  const rule = make("div", "prose");
+  rule.innerHTML = task.rule; // the project's own text
+  place.append(make("h2", "", message("Find it: {title}", { title: task.title })), rule);
+  if (task.told) place.append(best(task.told));
+  else if (!given.isScreen) place.append(wayToLook(), handIn());
+  const said = make("div", "said");
+  said.setAttribute("role", "status");
+  place.append(said);
+  showVerdict();
+}
+
+function wayToLook() {
+  const way = make("a", "start", message("Look for it in the app ▸"));
+  way.href = task.start;
+  const line = make("p");
+  line.append(way, " ", message("Hand in your view there, or paste its address here:"));
+  return line;
+}
+
+function handIn() {
+  const form = make("form", "hand-in");
+  const input = make("input");
+  Object.assign(input, { type: "text", name: "link", required: true, autocomplete: "off", spellcheck: false });
+  input.setAttribute("aria-label", message("Address of a view"));
+  const button = make("button", "", message("Hand in"));
+  form.append(input, button);
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    const { number } = task;
+    button.disabled = true;
+    const answer = await post("hand-in", { number, link: input.value });
+    button.disabled = false;
+    if (task?.number !== number) return;
+    if (answer.isDone) handed = answer;
+    verdict = answer;
+    showVerdict();
+  };
+  return form;
+}
+
+/** Say what the last link was worth, and the best one. */
+function showVerdict() {
+  const said = part("task").querySelector(".said");
+  if (!said) return;
+  const own = handed?.number === task.number ? handed.best : null;
+  const last = verdict?.isDone ? verdict.verdict : null;
+  const parts = [];
+  if (verdict && !last) parts.push(make("p", "", verdict.told));
+  if (last) parts.push(judged(last));
+  if (own && own.address !== last?.address) parts.push(judged(own, message("Your best:")));
+  said.replaceChildren(...parts);
+}
+
+function judged(found, lead = "") {
+  const box = make("div", found.isSolved ? "verdict solved" : "verdict");
+  box.append(make("strong", "", [lead, found.headline].filter(Boolean).join(" ")));
+  const words = make("div", "prose");
+  words.innerHTML = found.told; // written by the server, which escapes what was typed
+  box.append(words);
+  return box;
+}
+
+/** How many found it, and the best links, which open. */
+function best(told) {
+  const box = make("div", "best");
+  const { handed: n, solved } = told;
+  box.append(make("p", "", messages("{solved} of {n} found it.", "{solved} of {n} found it.", n, { solved })));
+  const list = make("ol");
+  for (const each of told.best) {
+    const item = make("li");
+    const way = make("a", "", message("Open this view ▸"));
+    way.href = each.address;
+    item.append(judged(each), way);
+    list.append(item);
+  }
+  box.append(list);
   return box;
 }
 

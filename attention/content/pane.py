@@ -22,6 +22,7 @@ from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError
 from attention.models.base import Answer
 from attention.parameters import Values
+from attention.syntax import SyntaxCheck
 from attention.trace import Trace
 
 __all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
@@ -46,6 +47,9 @@ class Found(Runs, Protocol):
 
     def answer(self) -> Answer | None:
         """Return what a picture was taken for; None if the model does not classify."""
+
+    def syntax(self) -> SyntaxCheck | None:
+        """Return what all heads do on the annotated sentences; None if that is not counted yet."""
 
 
 @dataclass(frozen=True, slots=True)

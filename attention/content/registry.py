@@ -10,7 +10,7 @@ from typing import Protocol
 
 from attention import pages
 from attention.blocks import Blocks
-from attention.content import all_heads, classroom, code_lab, labs, neuron_view, step_by_step
+from attention.content import all_heads, classroom, code_lab, find_it, labs, neuron_view, step_by_step
 from attention.content.guess import Asked
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
@@ -99,6 +99,9 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             waiting=message("Running all five …"),
             has_head=True,
             sheet=_always("sum"),
+        ),
+        pages.FIND_IT: Content(
+            find_it.content, run_as=find_it.run_as, above=_nothing, waiting=message("Judging this view …")
         ),
         pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing),
         **{

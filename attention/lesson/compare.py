@@ -24,7 +24,18 @@ from attention.messages import message
 from attention.trace import Trace
 from attention.words import Word, merge_hidden, merge_words, special_names
 
-__all__ = ["COMPARE", "Comparison", "Side", "align", "changes", "changes_picture", "side_of", "tell", "tell_changes"]
+__all__ = [
+    "COMPARE",
+    "LEVEL",
+    "Comparison",
+    "Side",
+    "align",
+    "changes",
+    "changes_picture",
+    "side_of",
+    "tell",
+    "tell_changes",
+]
 
 # The matrix name of a cell that stands for a pair of words in both runs.
 COMPARE = "compare"

@@ -398,15 +398,21 @@ class Store:
             raise NotYoursError
 
     def upsert(
-        self, table: Table, row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any] | None = None
+        self,
+        table: Table,
+        row: Mapping[str, Any],
+        values: Mapping[str, Any],
+        others: Mapping[str, Any] | None = None,
+        where: Any = None,
     ) -> Any:
         """Return the statement that inserts a row with these values, or gives them to the row that is there.
 
-        If ``others`` are given, the row that is there gets them instead.
+        If ``others`` are given, the row that is there gets them instead; if a condition is, only if it holds for it.
         """
         dialect = sqlite_dialect if self.is_sqlite else postgresql
         insert = dialect.insert(table).values(**row, **values)
-        return insert.on_conflict_do_update(index_elements=list(row), set_=values if others is None else others)
+        given = values if others is None else others
+        return insert.on_conflict_do_update(index_elements=list(row), set_=given, where=where)
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:

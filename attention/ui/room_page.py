@@ -36,6 +36,7 @@ def page(typed: str, *, wall: str = "") -> str:
     where = f'<span id="where">{plain(wall)}</span> ' if wall else ""
     held = plain(message("when the answers are shown"))
     question = plain(message("Question"))
+    task = plain(message("Find it"))
     heading = plain(message("Join a class"))
     label = plain(message("The code that your teacher shows: six letters"))
     join = plain(message("Join"))
@@ -61,6 +62,7 @@ def page(typed: str, *, wall: str = "") -> str:
 <span id="held" hidden>{held}</span></span>
 </header>
 <section id="question" aria-label="{question}" hidden></section>
+<section id="task" aria-label="{task}" hidden></section>
 <h1 id="title"></h1>
 <p id="caption"></p>
 <div id="view"></div>

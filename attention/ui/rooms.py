@@ -37,12 +37,14 @@ from attention.messages import message, messages
 from attention.models.store import cache_dir
 from attention.room import asking
 from attention.room.codes import fits, is_seat, new_seat, read_code
+from attention.room.finds import Finds
 from attention.room.followers import Follower, Followers
 from attention.room.gathered import Gathered
 from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.room.questions import ready
 from attention.room.store import FullError, NotYoursError, Present, Room, Sent, Store, StoreError, sqlite
+from attention.room.tasks import UnfitError
 from attention.room.tries import SharedLimit, TooManyError, forget, let_in
 from attention.ui import room_page
 from attention.ui.files import ROOMS
@@ -56,6 +58,7 @@ from attention.ui.hosts import (
     named_hosts,
 )
 from attention.ui.room_drawing import Seen, Shown, guess_of, is_shown, questions_of, ready_of, show, tidy
+from attention.ui.room_tasks import BusyError, RoomTasks
 
 __all__ = ["DATABASE_VARIABLE", "Rooms", "rooms"]
 
@@ -143,6 +146,8 @@ class Rooms:
         self._sent = Gathered(self._take_together)
         self._let_in = Gathered(self._let_in_together)
         self._newcomer = Gathered(self._count_newcomers)
+        self._tasks = RoomTasks(self._with_finds)
+        self._hand_ins, self._hand_ins_of_room = Limit(10, 60), Limit(300, 60)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -155,6 +160,10 @@ class Rooms:
             answer = await self._answer(request, head, act)
         except _RefusedError as refused:
             answer = JSONResponse({"told": refused.sentence}, refused.status)
+        except UnfitError as unfit:
+            answer = JSONResponse({"told": str(unfit)}, 409)
+        except BusyError:
+            answer = JSONResponse({"told": message("Many hand in at this moment: try again in a few seconds.")}, 429)
         except NotYoursError:
             answer = JSONResponse({"told": message("Only whoever has opened the room can do this.")}, 403)
         except FullError:
@@ -199,6 +208,12 @@ class Rooms:
             ("POST", "reveal"): self._reveal,
             ("POST", "withdraw"): self._withdraw,
             ("POST", "end"): self._end,
+            ("GET", "task"): self._task,
+            ("GET", "tasks"): self._tasks_to_set,
+            ("POST", "task"): self._set_task,
+            ("POST", "reveal-task"): self._reveal_task,
+            ("POST", "end-task"): self._end_task,
+            ("POST", "hand-in"): self._hand_in,
         }
         if found := of_room.get((request.method, act)):
             return await found(request, room)
@@ -234,7 +249,8 @@ class Rooms:
             raise _RefusedError(503, message("This room is full."))
         await self.refresh(room.code)
         own = await self._own_answer(request, room)
-        return _Stream(live.screens, {"mine": own}, self._came_or_went(live))
+        handed = await self._tasks.own(room.code, _pupil(request, room))
+        return _Stream(live.screens, {"mine": own, "handed": handed}, self._came_or_went(live))
 
     async def _hang_up(self, _: Request, room: Room) -> ASGIApp:
         """Send the same to a screen on the wall, which is nobody."""
@@ -271,6 +287,29 @@ class Rooms:
         live.n_taken += 1
         self._came_or_went(live)()
         return JSONResponse({"number": room.number, "given": list(answered.given)})
+
+    async def _task(self, request: Request, room: Room) -> Response:
+        """Tell a pupil who looks around in the app which task there is, and what was handed in."""
+        own = await self._tasks.own(room.code, _pupil(request, room))
+        return JSONResponse({"task": await self._tasks.shown(room.code), "handed": own})
+
+    async def _hand_in(self, request: Request, room: Room) -> Response:
+        """Judge the link of a view; the best that a pupil hands in counts."""
+        _check_origin(request)
+        pupil = _pupil(request, room)
+        if pupil is None:
+            raise _RefusedError(403, message("Load the page anew to join the room."))
+        if not self._hand_ins.takes(pupil):
+            raise _RefusedError(429, message("That was too quick: look at it once more, and hand in again then."))
+        if not self._hand_ins_of_room.takes(room.code):
+            raise BusyError
+        said = await _body(request)
+        host = asked_host(request.headers)
+        verdict = await self._tasks.hand_in(room.code, said.get("number"), pupil, said.get("link"), host)
+        live = self._of(room.code)
+        live.n_taken += 1
+        self._came_or_went(live)()
+        return JSONResponse(verdict)
 
     async def _picture_of_code(self, request: Request, room: Room) -> Response:
         """Return the address of the room as a QR code."""
@@ -313,6 +352,31 @@ class Rooms:
             raise NotYoursError
         found = await run_in_threadpool(questions_of, room.page, room.link)
         return JSONResponse({"questions": [{"name": each.name, "title": each.title} for each in found]})
+
+    async def _tasks_to_set(self, request: Request, room: Room) -> Response:
+        """Tell the teacher what there is to set."""
+        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+            raise NotYoursError
+        return JSONResponse({"tasks": self._tasks.titles()})
+
+    async def _set_task(self, request: Request, room: Room) -> Response:
+        """Set something to find; it stays when the view changes."""
+        name = (await self._said_by_teacher(request, room)).get("name")
+        await self._tasks.set(room.code, self._key(request, room), name, room.page, room.link)
+        await self.refresh(room.code)
+        return JSONResponse({})
+
+    async def _reveal_task(self, request: Request, room: Room) -> Response:
+        return await self._change_task(request, room, Finds.reveal_task)
+
+    async def _end_task(self, request: Request, room: Room) -> Response:
+        return await self._change_task(request, room, Finds.end_task)
+
+    async def _change_task(self, request: Request, room: Room, change: Callable[..., None]) -> Response:
+        await self._said_by_teacher(request, room)
+        await self._with_finds(change, room.code, self._key(request, room))
+        await self.refresh(room.code)
+        return JSONResponse({})
 
     async def _reveal(self, request: Request, room: Room) -> Response:
         await self._said_by_teacher(request, room)
@@ -407,9 +471,10 @@ class Rooms:
                 for each in (live.screens, live.walls):
                     each.send("view", drawn)
                 live.shown = shown
-            question = await self._question(room)
+            question, task = await self._question(room), await self._tasks.shown(room.code)
             for each in live.all:
                 each.send("question", question)
+                each.send("task", task)
             live.is_new = True
             live.n_done = done
             self._say_trouble(live, is_lost=False)
@@ -522,7 +587,8 @@ class Rooms:
             guess = asking.unpacked(room.question)
             answers = await self._with_store(Store.answers, room.code, room.number)
             tally = {"answered": answers.total(), **asking.told(guess, answers)}
-        live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally})
+        finds = await self._tasks.tally(room.code)
+        live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally, "finds": finds})
         self._say_trouble(live, is_lost=False)
 
     # ------------------------------------------------------------------------------------------------
@@ -592,6 +658,9 @@ class Rooms:
 
     async def _with_store(self, act: Callable[..., Any], *arguments: object) -> Any:
         return await run_in_threadpool(self._do, act, *arguments)
+
+    async def _with_finds(self, act: Callable[..., Any], *arguments: object) -> Any:
+        return await self._with_store(lambda store: act(Finds(store), *arguments))
 
     def _do(self, act: Callable[..., Any], *arguments: object) -> Any:
         with self._opening:

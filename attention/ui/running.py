@@ -24,6 +24,7 @@ from attention.models.base import Answer, Unmasked
 from attention.one_page import Passed
 from attention.parameters import other_model
 from attention.settings import FACTORS
+from attention.syntax import SyntaxCheck
 from attention.trace import Cut, Trace
 from attention.ui import focus, jobs
 from attention.ui.cache import (
@@ -42,6 +43,7 @@ from attention.ui.cache import (
     thumbs_of,
     unmasked_of,
 )
+from attention.ui.study_cache import counted_syntax
 from attention.view import Place, View, same_word, word_at
 
 __all__ = ["Load", "Shared", "load_silently", "place_within", "run", "run_one"]
@@ -98,6 +100,11 @@ class Shared:
     def answer(self) -> Answer | None:
         """Return what a picture was taken for; None if the model does not classify."""
         return answer_of(self.address.run, self.whole)
+
+    def syntax(self) -> SyntaxCheck | None:
+        """Return what all heads do on the annotated sentences; None if that is not counted yet."""
+        model = model_or_reason(self.address.run.model_id)
+        return None if isinstance(model, ModelUnavailableError) else counted_syntax(model)
 
     def prefix_matching(self) -> Float[Array, "L H"]:
         """Return the prefix-matching score of every head, where a text looks at itself."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from attention.study import Collector, Run, Study
 from attention.syntax import SyntaxCheck
 from attention.ui.cache import turns
 
-__all__ = ["Job", "Snapshot", "content_key", "find_job", "study_job", "syntax_job"]
+__all__ = ["Job", "Snapshot", "content_key", "counted_syntax", "find_job", "study_job", "syntax_job"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -149,6 +150,17 @@ def syntax_job(model: Model) -> Job[SyntaxCheck]:
     sentences = corpus.annotated()
     texts = [sentence.text for sentence in sentences]
     return _jobs().get(key, lambda turn: Job(key, model, texts, SyntaxCheck(model.info, sentences), turn))
+
+
+def counted_syntax(model: Model, patience: float = 20.0) -> SyntaxCheck | None:
+    """Return what all heads of a model do on the annotated sentences, counted if it has not been.
+
+    None if that takes longer than so many seconds, or fails: what is counted by then is kept for the next who asks.
+    """
+    job, end = syntax_job(model), time.monotonic() + patience
+    while not job.is_over() and time.monotonic() < end:
+        job.advance()
+    return job.collector if job.run.is_finished else None
 
 
 def _identity(model: Model) -> str:

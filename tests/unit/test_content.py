@@ -67,6 +67,9 @@ class Fresh:
     def thumbs(self):
         return tuple(head_thumbs(self.scene))
 
+    def syntax(self):
+        return None
+
     def prefix_matching(self):
         return scores_of(self.scene.trace)
 

@@ -1,0 +1,204 @@
+/** A class looks for something: the teacher sets what, and pupils hand in what they see in the app. */
+
+// How often a pupil who looks around alone asks whether there is something to find.
+const LOOK_FOR_TASK = 15_000;
+
+let tasks = []; // what can be set
+let task = null; // what is to be found
+let isTaskAside = false; // whether it has been put out of the way, to see the picture
+let handed = null; // the best link that was handed in from here
+let verdict = null; // what was said of the last one, and of which view
+let isJudging = false;
+
+ACTIVITIES.push({
+  name: "find",
+  label: () => message("Find it"),
+  offer: offerTask,
+  going: goingTask,
+  hears: {
+    task: (found) => {
+      if (found?.number !== task?.number || found?.told) isTaskAside = false;
+      task = found;
+    },
+  },
+  moved: findTasks,
+  left: () => {
+    task = null;
+    tasks = [];
+  },
+  follows: lookForTask,
+  alone: aloneWithTask,
+});
+
+// ------------------------------------------------------------------------------------- the teacher
+
+/** Ask once what there is to set. */
+async function findTasks() {
+  if (!room || tasks.length) return;
+  const { code } = room;
+  const answer = await fetch(new URL(`${code}/tasks`, ROOMS)).catch(() => null);
+  if (!answer?.ok || room?.code !== code) return;
+  ({ tasks } = await answer.json());
+  draw();
+}
+
+function offerTask() {
+  const choice = part("task choice", tasks, () => {
+    const found = make("select");
+    found.setAttribute("aria-label", message("What to find"));
+    found.dataset.name = "task choice";
+    found.append(...tasks.map(({ name, title }) => new Option(title, name)));
+    return found;
+  });
+  const set = part("set task", tasks, () => {
+    const found = button(message("Set this task"), () => act("task", { name: choice.value }), "main");
+    found.disabled = !tasks.length;
+    return found;
+  });
+  return [choice, set];
+}
+
+function goingTask() {
+  if (!task) return null;
+  const told = task.told ?? now.finds ?? { handed: 0, solved: 0, best: [] };
+  const { handed: n, solved } = told;
+  const line = [words("handed in", "here", message("{handed} handed in, {solved} found it", { handed: n, solved }))];
+  if (!task.told) line.push(part("reveal task", null, () => button(message("Show the best"), () => act("reveal-task"), "main")));
+  line.push(part("end task", Boolean(task.told), () => button(message("End the task"), () => act("end-task"), task.told ? "main" : "")));
+  line.push(taskAside());
+  if (task.told) return { all: [titleOfTask(), bestOf("best", told)], own: [], line, hides: false, aside: isTaskAside };
+  return { all: [titleOfTask(), ruleOfTask()], own: [bestUntilNow(told)], line, hides: false, aside: isTaskAside };
+}
+
+function taskAside() {
+  const label = isTaskAside ? message("See the task") : message("See the picture");
+  return part("task aside", label, () => {
+    const found = button(label, () => {
+      isTaskAside = !isTaskAside;
+      draw();
+    });
+    found.dataset.name = "task aside";
+    return found;
+  });
+}
+
+/** The best links until now, which the teacher may look at. */
+function bestUntilNow(told) {
+  const fold = part("best until now", task.number, () => {
+    const found = make("details");
+    const summary = make("summary", "", message("The best until now: for you alone"));
+    summary.dataset.name = "best until now";
+    found.append(summary);
+    return found;
+  });
+  return put(fold, [fold.firstElementChild, bestOf("best now", told)]);
+}
+
+function titleOfTask() {
+  return part("task title", task.title, () => {
+    const found = make("div", "words question");
+    found.append(make("strong", "", message("Find it: {title}", { title: task.title })));
+    return found;
+  });
+}
+
+function ruleOfTask() {
+  return part("task rule", task.rule, () => {
+    const found = make("div", "words");
+    found.innerHTML = task.rule; // the project's own text
+    return found;
+  });
+}
+
+/** The best links, which open. */
+function bestOf(name, told) {
+  return part(name, told.best, () => {
+    const list = make("ol", "best");
+    for (const each of told.best) {
+      const item = make("li");
+      const way = make("a", "", each.headline);
+      way.href = each.address;
+      item.append(way, wordsOf(each));
+      list.append(item);
+    }
+    return list;
+  });
+}
+
+function wordsOf(found) {
+  const told = make("div", "words");
+  told.innerHTML = found.told; // written by the server, which escapes what was typed
+  return told;
+}
+
+// ------------------------------------------------------------------- a pupil who looks around alone
+
+/** The view that is looked at, as it is handed in. */
+const view = () => location.pathname + location.search;
+
+/** What there is to be found, the verdict on what was handed in, and the way to hand in what is looked at. */
+function aloneWithTask() {
+  if (!task || task.told) return { above: [], line: [] };
+  const fold = part("task fold", task.number, () => {
+    const found = make("details");
+    const summary = make("summary");
+    summary.dataset.name = "task";
+    summary.append(make("strong", "", message("Find it: {title}", { title: task.title })));
+    found.append(summary, ruleOfTask());
+    return found;
+  });
+  const said = part("verdict", null, () => {
+    const found = make("div", "words");
+    found.setAttribute("role", "status");
+    return found;
+  });
+  put(said, verdict ? [part("verdict of", verdict, verdictOf)] : []);
+  const press = part("hand in", null, () => button("", handIn, "main"));
+  setText(press, isJudging ? message("Judging …") : message("Hand in this view"));
+  press.dataset.name = "hand in";
+  press.disabled = isJudging;
+  const best = handed?.number === task.number ? handed.best : null;
+  const line = best ? [press, words("own best", "here", message("Your best: {score}", { score: best.score }))] : [press];
+  return { above: [fold, said], line };
+}
+
+function verdictOf() {
+  const box = make("div");
+  if (verdict.verdict) box.append(make("strong", "", verdict.verdict.headline), wordsOf(verdict.verdict));
+  else box.append(make("p", "", verdict.told));
+  return box;
+}
+
+async function handIn() {
+  const link = view();
+  const { number } = task;
+  isJudging = true;
+  draw();
+  const answer = await post(`${follows}/hand-in`, { number, link });
+  isJudging = false;
+  if (answer.isDone) handed = answer;
+  verdict = { ...answer, link };
+  draw();
+  if (!answer.isDone) lookForTask();
+}
+
+/** Ask what there is to find: a pupil's page of the app is not told. */
+async function lookForTask() {
+  if (!follows || room || document.hidden) return;
+  const answer = await fetch(new URL(`${follows}/task`, ROOMS)).catch(() => null);
+  if (!answer?.ok || room) return;
+  const found = await answer.json();
+  if (JSON.stringify([task, handed]) === JSON.stringify([found.task, found.handed])) return;
+  ({ task, handed } = found);
+  draw();
+}
+
+setInterval(lookForTask, LOOK_FOR_TASK);
+document.addEventListener("visibilitychange", lookForTask);
+
+// A verdict is about one view, and goes with it.
+setInterval(() => {
+  if (!verdict || verdict.link === view()) return;
+  verdict = null;
+  draw();
+}, LOOK);

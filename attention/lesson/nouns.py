@@ -1,0 +1,62 @@
+"""Which words of a sentence are nouns, as far as the toy's word list knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexicon
+from attention.trace import Token
+from attention.words import Word, is_punctuation, words_of
+
+__all__ = ["nouns_of"]
+
+_NOUN = WORD_FEATURES.index("noun")
+_APOSTROPHES = ("'", "’")
+
+
+def nouns_of(tokens: Sequence[Token]) -> list[int]:
+    """Return which of the words of a text (``attention.words.words_of``) are nouns above all.
+
+    A word that is not in the list is judged by its ending, and is a noun if that says nothing, as most words are that
+    no list has; unless it stands at an apostrophe, as *didn* and *t* do where a model cuts *didn't*.
+    """
+    words = words_of(tokens)
+    starts = {token.position: token.start for token in tokens}
+    return [
+        place
+        for place, each in enumerate(words)
+        if _is_noun(each) and not (is_guessed(each.typed.strip(), _lexicon()) and _is_cut_off(place, words, starts))
+    ]
+
+
+def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
+    """Tell whether a word stands at an apostrophe, with no space between them."""
+    pairs = ((place - 1, place, place - 1), (place, place + 1, place + 1))
+    return any(
+        one >= 0
+        and other < len(words)
+        and words[mark].typed in _APOSTROPHES
+        and _end(words[one], starts) == starts[words[other].position]
+        for one, other, mark in pairs
+    )
+
+
+def _end(word: Word, starts: Mapping[int, int | None]) -> int | None:
+    start = starts[word.position]
+    return None if start is None else start + len(word.typed)
+
+
+def _is_noun(word: Word) -> bool:
+    if word.is_special or word.is_padding or is_punctuation(word):
+        return False
+    features = describe(word.typed.strip(), _lexicon())
+    return bool(features[_NOUN] > 0 and features[_NOUN] == features.max())
+
+
+@cache
+def _lexicon() -> dict[str, Float[Array, " 10"]]:
+    return read_lexicon()
