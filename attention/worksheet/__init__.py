@@ -38,7 +38,7 @@ def worksheet_of(
         view,
         tasks,
         _origin(scene, small),
-        questions_of(step.key, other, asked),
+        questions_of(step, other, asked),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from attention.figures.format import MINUS
 from attention.lesson.guess import Guess, words_of
 from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Step
 from attention.room.questions import QUESTIONS, ready
 from attention.worksheet.base import Grid, Task
 
@@ -18,18 +19,6 @@ MOST_ASKED = 5
 _NUMBER = re.compile(rf"[{MINUS}-]?\d+\.\d+")
 # What is worked out from rounded numbers may differ by so much from what the model has.
 _ALIKE = 0.011
-# By the key of a step: the questions that belong to it, the best first. All others come after them.
-_FIRST: Mapping[str, tuple[str, ...]] = {
-    "tokens": ("equal", "rows", "cost", "turned", "shape"),
-    "embed": ("equal", "turned", "rows", "shape", "cost"),
-    "qkv": ("rows", "shape", "symmetric", "turned", "cost"),
-    "scores": ("symmetric", "cost", "turned", "negative", "largest"),
-    "scale": ("scaled", "doubled", "added", "largest", "even"),
-    "mask": ("first", "after", "sums", "zero", "added"),
-    "softmax": ("sums", "zero", "added", "even", "largest"),
-    "sum": ("longer", "shape", "after", "itself", "special"),
-    "heads": ("mean", "mixed", "shape", "namesake", "longer"),
-}
 
 
 def elsewhere(scene: Scene) -> Scene:
@@ -45,10 +34,10 @@ def elsewhere(scene: Scene) -> Scene:
     return replace(scene, word=found[0], cell=None) if found else scene
 
 
-def questions_of(step: str, scene: Scene, tasks: Sequence[Task]) -> tuple[Guess, ...]:
+def questions_of(step: Step, scene: Scene, tasks: Sequence[Task]) -> tuple[Guess, ...]:
     """Return questions about a scene that fit a step, and say no number that the tasks ask for."""
     kept = [number for task in tasks for grid in task.grids for number in _kept_back(grid)]
-    first = [each for name in _FIRST.get(step, ()) if (each := ready(name)) is not None]
+    first = [each for name in step.questions if (each := ready(name)) is not None]
     found: list[Guess] = []
     for question in (*first, *(each for each in QUESTIONS if each not in first)):
         guess = question.make(scene) if len(found) < MOST_ASKED else None

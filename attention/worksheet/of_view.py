@@ -76,10 +76,10 @@ def of_view(step: Step, scene: Scene, hand: Hand | None, spared: int) -> Task:
     if matrix is None:
         return _tokens(step, scene)
     part = _part(step, scene, matrix)
-    in_tasks = None if hand is None else _IN_TASKS.get(step.key)
+    in_tasks = None if hand is None else _IN_TASKS.get(step.made_by)
     if hand is not None and in_tasks is not None:
         return _left_to_tasks(part, in_tasks(hand))
-    return _RULES.get(step.key, _largest)(part, spared)
+    return _RULES.get(step.filled_by, _largest)(part, spared)
 
 
 def _task(part: _Part, grids: tuple[Grid, ...], words: str, told: str = "") -> Task:
@@ -123,12 +123,12 @@ def _part(step: Step, scene: Scene, matrix: Matrix) -> _Part:
 
 # ------------------------------------------------------------------------------- what is left to the tasks
 
+# By which results of the tasks a step is made of.
 _IN_TASKS: Mapping[str, Callable[[Hand], Mapping[int, Decimal]]] = {
-    "scores": lambda hand: {hand.pair: hand.score},
-    "scale": lambda hand: {hand.pair: hand.result},
-    "mask": lambda hand: {hand.pair: hand.result},
-    "softmax": lambda hand: {key: each for key, each in hand.weights.items() if hand.scaled[key] is not None},
-    "sum": lambda hand: {dimension: hand.output(dimension) for dimension in hand.outputs},
+    "products": lambda hand: {hand.pair: hand.score},
+    "results": lambda hand: {hand.pair: hand.result},
+    "shares": lambda hand: {key: each for key, each in hand.weights.items() if hand.scaled[key] is not None},
+    "outputs": lambda hand: {dimension: hand.output(dimension) for dimension in hand.outputs},
 }
 
 
@@ -236,12 +236,12 @@ def _from_before(part: _Part, before: Mapping[str, Mapping[int, str]], answers: 
     return _task(part, (source, part.grid(cells, own=(own,))), words)
 
 
-# By the key of a step; of all others, the largest of each row is asked for.
+# By how a step's blanks are filled; otherwise, the largest of each row is asked for.
 _RULES: Mapping[str, Callable[[_Part, int], Task]] = {
-    "embed": _added,
-    "scale": _divided,
-    "mask": _masked,
-    "softmax": _to_one,
+    "added": _added,
+    "divided": _divided,
+    "hidden": _masked,
+    "rest": _to_one,
 }
 
 

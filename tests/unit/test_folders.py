@@ -290,7 +290,7 @@ def test_a_model_that_has_no_room_in_memory_is_refused(broken, monkeypatch):
     assert broken().info is not None
     monkeypatch.setattr(os, "sysconf", lambda name: 2)
     # Another change time, so that it is read anew.
-    assert "of memory, and this machine has" in hold_problem(broken())
+    assert "of memory, and 0.00 GB are allowed here" in hold_problem(broken())
 
 
 @contextmanager

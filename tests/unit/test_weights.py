@@ -115,7 +115,7 @@ def test_a_model_with_one_altered_file_is_not_loaded(weights_dir, monkeypatch, t
 
 def place_at(monkeypatch, folder):
     monkeypatch.setenv(weights.WEIGHTS_DIR_VARIABLE, str(folder))
-    monkeypatch.setattr(weights, "_ASSETS", folder)
+    monkeypatch.setattr(weights, "own_folder", lambda source: folder / source.folder)
 
 
 def test_a_translator_whose_tokenizer_knows_other_words_is_not_loaded(weights_dir, monkeypatch, tmp_path):

@@ -28,6 +28,11 @@ Extra = Literal["savings", "onward", "next token"]
 # Where in a model a step happens: at its input, where the residual stream enters the layer, in the attention, or where
 # its output is added to the stream.
 Where = Literal["input", "stream", "attention", "sum"]
+# How blanks are filled in by hand: the largest number of each row, a sum of two, a quotient, what is not hidden, or
+# what is left of 1.
+Filled = Literal["largest", "added", "divided", "hidden", "rest"]
+# What is worked out by hand and stands in the matrix of a step.
+Made = Literal["", "products", "results", "shares", "outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,9 @@ class Step:
         has_head_grid: whether the weights of all heads of the layer are shown under it.
         extras: what else is shown under it on a page.
         where: where in the model it happens.
+        questions: the ready questions that belong to it, by name, the best first.
+        filled_by: how the blanks of its matrix are filled in on a worksheet.
+        made_by: which results of the tasks by hand its matrix has; empty if none.
     """
 
     key: str
@@ -117,6 +125,9 @@ class Step:
     has_head_grid: bool = True
     extras: frozenset[Extra] = frozenset()
     where: Where = "attention"
+    questions: tuple[str, ...] = ()
+    filled_by: Filled = "largest"
+    made_by: Made = ""
 
     def heading(self, scene: Scene | None) -> str:
         """Return the heading; without a scene, the general one."""

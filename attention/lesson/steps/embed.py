@@ -537,4 +537,6 @@ STEP = Step(
     shapes=_shapes,
     has_head_grid=False,
     where="stream",
+    questions=("equal", "turned", "rows", "shape", "cost"),
+    filled_by="added",
 )

@@ -256,4 +256,5 @@ STEP = Step(
     main="change",
     extras=frozenset({"onward", "next token"}),
     where="sum",
+    questions=("mean", "mixed", "shape", "namesake", "longer"),
 )

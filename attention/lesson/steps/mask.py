@@ -225,4 +225,7 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     is_of_pairs=True,
+    questions=("first", "after", "sums", "zero", "added"),
+    filled_by="hidden",
+    made_by="results",
 )

@@ -530,4 +530,5 @@ STEP = Step(
     shapes=_shapes,
     is_side_by_side=True,
     extras=frozenset({"savings"}),
+    questions=("rows", "shape", "symmetric", "turned", "cost"),
 )

@@ -234,4 +234,7 @@ STEP = Step(
     main="scaled",
     is_of_pairs=True,
     is_side_by_side=True,
+    questions=("scaled", "doubled", "added", "largest", "even"),
+    filled_by="divided",
+    made_by="results",
 )

@@ -149,4 +149,6 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     is_of_pairs=True,
+    questions=("symmetric", "cost", "turned", "negative", "largest"),
+    made_by="products",
 )

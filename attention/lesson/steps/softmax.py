@@ -298,4 +298,7 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     is_of_pairs=True,
+    questions=("sums", "zero", "added", "even", "largest"),
+    filled_by="rest",
+    made_by="shares",
 )

@@ -226,4 +226,5 @@ STEP = Step(
     shapes=_shapes,
     has_head_grid=False,
     where="input",
+    questions=("equal", "rows", "cost", "turned", "shape"),
 )

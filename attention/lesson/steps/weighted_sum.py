@@ -185,4 +185,6 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     is_side_by_side=True,
+    questions=("longer", "shape", "after", "itself", "special"),
+    made_by="outputs",
 )
