@@ -386,6 +386,16 @@ class Store:
         # In SQLite, nobody else writes meanwhile anyway.
         return rows if self.is_sqlite else rows.with_for_update(read=True)
 
+    def own(self, connection: sql.Connection, code: str, key: str) -> None:
+        """Hold a room for its teacher: nobody answers anything in it until the transaction is done.
+
+        Raises:
+            NotYoursError: it is another key, or there is no such room.
+        """
+        self.check(connection, code, key)
+        if not self.is_sqlite:
+            connection.execute(_the_room(code).with_for_update())
+
     @staticmethod
     def check(connection: sql.Connection, code: str, key: str) -> None:
         """Refuse who does not have the key of a room.
@@ -409,10 +419,17 @@ class Store:
 
         If ``others`` are given, the row that is there gets them instead; if a condition is, only if it holds for it.
         """
-        dialect = sqlite_dialect if self.is_sqlite else postgresql
-        insert = dialect.insert(table).values(**row, **values)
+        insert = self._dialect.insert(table).values(**row, **values)
         given = values if others is None else others
         return insert.on_conflict_do_update(index_elements=list(row), set_=given, where=where)
+
+    def insert_once(self, table: Table, row: Mapping[str, Any]) -> Any:
+        """Return the statement that inserts a row, unless there is one with the same key."""
+        return self._dialect.insert(table).values(**row).on_conflict_do_nothing()
+
+    @property
+    def _dialect(self) -> Any:
+        return sqlite_dialect if self.is_sqlite else postgresql
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:

@@ -15,18 +15,31 @@ from attention.figures.question import Answer
 from attention.lesson.guess import Guess
 from attention.lesson.scene import Scene
 from attention.messages import message
-from attention.models import list_models
+from attention.models import ModelInfo, list_models
 from attention.page_file import drawn
-from attention.pages import CLASSROOM, PAGES, Page
+from attention.pages import CLASSROOM, PAGES, STEP_BY_STEP, Page
 from attention.parameters import Context
 from attention.room.questions import QUESTIONS, Ready
-from attention.settings import ANSWER, GUESS, PRESENT
+from attention.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PRESENT
 from attention.ui.files import address_of
 from attention.ui.gate import in_turn
 from attention.ui.running import load_silently, run
 from attention.view import View
 
-__all__ = ["Seen", "Shown", "guess_of", "is_shown", "questions_of", "ready_of", "show", "tidy"]
+__all__ = [
+    "Seen",
+    "Shown",
+    "examples_of",
+    "guess_of",
+    "is_shown",
+    "model_of",
+    "place_of",
+    "questions_of",
+    "read",
+    "ready_of",
+    "show",
+    "tidy",
+]
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
 _PAGES = {page.address: page for page in PAGES if page in CONTENTS and page is not CLASSROOM}
@@ -105,6 +118,37 @@ def show(shown: Shown) -> dict[str, Any]:
         "modules": {name: address_of(name) for name in sorted(modules)},
         "link": None if is_held else f"./{shown.page}?{shown.link}",
     }
+
+
+def model_of(page: str, link: str) -> str:
+    """Return the link of the model and the head that a page shows, for sentences; the first model's, if it reads none.
+
+    What a link leaves open, it leaves to each sentence.
+    """
+    query = _view(_PAGES[page], link).to_query()
+    kept = {name: query[name] for name in (MODEL.name, LAYER.name, HEAD.name) if name in query}
+    return urlencode(kept) if _info(urlencode(kept)).reading.takes_sentences else ""
+
+
+def examples_of(link: str) -> Sequence[str]:
+    """Return sentences that one may begin with."""
+    return _info(link).reading.examples
+
+
+def read(page: str, link: str) -> Pane:
+    """Return what becomes of the text of a link, which must not be empty."""
+    with in_turn():
+        return _panes(_view(_PAGES[page], link))[0]
+
+
+def place_of(pane: Pane) -> str:
+    """Say which part of its run a pane shows."""
+    return title_of(View(), [pane])[1]
+
+
+def _info(link: str) -> ModelInfo:
+    view = _view(STEP_BY_STEP, link)
+    return next(info for info in list_models() if info.model_id == view.model)
 
 
 def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import segno
@@ -57,7 +57,9 @@ from attention.ui.hosts import (
     is_known,
     named_hosts,
 )
+from attention.ui.refusals import RefusedError as _RefusedError
 from attention.ui.room_drawing import Seen, Shown, guess_of, is_shown, questions_of, ready_of, show, tidy
+from attention.ui.room_own import OnTheirOwn
 from attention.ui.room_tasks import BusyError, RoomTasks
 
 __all__ = ["DATABASE_VARIABLE", "Rooms", "rooms"]
@@ -78,13 +80,9 @@ _A_DAY = 24 * 60 * 60
 
 _LOGGER = logging.getLogger(__name__)
 
-
-class _RefusedError(Exception):
-    """A request that is not granted, with the sentence that says why."""
-
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status, self.sentence = status, sentence
+# What is done for a pupil and for a teacher: with a room, a key, and what the browser has sent.
+_ByPupil = Callable[[Room, str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+_ByTeacher = Callable[[Room, str, Mapping[str, Any]], Awaitable[None]]
 
 
 def _no_room() -> _RefusedError:
@@ -148,6 +146,7 @@ class Rooms:
         self._newcomer = Gathered(self._count_newcomers)
         self._tasks = RoomTasks(self._with_finds)
         self._hand_ins, self._hand_ins_of_room = Limit(10, 60), Limit(300, 60)
+        self._own = OnTheirOwn(self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -159,7 +158,7 @@ class Rooms:
         try:
             answer = await self._answer(request, head, act)
         except _RefusedError as refused:
-            answer = JSONResponse({"told": refused.sentence}, refused.status)
+            answer = JSONResponse({"told": refused.sentence, "isAway": refused.is_away}, refused.status)
         except UnfitError as unfit:
             answer = JSONResponse({"told": str(unfit)}, 409)
         except BusyError:
@@ -214,6 +213,12 @@ class Rooms:
             ("POST", "reveal-task"): self._reveal_task,
             ("POST", "end-task"): self._end_task,
             ("POST", "hand-in"): self._hand_in,
+            ("POST", "own/begin"): partial(self._by_pupil, self._own.begin),
+            ("POST", "own/answer"): partial(self._by_pupil, self._own.answer),
+            ("POST", "own/start"): partial(self._by_teacher, self._own.start),
+            ("POST", "own/finish"): partial(self._by_teacher, self._own.finish),
+            ("GET", "own/pupils"): self._own_pupils,
+            ("GET", "own/results.csv"): self._own_csv,
         }
         if found := of_room.get((request.method, act)):
             return await found(request, room)
@@ -224,7 +229,7 @@ class Rooms:
     async def _mine(self, request: Request) -> Response:
         """Tell which room this browser has opened, and which it follows."""
         code, key = _teacher(request)
-        is_open = code is not None and await self._with_store(Store.is_teacher, code, key)
+        is_open = code is not None and await self.with_store(Store.is_teacher, code, key)
         return JSONResponse({"teaches": code if is_open else None, "follows": _follows(request)})
 
     async def _join(self, request: Request, room: Room) -> Response:
@@ -249,8 +254,9 @@ class Rooms:
             raise _RefusedError(503, message("This room is full."))
         await self.refresh(room.code)
         own = await self._own_answer(request, room)
-        handed = await self._tasks.own(room.code, _pupil(request, room))
-        return _Stream(live.screens, {"mine": own, "handed": handed}, self._came_or_went(live))
+        pupil = _pupil(request, room)
+        handed, paper = await self._tasks.own(room.code, pupil), await self._own.paper(room.code, pupil)
+        return _Stream(live.screens, {"mine": own, "handed": handed, "paper": paper}, self._came_or_went(live))
 
     async def _hang_up(self, _: Request, room: Room) -> ASGIApp:
         """Send the same to a screen on the wall, which is nobody."""
@@ -264,15 +270,13 @@ class Rooms:
         pupil = _pupil(request, room)
         if pupil is None or room.question is None:
             return None
-        answered = await self._with_store(Store.own_answer, room.code, room.number, pupil)
+        answered = await self.with_store(Store.own_answer, room.code, room.number, pupil)
         return None if answered is None else {"number": room.number, "given": list(answered.given)}
 
     async def _take_answer(self, request: Request, room: Room) -> Response:
         """Take an answer, which can be changed until the answers are revealed."""
         _check_origin(request)
-        pupil = _pupil(request, room)
-        if pupil is None:
-            raise _RefusedError(403, message("Load the page anew to join the room."))
+        pupil = _known_pupil(request, room)
         if not self._answers.takes(pupil) or not self._answers_of_room.takes(room.code):
             raise _RefusedError(429, message("That was too quick: try again in a few seconds."))
         said = await _body(request)
@@ -283,9 +287,7 @@ class Rooms:
             raise _RefusedError(400, message("This is no answer to the question."))
         if not await self._sent(Sent(room.code, room.number, pupil, answered)):
             raise _RefusedError(409, message("The answers have been revealed already."))
-        live = self._of(room.code)
-        live.n_taken += 1
-        self._came_or_went(live)()
+        self.note(room.code)
         return JSONResponse({"number": room.number, "given": list(answered.given)})
 
     async def _task(self, request: Request, room: Room) -> Response:
@@ -306,10 +308,14 @@ class Rooms:
         said = await _body(request)
         host = asked_host(request.headers)
         verdict = await self._tasks.hand_in(room.code, said.get("number"), pupil, said.get("link"), host)
-        live = self._of(room.code)
-        live.n_taken += 1
-        self._came_or_went(live)()
+        self.note(room.code)
         return JSONResponse(verdict)
+
+    async def _by_pupil(self, act: _ByPupil, request: Request, room: Room) -> Response:
+        """Do something that a pupil has asked for."""
+        _check_origin(request)
+        pupil = _known_pupil(request, room)
+        return JSONResponse(await act(room, pupil, await _body(request)))
 
     async def _picture_of_code(self, request: Request, room: Room) -> Response:
         """Return the address of the room as a QR code."""
@@ -327,7 +333,7 @@ class Rooms:
         if not self._openings.takes(_from(request)):
             raise _RefusedError(429, message("Too many rooms were opened from here: try again later."))
         page, link = await _link(await _body(request))
-        room, key = await self._with_store(Store.open, page, link)
+        room, key = await self.with_store(Store.open, page, link)
         response = JSONResponse({"code": room.code, "address": _address(request, room.code)})
         _keep(response, request, _TEACHER, f"{room.code}.{key}")
         _tell(response, request, "teaches")
@@ -348,14 +354,14 @@ class Rooms:
 
     async def _questions(self, request: Request, room: Room) -> Response:
         """Tell the teacher which questions are ready for the view that is shown."""
-        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
             raise NotYoursError
         found = await run_in_threadpool(questions_of, room.page, room.link)
         return JSONResponse({"questions": [{"name": each.name, "title": each.title} for each in found]})
 
     async def _tasks_to_set(self, request: Request, room: Room) -> Response:
         """Tell the teacher what there is to set."""
-        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
             raise NotYoursError
         return JSONResponse({"tasks": self._tasks.titles()})
 
@@ -397,7 +403,7 @@ class Rooms:
 
     async def _sit_down(self, request: Request, room: Room) -> ASGIApp:
         """Tell the teacher who is there and what they answer, for as long as the page is open."""
-        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
             raise NotYoursError
         live = self._of(room.code)
         live.is_new = True
@@ -406,7 +412,7 @@ class Rooms:
 
     async def _plans(self, request: Request, room: Room) -> Response:
         """Return the lesson plans, with what to say at each view."""
-        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
             raise NotYoursError
         return JSONResponse(
             [
@@ -427,9 +433,30 @@ class Rooms:
             ]
         )
 
+    async def _by_teacher(self, act: _ByTeacher, request: Request, room: Room) -> Response:
+        """Do something that the teacher has asked for."""
+        said = await self._said_by_teacher(request, room)
+        await act(room, self._key(request, room), said)
+        return JSONResponse({})
+
+    async def _own_pupils(self, request: Request, room: Room) -> Response:
+        """Return what each pupil did on their own, for the teacher alone."""
+        await self._check_teacher(request, room)
+        return JSONResponse({"pupils": await self._own.pupils(room.code)})
+
+    async def _own_csv(self, request: Request, room: Room) -> Response:
+        """Return the same as a file."""
+        await self._check_teacher(request, room)
+        headers = {"Content-Disposition": f'attachment; filename="{room.code.lower()}.csv"'}
+        return Response(await self._own.csv(room.code), media_type="text/csv", headers=headers)
+
+    async def _check_teacher(self, request: Request, room: Room) -> None:
+        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
+            raise NotYoursError
+
     async def _said_by_teacher(self, request: Request, room: Room) -> Mapping[str, Any]:
         _check_origin(request)
-        if not await self._with_store(Store.is_teacher, room.code, self._key(request, room)):
+        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
             raise NotYoursError
         return await _body(request)
 
@@ -441,7 +468,7 @@ class Rooms:
         return key
 
     async def _change(self, room: Room, change: Callable[..., None], *arguments: object) -> None:
-        await self._with_store(change, room.code, *arguments)
+        await self.with_store(change, room.code, *arguments)
         await self.refresh(room.code)
 
     # --------------------------------------------------------------------------------- what goes to all screens
@@ -458,7 +485,7 @@ class Rooms:
             if live.n_done >= asked:
                 return
             done = live.n_asked
-            room = await self._with_store(Store.room, code)
+            room = await self.with_store(Store.room, code)
             if room is None:
                 told = message("The class is over.")
                 for each in live.all:
@@ -475,6 +502,9 @@ class Rooms:
             for each in live.all:
                 each.send("question", question)
                 each.send("task", task)
+            invitation = await self._own.invitation(code)
+            for each in (live.screens, live.walls):
+                each.send("own", invitation)
             live.is_new = True
             live.n_done = done
             self._say_trouble(live, is_lost=False)
@@ -485,7 +515,7 @@ class Rooms:
         guess = asking.unpacked(room.question)
         told = None
         if room.is_revealed:
-            told = asking.told(guess, await self._with_store(Store.answers, room.code, room.number))
+            told = asking.told(guess, await self.with_store(Store.answers, room.code, room.number))
         return {"number": room.number, **asking.seen(guess), "told": told}
 
     def _listen(self) -> None:
@@ -542,6 +572,12 @@ class Rooms:
 
     # ------------------------------------------------------------------------------------- what goes to the teacher
 
+    def note(self, code: str) -> None:
+        """Have the teacher told, soon, that something was answered."""
+        live = self._of(code)
+        live.n_taken += 1
+        self._came_or_went(live)()
+
     def _came_or_went(self, live: _Live) -> Callable[[], None]:
         def note() -> None:
             live.is_new = True
@@ -568,27 +604,28 @@ class Rooms:
         present, (said, at) = Present(len(live.screens), len(live.walls)), live.said
         is_due = time.monotonic() - at > _SAID_AGAIN
         if present != said or is_due:
-            await self._with_store(Store.note_present, live.code, self._copy, present)
+            await self.with_store(Store.note_present, live.code, self._copy, present)
             live.said = (present, time.monotonic())
             live.is_new = True
         if present != said or live.n_taken != live.n_told:
             n_taken = live.n_taken
-            await self._with_store(Store.tell, live.code)
+            await self.with_store(Store.tell, live.code)
             live.n_told = n_taken
         if not live.is_new or not len(live.desks):
             return
         live.is_new = False
-        room = await self._with_store(Store.room, live.code)
+        room = await self.with_store(Store.room, live.code)
         if room is None:
             return
-        present = await self._with_store(Store.present, live.code)
+        present = await self.with_store(Store.present, live.code)
         tally: Mapping[str, Any] | None = None
         if room.question is not None:
             guess = asking.unpacked(room.question)
-            answers = await self._with_store(Store.answers, room.code, room.number)
+            answers = await self.with_store(Store.answers, room.code, room.number)
             tally = {"answered": answers.total(), **asking.told(guess, answers)}
         finds = await self._tasks.tally(room.code)
         live.desks.send("here", {"here": present.here, "walls": present.walls, "tally": tally, "finds": finds})
+        live.desks.send("own", await self._own.told_teacher(room.code))
         self._say_trouble(live, is_lost=False)
 
     # ------------------------------------------------------------------------------------------------
@@ -627,7 +664,7 @@ class Rooms:
         while is_left:
             await asyncio.sleep(_FORGOTTEN)
             with suppress(StoreError):
-                is_left = await self._with_store(forget)
+                is_left = await self.with_store(forget)
 
     def _of(self, code: str) -> _Live:
         return self._live.setdefault(code, _Live(code))
@@ -635,20 +672,20 @@ class Rooms:
     # What many ask for at once is asked of the database once.
 
     async def _read_together(self, codes: Sequence[str]) -> list[Room | None]:
-        found = await self._with_store(Store.rooms, set(codes))
+        found = await self.with_store(Store.rooms, set(codes))
         return [found.get(code) for code in codes]
 
     async def _take_together(self, sent: Sequence[Sent]) -> list[bool]:
-        taken: list[bool] = await self._with_store(Store.take, sent)
+        taken: list[bool] = await self.with_store(Store.take, sent)
         return taken
 
     async def _let_in_together(self, wanted: Sequence[tuple[str, str]]) -> list[Room | TooManyError | None]:
-        found: list[Room | TooManyError | None] = await self._with_store(let_in, self._wrong_codes, wanted)
+        found: list[Room | TooManyError | None] = await self.with_store(let_in, self._wrong_codes, wanted)
         return found
 
     async def _count_newcomers(self, codes: Sequence[str]) -> list[float]:
         """Return, for each who comes into a room, how many have come before."""
-        before = await self._with_store(lambda store: self._newcomers.add(store, Counter(codes)))
+        before = await self.with_store(lambda store: self._newcomers.add(store, Counter(codes)))
         self._forget_in_time()
         counted: list[float] = []
         for code in codes:
@@ -656,11 +693,12 @@ class Rooms:
             before[code] += 1
         return counted
 
-    async def _with_store(self, act: Callable[..., Any], *arguments: object) -> Any:
+    async def with_store(self, act: Callable[..., Any], *arguments: object) -> Any:
+        """Do something with the store, in a thread."""
         return await run_in_threadpool(self._do, act, *arguments)
 
     async def _with_finds(self, act: Callable[..., Any], *arguments: object) -> Any:
-        return await self._with_store(lambda store: act(Finds(store), *arguments))
+        return await self.with_store(lambda store: act(Finds(store), *arguments))
 
     def _do(self, act: Callable[..., Any], *arguments: object) -> Any:
         with self._opening:
@@ -801,6 +839,14 @@ def _is_member(request: Request, room: Room) -> bool:
     """Tell whether this browser has been let into a room before, or has opened it."""
     code, key = _teacher(request)
     return (code == room.code and fits(key, room.kept)) or _pupil(request, room) is not None
+
+
+def _known_pupil(request: Request, room: Room) -> str:
+    """Return the key of this browser in a room, which it must have joined."""
+    pupil = _pupil(request, room)
+    if pupil is None:
+        raise _RefusedError(403, message("Load the page anew to join the room."))
+    return pupil
 
 
 def _keep(response: Response, request: Request, name: str, value: str) -> None:

@@ -45,12 +45,16 @@ class Ready:
         title: what a teacher chooses it by.
         make: makes the question of a scene; None where the scene has no such case.
         is_hidden: whether the pictures of the view could tell the answer, so that they wait until it is shown.
+        names_words: whether words of the text are among the answers.
+        seen_at: where one can see what is right: a step, or another page.
     """
 
     name: str
     title: str
     make: Callable[[Scene], Guess | None]
     is_hidden: bool = False
+    names_words: bool = False
+    seen_at: str = "softmax"
 
 
 def pick(question: str, reason: str, answers: Sequence[tuple[str, str]], right: int) -> Guess:
