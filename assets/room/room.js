@@ -63,6 +63,8 @@ function follow() {
     handed = found;
     showVerdict();
   });
+  on("own", invite);
+  on("paper", takePaper);
   on("trouble", (trouble) => say(trouble?.told ?? ""));
   on("over", ({ told }) => {
     events.close();

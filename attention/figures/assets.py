@@ -206,21 +206,26 @@ def still() -> str:
 
 def room_script() -> str:
     """Return the script of a screen that follows a class, with its texts in the server's language."""
-    code = bare(f"{_read('base.js')}\n{still()}\n{(_CLASS / 'room.js').read_text('utf-8')}")
+    code = bare("\n".join((_read("base.js"), still(), *_of_class("room", "js"))))
     return script_messages(code) + code
 
 
 def class_script() -> str:
     """Return the script of a class over the app's own pages, with its styles and its texts."""
-    own = (file.read_text("utf-8") for file in (_CLASS / "class.js", *sorted(_CLASS.glob("class_*.js"))))
-    code = bare("\n".join((_read("base.js"), *own)))
-    styles = (_CLASS / "class.css").read_text("utf-8")
+    code = bare("\n".join((_read("base.js"), *_of_class("class", "js"))))
+    styles = "\n".join(_of_class("class", "css"))
     return f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}"
 
 
 def room_css() -> str:
     """Return the style sheet of such a screen: that of a page in a file, and its own."""
-    return "\n".join((ASSETS / folder).read_text("utf-8") for folder in ("file/page.css", "room/room.css"))
+    return "\n".join(((ASSETS / "file" / "page.css").read_text("utf-8"), *_of_class("room", "css")))
+
+
+def _of_class(name: str, ending: str) -> list[str]:
+    """Return a file of the folder for classes, and those that add to it."""
+    files = (_CLASS / f"{name}.{ending}", *sorted(_CLASS.glob(f"{name}_*.{ending}")))
+    return [file.read_text("utf-8") for file in files]
 
 
 def page_css() -> str:

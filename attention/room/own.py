@@ -42,6 +42,8 @@ _FACT = re.compile(r"<bdi>.*?</bdi>|<b>.*?</b>", re.DOTALL)
 _COUNT = re.compile(r"\d+")
 _TAG = re.compile(r"<[^>]*>")
 _GAP = "…"
+# Wide ones too, which some spreadsheets read like the others.
+_BEGINS_FORMULA = frozenset("=+-@＝＋－＠")
 
 
 def questions_on(scene: Scene) -> list[dict[str, Any]]:
@@ -128,7 +130,7 @@ def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
     The questions are those that anybody was asked.
     """
     asked = [question for question in QUESTIONS if any(question.name in each.questions for each in taken)]
-    names = [each.nickname if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
+    names = [_as_text(each.nickname) if has_nicknames else str(number) for number, each in enumerate(taken, 1)]
     columns = {message("pupil"): names}
     for question in asked:
         marks = [each.is_right.get(question.name) for each in taken]
@@ -136,6 +138,11 @@ def table(taken: Sequence[Taken], *, has_nicknames: bool) -> Columns:
     columns[message("right answers")] = [str(sum(each.is_right.values())) for each in taken]
     columns[message("questions")] = [str(len(each.questions)) for each in taken]
     return columns
+
+
+def _as_text(typed: str) -> str:
+    """Return what was typed so that no spreadsheet takes it for a formula or a number."""
+    return f"'{typed}" if typed[:1] in _BEGINS_FORMULA or typed[:1].isdigit() else typed
 
 
 def _known(name: str) -> Ready:

@@ -246,6 +246,8 @@ def _questions(link: str, text: str) -> dict[str, Any]:
         raise RefusedError(400, pane.notices[0])
     with in_turn():
         questions = own.questions_on(pane.scene)
+    if not questions:
+        raise RefusedError(400, message("There is nothing to ask about this sentence: type a longer one."))
     place = {"layer": pane.scene.layer + 1, "head": pane.scene.head + 1, "word": pane.scene.word}
     here = f"{link}&{urlencode({'text': text, **place})}"
     return {

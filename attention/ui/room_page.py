@@ -37,6 +37,7 @@ def page(typed: str, *, wall: str = "") -> str:
     held = plain(message("when the answers are shown"))
     question = plain(message("Question"))
     task = plain(message("Find it"))
+    own = plain(message("Ten questions"))
     heading = plain(message("Join a class"))
     label = plain(message("The code that your teacher shows: six letters"))
     join = plain(message("Join"))
@@ -63,6 +64,7 @@ def page(typed: str, *, wall: str = "") -> str:
 </header>
 <section id="question" aria-label="{question}" hidden></section>
 <section id="task" aria-label="{task}" hidden></section>
+<section id="own" aria-label="{own}" hidden></section>
 <h1 id="title"></h1>
 <p id="caption"></p>
 <div id="view"></div>

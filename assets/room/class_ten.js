@@ -1,0 +1,127 @@
+/** A class is on its own: ten questions for each pupil, on a sentence of theirs; how it goes, and what came of it. */
+
+let ten = null; // how it goes, as the server says; what came of the last time, once that is over
+let isTenOpen = false; // whether the teacher looks at the results
+
+ACTIVITIES.push({
+  name: "ten",
+  label: () => message("On their own"),
+  offer: offerTen,
+  going: goingTen,
+  hears: { own: (found) => (ten = found) },
+  left: () => {
+    ten = null;
+    isTenOpen = false;
+  },
+});
+
+function offerTen() {
+  const tick = part("ten tick", room.code, () => {
+    const found = make("label", "check");
+    const box = make("input");
+    box.type = "checkbox";
+    box.dataset.name = "ten tick";
+    found.append(box, make("span", "", message("Ask for a nickname, which you alone see")));
+    return found;
+  });
+  const start = part("ten start", room.code, () => {
+    const found = button(message("Start"), () => act("own/start", { asksNickname: tick.firstElementChild.checked }), "main");
+    found.title = message("Ten questions for each pupil, on a sentence of their own; the answers of the last time are deleted");
+    return found;
+  });
+  return [tick, start, ...(ten ? [resultsOfTen()] : [])];
+}
+
+function goingTen() {
+  if (!ten?.isOpen) return null;
+  const title = part("ten title", null, () => make("p", "question", message("Ten questions on a sentence of your own, on your own screen")));
+  const count = () => message("{begun} of {here} began, {finished} finished", { ...ten, here: now.here });
+  const finish = part("ten end", null, () => button(message("End the questions"), () => act("own/finish"), "main"));
+  return { all: [title], own: [resultsOfTen()], line: [words("ten count", "here", count()), finish], hides: true };
+}
+
+/** What came of it until now: questions without names; and nicknames, once the teacher wants to see them. */
+function resultsOfTen() {
+  const fold = part("ten results", room.code, () => {
+    const found = make("details", "ten");
+    const summary = make("summary", "", message("Results: for you alone"));
+    summary.dataset.name = "ten results";
+    found.append(summary);
+    found.open = isTenOpen;
+    found.ontoggle = () => (isTenOpen = found.open);
+    return found;
+  });
+  const way = part("ten csv", room.code, () => {
+    const found = make("a", "", message("Download as CSV"));
+    found.href = new URL(`${room.code}/own/results.csv`, ROOMS).href;
+    found.download = "";
+    return found;
+  });
+  const rows = part("ten rows", ten.questions, rowsOfTen);
+  return put(fold, [fold.firstElementChild, rows, ...(ten.asksNickname ? [nicknames()] : []), way]);
+}
+
+/** How many of the answers to each question were right. */
+function rowsOfTen() {
+  const open = new Set([...bar.querySelectorAll(".ten td details[open], .ten th details[open]")].map((each) => each.dataset.title));
+  const found = make("table");
+  for (const each of ten.questions) {
+    const row = found.insertRow();
+    row.className = "right";
+    const name = make("th", "", each.title);
+    name.scope = "row";
+    if (each.wrong) name.append(wrongOf(each, open.has(each.title)));
+    const length = make("td", "length");
+    const shade = make("i");
+    shade.style.width = `${(100 * each.right) / each.answered}%`;
+    length.append(shade);
+    row.append(name, length, make("td", "count", message("{right} of {answered} right", each)));
+  }
+  return found;
+}
+
+/** What was wrong most often, and why one may think so. */
+function wrongOf({ title, wrong }, isOpen) {
+  const fold = make("details");
+  fold.dataset.title = title;
+  fold.open = isOpen;
+  const { answer, count } = wrong;
+  const told = answer
+    ? message("Commonest wrong answer: “{answer}” ({count})", { answer, count })
+    : message("Commonest wrong thought ({count})", { count });
+  fold.append(make("summary", "", told), make("p", "", wrong.why));
+  return fold;
+}
+
+function nicknames() {
+  const fold = part("ten names", ten.number, () => {
+    const found = make("details");
+    const summary = make("summary", "", message("Nicknames"));
+    summary.dataset.name = "ten names";
+    found.append(summary, make("div"));
+    found.ontoggle = () => findNicknames(found);
+    return found;
+  });
+  const written = JSON.stringify(ten);
+  if (fold.dataset.of !== written) {
+    fold.dataset.of = written;
+    void findNicknames(fold);
+  }
+  return fold;
+}
+
+/** Fetch who did what, once somebody wants to see it. */
+async function findNicknames(fold) {
+  if (!fold.open || !room) return;
+  const answer = await fetch(new URL(`${room.code}/own/pupils`, ROOMS)).catch(() => null);
+  if (!answer?.ok) return;
+  const found = make("table");
+  for (const each of (await answer.json()).pupils) {
+    const row = found.insertRow();
+    const name = make("th");
+    name.scope = "row";
+    name.append(make("bdi", "", each.nickname));
+    row.append(name, make("td", "", message("{right} right, {answered} of {questions} answered", each)));
+  }
+  fold.lastElementChild.replaceChildren(found);
+}

@@ -1,0 +1,286 @@
+/**
+ * Ten questions on one's own sentence. The server makes, marks and keeps them (attention.ui.room_own), and says what is
+ * right once a question is answered.
+ */
+
+let round = null; // what everybody is asked to do, while they are
+let paper = null; // one's own questions, and what was answered
+let shown = 0; // which of them is seen; as many as there are: what came of them
+let entry = null; // the form, which keeps what was typed
+
+/** Take up what the teacher has begun or ended. */
+function invite(found) {
+  if (round?.number !== found?.number) {
+    paper = entry = null;
+    shown = 0;
+  } else if (round) return;
+  round = found;
+  document.body.classList.toggle("own", Boolean(round));
+  drawOwn();
+}
+
+/** Take one's questions from the server; those that are seen already stay as they are. */
+function takePaper(found) {
+  if (!found || found.number !== round?.number || JSON.stringify(found) === JSON.stringify(paper)) return;
+  paper = found;
+  const next = paper.questions.findIndex((each) => each.given === undefined);
+  shown = next < 0 ? paper.questions.length : next;
+  drawOwn();
+}
+
+function drawOwn() {
+  const place = part("own");
+  place.hidden = !round;
+  if (!round) place.replaceChildren();
+  else if (given.isScreen) place.replaceChildren(make("h2", "", message("Ten questions on a sentence of your own")), make("p", "", message("They are on your own screens.")));
+  else if (!paper) place.replaceChildren((entry ??= makeEntry()));
+  else if (shown < paper.questions.length) place.replaceChildren(ways(), ...questionOf(paper.questions[shown]));
+  else place.replaceChildren(ways(), ...result());
+}
+
+/** Go to another question, or to what came of all. */
+function go(place) {
+  shown = place;
+  drawOwn();
+  const heading = part("own").querySelector("h2");
+  heading.focus({ preventScroll: true });
+  part("own").scrollIntoView({ block: "start" });
+}
+
+// ------------------------------------------------------------------------------------- the sentence
+
+function makeEntry() {
+  const form = make("form", "entry");
+  const told = round.asksNickname
+    ? message("Your teacher sees your nickname and which of your answers were right; nobody else does.")
+    : message("Your teacher sees how many answers were right, and no names.");
+  const lead = message("Type a sentence. The model of the class reads it, and you are asked ten questions about what it did. Each answer is marked at once.");
+  const text = field(message("Your sentence"), round.longest);
+  text.input.placeholder = round.examples[0];
+  const examples = make("p", "examples", message("or take one of these:"));
+  for (const example of round.examples) {
+    const button = make("button");
+    button.type = "button";
+    button.append(make("bdi", "", example));
+    button.onclick = () => (text.input.value = example);
+    examples.append(button);
+  }
+  const nickname = round.asksNickname ? field(message("A nickname"), round.longestNickname) : null;
+  const send = make("button", "main", message("Begin"));
+  const said = make("p", "said");
+  said.setAttribute("role", "status");
+  form.append(make("h2", "", message("Ten questions on a sentence of your own")), make("p", "", lead), text.label, examples);
+  form.append(...(nickname ? [nickname.label] : []), send, said, make("p", "quiet", told));
+  const { number } = round;
+  const begin = async () => {
+    send.disabled = true;
+    setText(said, message("The model reads your sentence …"));
+    const found = await post("own/begin", { number, text: text.input.value, nickname: nickname?.input.value ?? "" });
+    if (round?.number !== number) return;
+    if (found.isAway) {
+      setText(said, found.told);
+      setTimeout(begin, 1000);
+      return;
+    }
+    send.disabled = false;
+    setText(said, found.isDone ? "" : found.told);
+    if (!found.isDone) return;
+    takePaper(read(found));
+    go(shown);
+  };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    begin();
+  };
+  return form;
+}
+
+function field(name, longest) {
+  const label = make("label", "", name);
+  const input = make("input");
+  Object.assign(input, { required: true, maxLength: longest, autocomplete: "off", dir: "auto" });
+  label.append(input);
+  return { label, input };
+}
+
+/** Return what an answer of the server says, without what post adds to it. */
+function read({ isDone, ...found }) {
+  return found;
+}
+
+// ------------------------------------------------------------------------------------- one question
+
+/** The way to each question, and how each was answered. */
+function ways() {
+  const list = make("nav", "ways");
+  list.setAttribute("aria-label", message("Questions"));
+  const next = paper.questions.findIndex((each) => each.given === undefined);
+  paper.questions.forEach((each, index) => {
+    const button = make("button", look(each), String(index + 1));
+    button.type = "button";
+    const sign = each.given === undefined ? message("not answered") : isRight(each) ? message("right") : message("not right");
+    button.setAttribute("aria-label", message("Question {number}: {sign}", { number: index + 1, sign }));
+    if (index === shown) button.setAttribute("aria-current", "step");
+    button.disabled = each.given === undefined && index !== next;
+    button.onclick = () => go(index);
+    list.append(button);
+  });
+  if (next < 0) {
+    const button = make("button", "end", message("Result"));
+    button.type = "button";
+    if (shown === paper.questions.length) button.setAttribute("aria-current", "step");
+    button.onclick = () => go(paper.questions.length);
+    list.append(button);
+  }
+  return list;
+}
+
+function isRight(question) {
+  return question.right.includes(question.given);
+}
+
+function look(question) {
+  return question.given === undefined ? "" : isRight(question) ? "right" : "wrong";
+}
+
+function questionOf(asked) {
+  const isFirst = paper.questions.every((each) => each.given === undefined);
+  const heading = makeHeading(message("Question {place} of {n}", { place: shown + 1, n: paper.questions.length }));
+  const words = make("div", "prose asked");
+  words.innerHTML = asked.question; // written by the server, which escapes what was typed
+  const parts = [heading, sentence(), words, asked.given === undefined ? choices(asked) : answered(asked)];
+  if (asked.given !== undefined) parts.push(...verdict(asked));
+  else parts.push(status());
+  if (isFirst) parts.push(...notices(), another());
+  return parts;
+}
+
+function makeHeading(text) {
+  const heading = make("h2", "", text);
+  heading.tabIndex = -1;
+  return heading;
+}
+
+function sentence() {
+  const place = make("p", "sentence");
+  place.append(make("bdi", "", paper.sentence), make("span", "about", paper.about));
+  return place;
+}
+
+function status() {
+  const said = make("p", "said");
+  said.setAttribute("role", "status");
+  return said;
+}
+
+function notices() {
+  const found = [...paper.notices];
+  const n = paper.questions.length;
+  if (n < 10) found.push(messages("Only {n} question fits this sentence: on a longer one, there are ten.", "Only {n} questions fit this sentence: on a longer one, there are ten.", n));
+  return found.map((text) => make("p", "quiet", text));
+}
+
+/** As long as nothing is answered, one may take another sentence. */
+function another() {
+  const button = make("button", "quiet", message("Another sentence"));
+  button.type = "button";
+  button.onclick = () => {
+    paper = null;
+    drawOwn();
+    part("own").querySelector("input").focus();
+  };
+  return button;
+}
+
+function choices(asked) {
+  const group = make("div", "answers");
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", asked.label);
+  asked.answers.forEach((answer, index) => {
+    const button = make("button");
+    button.type = "button";
+    button.append(make("bdi", "", visible(answer)));
+    button.onclick = () => choose(index);
+    group.append(button);
+  });
+  return group;
+}
+
+/** Send an answer; if the server is away, until it is back. */
+async function choose(index, place = shown) {
+  const { number } = round;
+  for (const button of part("own").querySelectorAll(".answers button")) button.disabled = true;
+  const marked = await post("own/answer", { number, place, given: index });
+  if (round?.number !== number || shown !== place || !paper) return;
+  if (!marked.isDone) {
+    setText(part("own").querySelector(".said"), marked.told);
+    if (marked.isAway) setTimeout(choose, 1000, index, place);
+    else for (const button of part("own").querySelectorAll(".answers button")) button.disabled = false;
+    return;
+  }
+  const { given: counts, right, reason, why, way } = marked;
+  paper.questions[place] = { ...paper.questions[place], given: counts, right, reason, why, way };
+  drawOwn();
+  const said = part("own").querySelector(".verdict");
+  setText(said, verdictOf(paper.questions[place]));
+  part("own").querySelector("button.main").focus({ preventScroll: true });
+  part("own").querySelector("button.main").scrollIntoView({ block: "nearest" });
+}
+
+function answered(asked) {
+  const list = make("ul", "marked");
+  list.setAttribute("aria-label", asked.label);
+  asked.answers.forEach((answer, index) => {
+    const signs = [asked.right.includes(index) ? message("right") : "", index === asked.given ? message("your answer") : ""];
+    const item = make("li", asked.right.includes(index) ? "right" : index === asked.given ? "wrong" : "");
+    item.append(make("bdi", "", visible(answer)), make("span", "sign", signs.filter(Boolean).join(" · ")));
+    list.append(item);
+  });
+  return list;
+}
+
+function verdictOf(asked) {
+  return isRight(asked) ? message("That is right.") : message("That is not right.");
+}
+
+/** What an answer is worth, and why; and the way on. */
+function verdict(asked) {
+  const said = make("p", "verdict", verdictOf(asked));
+  said.setAttribute("role", "status");
+  const reason = make("div", "prose");
+  reason.innerHTML = asked.reason + asked.why; // written by the server, which escapes what was typed
+  const next = paper.questions.findIndex((each) => each.given === undefined);
+  const button = make("button", "main", next < 0 ? message("To the result") : message("Next question"));
+  button.type = "button";
+  button.onclick = () => go(next < 0 ? paper.questions.length : next);
+  return [said, reason, button];
+}
+
+// ------------------------------------------------------------------------------------- what came of all
+
+function result() {
+  const right = paper.questions.filter(isRight).length;
+  const heading = makeHeading(message("{right} of {n} right", { right, n: paper.questions.length }));
+  const parts = [heading, sentence()];
+  const wrong = paper.questions.filter((each) => !isRight(each));
+  if (wrong.length) parts.push(make("h3", "", message("Look at these again")), lookAt(wrong));
+  if (right) parts.push(make("h3", "", message("These were right")), lookAt(paper.questions.filter(isRight)));
+  return parts;
+}
+
+/** Of each question, the way to what was told, and to where it is seen in the app. */
+function lookAt(questions) {
+  const list = make("ul", "again");
+  for (const each of questions) {
+    const item = make("li", look(each));
+    const why = make("button", "", each.title);
+    why.type = "button";
+    why.onclick = () => go(paper.questions.indexOf(each));
+    const way = make("a", "", message("See it ▸"));
+    way.href = each.way;
+    way.setAttribute("aria-label", message("See it ▸ {title}", { title: each.title }));
+    item.append(why, way);
+    list.append(item);
+  }
+  return list;
+}
