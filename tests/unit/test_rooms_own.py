@@ -1,4 +1,4 @@
-"""Ten questions on pupils' own sentences, as the server gives them: what pupils are told, and what the teacher alone."""
+"""Ten questions on pupils' own sentences, as the server gives them: what pupils are told, and what teachers alone."""
 
 import asyncio
 import csv
