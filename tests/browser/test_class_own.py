@@ -112,11 +112,17 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
     near.own.get_by_role("button", name=re.compile("^Question 1: ")).click()
     expect(near.own.locator(".marked li").first).to_contain_text("your answer")
     expect(teacher.bar).to_contain_text("2 of 2 began, 1 finished", timeout=PATIENCE)
-    teacher.press("Results")
-    rows = teacher.bar.locator("table.own tr")
+    # On a screen that everybody sees, there are no results.
+    teacher.expect_covered()
+    expect(teacher.bar.get_by_text("Results: for you alone")).to_have_count(0)
+    expect_no_barrier(teacher.tab, "for all")
+    teacher.bar.get_by_role("checkbox", name="Only I see this screen").check()
+    expect(teacher.tab.page.locator("#root")).not_to_have_attribute("inert", re.compile(""))
+    teacher.bar.get_by_text("Results: for you alone").click()
+    rows = teacher.bar.locator(".ten tr")
     expect(rows).not_to_have_count(0)
     assert HOSTILE not in teacher.bar.inner_text()
-    teacher.bar.get_by_text("Nicknames: for you alone").click()
+    teacher.bar.get_by_text("Nicknames", exact=True).click()
     expect(teacher.bar).to_contain_text(HOSTILE)
     expect(teacher.bar).to_contain_text(f"{sum(right)} right, 10 of 10 answered")
     assert teacher.tab.page.locator("img[src=x]").count() == 0
@@ -200,4 +206,5 @@ def test_the_server_dies_in_the_middle(new_tab, tmp_path):
         pupil.expect_question(3)
         expect(teacher.bar).to_contain_text("1 of 1 began", timeout=40_000)
         for tab in (teacher.tab, pupil.tab):
+            tab.page.close()
             tab.errors.clear()  # the browser counts a connection that is lost
