@@ -280,14 +280,14 @@ function outcome({ told, shape }, own) {
 // The task that is set, the best link that was handed in, and the verdict on the last one.
 let task = null;
 let handed = null;
-let verdict = null;
+let lastJudged = null;
 
 function showTask(found) {
   const isSame = found && !found.told && task?.number === found.number;
   task = found;
   // What is being typed stays.
   if (isSame) return;
-  verdict = null;
+  lastJudged = null;
   const place = part("task");
   place.hidden = !task;
   place.replaceChildren();
@@ -326,7 +326,7 @@ function handIn() {
     button.disabled = false;
     if (task?.number !== number) return;
     if (answer.isDone) handed = answer;
-    verdict = answer;
+    lastJudged = answer;
     showVerdict();
   };
   return form;
@@ -337,9 +337,9 @@ function showVerdict() {
   const said = part("task").querySelector(".said");
   if (!said) return;
   const own = handed?.number === task.number ? handed.best : null;
-  const last = verdict?.isDone ? verdict.verdict : null;
+  const last = lastJudged?.isDone ? lastJudged.verdict : null;
   const parts = [];
-  if (verdict && !last) parts.push(make("p", "", verdict.told));
+  if (lastJudged && !last) parts.push(make("p", "", lastJudged.told));
   if (last) parts.push(judged(last));
   if (own && own.address !== last?.address) parts.push(judged(own, message("Your best:")));
   said.replaceChildren(...parts);

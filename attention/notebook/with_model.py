@@ -127,6 +127,8 @@ def _running(scene: Scene, whole: Trace, address: Address) -> Values:
         "n_hidden": str(n_padding),
         "causal_shape": repr(size) if is_causal else None,
         "of_mask": "added to the scores" if is_masked else None,
+        # Some work the places out from the mask, and understand none that is written out.
+        "places": f"torch.arange({len(ids)})[None]" if is_masked and scene.info.build.says_next else None,
         "of_decoder": "the whole text is read at once" if scene.info.build.says_next else None,
         "n_written": str(len(scene.tokens)) if is_written else None,
         "written": repr([token.token_id for token in scene.tokens]) if is_written else None,

@@ -1,12 +1,14 @@
 """What the server answers the screens of a class, and whom it refuses."""
 
 import json
+import re
 import sqlite3
 from xml.etree import ElementTree as ET
 
 import pytest
 from starlette.testclient import TestClient
 
+from attention.figures.assets import class_script, room_script
 from attention.ui.room_drawing import Shown, questions_of, show
 from attention.ui.rooms import MAX_BODY, Rooms
 
@@ -228,3 +230,11 @@ def test_a_database_out_of_reach_is_said(teacher, code, tmp_path, caplog):
     assert answer.status_code == 503
     assert answer.json()["told"].startswith("The class cannot be reached")
     assert "geese" not in caplog.text
+
+
+@pytest.mark.parametrize("script", [room_script, class_script])
+def test_no_name_is_declared_twice_in_a_script_that_is_put_together(script):
+    """A browser would run nothing of it."""
+    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", script(), re.MULTILINE)
+    assert len(names) > 20
+    assert sorted(set(names)) == sorted(names)
