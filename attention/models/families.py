@@ -303,7 +303,7 @@ ARCHITECTURES = {
         takes_pairs=True,
     ),
     "gpt2": Architecture(
-        "GPT-2 decoder",
+        message("GPT-2 decoder"),
         _GPT2,
         sizes=Sizes(
             layers=("n_layer",), heads=("n_head",), width=("n_embd",), positions=("n_positions",), inner=("n_inner",)
@@ -345,7 +345,7 @@ ARCHITECTURES = {
     "bart": Architecture(message("BART encoder–decoder"), _BART_ENCODER, _BART_DECODER, _BART_SIZES),
     "marian": Architecture(message("Marian encoder–decoder"), _MARIAN_ENCODER, _MARIAN_DECODER, _BART_SIZES),
     "t5": Architecture(
-        "T5 encoder–decoder",
+        message("T5 encoder–decoder"),
         _T5_ENCODER,
         _T5_DECODER,
         Sizes(

@@ -142,7 +142,7 @@ def _checksum(checksum: str) -> str:
 
 def _fetch_field(view: View, may_fetch: Allowed) -> None:
     """Draw the field for an id, or say how the owner can allow it."""
-    names = dict.fromkeys(architecture.name.rpartition(" ")[0] for architecture in ARCHITECTURES.values())
+    names = dict.fromkeys(architecture.name for architecture in ARCHITECTURES.values())
     kinds = lesson("models/kinds", names=", ".join(names), limit=f"{allowed_bytes() / 1e9:,.1f} GB")
     if not may_fetch:
         markup.prose(lesson("models/hub-off") + kinds, is_aside=True)
