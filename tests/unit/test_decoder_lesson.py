@@ -73,7 +73,7 @@ def test_the_mask_is_said_to_be_the_models_own(smollm2, trace):
 def test_formulas_say_what_this_model_does(trace):
     scene = Scene(trace, 0, 0, 0)
     assert step_of("embed").formula(scene) == r"X = \mathrm{RMSNorm}(E_{\text{word}})"
-    assert "output of layer 4" in step_of("embed").formula(replace(scene, layer=4))
+    assert step_of("embed").formula(replace(scene, layer=4)) == r"X = \mathrm{RMSNorm}(\text{layer 4})"
     assert step_of("qkv").formula(scene).count(r"\mathrm{turn}") == 2
     assert "b_O" not in step_of("heads").formula(scene)
     # Nor does the toy, which adds a bias to its queries alone.

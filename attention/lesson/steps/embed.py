@@ -32,13 +32,14 @@ def _formula(scene: Scene | None) -> str:
     if own is not None:
         return own
     norm = scene.attention.norm
-    before = message("output of layer {layer}", layer=scene.layer)
-    deeper = rf"\text{{{before}}}"
     if norm is not None:
-        name = rf"\mathrm{{{norm.name}}}"
-        return rf"X = {name}\allowbreak ({deeper})" if scene.layer else rf"X = {name}({_parts(scene)})"
+        # Short enough to stand beside the heading, where two models are side by side.
+        before = message("layer {layer}", layer=scene.layer)
+        inside = rf"\text{{{before}}}" if scene.layer else _parts(scene)
+        return rf"X = \mathrm{{{norm.name}}}({inside})"
     if scene.layer:
-        return f"X = {deeper}"
+        before = message("output of layer {layer}", layer=scene.layer)
+        return rf"X = \text{{{before}}}"
     return f"X = {_first(scene)}"
 
 
