@@ -80,7 +80,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
 def _ways(task: Task, view: View) -> Block:
     """Return the way to where one looks for it: with the task's own example, and with the view as it is."""
     page = next(each for each in PAGES if each.address == task.page)
-    example = Way("find_example", message("Begin with an example: {page} ▸", page=page.title), page, task.query)
+    example = Way("find_example", message("Begin with an example: {page} ▸", page=page.title), page, task.start())
     own = Way("find_own", message("With your sentence: {page} ▸", page=page.title), page, view.on(page).to_query())
     return Section("find_ways", (example, own), is_line=True)
 

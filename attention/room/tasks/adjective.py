@@ -47,11 +47,4 @@ def rule(_: Place | None) -> str:
     return lesson("find/adjective", least=percent(_LEAST), most=percent(_MOST))
 
 
-TASK = Task(
-    "adjective",
-    message("Adjective and noun"),
-    judge,
-    "all_heads",
-    {"model": "minilm-l6", "text": "The old baker sold a small loaf of dark bread to a tired sailor"},
-    rule,
-)
+TASK = Task("adjective", message("Adjective and noun"), judge, rule)

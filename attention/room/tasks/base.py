@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Protocol
+from urllib.parse import parse_qsl
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from attention.lesson.compare import changes
 from attention.lesson.next_token import Forecast
 from attention.lesson.scene import Scene
 from attention.messages import message
+from attention.places import ASSETS
 from attention.syntax import SyntaxCheck
 from attention.trace import Trace
 from attention.words import Word, folded, is_punctuation, words_of
@@ -31,6 +35,7 @@ __all__ = [
     "headline",
 ]
 
+_STARTS = ASSETS / "tasks.toml"
 # A sentence of fewer words has so few places to attend to that much is found by chance.
 LEAST_WORDS = 5
 
@@ -108,8 +113,6 @@ class Task:
         name: what it is called in a request and in a link.
         title: what it is chosen by.
         judge: judges a view; raises UnfitError if it can say nothing about it.
-        page: the address of the page on which one begins.
-        query: what is shown there.
         rule: returns as HTML what is to be found, and how it is judged, where a head is given or none is.
         is_given: whether it is about one head, which is chosen with it.
     """
@@ -117,16 +120,26 @@ class Task:
     name: str
     title: str
     judge: Callable[[Handed], Verdict]
-    page: str
-    query: Mapping[str, str]
     rule: Callable[[Place | None], str]
     is_given: bool = False
 
+    @property
+    def page(self) -> str:
+        """The address of the page on which one begins."""
+        return _starts()[self.name]["page"]
+
     def start(self, given: Place | None = None) -> dict[str, str]:
         """Return the parameters of the link with which one begins."""
+        query = dict(parse_qsl(_starts()[self.name]["link"]))
         if given is None:
-            return dict(self.query)
-        return {**self.query, "model": given.model, "layer": str(given.layer + 1), "head": str(given.head + 1)}
+            return query
+        return {**query, "model": given.model, "layer": str(given.layer + 1), "head": str(given.head + 1)}
+
+
+@cache
+def _starts() -> dict[str, dict[str, str]]:
+    """Return the page and the link with which one begins, by the name of the task."""
+    return tomllib.loads(_STARTS.read_text("utf-8"))
 
 
 def check_length(words: Sequence[Word]) -> None:

@@ -51,18 +51,4 @@ def rule(given: Place | None) -> str:
     return lesson("find/change-given", least=fact(_LEAST), place=word(str(given)))
 
 
-TASK = Task(
-    "change",
-    message("Change one head"),
-    judge,
-    "compare",
-    {
-        "model": "minilm-l6",
-        "layer": "6",
-        "head": "7",
-        "text": "The river bank was wet this morning",
-        "versus": "The river bank was cold this morning",
-    },
-    rule,
-    is_given=True,
-)
+TASK = Task("change", message("Change one head"), judge, rule, is_given=True)

@@ -53,11 +53,4 @@ def rule(_: Place | None) -> str:
     return lesson("find/layer")
 
 
-TASK = Task(
-    "layer",
-    message("The next token's layer"),
-    judge,
-    "step_by_step",
-    {"model": "smollm2-135m", "text": "Monday, Tuesday, Wednesday, Thursday, Friday,", "step": "heads", "layer": "15"},
-    rule,
-)
+TASK = Task("layer", message("The next token's layer"), judge, rule)

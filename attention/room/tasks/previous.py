@@ -30,11 +30,4 @@ def rule(_: Place | None) -> str:
     return lesson("find/previous", least=fact(_RULE.threshold))
 
 
-TASK = Task(
-    "previous",
-    message("Previous token"),
-    judge,
-    "all_heads",
-    {"model": "minilm-l6", "text": "The old baker opened the small shop before the sun rose"},
-    rule,
-)
+TASK = Task("previous", message("Previous token"), judge, rule)
