@@ -123,6 +123,7 @@ ALL_HEADS = Page(
     message("Every head of every layer on your sentence, and what each one does."),
     own=(
         settings.SORT,
+        settings.ZOOM,
         settings.WORDS,
         settings.HIDE,
         settings.RENORMALISE,
@@ -154,7 +155,7 @@ MANY_SENTENCES = Page(
     message("Many sentences"),
     "Explore",
     message("What every head does on average over 500 sentences, or over a file of yours."),
-    own=(settings.ALIGNMENT,),
+    own=(settings.ALIGNMENT, settings.ZOOM),
     is_for=_takes_sentences,
 )
 SYNTAX_CHECK = Page(

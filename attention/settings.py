@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, Literal
 
 from attention import corpus, reading
+from attention.figures.atlas import MAX_ZOOM, WHOLE
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
 from attention.figures.question import Answer
@@ -90,6 +91,7 @@ __all__ = [
     "WHY",
     "WORD",
     "WORDS",
+    "ZOOM",
     "OfPane",
     "Panel",
     "is_of_model",
@@ -273,7 +275,10 @@ OTHER = OfPane(BESIDE_LAYER, BESIDE_HEAD, BESIDE_CELL, BESIDE_PANEL, BESIDE_TABL
 
 # ---------------------------------------------------------------------------------- All heads
 
-SORT: Parameter[Sorting] = Parameter("sort", Choice(lambda _: SORT_NAMES), "layer")
+# In another order, one looks at the whole first.
+SORT: Parameter[Sorting] = Parameter("sort", Choice(lambda _: SORT_NAMES), "layer", resets=("zoom",))
+# How far one has zoomed into the picture of all heads: by so many per cent of the whole, which a link counts as 100.
+ZOOM: Parameter[int] = Parameter("zoom", Number(lambda _: MAX_ZOOM - WHOLE + 1, first=WHOLE), 0)
 HIDE: Parameter[Hidden] = Parameter("hide", Choice(lambda _: HIDE_NAMES), "nothing")
 # Pinned tokens have other positions once the tokens are joined into words.
 WORDS: Parameter[bool] = Parameter("words", Flag(), False, resets=("pins",))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 from attention import settings
+from attention.figures.atlas import WHOLE
 from attention.figures.matrix import Cell
 from attention.lesson.opening import first_place
 from attention.lesson.survey import Lines, Look, Sorting
@@ -155,6 +156,11 @@ class View:
     def sort(self) -> Sorting:
         """The order in which all heads are shown."""
         return self[settings.SORT]
+
+    @property
+    def zoom(self) -> int:
+        """How far one has zoomed into the picture of all heads, in per cent."""
+        return WHOLE + self[settings.ZOOM]
 
     @property
     def block(self) -> Block:

@@ -19,6 +19,7 @@
  * @property {boolean} isTable a row for each layer, a column for each head
  * @property {string} badgeName
  * @property {[number, number] | null} current
+ * @property {number | null} zoom in per cent; null leaves it to the user alone
  *
  * @typedef {HeadInfo & {line: number, x: number, y: number}} Tile placed, in CSS pixels of the whole
  *
@@ -40,8 +41,9 @@
 
 const MAX_HEIGHT = 640;
 const MAX_NUMBERED_HEIGHT = 760; // badges need room
-const MAX_ZOOM = 6;
+const MAX_ZOOM = 6; // also in attention/figures/atlas.py, in per cent
 const ZOOM_STEP = 1.5;
+const REST = 300; // in milliseconds: whoever zooms for no longer has arrived
 const MAX_TILE = { table: 160, groups: 96 };
 const MIN_TILE = { table: 26, groups: 44 };
 const SCROLLING_TILE = { table: [44, 36, 30], groups: [] }; // where not all can be in sight at once
@@ -66,7 +68,11 @@ export default function (mount) {
   take(state, mount.data);
   draw(state); // once more on a new theme
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
-  return whenGone(state, () => state.observer.disconnect());
+  return whenGone(state, () => {
+    state.observer.disconnect();
+    clearTimeout(state.telling);
+    state.wish.stop();
+  });
 }
 
 /** The parts that stay: the keyboard's focus and the place that one looks at outlive every redraw. */
@@ -87,6 +93,7 @@ function build(parent) {
   root.append(title, scroller, readout, caption);
   parent.append(root);
   const state = { root, title, scroller, picture, canvas, readout, caption, zoom: 1, active: null, hovered: null };
+  state.wish = new Wish();
   title.append(...titleParts(state));
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
@@ -171,6 +178,32 @@ function show(state, data) {
   }
   state.data = data;
   state.current = data.current;
+  state.wish.settle(data.zoom);
+  state.isToFollow = true;
+}
+
+/** Zoom as far as the link says, around the head that is chosen; not while somebody zooms. */
+function follow(state) {
+  const { data, wish } = state;
+  state.isToFollow = false;
+  if (data.zoom === null || state.telling || wish.shown === percentOf(state)) return;
+  zoomTo(state, wish.shown / 100);
+}
+
+const percentOf = ({ zoom }) => Math.round(zoom * 100);
+
+/** Tell Python how far one has zoomed, once that stays so. */
+function tellZoom(state) {
+  if (state.data.zoom === null) return;
+  clearTimeout(state.telling);
+  state.telling = setTimeout(() => {
+    state.telling = null;
+    const zoom = percentOf(state);
+    if (zoom === state.wish.shown) return;
+    // Where nobody answers, as in a file, it stays as it is.
+    state.wish.ask(zoom, () => {});
+    send(state.setStateValue, "zoom", zoom);
+  }, REST);
 }
 
 const isCurrent = ({ current }, { layer, head }) => current?.[0] === layer && current?.[1] === head;
@@ -194,6 +227,7 @@ function draw(state) {
   arrange(state);
   writeFrame(state);
   writeReadout(state);
+  if (state.isToFollow) follow(state);
 }
 
 /** Lay out the tiles for the zoom there is, and paint what of them can be seen. */
@@ -766,6 +800,7 @@ function zoomTo(state, wanted, place = placeToKeep(state), anchor = anchorAt(sta
   scroller.scrollLeft += whole.left + tile.x + anchor.across * tileWidth - place.x;
   scroller.scrollTop += whole.top + tile.y + anchor.down * tileHeight - place.y;
   refresh(state);
+  tellZoom(state);
 }
 
 /** The tile that is next to a place, and where in it the place is: what stays true in every layout. */

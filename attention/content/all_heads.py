@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from attention.blocks import (
     Blocks,
@@ -35,6 +36,7 @@ from attention.lesson.survey import order as arrange
 from attention.lesson.survey import place as place_of
 from attention.messages import message
 from attention.pages import STEP_BY_STEP
+from attention.parameters import Parameter
 from attention.segments import BLOCK_NAMES, SENTENCES
 from attention.settings import (
     BLOCK,
@@ -51,12 +53,15 @@ from attention.settings import (
     STEP,
     WORD,
     WORDS,
+    ZOOM,
 )
 from attention.view import View
 from attention.words import special_names
 
 __all__ = ["content", "looks"]
 
+# What a press in the picture of all heads sets.
+_SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ACROSS = " → ".join(SENTENCES)
 _SORT_LABELS: dict[Sorting, str] = {
     "layer": message("layer"),
@@ -117,7 +122,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         *map_of_heads(view, pane),
-        Picture("atlas", _atlas(view, scene, surveyed), sets={"layer": LAYER, "head": HEAD}, clears=(CELL,)),
+        Picture("atlas", _atlas(view, scene, surveyed), sets=_SETS, clears=(CELL,)),
         *_one_head(view, pane, scene, surveyed),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
         *_table(surveyed),
@@ -153,6 +158,7 @@ def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:
         },
         badges=arranged.badges,
         badge_name=_BADGE_NAMES[view.sort],
+        zoom=view.zoom,
     )
 
 

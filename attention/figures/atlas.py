@@ -17,7 +17,7 @@ from attention.figures.heads import shrink
 from attention.figures.touch import Parts, is_index
 from attention.messages import message
 
-__all__ = ["Atlas", "Group", "Head", "Tiles", "by_layer"]
+__all__ = ["MAX_ZOOM", "WHOLE", "Atlas", "Group", "Head", "Tiles", "by_layer"]
 
 # A layer and one of its heads, both counted from 0.
 Head = tuple[int, int]
@@ -26,6 +26,8 @@ Group = tuple[str, Sequence[Head]]
 
 # A head's picture is at most this many pixels wide and high; larger matrices are pooled.
 MAX_SIDE = 64
+# How far one can zoom in, in per cent of the size at which all heads are in sight; atlas.js has it, too.
+WHOLE, MAX_ZOOM = 100, 600
 # A weight of 1 in steps of 8 bits: one less than the largest number, because 0 marks what the mask hides.
 FULL = 254
 
@@ -91,14 +93,18 @@ def by_layer(tiles: Tiles) -> tuple[Group, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TouchHead:
-    """A head of a layer, where ``n_heads`` is the number of heads in each layer."""
+    """A head of a layer, where ``n_heads`` is the number of heads in each layer; and how far one has zoomed in."""
 
     n_heads: tuple[int, ...]
     acts: tuple[str, ...] = ("choose",)
 
     def said(self, act: str, value: object) -> Parts | None:
-        """Return the layer and the head that were pressed, counted from 1."""
-        if act not in self.acts or not isinstance(value, dict):
+        """Return the layer and the head that were pressed, counted from 1, or the zoom in per cent."""
+        if act not in self.acts:
+            return None
+        if act == "zoom":
+            return {"zoom": str(value)} if is_index(value, MAX_ZOOM + 1) and value >= WHOLE else None
+        if not isinstance(value, dict):
             return None
         layer, head = value.get("layer"), value.get("head")
         if not (is_index(layer, len(self.n_heads)) and is_index(head, self.n_heads[layer])):
@@ -112,7 +118,8 @@ class Atlas:
 
     Groups need not contain all heads, and may contain a head more than once. What a head does is shown on
     hover and read out by a screen reader; its badge, a few characters such as ``0.42``, is written under its
-    picture if there is room, and ``badge_name`` says what it measures.
+    picture if there is room, and ``badge_name`` says what it measures. ``zoom`` is in per cent; None leaves it to the
+    user alone, and nobody is told.
     """
 
     component: ClassVar[str] = "atlas"
@@ -125,6 +132,7 @@ class Atlas:
     descriptions: Mapping[Head, str] = field(default_factory=dict)
     badges: Mapping[Head, str] = field(default_factory=dict)
     badge_name: str = ""
+    zoom: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse heads without a picture.
@@ -144,8 +152,8 @@ class Atlas:
 
     @property
     def touch(self) -> TouchHead:
-        """A head: its layer and its number."""
-        return TouchHead(self.tiles.n_heads)
+        """A head: its layer and its number; and the zoom, where it is in the link."""
+        return TouchHead(self.tiles.n_heads, ("choose",) if self.zoom is None else ("choose", "zoom"))
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser needs to draw it; the compressed pictures are sent in base64."""
@@ -178,4 +186,5 @@ class Atlas:
             "isTable": self.is_table,
             "badgeName": self.badge_name,
             "current": None if self.current is None else list(self.current),
+            "zoom": self.zoom,
         }

@@ -99,7 +99,7 @@ def aligned(result: StudyResult, alignment: Alignment) -> AlignedMean:
     return result.from_start if alignment == "start" else result.from_end
 
 
-def averages(result: StudyResult, alignment: Alignment, current: Head) -> Atlas:
+def averages(result: StudyResult, alignment: Alignment, current: Head, zoom: int | None = None) -> Atlas:
     """Return the mean weights of all heads as small pictures."""
     tiles = Tiles.of(list(aligned(result, alignment).weights))
     name, n_heads = result.info.name, len(result.summaries)
@@ -119,6 +119,7 @@ def averages(result: StudyResult, alignment: Alignment, current: Head) -> Atlas:
             n_sentences=f"{result.n_sentences:,}",
         ),
         current=current,
+        zoom=zoom,
         descriptions={(summary.layer, summary.head): _in_short(result, summary) for summary in result.summaries},
     )
 

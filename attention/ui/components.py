@@ -107,13 +107,19 @@ def _select(on_select: Callable[[Cell], None], parts: Parts) -> None:
     on_select(Cell(matrix, int(row), int(column)))
 
 
-def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None]) -> None:
-    """Draw all heads as one picture; ``on_choose`` is called with the chosen layer and head, counted from 0."""
-    figure(data, key=key, take=partial(_choose, on_choose))
+def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None], on_zoom: Callable[[int], None]) -> None:
+    """Draw all heads as one picture.
 
+    ``on_choose`` is called with the chosen layer and head, counted from 0; ``on_zoom`` with the zoom in per cent.
+    """
 
-def _choose(on_choose: Callable[[int, int], None], parts: Parts) -> None:
-    on_choose(int(str(parts["layer"])) - 1, int(str(parts["head"])) - 1)
+    def take(parts: Parts) -> None:
+        if "zoom" in parts:
+            on_zoom(int(str(parts["zoom"])))
+        else:
+            on_choose(int(str(parts["layer"])) - 1, int(str(parts["head"])) - 1)
+
+    figure(data, key=key, take=take)
 
 
 def stepper(

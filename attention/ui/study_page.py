@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention import corpus
 from attention.corpus import MAX_BYTES, MAX_LINES, Sentences, read_sentences
-from attention.figures.atlas import Head
+from attention.figures.atlas import WHOLE, Head
 from attention.figures.chart import layers_chart
 from attention.figures.format import readable
 from attention.lesson.many_sentences import (
@@ -27,9 +27,9 @@ from attention.lesson.many_sentences import (
 from attention.lesson.prose import lesson
 from attention.messages import message, messages
 from attention.models import ModelInfo, get_info
-from attention.settings import ALIGNMENT
+from attention.settings import ALIGNMENT, ZOOM
 from attention.study import Study, StudyResult
-from attention.ui import components, corpus_frame, markup
+from attention.ui import components, corpus_frame, markup, state
 from attention.ui.downloads import Table, csv_button
 from attention.ui.lines import Line
 from attention.ui.model_choice import add_place, choose_head
@@ -162,7 +162,12 @@ def _all_heads(view: View, result: StudyResult, current: Head) -> None:
     line = Line("alignment", "content").group(label)
     line.list(ALIGNMENT, label, ALIGNMENTS, names, look="choice")
     line.draw()
-    components.atlas(averages(result, view[ALIGNMENT], current), key="study_atlas", on_choose=choose_head)
+    data = averages(result, view[ALIGNMENT], current, view.zoom)
+    components.atlas(data, key="study_atlas", on_choose=choose_head, on_zoom=_zoom)
+
+
+def _zoom(percent: int) -> None:
+    state.change(lambda view: view.having(ZOOM, percent - WHOLE))
 
 
 def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:

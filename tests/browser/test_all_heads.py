@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attention.figures.atlas import MAX_ZOOM
+
 SENTENCE = "The river bank was wet"
 LAYER, HEAD = 4, 2  # counted from 0
 
@@ -123,6 +125,24 @@ def test_a_head_of_the_atlas_is_opened_by_mouse_and_by_keyboard(opened):
     tab.page.keyboard.press("Control+Home")
     tab.page.keyboard.press("Enter")
     tab.expect_query(text=SENTENCE, layer=sharpest[1], head=sharpest[2], sort="entropy")
+
+
+def test_how_far_one_has_zoomed_is_in_the_link_until_the_heads_are_sorted_otherwise(opened, new_tab):
+    tab = opened(layer="6", head="12")
+    tab.page.get_by_role("button", name="Zoom in").click(click_count=3, delay=20)
+    tab.expect_query(text=SENTENCE, layer="6", head="12", zoom="338")
+    picture, size = tab.page.locator(".st-key-atlas .atlas"), "element => element.querySelector('.picture').offsetWidth"
+    expect(picture.locator(".zoom-text")).to_have_text("3.4×")
+    # Somebody else looks as closely, and at the head that is chosen: the last one of the last layer.
+    there = new_tab().go_to(tab.page.url).page.locator(".st-key-atlas .atlas")
+    expect(there.locator(".zoom-text")).to_have_text("3.4×")
+    assert abs(there.evaluate(size) / picture.evaluate(size) - 1) < 0.02
+    assert there.locator(".scroller").evaluate("({scrollTop, scrollLeft}) => scrollTop > 0 && scrollLeft > 0")
+    tab.page.get_by_role("button", name="Zoom in").click(click_count=2, delay=20)
+    tab.expect_query(text=SENTENCE, layer="6", head="12", zoom=str(MAX_ZOOM))
+    tab.pick("Sort by", "entropy")
+    tab.expect_query(text=SENTENCE, layer="6", head="12", sort="entropy")
+    expect(picture.locator(".zoom-text")).to_have_text("1×")
 
 
 @pytest.mark.parametrize(

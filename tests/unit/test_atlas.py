@@ -223,6 +223,6 @@ def test_only_a_head_that_there_is_can_be_chosen(monkeypatch, said, chosen):
     monkeypatch.setattr(ui, "mount", lambda part: mounted.update(part.acts))
     found = []
     tiles = Tiles.of([random_weights(3, layers=1, heads=n)[0] for n in (3, 2)])
-    ui.atlas(atlas(tiles), key="atlas", on_choose=lambda layer, head: found.append((layer, head)))
+    ui.atlas(atlas(tiles), key="atlas", on_choose=lambda *head: found.append(head), on_zoom=found.append)
     mounted["choose"](said)
     assert found == chosen

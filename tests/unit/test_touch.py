@@ -1,11 +1,13 @@
 """A press in a picture: whatever a browser sends, it is a choice that there is, as a link has it, or it is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.figures.atlas import Atlas, Tiles, by_layer
+from attention.figures.atlas import MAX_ZOOM, Atlas, Tiles, by_layer
 from attention.figures.buttons import Button, Buttons
 from attention.figures.chart import layers_chart
 from attention.figures.head_view import THRESHOLDS, HeadLines, HeadView
@@ -18,7 +20,7 @@ from attention.figures.tokens import TokenStrip
 from attention.labs.positions import ORDER
 from attention.models import list_models
 from attention.parameters import Context
-from attention.settings import CELL, HEAD, LAYER, LEAST, ON, PINS, TEXT, WORD
+from attention.settings import CELL, HEAD, LAYER, LEAST, ON, PINS, TEXT, WORD, ZOOM
 from attention.trace import Token
 
 NAMED = {
@@ -28,6 +30,7 @@ NAMED = {
     "layer": LAYER,
     "head": HEAD,
     "pins": PINS,
+    "zoom": ZOOM,
     "on": ON,
     "least": LEAST,
     "text": TEXT,
@@ -42,6 +45,7 @@ ROW = np.zeros(3, np.float32)
 MATRIX = Matrix("scores", "S", WEIGHTS, LABELS, LABELS, "rows", "columns", "weights", "A picture.")
 TILES = Tiles.of([np.stack([WEIGHTS] * 2), np.stack([WEIGHTS] * 5)])
 ATLAS = Atlas(TILES, by_layer(TILES), "Heads", "All heads.")
+LINKED = replace(ATLAS, zoom=100)
 LINES = HeadView(
     "Layer 1",
     LABELS,
@@ -63,6 +67,9 @@ BUTTONS = Buttons("next", (Button("on", parts={"text": "a b"}), Button("off")))
 PRESSES = [
     (MATRIX, "select", {"matrix": "scores", "row": 2, "column": 1}, {"cell": "scores-2-1", "row": "2"}),
     (ATLAS, "choose", {"layer": 1, "head": 4}, {"layer": "2", "head": "5"}),
+    (LINKED, "zoom", 100, {"zoom": "100"}),
+    (LINKED, "zoom", 225, {"zoom": "225"}),
+    (LINKED, "zoom", MAX_ZOOM, {"zoom": str(MAX_ZOOM)}),
     (CHART, "choose", {"layer": 1, "head": 3}, {"layer": "2", "head": "4"}),
     (LINES, "pin", {"side": "query", "positions": [2, 0, 2]}, {"pins": "query-4-6"}),
     (LINES, "pin", {"side": "key", "positions": [1]}, {"pins": "key-8"}),
@@ -88,6 +95,11 @@ NONE = [
     (MATRIX, "choose", {"matrix": "scores", "row": 0, "column": 0}),
     (ATLAS, "choose", {"layer": 0, "head": 2}),
     (ATLAS, "choose", {"layer": -1, "head": 0}),
+    (ATLAS, "zoom", 225),
+    (LINKED, "zoom", 99),
+    (LINKED, "zoom", MAX_ZOOM + 1),
+    (LINKED, "zoom", 150.5),
+    (LINKED, "zoom", {"layer": 0, "head": 0}),
     (CHART, "choose", {"layer": 2, "head": 0}),
     (CHART, "choose", {"layer": 0, "head": 4}),
     (CHART, "choose", 1),
