@@ -10,7 +10,7 @@ from attention.content.pane import Pane, missing
 from attention.lesson.prose import lesson, typed
 from attention.messages import message
 from attention.pages import COMPARE, FIND_IT, PAGES
-from attention.room.tasks import TASKS, Handed, Place, Task, UnfitError, Verdict, headline, task_of
+from attention.room.tasks import TASKS, Handed, ModelHead, Task, UnfitError, Verdict, headline, task_of
 from attention.settings import BESIDE, CELL, HEAD, LAYER, OTHER, STEP, TASK
 from attention.view import View
 
@@ -25,7 +25,7 @@ def run_as(view: View) -> View:
     return view.without(STEP, BESIDE, CELL, OTHER.cell)
 
 
-def judged(task: Task, view: View, panes: Sequence[Pane], given: Place | None = None) -> Verdict:
+def judged(task: Task, view: View, panes: Sequence[Pane], given: ModelHead | None = None) -> Verdict:
     """Judge a view, and what was run for it.
 
     Raises:
@@ -34,7 +34,7 @@ def judged(task: Task, view: View, panes: Sequence[Pane], given: Place | None = 
     return task.judge(_handed(view, panes[0] if panes else None, given))
 
 
-def _handed(view: View, pane: Pane | None, given: Place | None) -> Handed:
+def _handed(view: View, pane: Pane | None, given: ModelHead | None) -> Handed:
     if pane is None:
         raise UnfitError(message("There is no sentence in this view."))
     if pane.reason is not None:

@@ -123,7 +123,7 @@ def adding_up(scene: Scene, contributions: Matrix) -> Change:
         selected=None,
     )
     told = message(
-        "Kept: V, {rows} × {columns}. Changed: each row × its weight for {focus}, and all rows added up.",
+        "Kept: V, {rows} × {columns}. Changed: each row × its weight for “{focus}”, and all rows added up.",
         rows=values.shape[0],
         columns=values.shape[1],
         focus=scene.names[scene.word],

@@ -15,11 +15,11 @@ from attention.messages import message
 from attention.structure import Structure, Sublayer
 from attention.trace import Lengths
 
-__all__ = ["Place", "has_next_layer", "places", "tell_onward"]
+__all__ = ["Station", "has_next_layer", "places", "tell_onward"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Station:
     """One place on the way: its name, how long the vector is there, and what happens, in a sentence (HTML)."""
 
     name: str
@@ -32,7 +32,7 @@ def has_next_layer(scene: Scene) -> bool:
     return scene.layer + 1 < len(scene.trace.layers)
 
 
-def places(scene: Scene) -> tuple[Place, ...]:
+def places(scene: Scene) -> tuple[Station, ...]:
     """Return the places that the vector of the word in focus passes after the heads, in order; none if not recorded."""
     lengths, structure = scene.attention.lengths, scene.trace.structure
     if lengths is None or structure is None or scene.stream is None or scene.attention.projections is None:
@@ -57,7 +57,7 @@ def _sublayers(scene: Scene, structure: Structure) -> tuple[Sublayer, Sublayer |
     return own, structure.after(branch)[1]
 
 
-def _added(scene: Scene, lengths: Lengths) -> list[Place]:
+def _added(scene: Scene, lengths: Lengths) -> list[Station]:
     stream, row = scene.stream, scene.word
     assert stream is not None
     before, change, summed = (
@@ -72,27 +72,27 @@ def _added(scene: Scene, lengths: Lengths) -> list[Place]:
         change=fact(change),
         summed=fact(summed),
     )
-    begun = [Place(message("came in"), before, ""), Place("ΔE", change, "")]
+    begun = [Station(message("came in"), before, ""), Station("ΔE", change, "")]
     norm = scene.attention.added_norm
     if norm is not None:
         normed = float(np.linalg.norm(norm(scene.change[row])))
-        begun.append(Place(norm.name, normed, lesson("onward/norm-of", norm=norm.name, normed=fact(normed))))
-    return [*begun, Place(message("sum"), summed, told)]
+        begun.append(Station(norm.name, normed, lesson("onward/norm-of", norm=norm.name, normed=fact(normed))))
+    return [*begun, Station(message("sum"), summed, told)]
 
 
-def _normed(scene: Scene, lengths: Lengths, own: Sublayer, following: Sublayer | None) -> list[Place]:
+def _normed(scene: Scene, lengths: Lengths, own: Sublayer, following: Sublayer | None) -> list[Station]:
     if lengths.normed is None:
         return []
     length = float(lengths.normed[scene.word])
     if own.norm_after:
         told = lesson("onward/norm-after", norm=own.norm_after, normed=fact(length))
-        return [Place(own.norm_after, length, told)]
+        return [Station(own.norm_after, length, told)]
     assert following is not None
     told = lesson("onward/norm-before", norm=following.norm_before, normed=fact(length))
-    return [Place(following.norm_before, length, told)]
+    return [Station(following.norm_before, length, told)]
 
 
-def _fed(scene: Scene, lengths: Lengths, following: Sublayer) -> list[Place]:
+def _fed(scene: Scene, lengths: Lengths, following: Sublayer) -> list[Station]:
     """Return what the feed-forward network adds, and what leaves the layer; another attention has its own page."""
     if lengths.fed is None or lengths.left is None:
         return []
@@ -112,8 +112,8 @@ def _fed(scene: Scene, lengths: Lengths, following: Sublayer) -> list[Place]:
     else:
         told_left = lesson("onward/left", layer=scene.layer + 1, **facts)
     return [
-        Place(message("feed-forward"), fed, told_fed),
-        Place(message("goes out"), left, told_left),
+        Station(message("feed-forward"), fed, told_fed),
+        Station(message("goes out"), left, told_left),
     ]
 
 

@@ -98,14 +98,21 @@ def lesson(name: str, **facts: str | int) -> str:
 
 
 def in_short(told: str) -> str:
-    """Return the paragraph of a text that says most: the first with a number in it or, failing that, the first.
+    """Return the one sentence of a text that says most.
 
-    >>> in_short("<p>Softmax makes weights.</p><p>It gets <b>0.35</b>.</p>")
-    '<p>It gets <b>0.35</b>.</p>'
+    It is in the first paragraph with a number that stands out, or else in the first: the first sentence with a number,
+    or else the last. A full stop in a typed word ends no sentence.
+
+    >>> in_short("<p>Softmax makes weights.</p><p>Of them, <b>0.35</b> is on <bdi>St. Ives</bdi>. All add up to 1.</p>")
+    '<p>Of them, <b>0.35</b> is on <bdi>St. Ives</bdi>.</p>'
     """
-    paragraphs = re.findall(r"<p>.*?</p>", told, flags=re.DOTALL)
-    numbered = (each for each in paragraphs if re.search(r"<(b|strong)>[−-]?\d", each))
-    return next(numbered, paragraphs[0] if paragraphs else told)
+    paragraphs = re.findall(r"<p>(.*?)</p>", told, flags=re.DOTALL)
+    if not paragraphs:
+        return told
+    telling = next((each for each in paragraphs if re.search(r"<(b|strong)>[−-]?\d", each)), paragraphs[0])
+    sentences = re.findall(r"(?:<bdi>.*?</bdi>|.)+?(?:[.!?](?=\s+[A-Z<])\s+|$)", telling, flags=re.DOTALL)
+    numbered = (each for each in sentences if re.search(r"\d", re.sub(r"<bdi>.*?</bdi>", "", each)))
+    return f"<p>{next(numbered, sentences[-1]).strip()}</p>"
 
 
 def lessons() -> dict[str, str]:

@@ -125,7 +125,8 @@ MINILM = Bundled(
         summary=message("A real pretrained BERT of 6 layers with 12 heads each."),
         note=message(
             "It is all-MiniLM-L6-v2: distilled from a larger model, and then tuned to give one vector for a whole "
-            "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are others."
+            "sentence. It has the vocabulary of bert-base-uncased, but it is not that model, and its heads are "
+            "different."
         ),
         # In layer 6, head 7, of all words (not [CLS]), *sat* and *mat* of the first example attend most to *cat*.
         default_layer=5,

@@ -13,7 +13,7 @@ from attention.models import list_models
 from attention.pages import PAGES, Page
 from attention.parameters import Context
 from attention.room.finds import Find
-from attention.room.tasks import Place, Task, UnfitError
+from attention.room.tasks import ModelHead, Task, UnfitError
 from attention.settings import MODEL
 from attention.ui.gate import in_turn
 from attention.ui.hosts import base_path, is_known, named_hosts
@@ -47,7 +47,7 @@ def view_of(pasted: str, host: str) -> View:
     return _view(page, found.query)
 
 
-def judge(task: Task, given: Place | None, view: View) -> Find:
+def judge(task: Task, given: ModelHead | None, view: View) -> Find:
     """Run what a view shows, and judge it.
 
     Raises:
@@ -60,7 +60,7 @@ def judge(task: Task, given: Place | None, view: View) -> Find:
     return Find(view.page.address, link, told, verdict.is_solved, verdict.score)
 
 
-def place_of(page: str, link: str) -> Place:
+def place_of(page: str, link: str) -> ModelHead:
     """Return the head that a view shows, for a task that is about one.
 
     Raises:
@@ -71,7 +71,7 @@ def place_of(page: str, link: str) -> Place:
         scene = next((pane.scene for pane in _panes(view) if pane.scene is not None), None)
     if scene is None or not scene.info.reading.takes_sentences:
         raise UnfitError(message("This task is about the head on your screen: show one that reads a sentence first."))
-    return Place(scene.info.model_id, scene.info.name, scene.layer, scene.head)
+    return ModelHead(scene.info.model_id, scene.info.name, scene.layer, scene.head)
 
 
 def _shortly(sentence: str) -> str:

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from attention.figures.format import number
 from attention.messages import message
 from attention.room.finds import Find, Finds, SetTask, Tally
-from attention.room.tasks import TASKS, Place, Task, UnfitError, headline, task_of
+from attention.room.tasks import TASKS, ModelHead, Task, UnfitError, headline, task_of
 from attention.ui.handed_in import judge, place_of, view_of
 
 __all__ = ["BusyError", "RoomTasks"]
@@ -129,10 +129,10 @@ def _over() -> UnfitError:
     return UnfitError(message("This task is over."))
 
 
-def _task(current: SetTask) -> tuple[Task, Place | None] | None:
+def _task(current: SetTask) -> tuple[Task, ModelHead | None] | None:
     """Return a task as it was set; None if this server does not know it."""
     task, given = task_of(current.task["name"]), current.task["given"]
-    return None if task is None else (task, None if given is None else Place(**given))
+    return None if task is None else (task, None if given is None else ModelHead(**given))
 
 
 def _seen(find: Find) -> dict[str, Any]:

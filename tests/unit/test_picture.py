@@ -12,6 +12,7 @@ from attention.lesson.behaviour import describe
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
 from attention.lesson.prose import lesson
 from attention.lesson.scene import Scene
+from attention.lesson.steps import STEPS
 from attention.lesson.survey import Look, survey
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
@@ -49,6 +50,12 @@ def test_every_head_is_laid_over_its_patches(trace, word):
     told = tell_overlay(scene)
     assert f"{weights[1, 1:].sum():.2f}" in told
     assert f"{weights[1, 0]:.2f}" in told
+
+
+# The first step says that tokens need not be words.
+@pytest.mark.parametrize("step", STEPS[1:], ids=lambda step: step.key)
+def test_of_a_picture_no_step_speaks_of_words(trace, step):
+    assert not re.search(r"\bwords?\b", re.sub(r"<[^>]*>", "", step.words(Scene(trace, 0, 1, 3))))
 
 
 def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):

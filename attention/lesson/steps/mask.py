@@ -35,6 +35,7 @@ def _words(scene: Scene) -> str:
         told = lesson(
             _WITH_WINDOW[name],
             reach=reach,
+            unit=scene.info.reading.unit,
             focus=word(scene.names[scene.word]),
             visible=int(visible.sum()),
             total=visible.size,
@@ -43,6 +44,7 @@ def _words(scene: Scene) -> str:
         return told + _tell_window(scene)
     told = lesson(
         name,
+        unit=scene.info.reading.unit,
         focus=word(scene.names[scene.word]),
         visible=int(visible.sum()),
         total=visible.size,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.figures.format import full_colour
 from attention.figures.matrix import Cell, Matrix
 from attention.lesson import latex
 from attention.lesson.changes import adding_up
@@ -50,14 +51,16 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     )
     contributions = Matrix(
         name="contributions",
-        title=message("Weight × value, for {text}", text=scene.focus.text),
+        title=message("Weight × value, for “{text}”", text=scene.names[row]),
         values=np.vstack([products, total]),
         row_labels=(*rows, message("Σ output")),
         column_labels=numbered(total.size),
         row_axis=message("weight × value of each token, and their sum"),
         column_axis=message("dimensions of the head"),
         palette="signed",
-        alt=message("Weighted value vectors that add up to the output of {text}.", text=scene.focus.text),
+        alt=message("Weighted value vectors that add up to the output of “{text}”.", text=scene.names[row]),
+        # Nearly all of the sum may come from one row: that one is the message, and no outlier beside the others.
+        limit=full_colour(np.stack([products[np.abs(products).sum(axis=1).argmax()], total])),
         row_role="value",
         title_role="value",
         selected=scene.selected("contributions"),

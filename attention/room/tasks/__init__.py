@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from attention.room.tasks import adjective, change, it, layer, previous
-from attention.room.tasks.base import Handed, Place, Runs, Task, UnfitError, Verdict, headline
+from attention.room.tasks.base import Handed, ModelHead, Runs, Task, UnfitError, Verdict, headline
 
-__all__ = ["TASKS", "Handed", "Place", "Runs", "Task", "UnfitError", "Verdict", "headline", "task_of"]
+__all__ = ["TASKS", "Handed", "ModelHead", "Runs", "Task", "UnfitError", "Verdict", "headline", "task_of"]
 
 TASKS: tuple[Task, ...] = (previous.TASK, adjective.TASK, it.TASK, layer.TASK, change.TASK)
 

@@ -7,7 +7,7 @@ import numpy as np
 from attention.figures.format import percent
 from attention.lesson.prose import lesson
 from attention.messages import message
-from attention.room.tasks.base import Handed, Place, Task, UnfitError, Verdict
+from attention.room.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict
 
 __all__ = ["TASK"]
 
@@ -42,7 +42,7 @@ def judge(handed: Handed) -> Verdict:
     return Verdict(bool(solves[way]), score, told)
 
 
-def rule(_: Place | None) -> str:
+def rule(_: ModelHead | None) -> str:
     """Say what is to be found, and how it is judged."""
     return lesson("find/adjective", least=percent(_LEAST), most=percent(_MOST))
 

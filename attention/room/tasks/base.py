@@ -24,7 +24,7 @@ from attention.words import Word, folded, is_punctuation, words_of
 __all__ = [
     "LEAST_WORDS",
     "Handed",
-    "Place",
+    "ModelHead",
     "Runs",
     "Task",
     "UnfitError",
@@ -58,7 +58,7 @@ class Runs(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelHead:
     """A head of a model; layer and head are counted from 0."""
 
     model: str
@@ -87,7 +87,7 @@ class Handed:
     runs: Runs
     versus: str = ""
     is_open: bool = False
-    given: Place | None = None
+    given: ModelHead | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Task:
     name: str
     title: str
     judge: Callable[[Handed], Verdict]
-    rule: Callable[[Place | None], str]
+    rule: Callable[[ModelHead | None], str]
     is_given: bool = False
 
     @property
@@ -128,7 +128,7 @@ class Task:
         """The address of the page on which one begins."""
         return _starts()[self.name]["page"]
 
-    def start(self, given: Place | None = None) -> dict[str, str]:
+    def start(self, given: ModelHead | None = None) -> dict[str, str]:
         """Return the parameters of the link with which one begins."""
         query = dict(parse_qsl(_starts()[self.name]["link"]))
         if given is None:

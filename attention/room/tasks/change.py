@@ -7,7 +7,7 @@ import numpy as np
 from attention.lesson.compare import Comparison, side_of
 from attention.lesson.prose import fact, lesson, word
 from attention.messages import message
-from attention.room.tasks.base import Handed, Place, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
+from attention.room.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
 
 __all__ = ["TASK"]
 
@@ -20,7 +20,7 @@ def judge(handed: Handed) -> Verdict:
     """Judge by the largest change of a weight between two words that both sentences have, as Compare shows it."""
     first, second = both_sentences(handed)
     info = first.info
-    here = Place(info.model_id, info.name, first.layer, first.head)
+    here = ModelHead(info.model_id, info.name, first.layer, first.head)
     if handed.given not in (None, here):
         raise UnfitError(message("This view shows {here}: choose {given}.", here=str(here), given=str(handed.given)))
     ours, theirs, apart = differ_in_one_word(first, second)
@@ -44,7 +44,7 @@ def judge(handed: Handed) -> Verdict:
     return Verdict(score >= _LEAST, score, told)
 
 
-def rule(given: Place | None) -> str:
+def rule(given: ModelHead | None) -> str:
     """Say what is to be found, and how it is judged."""
     if given is None:
         return lesson("find/change", least=fact(_LEAST))

@@ -8,7 +8,7 @@ from attention.lesson.compare import LEVEL
 from attention.lesson.nouns import nouns_of
 from attention.lesson.prose import fact, lesson, word
 from attention.messages import message
-from attention.room.tasks.base import Handed, Place, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
+from attention.room.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, both_sentences, differ_in_one_word
 from attention.words import Word, folded, merge_words
 
 __all__ = ["TASK"]
@@ -65,7 +65,7 @@ def _it(ours: Sequence[Word], theirs: Sequence[Word]) -> int:
     return places[0][0]
 
 
-def rule(_: Place | None) -> str:
+def rule(_: ModelHead | None) -> str:
     """Say what is to be found, and how it is judged."""
     return lesson("find/it", least=fact(LEVEL))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attention.lesson.next_token import Forecast
 from attention.lesson.prose import fact, lesson, word
 from attention.messages import message
-from attention.room.tasks.base import Handed, Place, Task, UnfitError, Verdict, check_length
+from attention.room.tasks.base import Handed, ModelHead, Task, UnfitError, Verdict, check_length
 from attention.words import words_of
 
 __all__ = ["TASK"]
@@ -48,7 +48,7 @@ def _told(found: Forecast, here: int) -> str:
     return lesson("find/layer-again", **facts)
 
 
-def rule(_: Place | None) -> str:
+def rule(_: ModelHead | None) -> str:
     """Say what is to be found, and how it is judged."""
     return lesson("find/layer")
 

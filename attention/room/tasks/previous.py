@@ -6,7 +6,7 @@ from attention.lesson.prose import fact, lesson
 from attention.measures.behaviours import BEHAVIOUR_RULES
 from attention.measures.summaries import summarise_weights
 from attention.messages import message
-from attention.room.tasks.base import Handed, Place, Task, Verdict, check_length
+from attention.room.tasks.base import Handed, ModelHead, Task, Verdict, check_length
 from attention.words import words_of
 
 __all__ = ["TASK"]
@@ -25,7 +25,7 @@ def judge(handed: Handed) -> Verdict:
     return Verdict(score > _RULE.threshold, score, told)
 
 
-def rule(_: Place | None) -> str:
+def rule(_: ModelHead | None) -> str:
     """Say what is to be found, and how it is judged."""
     return lesson("find/previous", least=fact(_RULE.threshold))
 

@@ -426,6 +426,26 @@ def hidden_by_rule(scene, mask):
     return later | padding
 
 
+# One row gets nearly all of the weight in each of them.
+HEAVY = {
+    "toy": "My old teacher gave the shy boy a red apple because he was hungry",
+    "minilm-l6": "The animal didn't cross the street because it was too tired",
+    "smollm2-135m": "The animal didn't cross the street because it was too tired",
+}
+
+
+@pytest.mark.parametrize("model_id", HEAVY)
+@pytest.mark.parametrize("at", [1, 2, 5, 9])
+def test_the_row_that_makes_the_sum_is_told_from_the_others_by_its_colour(scene_of, model_id, at):
+    scene = scene_of(model_id, HEAVY[model_id], at=at)
+    contributions, _ = step_of("sum").matrices(scene)
+    *products, total = np.abs(contributions.values)
+    largest = products[int(np.argmax([product.sum() for product in products]))]
+    for row in (largest, total):
+        assert (row > contributions.colour_limit).mean() < 0.1
+    assert contributions.colour_limit <= max(largest.max(), total.max())
+
+
 @pytest.mark.parametrize("place", MASKED_PLACES, ids=lambda place: "-".join(map(str, place)))
 def test_what_the_mask_hides_stays_marked_wherever_weights_are_drawn(scene_of, place):
     model_id, mask, part, layer, head = place

@@ -44,10 +44,15 @@ def test_what_a_decoder_hides_is_told_of_the_decoder_and_the_chosen_mask_of_what
 
 def test_a_mask_that_hides_nothing_is_not_called_none(scene_of):
     scene = Scene(TOY.trace(TEXT, mask=np.zeros((6, 6), np.float32)), 0, 0, 1)
-    assert facts_in(step_of("mask").words(scene), "mask/nothing") == {"focus": "cat", "visible": 6, "total": 6}
+    assert facts_in(step_of("mask").words(scene), "mask/nothing") == {
+        "unit": "word",
+        "focus": "cat",
+        "visible": 6,
+        "total": 6,
+    }
     for mask in ("none", "causal"):
         alone = step_of("mask").words(scene_of("toy", "cat", mask=mask))
-        assert facts_in(alone, "mask/lone") == {"focus": "cat"}
+        assert facts_in(alone, "mask/lone") == {"unit": "word", "focus": "cat"}
         cell = scene_of("toy", "cat", mask=mask, cell=Cell("masked", 0, 0))
         assert facts_in(step_of("mask").detail(cell).note, "mask/cell-lone") == {"query": "cat"}
         assert "tokens" not in shown(alone)
@@ -58,6 +63,7 @@ def test_a_mask_made_by_hand_is_told_with_its_own_count():
     hidden[2, [0, 1, 4]] = hidden[5, 3] = -np.inf
     scene = Scene(TOY.trace(TEXT, mask=hidden), 0, 1, 2)
     assert facts_in(step_of("mask").words(scene), "mask/painted") == {
+        "unit": "word",
         "hidden": 4,
         "focus": "sat",
         "visible": 3,

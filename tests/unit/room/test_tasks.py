@@ -10,7 +10,8 @@ from attention import corpus
 from attention.lesson.next_token import forecast
 from attention.lesson.nouns import nouns_of
 from attention.lesson.scene import Scene
-from attention.room.tasks import TASKS, Handed, Place, UnfitError, headline, task_of
+from attention.pages import PAGES
+from attention.room.tasks import TASKS, Handed, ModelHead, UnfitError, headline, task_of
 from attention.study import Run
 from attention.syntax import SyntaxCheck
 from attention.words import words_of
@@ -102,18 +103,18 @@ def refusal(name, *arguments, **choices):
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_a_task_is_told_with_its_rule_and_begins_somewhere(task):
-    place = Place(BERT, "BERT & <co>", 1, 2)
+    place = ModelHead(BERT, "BERT & <co>", 1, 2)
     told = task.rule(place if task.is_given else None)
     assert "Rule:" in told
     assert "$" not in told
     assert ("layer 2, head 3 of BERT &amp; &lt;co&gt;" in told) == task.is_given
-    assert task.start(place) == {**task.query, "model": BERT, "layer": "2", "head": "3"}
-    assert task.start() == dict(task.query)
+    assert task.start(place) == {**task.start(), "model": BERT, "layer": "2", "head": "3"}
+    assert task.page in {page.address for page in PAGES}
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_what_one_begins_with_is_no_solution(task, minilm, smollm2):
-    query = task.query
+    query = task.start()
     model = {BERT: minilm, SMOLLM2: smollm2}[query["model"]]
     place = int(query.get("layer", 1)) - 1, int(query.get("head", 1)) - 1
     check = counted(model, corpus.annotated()[:40]) if task.name == "adjective" else None
@@ -336,7 +337,7 @@ def test_change_is_the_largest_between_words_of_both_sentences(minilm, smollm2, 
 
 
 def test_another_head_than_the_given_one_does_not_count(minilm):
-    given = Place(BERT, "BERT", 5, 6)
+    given = ModelHead(BERT, "BERT", 5, 6)
     assert judge("change", minilm, TIRED, 5, 6, WIDE, given=given)
     said = refusal("change", minilm, TIRED, 5, 7, WIDE, given=given)
     assert said == "This view shows layer 6, head 8 of BERT: choose layer 6, head 7 of BERT."
