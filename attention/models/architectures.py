@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from attention.messages import message
-from attention.models.families import ARCHITECTURES
-from attention.models.files import check_beside, read_json, shapes_of
+from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER
+from attention.models.files import check_beside, in_one_line, read_json, shapes_of
 from attention.models.layout import Architecture, Stack
 from attention.models.others import other_architecture
 from attention.trace import ModelInfo
@@ -69,6 +69,7 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
     found = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
     if found is None:
         return other_architecture(config)
+    _check_kind(config, found)
     for key, value in found.refused:
         if config.get(key) == value:
             raise ValueError(
@@ -81,6 +82,36 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
     return next(
         (replace(found, encoder=stack) for key, value, stack in found.variants if config.get(key, not value) == value),
         found,
+    )
+
+
+def _check_kind(config: dict[str, Any], architecture: Architecture) -> None:
+    """Refuse a decoder that sees what comes later, and an encoder that does not.
+
+    Taken for what its architecture is called, it would be shown with a mask or a next token that it does not have.
+    """
+    against = AS_ENCODER if architecture.has_decoder else AS_DECODER
+    # As transformers reads them: only what is there counts, by whether it is true.
+    key = next((key for key, value in against if key in config and bool(config[key]) is value), None)
+    if key is None:
+        return
+    said = in_one_line(str(config[key]))[:60]
+    if architecture.has_decoder:
+        raise ValueError(
+            message(
+                "This model's config.json has {key} = {value}: each token is to see those after it, and models of this "
+                "architecture can be shown only as decoders, which hide them.",
+                key=key,
+                value=said,
+            )
+        )
+    raise ValueError(
+        message(
+            "This model's config.json has {key} = {value}: from each token those after it are to be hidden, and models "
+            "of this architecture can be shown only as encoders, which hide none.",
+            key=key,
+            value=said,
+        )
     )
 
 

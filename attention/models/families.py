@@ -11,7 +11,7 @@ from attention.messages import message
 from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack
 from attention.reading import PICTURE
 
-__all__ = ["ARCHITECTURES"]
+__all__ = ["ARCHITECTURES", "AS_DECODER", "AS_ENCODER"]
 
 _BERT = Stack(
     layers="encoder.layer",
@@ -274,6 +274,11 @@ _DIVIDES_QUERIES = message(
     "It divides its queries by √d_k, and not the scores. Here the scores are divided, which is the same."
 )
 
+# What a config.json may say against the name of its architecture: with one of the first, transformers lets most
+# decoders see what comes later; with the second, it hides that from most encoders.
+AS_ENCODER = (("is_causal", False), ("use_bidirectional_attention", True))
+AS_DECODER = (("is_decoder", True),)
+
 # By the ``model_type`` in a model's config.json.
 ARCHITECTURES = {
     "bert": Architecture(message("BERT encoder"), _BERT, takes_pairs=True, takes_segments=True),
@@ -283,7 +288,6 @@ ARCHITECTURES = {
         message("ELECTRA encoder"),
         _ELECTRA,
         sizes=Sizes(embedding=("embedding_size",)),
-        refused=(("is_decoder", True),),
         takes_pairs=True,
         takes_segments=True,
     ),

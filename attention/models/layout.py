@@ -135,3 +135,8 @@ class Architecture:
     def is_decoder(self) -> bool:
         """Tell whether the model has only one stack, and that is a decoder."""
         return self.encoder.is_causal
+
+    @property
+    def has_decoder(self) -> bool:
+        """Tell whether any of the model's stacks is a decoder."""
+        return self.is_decoder or self.decoder is not None

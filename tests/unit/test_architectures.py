@@ -23,7 +23,7 @@ from attention.models.stack import LayerStack
 from attention.order import can_be_reordered, first_head
 from attention.positions import sinusoidal
 from attention.text import clean
-from tests.tiny_models import KINDS
+from tests.tiny_models import KINDS, TODAY
 
 SENTENCE = "The cat didn't sit on naïve 😀  tokenizers, café!"
 PICTURE = "00123456789abcdefg0" * 3 + "0f0f0f0"
@@ -736,3 +736,55 @@ def test_sentence_pieces_with_bytes_for_the_rest(folder_of, tmp_path):
     assert [token.is_special for token in trace.tokens] == [True, False, False, False, False, False]
     found = model.next_token(trace)
     assert (found.texts[found.labels.index("␣cat")], found.texts[found.labels.index("<0xC3>")]) == (" cat", None)
+
+
+# Models that are of another kind than their architecture is called
+
+CONTRARY = [("is_causal", False), ("use_bidirectional_attention", True), ("is_decoder", True)]
+
+
+def contrary(folder, to, key, value):
+    """A copy of a model with one value of its configuration changed."""
+    shutil.copytree(folder, to)
+    config = json.loads((to / "config.json").read_text()) | {key: value}
+    (to / "config.json").write_text(json.dumps(config))
+    return to
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *TODAY])
+@pytest.mark.parametrize(("key", "value"), CONTRARY)
+def test_no_decoder_is_shown_that_hides_nothing_and_no_encoder_that_hides_what_is_later(
+    folder_of, tmp_path, kind, key, value
+):
+    folder = contrary(folder_of(kind), tmp_path / "contrary", key, value)
+    plain = info_of(kind, folder_of(kind))
+    is_decoder = plain.is_decoder or plain.n_decoder_layers > 0
+    if is_decoder == (key == "is_decoder"):
+        # It says what it is: the model is shown as before.
+        assert info_of(kind, folder) == plain
+        return
+    what = "each token is to see those after it" if is_decoder else "those after it are to be hidden"
+    with pytest.raises(ValueError, match=f"has {key} = {value}: .*{what}"):
+        info_of(kind, folder)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "bert", "roberta", "xlm-roberta", "electra", "qwen3", "bloom"])
+def test_transformers_itself_runs_them_as_the_other_kind(folder_of, tmp_path, kind):
+    """Which is why they are refused."""
+    is_decoder = info_of(kind, folder_of(kind)).is_decoder
+    key, value = CONTRARY[0] if is_decoder else CONTRARY[2]
+    folder = contrary(folder_of(kind), tmp_path / "contrary", key, value)
+    model = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        weights = model(torch.arange(5, 13)[None], output_attentions=True).attentions[0][0]
+    assert bool(weights.triu(1).any()) == is_decoder
+
+
+@pytest.mark.parametrize(("value", "is_shown"), [(None, False), (0, False), (True, True), (1, True)])
+def test_a_value_is_read_as_transformers_reads_it(folder_of, tmp_path, value, is_shown):
+    folder = contrary(folder_of("llama"), tmp_path / "contrary", "is_causal", value)
+    if is_shown:
+        assert info_of("llama", folder).is_decoder
+    else:
+        with pytest.raises(ValueError, match="each token is to see those after it"):
+            info_of("llama", folder)

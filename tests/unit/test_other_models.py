@@ -1,5 +1,7 @@
 """Models that are not in the table: what goes through transformers' interface is exact, and what is found holds."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -166,3 +168,20 @@ def test_norms_over_all_heads_at_once_are_not_taken_for_norms_of_each(tmp_path):
     trace = HuggingFaceModel(info_of(folder), folder).trace(SENTENCE)
     assert {(layer.projections, layer.rotary, layer.query_norm) for layer in trace.layers} == {(None, None, None)}
     assert prove(trace).holds
+
+
+@pytest.mark.parametrize("has_head", [True, False])
+def test_a_decoder_that_hides_nothing_is_not_called_one(tmp_path, has_head):
+    """What is not in the table is judged by the mask with which it runs."""
+    folder = saved("Starcoder2", SIZES | {"is_causal": False}, tmp_path / "both")
+    if has_head:
+        with pytest.raises(ValueError, match="lets tokens see those after them"):
+            HuggingFaceModel(info_of(folder), folder)
+        return
+    config = json.loads((folder / "config.json").read_text()) | {"architectures": ["Starcoder2Model"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    model = HuggingFaceModel(info_of(folder), folder)
+    trace = model.trace(SENTENCE)
+    assert {layer.kind for layer in trace.layers} == {"self"}
+    assert not trace.info.is_decoder
+    assert trace.layers[0].steps().weights[:, 0, 1:].all()
