@@ -204,11 +204,15 @@ def attend_plainly(module: torch.nn.Module) -> None:
 
 def note_turns(_module: torch.nn.Module, inputs: Any, kwargs: dict[str, Any]) -> None:
     """Note how a module rotates queries and keys, as a hook before its forward: cosines and sines of each position."""
-    before, turns = _before.get(), kwargs.get("position_embeddings")
-    if turns is None:
-        turns = next((each for each in inputs if isinstance(each, tuple) and len(each) == 2), None)
+    before = _before.get()
+    turns = next(filter(_are_turns, (kwargs.get("position_embeddings"), *inputs)), None)
     if before is not None and turns is not None:
         before["turns"] = turns
+
+
+def _are_turns(given: object) -> bool:
+    """Tell cosines and sines from what else a module may be given: Llama 4 has one array of complex numbers."""
+    return isinstance(given, tuple) and len(given) == 2 and all(isinstance(each, torch.Tensor) for each in given)
 
 
 def note_entered(_module: torch.nn.Module, inputs: Any) -> None:

@@ -39,7 +39,18 @@ CONFIGS = {
     "Cohere": SIZES,
     "Mixtral": SIZES | {"num_local_experts": 4},
     "Camembert": ALONE | {"type_vocab_size": 1},
+    # It turns queries and keys by complex numbers, in two layers of three, which see so many tokens at most.
+    "Llama4": SIZES
+    | {
+        "intermediate_size_mlp": 56,
+        "num_local_experts": 2,
+        "head_dim": 8,
+        "no_rope_layers": [1, 1, 0],
+        "attention_chunk_size": 8,
+    },
 }
+# Where the configuration of the text alone has a name of its own.
+TEXT_CONFIGS = {"Llama4": "Llama4TextConfig"}
 # Of the others, something is done to queries and keys that is not known.
 FOUND_WHOLE = ["Starcoder2", "Granite", "StableLm", "Mixtral"]
 
@@ -54,7 +65,8 @@ def saved(name, config, folder):
         head = "ModelWithLMHead"
     torch.manual_seed(0)
     kind = getattr(transformers, f"{name}{head}")
-    kind(getattr(transformers, f"{name}Config")(**config)).save_pretrained(folder)
+    config_name = TEXT_CONFIGS.get(name, f"{name}Config")
+    kind(getattr(transformers, config_name)(**config)).save_pretrained(folder)
     return folder
 
 
