@@ -53,6 +53,9 @@ _SIDE_BY_SIDE = message(
     "at once."
 )
 
+# How transformers calls the class of an encoder that has left its decoder behind.
+_ALONE = "EncoderModel"
+
 # All names for a number of layers: transformers treats some of them as synonyms.
 _LAYERS = frozenset(
     name for each in ARCHITECTURES.values() for name in (*each.sizes.layers, *each.sizes.decoder_layers)
@@ -70,6 +73,7 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
     if found is None:
         return other_architecture(config)
     _check_kind(config, found)
+    _check_is_whole(config, found)
     for key, value in found.refused:
         if config.get(key) == value:
             raise ValueError(
@@ -112,6 +116,25 @@ def _check_kind(config: dict[str, Any], architecture: Architecture) -> None:
             key=key,
             value=said,
         )
+    )
+
+
+def _check_is_whole(config: dict[str, Any], architecture: Architecture) -> None:
+    """Refuse the encoder of an encoder–decoder that was saved alone, such as T5EncoderModel."""
+    names = config.get("architectures")
+    if (
+        architecture.decoder is not None
+        and isinstance(names, list)
+        and any(str(name).endswith(_ALONE) for name in names)
+    ):
+        raise ValueError(_only_encoder(architecture))
+
+
+def _only_encoder(architecture: Architecture) -> str:
+    return message(
+        "This is the encoder alone of a model of the kind {name}, and that is shown only as a whole: fetch it with its "
+        "decoder.",
+        name=architecture.name,
     )
 
 
@@ -253,7 +276,10 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
 
 def _check_asked(config: dict[str, Any], info: ModelInfo, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Refuse a configuration that asks for more than the weights contain, before any memory is allocated for it."""
-    groups = architecture_of(config).sizes.groups
+    architecture = architecture_of(config)
+    if architecture.decoder is not None and not any(re.search(r"(^|\.)decoder\.", name) for name in shapes):
+        raise ValueError(_only_encoder(architecture))
+    groups = architecture.sizes.groups
     n_there = MAX_SHARED if groups else _n_layers_there(shapes)
     n_layers = max(info.n_layers, *(_first(config, (name,)) or 0 for name in _LAYERS))
     if groups and n_layers > n_there:

@@ -788,3 +788,21 @@ def test_a_value_is_read_as_transformers_reads_it(folder_of, tmp_path, value, is
     else:
         with pytest.raises(ValueError, match="each token is to see those after it"):
             info_of("llama", folder)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_encoder_that_has_left_its_decoder_behind_is_told_so(folder_of, tmp_path, is_named):
+    """Whether its configuration says so, or only its weights do."""
+    folder = tmp_path / "alone"
+    transformers.T5EncoderModel.from_pretrained(folder_of("t5"), local_files_only=True).save_pretrained(folder)
+    for file in folder_of("t5").glob("*token*"):
+        shutil.copy(file, folder)
+    config = json.loads((folder / "config.json").read_text())
+    assert config["architectures"] == ["T5EncoderModel"]
+    if is_named:
+        shutil.copy(folder_of("t5") / "model.safetensors", folder)
+    else:
+        config["architectures"] = ["T5ForConditionalGeneration"]
+        (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=r"the encoder alone of a model of the kind T5 encoder–decoder.* as a whole"):
+        info_of("t5", folder)
