@@ -22,8 +22,8 @@ __all__ = [
     "Architecture",
     "Stack",
     "architecture_of",
-    "check_config",
     "info_from_config",
+    "info_of_offer",
     "read_config",
 ]
 
@@ -52,6 +52,9 @@ _SIDE_BY_SIDE = message(
     "In each layer, attention and the feed-forward network read the same vectors, and what both give is added to them "
     "at once."
 )
+
+# How many bytes a number of weights has, by the type that a configuration names.
+_BYTES_OF = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
 # How transformers calls the class of an encoder that has left its decoder behind.
 _ALONE = "EncoderModel"
@@ -153,6 +156,29 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
             asks for more than the weights contain; or something beside it is not a regular file.
     """
     config = read_config(folder)
+    info = replace(_sized(config), model_id=model_id, name=name, licence=licence, source=source)
+    check_beside(folder)
+    shapes = shapes_of(folder)
+    _check_asked(config, info, shapes)
+    learnt = (math.prod(shape) for name, shape in shapes.items() if not name.endswith(_NOT_LEARNT))
+    return replace(info, n_parameters=sum(learnt))
+
+
+def info_of_offer(config: dict[str, Any], n_bytes: int) -> ModelInfo:
+    """Describe a model that is not here yet, from its configuration and how many bytes its weights have.
+
+    How many numbers those are is reckoned by the type that the configuration names. Without one, they are taken for
+    float32, of which there are the fewest.
+
+    Raises:
+        ValueError: the configuration is refused; the message is a sentence that says why.
+    """
+    kind = str(config.get("dtype") or config.get("torch_dtype")).removeprefix("torch.")
+    return replace(_sized(config), n_parameters=n_bytes // _BYTES_OF.get(kind, _BYTES_OF["float32"]))
+
+
+def _sized(config: dict[str, Any]) -> ModelInfo:
+    """Describe a model by its configuration alone, without a name and without its number of parameters."""
     architecture = architecture_of(config)
     sizes = architecture.sizes
     n_layers, n_heads, d_model = (_size(config, names) for names in (sizes.layers, sizes.heads, sizes.width))
@@ -160,9 +186,9 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         n_layers *= _first(config, ("inner_group_num",)) or 1
     n_decoder_layers = _size(config, sizes.decoder_layers) if architecture.decoder is not None else 0
     layers = f"{n_layers} + {n_decoder_layers}" if n_decoder_layers else f"{n_layers}"
-    info = ModelInfo(
-        model_id=model_id,
-        name=name,
+    return ModelInfo(
+        model_id="",
+        name="",
         architecture=architecture.name,
         n_layers=n_layers,
         n_heads=n_heads,
@@ -171,8 +197,8 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         d_head=_first(config, sizes.head_width) or d_model // n_heads,
         max_tokens=_max_tokens(config, architecture),
         n_parameters=0,
-        licence=licence,
-        source=source,
+        licence="",
+        source="",
         summary=message(
             "{architecture}: {layers} layers of {n_heads} heads.",
             architecture=architecture.name,
@@ -184,11 +210,6 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
         reading=architecture.reading,
         note=_SIDE_BY_SIDE if architecture.encoder.is_parallel else architecture.note,
     )
-    check_beside(folder)
-    shapes = shapes_of(folder)
-    _check_asked(config, info, shapes)
-    learnt = (math.prod(shape) for name, shape in shapes.items() if not name.endswith(_NOT_LEARNT))
-    return replace(info, n_parameters=sum(learnt))
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -198,20 +219,6 @@ def read_config(folder: Path) -> dict[str, Any]:
         ValueError: there is none, or it is not a valid configuration.
     """
     return read_json(folder / "config.json")
-
-
-def check_config(config: dict[str, Any]) -> None:
-    """Refuse a configuration whose architecture is not in the table, or whose numbers are impossible.
-
-    Raises:
-        ValueError: the configuration is refused; the message is a sentence that says why.
-    """
-    architecture = architecture_of(config)
-    sizes = architecture.sizes
-    decoder = () if architecture.decoder is None else (sizes.decoder_layers,)
-    for names in (sizes.layers, sizes.heads, sizes.width, *decoder):
-        _size(config, names)
-    _max_tokens(config, architecture)
 
 
 def _size(config: dict[str, Any], names: Sequence[str]) -> int:

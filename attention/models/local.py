@@ -14,7 +14,7 @@ from typing import Any
 
 from attention.messages import message
 from attention.models import hub
-from attention.models.architectures import check_config, info_from_config
+from attention.models.architectures import info_from_config, info_of_offer
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.files import BESIDE, INDEX, in_one_line, shown, weights_of
 from attention.models.hub import Damaged, HubError, Kept
@@ -100,13 +100,13 @@ def load(found: Found) -> Model:
 
 
 def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], bool]) -> Kept:
-    """Fetch a model from the hub, if it can be shown; see ``hub.download``."""
-    return hub.download(model_id, on_progress, is_cancelled, _check_config)
+    """Fetch a model from the hub, if it can be shown and fits in memory; see ``hub.download``."""
+    return hub.download(model_id, on_progress, is_cancelled, _check_offer)
 
 
-def _check_config(config: dict[str, Any]) -> None:
+def _check_offer(config: dict[str, Any], n_bytes: int) -> None:
     try:
-        check_config(config)
+        check_fits(info_of_offer(config, n_bytes))
     except ValueError as error:
         raise HubError(str(error)) from None
 

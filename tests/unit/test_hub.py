@@ -23,6 +23,7 @@ from attention.models.hub_line import (
     Pace,
     is_open,
 )
+from attention.models.memory import MAX_MEMORY_VARIABLE
 from tests import tiny_models
 from tests.small_hub import COMMIT, DRIP, serve_hub
 
@@ -353,6 +354,35 @@ def test_an_architecture_that_cannot_be_shown_is_refused_before_its_weights_come
     small.models[ID] = folder
     refused("mamba")
     assert not [path for path in small.asked if "safetensors" in path]
+
+
+@pytest.mark.parametrize(
+    ("named", "total", "count"), [("float32", "1.80", "450"), (None, "1.80", "450"), ("bfloat16", "3.60", "900")]
+)
+def test_a_model_that_does_not_fit_in_memory_is_refused_before_its_weights_come(
+    small, tiny, tmp_path, monkeypatch, named, total, count
+):
+    """Numbers of 2 bytes take twice as much here as in their files."""
+
+    def say(answer):
+        for each in answer["siblings"]:
+            if each["rfilename"] == hub.SINGLE:
+                each["size"] = 1_800_000_000
+        return answer
+
+    folder = shutil.copytree(tiny["bert"], tmp_path / "large")
+    config = json.loads((folder / "config.json").read_text())
+    config = {name: value for name, value in config.items() if name not in ("dtype", "torch_dtype")}
+    (folder / "config.json").write_text(json.dumps(config | ({} if named is None else {"dtype": named})))
+    small.models[ID], small.say = folder, say
+    monkeypatch.setenv(MAX_MEMORY_VARIABLE, "1700")
+    sentence = refused("are allowed here")
+    assert f"It takes {total} GB of memory, and 1.70 GB are allowed here" in sentence
+    assert f"for its {count} million numbers of 4 bytes" in sentence
+    assert not [path for path in small.asked if "safetensors" in path]
+    monkeypatch.setenv(MAX_MEMORY_VARIABLE, "4000")
+    # The file itself is not what was said: it ends too early.
+    refused("is not what the hub promised")
 
 
 @pytest.mark.parametrize(
