@@ -13,12 +13,12 @@ __all__ = [
     "Model",
     "ModelInfo",
     "ModelUnavailableError",
+    "find_info",
     "find_others",
     "get_info",
     "has_to_be_converted",
     "list_models",
     "load",
-    "revision_of",
 ]
 
 
@@ -43,12 +43,12 @@ def get_info(model_id: str) -> ModelInfo:
     return {info.model_id: info for info in list_models()}[model_id] if entry is None else entry.info
 
 
-def revision_of(model_id: str) -> str | None:
-    """Return the revision of the model that has this id now; None if there is no such model."""
-    entry = bundled.find(model_id)
-    if entry is not None:
-        return entry.info.revision
-    return next((each.info.revision for each in find_others() if each.model_id == model_id and each.info), None)
+def find_info(model_id: str) -> ModelInfo | None:
+    """Return the description of the model that has this id now; None if there is no such model."""
+    try:
+        return get_info(model_id)
+    except KeyError:
+        return None
 
 
 def has_to_be_converted(model_id: str) -> bool:

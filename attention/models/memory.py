@@ -11,7 +11,7 @@ from attention.trace import ModelInfo
 
 __all__ = ["MAX_MEMORY_VARIABLE", "Needed", "allowed_bytes", "check_fits"]
 
-# The owner's limit for one model with what it reads, in MB.
+# The owner's limit for the models in memory with what they read, in MB.
 MAX_MEMORY_VARIABLE = "ATTENTION_MAX_MEMORY_MB"
 # Unless the owner says otherwise, the rest is left to the server itself, and to what else runs there.
 SHARE = 0.75
@@ -50,7 +50,7 @@ class Needed:
 
 
 def allowed_bytes() -> int:
-    """Return how much memory one model may take: ``ATTENTION_MAX_MEMORY_MB``, or a share of what is there."""
+    """Return how much memory the models may take together: ``ATTENTION_MAX_MEMORY_MB``, or a share of what is there."""
     chosen = os.environ.get(MAX_MEMORY_VARIABLE, "").strip()
     return int(chosen) * _MB if chosen.isdecimal() else int(SHARE * _there())
 

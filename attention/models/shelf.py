@@ -1,4 +1,4 @@
-"""The models in memory, up to a limit: the least recently used is unloaded first, and never one that is in use."""
+"""The models in memory, so many and of such a size: the least recently used is unloaded first, and never one in use."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from attention.ablation import Change, Output
 from attention.masks import MaskName
 from attention.messages import message
 from attention.models.base import Answer, Batch, Encoded, Model, ModelInfo, ModelUnavailableError, NextToken, Unmasked
+from attention.models.memory import Needed, allowed_bytes
 from attention.models.store import OnProgress, Progress
 from attention.one_page import Insides
 from attention.trace import Trace
@@ -42,8 +43,10 @@ def max_models() -> int:
 class _Slot:
     """The place of one model; empty while it is being loaded."""
 
-    def __init__(self, used_at: float) -> None:
+    def __init__(self, n_bytes: int, used_at: float) -> None:
         self.model: Model | None = None
+        # What the model takes of memory, with the record of a long text.
+        self.n_bytes = n_bytes
         self.progress: Progress | None = None
         self.n_users = 0
         self.used_at = used_at
@@ -53,7 +56,9 @@ class Shelf:
     """Models by their ids, loaded on demand.
 
     Two callers that ask for the same model share one loading, which continues even if both have gone; callers of other
-    models do not wait. If every slot holds a model in use, a caller that asks for another waits until a slot is free.
+    models do not wait. If every slot holds a model in use, or those in use leave too little memory, a caller that asks
+    for another waits until there is room. A model that is alone always has room: the catalogue has none that is larger
+    than the owner allows.
     """
 
     def __init__(
@@ -63,20 +68,20 @@ class Shelf:
         *,
         uncounted: frozenset[str] = frozenset(),
         on_put_out: Callable[[str], None] | None = None,
-        revision_of: Callable[[str], str | None] | None = None,
+        info_of: Callable[[str], ModelInfo | None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin empty; the ``uncounted`` models are so small that they always stay.
 
         ``on_put_out`` is called with the id of a model that is unloaded, so that everything that shares its memory is
-        released. ``revision_of`` returns the current revision of a model, None if there is none: a model of another
-        revision is loaded again.
+        released. ``info_of`` returns the current description of a model, None if there is none: a model of another
+        revision is loaded again, and the models together take no more than ``ATTENTION_MAX_MEMORY_MB``.
         """
         self._load = load
         self._limit = limit
         self._uncounted = uncounted
         self._on_put_out = on_put_out
-        self._revision_of = revision_of
+        self._info_of = info_of
         self._clock = clock
         self._changed = Condition()
         self._slots: dict[str, _Slot] = {}
@@ -142,7 +147,8 @@ class Shelf:
     def _take(self, model_id: str, on_wait: Callable[[Progress | None], None] | None) -> tuple[_Slot, Model]:
         # Asked once, outside the lock. If the files change while they are loaded, the result is accepted: files that
         # are constantly written to would otherwise be loaded for ever.
-        revision = None if self._revision_of is None else self._revision_of(model_id)
+        info = None if self._info_of is None else self._info_of(model_id)
+        revision, n_bytes = (None, 0) if info is None else (info.revision, Needed.by(info).total)
         while True:
             with self._changed:
                 slot = self._slots.get(model_id)
@@ -155,7 +161,7 @@ class Shelf:
                         slot = None
                 if slot is None and model_id not in self._kept_out:
                     self._check_failure(model_id)
-                    slot, revision = self._begin(model_id), None
+                    slot, revision = self._begin(model_id, n_bytes), None
                 self._changed.wait(_TELL_SECONDS)
                 progress = None if slot is None else slot.progress
             # Outside the lock: a page's run may be stopped here, because its user has gone elsewhere.
@@ -170,22 +176,28 @@ class Shelf:
             raise ModelUnavailableError(str(error), error.remedy)
         del self._failures[model_id]
 
-    def _begin(self, model_id: str) -> _Slot | None:
+    def _begin(self, model_id: str, n_bytes: int) -> _Slot | None:
         """Make room for a model and start to load it; None if there is no room yet."""
-        if model_id not in self._uncounted and not self._make_room():
+        if model_id not in self._uncounted and not self._make_room(n_bytes):
             return None
-        slot = self._slots[model_id] = _Slot(self._clock())
+        slot = self._slots[model_id] = _Slot(n_bytes, self._clock())
         Thread(target=self._fill, args=(model_id, slot), name=f"load {model_id}", daemon=True).start()
         return slot
 
-    def _make_room(self) -> bool:
-        counted = {model_id: slot for model_id, slot in self._slots.items() if model_id not in self._uncounted}
-        if len(counted) < self._limit:
-            return True
-        idle = [model_id for model_id, slot in counted.items() if slot.model is not None and not slot.n_users]
-        if not idle:
-            return False
-        self._drop(min(idle, key=lambda model_id: counted[model_id].used_at))
+    def _make_room(self, n_bytes: int) -> bool:
+        """Unload models that nobody uses until one more of this size has room; none of them if that is not enough."""
+        left = {model_id: slot for model_id, slot in self._slots.items() if model_id not in self._uncounted}
+        idle = [model_id for model_id, slot in left.items() if slot.model is not None and not slot.n_users]
+        idle.sort(key=lambda model_id: left[model_id].used_at, reverse=True)
+        most = allowed_bytes()
+        going = []
+        while len(left) >= self._limit or (left and sum(slot.n_bytes for slot in left.values()) + n_bytes > most):
+            if not idle:
+                return False
+            going.append(idle.pop())
+            del left[going[-1]]
+        for model_id in going:
+            self._drop(model_id)
         return True
 
     def _drop(self, model_id: str) -> None:

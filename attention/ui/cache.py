@@ -36,12 +36,12 @@ from attention.models import (
     ModelInfo,
     ModelUnavailableError,
     bundled,
+    find_info,
     get_info,
     has_to_be_converted,
     load,
     local,
     n_bytes_to_fetch,
-    revision_of,
 )
 from attention.models.base import Answer, Unmasked
 from attention.models.downloads import Downloads
@@ -212,7 +212,7 @@ def shelf() -> Shelf:
         max_models(),
         uncounted=frozenset(each.model_id for each in bundled.MODELS if each.weights is None),
         on_put_out=_caches().traces.drop,
-        revision_of=revision_of,
+        info_of=find_info,
     )
 
 

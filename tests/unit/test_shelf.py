@@ -11,6 +11,7 @@ import pytest
 from attention.models import ModelUnavailableError, load
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel
+from attention.models.memory import MAX_MEMORY_VARIABLE
 from attention.models.shelf import RETRY_SECONDS, Shelf, ShelvedModel, max_models
 from attention.models.store import Progress
 from attention.models.toy import TOY_INFO, ToyModel
@@ -265,7 +266,7 @@ class Revised:
         return RevisedToy(self.revision)
 
     def shelf(self, **options):
-        return Shelf(self.load, 1, revision_of=lambda model_id: self.revision, **options)
+        return Shelf(self.load, 1, info_of=lambda model_id: replace(TOY_INFO, revision=self.revision), **options)
 
 
 def test_a_model_whose_files_have_changed_is_loaded_anew(clock):
@@ -344,6 +345,58 @@ def test_a_model_in_use_is_not_kept_out(make):
         with shelf.kept_out("a") as is_out:
             assert not is_out
         use(shelf, "a")
+
+
+MILLION_NUMBERS = {"a": 25, "b": 50, "c": 75, "d": 50, "huge": 1000, "toy": 1000}
+
+
+@pytest.fixture
+def sized(make, monkeypatch):
+    """A shelf with room for many models, but for 600 MB: 25 million numbers of one take 100 MB."""
+    monkeypatch.setenv(MAX_MEMORY_VARIABLE, "610")
+
+    def info_of(model_id):
+        # As ``use`` holds, what is loaded is the toy.
+        return replace(TOY_INFO, n_parameters=MILLION_NUMBERS[model_id] * 10**6)
+
+    return make(9, info_of=info_of, uncounted=frozenset({"toy"}))
+
+
+def test_models_go_that_nobody_uses_until_all_together_fit(sized, loader):
+    use(sized, "a", "b", "c")
+    assert sized.in_memory() == {"a", "b", "c"}
+    use(sized, "a", "d")
+    # The one unused for longest is not enough, but nearly: 100 + 300 + 200 MB.
+    assert sized.in_memory() == {"a", "c", "d"}
+    use(sized, "b")
+    assert sized.in_memory() == {"a", "b", "d"}
+    assert loader.loaded == ["a", "b", "c", "d", "b"]
+
+
+def test_what_is_in_use_stays_and_a_model_waits_that_does_not_fit_beside_it(sized):
+    has_c = Event()
+
+    def ask_for_c():
+        with sized.borrow("c"):
+            has_c.set()
+
+    use(sized, "a")
+    with sized.borrow("b"), sized.borrow("d"):
+        waiting = Thread(target=ask_for_c)
+        waiting.start()
+        assert not has_c.wait(0.3)
+        # None goes in vain.
+        assert sized.in_memory() == {"a", "b", "d"}
+    waiting.join(PATIENCE)
+    assert has_c.is_set()
+    assert 4 * sum(MILLION_NUMBERS[each] for each in sized.in_memory()) <= 610
+
+
+def test_alone_a_model_always_has_room_and_the_uncounted_take_none(sized):
+    use(sized, "toy", "a", "b", "huge")
+    assert sized.in_memory() == {"toy", "huge"}
+    use(sized, "a", "toy")
+    assert sized.in_memory() == {"toy", "a"}
 
 
 @pytest.mark.parametrize(("value", "count"), [("", 4), ("2", 2), ("0", 1), ("-3", 4), ("many", 4)])
