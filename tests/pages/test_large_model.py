@@ -1,0 +1,58 @@
+"""A model as large as BERT-large, of random numbers: what grows with layers, heads and width holds at its real size."""
+
+import json
+
+import pytest
+import streamlit as st
+import torch
+from transformers import BertConfig, BertModel
+
+from attention.models import hub, local
+from attention.models.memory import MAX_MEMORY_VARIABLE
+from attention.pages import STEP_BY_STEP
+from attention.ui import cache
+from tests import tiny_models
+
+N_LAYERS, N_HEADS, D_MODEL, N_TOKENS = 24, 16, 1024, 512
+# Each letter is a token of the small vocabulary; two more begin and end the text.
+TEXT = "a t " * ((N_TOKENS - 2) // 2)
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """The model as a folder of the owner's; its weights have 2 bytes a number on disk, and 4 in memory."""
+    folder = tiny_models.make("bert", tmp_path / "large")
+    vocab_size = json.loads((folder / "config.json").read_text())["vocab_size"]
+    config = BertConfig(
+        vocab_size=vocab_size,
+        hidden_size=D_MODEL,
+        num_hidden_layers=N_LAYERS,
+        num_attention_heads=N_HEADS,
+        intermediate_size=4 * D_MODEL,
+        max_position_embeddings=N_TOKENS,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        BertModel(config).to(torch.bfloat16).save_pretrained(folder)
+    monkeypatch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path / "hub"))
+    monkeypatch.setenv(local.MODEL_DIRS_VARIABLE, str(folder))
+    monkeypatch.setenv(MAX_MEMORY_VARIABLE, "2000")
+    st.cache_resource.clear()
+    yield folder.name
+    st.cache_resource.clear()
+
+
+@pytest.mark.slow
+def test_a_trace_of_as_many_tokens_as_it_reads_holds_and_is_shown(large, open_page):
+    with cache.shelf().borrow(large) as model:
+        assert model.info.n_parameters == pytest.approx(303e6, rel=0.01)
+        trace = model.trace(TEXT)
+    assert [layer.queries.shape for layer in trace.layers] == [(N_HEADS, N_TOKENS, D_MODEL // N_HEADS)] * N_LAYERS
+    assert {state.shape for state in trace.hidden_states} == {(N_TOKENS, D_MODEL)}
+    assert trace.check() < 1e-4
+    del model, trace
+    # In a link, layers and heads count from 1.
+    shown = open_page(STEP_BY_STEP.file, model=large, text=TEXT, layer=str(N_LAYERS), head=str(N_HEADS), step="softmax")
+    assert (shown.exceptions, shown.notices) == ([], [])
+    assert (shown.view.model, shown.view.pane.layer, shown.view.pane.head) == (large, N_LAYERS - 1, N_HEADS - 1)
+    assert [proof.startswith("✓") for proof in shown.proofs] == [True]
