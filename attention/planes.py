@@ -38,7 +38,10 @@ class Plane:
 
 def fit(vectors: Float[Array, "N M"]) -> Plane:
     """Return the plane closest to some vectors: their mean, and the first two right singular vectors about it."""
-    first, *others = _principal(vectors - vectors.mean(axis=0))
+    first, *others = _principal(vectors - vectors.mean(axis=0), 2)
+    if not first.any():
+        # The vectors do not differ, and any plane is as close.
+        first = np.eye(1, len(first))[0]
     return _plane(vectors, first, next(iter(others), first))
 
 
@@ -53,7 +56,7 @@ def along(vectors: Float[Array, "N M"], steps: Float[Array, "K M"]) -> Plane:
     if not size:
         return fit(vectors)
     first = change / size
-    return _plane(vectors, first, _principal(steps - np.outer(steps @ first, first))[0])
+    return _plane(vectors, first, _principal(steps - np.outer(steps @ first, first), 1)[0])
 
 
 def _plane(vectors: Float[Array, "N M"], first: Float[Array, " M"], second: Float[Array, " M"]) -> Plane:
@@ -72,15 +75,26 @@ def _plane(vectors: Float[Array, "N M"], first: Float[Array, " M"], second: Floa
     return Plane(centre, axes, variances / total if total else variances * 0)
 
 
-def _principal(spread: Float[Array, "N M"]) -> Float[Array, "R M"]:
-    """Return the directions in which vectors spread most about 0, in this order: their right singular vectors.
+def _principal(spread: Float[Array, "N M"], count: int) -> list[Float[Array, " M"]]:
+    """Return at most so many directions in which vectors spread most about 0, in this order: right singular vectors.
 
+    They are eigenvectors of the Gram matrix of the rows or of the columns, whichever is smaller: all singular vectors
+    of hundreds of states would take several times as long. In 64 bits, squaring costs no digit of a 32-bit number.
     The largest number of each is positive, so that the same vectors are always seen the same way round.
     """
-    axes = np.linalg.svd(spread, full_matrices=False)[2]
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    turned: Array = np.where(largest < 0, -axes, axes)
-    return turned
+    spread = spread.astype(np.float64)
+    has_few_rows = len(spread) <= spread.shape[1]
+    found = np.linalg.eigh(spread @ spread.T if has_few_rows else spread.T @ spread).eigenvectors[:, : -count - 1 : -1]
+    axes = (spread.T @ found if has_few_rows else found).T
+    return [_turned(axis) for axis in axes]
+
+
+def _turned(axis: Float[Array, " M"]) -> Float[Array, " M"]:
+    """Return a direction with length 1, the way round in which its largest number is positive; 0 stays 0."""
+    size = axis[np.abs(axis).argmax()]
+    # The largest number first, or the square of a very small one would be 0.
+    turned: Array = axis / size if size else axis
+    return turned / (np.linalg.norm(turned) or 1.0)
 
 
 def of_row(layer: LayerTrace, row: int) -> LayerTrace:

@@ -17,6 +17,7 @@ SECTIONS = (
     "Step change",
     "Press",
     "Models",
+    "Labs",
     "Thirty people",
     "A hundred people",
     "A class",

@@ -32,6 +32,18 @@ def test_the_plane_is_that_of_torchs_principal_components(seed, n, width):
     np.testing.assert_allclose(np.abs(plane.axes @ axes.flip(1)[:, :2].numpy()), np.eye(2), atol=1e-5)
 
 
+@pytest.mark.parametrize("model_id", MODELS)
+def test_the_plane_of_a_run_is_that_of_numpys_singular_vectors(model_id):
+    trace = load(model_id).trace(TEXTS.get(model_id, SENTENCE))
+    states = np.concatenate(trace.hidden_states)
+    plane = fit(states)
+    _, sizes, axes = np.linalg.svd(states.astype(np.float64) - plane.centre, full_matrices=False)
+    np.testing.assert_allclose(np.abs(plane.axes @ axes[:2].T), np.eye(2), atol=1e-6)
+    np.testing.assert_allclose(plane.shares, (sizes**2)[:2] / np.square(sizes).sum(), rtol=1e-4)
+    # The same way round for everybody.
+    assert (plane.axes[np.arange(2), np.abs(plane.axes).argmax(axis=1)] > 0).all()
+
+
 @given(seeds, st.integers(1, 8), st.integers(2, 8))
 def test_the_axes_are_at_right_angles_whatever_is_to_be_seen(seed, n, width):
     vectors, steps = draws(seed, n, width), draws(seed + 1, 3, width)
