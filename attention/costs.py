@@ -185,9 +185,14 @@ class Sizes:
         return self.n_layers * 3 * self.d_model * self.d_hidden
 
     @property
+    def logits(self) -> int:
+        """The multiplications of one token's last vector with those of the whole vocabulary."""
+        return self.n_vocabulary * self.d_model
+
+    @property
     def per_token(self) -> int:
-        """The multiplications for one token that do not depend on how many there are."""
-        return self.projections + self.feed_forward
+        """The multiplications for one token of which the next is predicted, but for those that look back."""
+        return self.projections + self.feed_forward + self.logits
 
     def looking_back(self, length: int) -> int:
         """Return the multiplications of q·Kᵀ and a·V for the last of so many tokens: 2·L·H·d_head·T."""
@@ -200,9 +205,9 @@ class Sizes:
 
     @property
     def n_weights(self) -> int:
-        """All its weights: the embedding and as much for the logits, and two norms in each layer and one at the end."""
+        """All its weights: the embedding, as much for the logits, two norms in each layer and one at the end."""
         norms = (2 * self.n_layers + 1) * self.d_model
-        return self.per_token + 2 * self.n_vocabulary * self.d_model + norms
+        return self.per_token + self.n_vocabulary * self.d_model + norms
 
 
 # Grattafiori et al. 2024, "The Llama 3 Herd of Models", table 3; the vocabulary as in the model's own configuration.

@@ -46,10 +46,13 @@ def test_without_grouped_queries_the_cache_is_four_times_as_large():
 
 
 def test_looking_back_is_even_with_all_else_where_both_are_the_same():
-    # In a layer: W_Q and W_O, W_K and W_V, and three matrices of the feed-forward network.
-    assert LLAMA.per_token == 32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336) == 6_979_321_856
-    assert LLAMA.even == 26_624
-    assert LLAMA.looking_back(26_624) == LLAMA.per_token
+    # In a layer: W_Q and W_O, W_K and W_V, and three matrices of the feed-forward network; then the vocabulary.
+    layers = 32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
+    assert LLAMA.per_token == layers + 128_256 * 4096 == 7_504_658_432
+    assert LLAMA.even == 28_628
+    assert LLAMA.looking_back(28_628) == LLAMA.per_token
+    # All weights of Llama 3 8B, as its card has them.
+    assert LLAMA.n_weights == 8_030_261_248
 
 
 @given(st.floats(0.5, 3), st.floats(1e-6, 1e3), st.integers(3, 12))

@@ -100,6 +100,7 @@ def _tell_work(sizes: Sizes, tokens: int) -> str:
     return lesson(
         "cost/paper-work",
         looking=count(sizes.looking_back(tokens)),
+        vocabulary=f"{sizes.n_vocabulary:,}",
         rest=count(sizes.per_token),
         even=count(sizes.even),
     )
