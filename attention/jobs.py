@@ -3,7 +3,7 @@
 A process can be stopped at any moment and takes all its memory with it, and the pages of this one need not wait for it.
 It runs on one core and lets everything else go first. What it finds, it writes to its standard output in frames: named
 arrays, in NumPy's own format, with the number of bytes before them. The last result of each job is kept until there is
-another one, for whoever comes next.
+another one, for whoever comes next; of those that say so, on disk (see ``attention.last_run``).
 
 Where a job is given a text of somebody's own, it reads that from its standard input, which no list of processes shows.
 What comes of it is for whoever has started it alone, who keeps the only hold on it.
@@ -16,12 +16,12 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Lock, Thread, Timer
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
 import numpy as np
 from numpy import ndarray as Array
@@ -30,11 +30,13 @@ from attention.places import ROOT
 
 __all__ = [
     "SHARE",
+    "WHOLE",
     "Ending",
     "Frame",
     "Going",
     "Job",
     "Jobs",
+    "Keeper",
     "Run",
     "Status",
     "give_way",
@@ -53,7 +55,7 @@ Frame = Mapping[str, Array]
 # How a run has ended; one that goes on has not.
 Ending = Literal["", "done", "stopped", "late", "failed"]
 # Those by which a run has taken all the time that it could.
-_WHOLE = ("done", "late")
+WHOLE = ("done", "late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,16 @@ class Job:
 
     One that can be given a text has ``accepts``, which returns a text as it is read, and raises ``ValueError`` with a
     sentence for the user if it cannot be.
+
+    If the last run that took all its time is to outlive the server, ``reads`` reads its frames, all of them single
+    numbers, and raises an error if they are not what the job finds.
     """
 
     name: str
     module: str
     most_seconds: float = 60.0
     accepts: Callable[[str], str] | None = None
+    reads: Callable[[Sequence[Frame]], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +149,25 @@ def read_frames(stream: IO[bytes]) -> Iterator[Frame]:
         yield frame
 
 
+class Keeper(Protocol):
+    """Where the last runs of some jobs outlive the server."""
+
+    def keep(self, job: Job, run: Run) -> None:
+        """Keep a run, if the job is one of them."""
+
+    def find(self, job: Job) -> Run | None:
+        """Return the run that is kept of a job; None if there is none."""
+
+
 class Jobs:
     """The jobs of a server: what goes on, and what came of each the last time."""
 
-    def __init__(self) -> None:
-        """Begin with nothing to do."""
+    def __init__(self, keeper: Keeper | None = None) -> None:
+        """Begin with nothing to do; what came of a job before is looked up when somebody asks for it."""
         self._lock = Lock()
         self._going: Going | None = None
-        self._last: dict[str, Run] = {}
+        self._keeper = keeper
+        self._last: dict[str, Run | None] = {}
 
     def start(self, job: Job, arguments: tuple[str, ...] = (), owner: str = "", text: str = "") -> Going | None:
         """Start a job, which reads the text if there is one; None if that is not possible, for there is one at a time.
@@ -166,7 +183,7 @@ class Jobs:
             except OSError as error:
                 _LOGGER.error("%s cannot be started: %s", job.name, error.strerror)
                 if not run.is_private:
-                    self._last.setdefault(job.name, replace(run, ending="failed"))
+                    self._last[job.name] = self._of(job) or replace(run, ending="failed")
             return self._going
 
     def stop(self, job: Job, owner: str = "") -> None:
@@ -179,7 +196,7 @@ class Jobs:
     def status(self, job: Job, owner: str = "") -> Status:
         """Return what is known of a job."""
         with self._lock:
-            going, last = self._going, self._last.get(job.name)
+            going, last = self._going, self._of(job)
         if going is None or going.job != job or (going.run.is_private and going.run.owner != owner):
             return Status(None, last, is_busy=going is not None)
         return Status(going.run, last, is_own=going.run.owner == owner)
@@ -191,13 +208,21 @@ class Jobs:
         if going is not None:
             going.thread.join(seconds)
 
+    def _of(self, job: Job) -> Run | None:
+        """Return the last run of a job, looked up on disk once; whoever asks has the lock."""
+        if job.name not in self._last:
+            self._last[job.name] = None if self._keeper is None else self._keeper.find(job)
+        return self._last[job.name]
+
     def _end(self, job: Job, run: Run) -> None:
         """Keep what came of a run; one that was stopped, or failed, takes no place of one that was not."""
         with self._lock:
             self._going = None
-            before = self._last.get(job.name)
-            if not run.is_private and (run.ending in _WHOLE or before is None or before.ending not in _WHOLE):
+            before = self._of(job)
+            if not run.is_private and (run.ending in WHOLE or before is None or before.ending not in WHOLE):
                 self._last[job.name] = run
+                if self._keeper is not None and run.ending in WHOLE:
+                    self._keeper.keep(job, run)
 
 
 class Going:

@@ -8,7 +8,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.jobs import Going, Job, Jobs, Status
+from attention.last_run import LastRuns
 from attention.messages import message
+from attention.models.store import cache_dir
 from attention.pages import OF_LABS, Page
 
 __all__ = ["REFRESH_SECONDS", "follows", "jobs", "press", "status"]
@@ -20,8 +22,8 @@ _OWN = "own_jobs"
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    """Return the jobs of this server."""
-    return Jobs()
+    """Return the jobs of this server; what some of them find is still there after it has been started anew."""
+    return Jobs(LastRuns(cache_dir() / "jobs"))
 
 
 def status(job: Job) -> Status:

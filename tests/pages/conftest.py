@@ -32,6 +32,15 @@ def _scanned_once():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_jobs(tmp_path_factory):
+    """What is measured in a test is not what the developer's own app shows next, nor the other way round."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attention.ui.jobs.cache_dir", tmp_path_factory.getbasetemp)
+        jobs.clear()
+        yield
+
+
 def walk(blocks):
     for block in blocks:
         yield block

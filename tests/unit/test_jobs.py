@@ -1,13 +1,16 @@
 """Jobs: one at a time, in a process of its own, which ends by itself, when it is stopped, or when its time is up."""
 
 import io
+import json
 import sys
 import time
 
 import numpy as np
 import pytest
 
+from attention.costs import JOB, Point, points
 from attention.jobs import Job, Jobs, Status, read_frames, write_frame
+from attention.last_run import LastRuns
 from tests.until import until
 
 # Modules that any Python has would say nothing that we can read, so the jobs of these tests are in this one.
@@ -140,9 +143,84 @@ def test_a_job_need_not_read_what_it_is_given(jobs):
     assert (going.run.ending, len(going.run.frames)) == ("done", 2)
 
 
+def number_of(frames):
+    return [int(frame["number"]) for frame in frames]
+
+
+KEPT = Job("kept", "tests.unit.test_jobs", reads=number_of)
+
+
+BEGAN = '{"began": "2025-01-01T00:00:00+00:00", "arguments": [], '
+
+
+def whole(jobs, job, n_frames, text=""):
+    jobs.start(job, (n_frames,), "me", text)
+    jobs.wait(PATIENCE)
+    return jobs.status(job, "me").last
+
+
+def test_the_last_run_outlives_the_server_with_its_date(tmp_path):
+    before = whole(Jobs(LastRuns(tmp_path)), KEPT, "3")
+    after = Jobs(LastRuns(tmp_path)).status(KEPT).last
+    assert (after.ending, after.share, number_of(after.frames)) == ("done", 1.0, [1, 2, 3])
+    assert (after.began, after.seconds, after.arguments) == (before.began, before.seconds, ("3",))
+    # Who has started it is nobody's business.
+    assert "me" not in json.loads((tmp_path / "kept.json").read_text("utf-8")).values()
+    assert [each.name for each in tmp_path.iterdir()] == ["kept.json"]
+    with pytest.raises(ValueError, match="read-only"):
+        after.frames[0]["number"][...] = 7
+
+
+def test_a_run_that_failed_takes_no_place_of_one_on_disk(tmp_path, capfd):
+    whole(Jobs(LastRuns(tmp_path)), KEPT, "2")
+    assert whole(Jobs(LastRuns(tmp_path)), KEPT, "none").arguments == ("2",)
+    assert Jobs(LastRuns(tmp_path)).status(KEPT).last.arguments == ("2",)
+    assert "ValueError" in capfd.readouterr().err
+
+
+def test_only_jobs_that_say_so_come_to_the_disk_and_no_text(tmp_path):
+    jobs = Jobs(LastRuns(tmp_path))
+    whole(jobs, COUNT, "1")
+    whole(jobs, KEPT, "1", "a text")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "[]",
+        "{",
+        '{"began": "2025-01-01", "arguments": [], "ending": "done", "seconds": 1, "frames": []}',
+        BEGAN + '"ending": "stopped", "seconds": 1, "frames": []}',
+        BEGAN + '"ending": "done", "seconds": 1, "frames": [{"number": "x"}]}',
+        BEGAN + '"ending": "done", "seconds": 1, "frames": [{"n": 1}]}',
+        BEGAN + '"ending": "done", "seconds": NaN, "frames": []}',
+        " " * (2**20 + 1),
+    ],
+)
+def test_a_file_that_is_no_run_is_as_good_as_none(tmp_path, written):
+    (tmp_path / "kept.json").write_text(written, "utf-8")
+    assert Jobs(LastRuns(tmp_path)).status(KEPT) == Status()
+
+
+def test_where_nothing_can_be_written_the_server_goes_on(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert whole(Jobs(LastRuns(tmp_path / "file")), KEPT, "1").ending == "done"
+
+
+def test_what_was_measured_is_read_back_as_it_was(tmp_path):
+    run = whole(Jobs(), COUNT, "1")
+    point = Point("lstm", 64, 0.5, 10, 1e-7)
+    frame = {"share": np.float64(1.0), **point.arrays()}
+    LastRuns(tmp_path).keep(JOB, type(run)((), "", run.began, (frame,), "done", 1.0))
+    assert points(LastRuns(tmp_path).find(JOB).frames) == (point,)
+
+
 if __name__ == "__main__":
     heard = "" if sys.argv[-1] == "deaf" else sys.stdin.buffer.read().decode()
     n_frames = int(sys.argv[1])
     for number in range(1, n_frames + 1):
-        write_frame(sys.stdout.buffer, number / n_frames, number=np.int64(number), text=np.array(heard))
+        text = {"text": np.array(heard)} if heard else {}
+        write_frame(sys.stdout.buffer, number / n_frames, number=np.int64(number), **text)
         time.sleep(0.05)
