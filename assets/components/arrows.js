@@ -24,6 +24,7 @@ const MOST = 440; // pixels in height
 const LOWEST = 0.4;
 const ROOM = 26; // around the arrows, for names
 const HEAD = 7; // the length of an arrow's head
+const LEAST = 0.3; // of the picture for the arrows that stand out, or the others leave it
 const REACH = 20; // so near to an arrow one points at it
 
 const stateOf = remembering((parent) => buildMarks(parent, "arrows", { draw, markUnder, pointAt }));
@@ -73,11 +74,12 @@ function draw(state) {
   pointAt(state, state.at);
 }
 
-/** Where the places lie, in CSS pixels: both axes have the same scale, so that lengths can be compared. */
+/**
+ * Where the places lie, in CSS pixels: both axes have the same scale, so that lengths can be compared. Where all places
+ * would make a dot of the arrows that stand out, these are framed, and what is far from them lies outside.
+ */
 function layOut({ chains }, width) {
-  const all = chains.flatMap((chain) => chain.places);
-  const [xs, ys] = [0, 1].map((axis) => all.map((place) => place[axis]));
-  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const [left, right, low, high] = frame(chains);
   const [wide, tall] = [Math.max(right - left, 1e-9), Math.max(high - low, 1e-9)];
   const room = width - 2 * ROOM;
   const most = Math.min(TALLEST * width, MOST) - 2 * ROOM;
@@ -86,6 +88,23 @@ function layOut({ chains }, width) {
   const [middleX, middleY] = [(left + right) / 2, (low + high) / 2];
   const at = ([x, y]) => [width / 2 + (x - middleX) * scale, (height - SIZE) / 2 - (y - middleY) * scale];
   return { width, height, at };
+}
+
+function frame(chains) {
+  const [all, main] = [chains, chains.filter((chain) => chain.isMain)].map(bounds);
+  const [mainSize, allSize] = [main, all].map(([left, right, low, high]) => Math.max(right - left, high - low));
+  if (!(mainSize > 0) || mainSize >= LEAST * allSize) return all;
+  // As far around them as leaves them half of the picture.
+  const room = mainSize / 2;
+  const [left, right, low, high] = main;
+  return [Math.max(all[0], left - room), Math.min(all[1], right + room), Math.max(all[2], low - room), Math.min(all[3], high + room)];
+}
+
+/** The least and the largest x, and the least and the largest y. */
+function bounds(chains) {
+  const places = chains.flatMap((chain) => chain.places);
+  const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
+  return [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
 }
 
 function axes({ layout: { width, height }, given: data }) {
@@ -112,6 +131,8 @@ function namesOfChain({ layout }, chain) {
   const tags = chain.tags.map((tag, index) => tagged(places[index], places[index + 1], tag));
   if (!chain.name) return tags;
   const [x, y] = chain.isMain ? places[0] : places.at(-1);
+  // What lies outside the frame would be named at its edge, where it is not.
+  if (x < 0 || x > layout.width || y < 0 || y > layout.height) return tags;
   const kind = chain.isMain ? "own" : "name";
   return [svg("text", { x: x + 6, y: y - 6, "font-size": SIZE, class: kind }, shortened(chain.name)), ...tags];
 }
@@ -122,7 +143,7 @@ function linesOf({ chains, layout }) {
 }
 
 /**
- * Those of some names that do not lie on one before them; all others are in the readout. Each lies where it is put or, if
+ * Those of some names that lie neither on one before them nor on an arrow; all others are in the readout. Each lies where it is put or, if
  * an arrow runs through it there, in a place near by where none does.
  */
 function namesThatFit(drawing, names, lines) {
@@ -132,7 +153,9 @@ function namesThatFit(drawing, names, lines) {
   return names.filter((name) => {
     const own = name.getBBox();
     const free = placesNear(own, width, height).filter((box) => taken.every((other) => !meet(box, other)));
-    const box = free.find((each) => !lines.some((line) => runsThrough(line, each))) ?? free[0];
+    const clear = free.find((each) => !lines.some((line) => runsThrough(line, each)));
+    // The word itself is always named; any other that an arrow would strike through is in the readout.
+    const box = clear ?? (name.classList.contains("own") ? free[0] : undefined);
     if (!box) {
       name.remove();
       return false;
@@ -148,7 +171,8 @@ function namesThatFit(drawing, names, lines) {
 function placesNear({ x, y, width, height }, right, bottom) {
   const [across, down] = [width + 12, height + 4];
   const ways = [[0, 0], [0, down], [-across, 0], [-across, down], [0, -down], [across / 2, 0], [-across / 2, -down], [-across / 2, down]];
-  return ways.map(([dx, dy]) => ({
+  const further = ways.slice(1).map(([dx, dy]) => [1.6 * dx, 2.2 * dy]);
+  return [...ways, ...further].map(([dx, dy]) => ({
     ...{ width, height, x: Math.max(3, Math.min(right - width - 3, x + dx)) },
     y: Math.max(0, Math.min(bottom - height, y + dy)),
   }));

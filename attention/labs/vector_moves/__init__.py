@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from attention.figures.format import number, percent
 from attention.labs.base import Lab, Runs
 from attention.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
 from attention.lesson.guess import Guess
-from attention.lesson.prose import fact, length, lesson, listed, word
+from attention.lesson.prose import fact, length, lesson, listed, small, word
 from attention.lesson.scene import Scene
 from attention.lesson.tables import Columns
 from attention.messages import message, messages
@@ -37,6 +38,8 @@ SCOPE: Parameter[Scope] = Parameter("scope", Choice(lambda _: SCOPES), "heads")
 N_SENT = 6
 # Vectors so many times as long as most would leave no room for the others.
 MUCH_LONGER = 3
+# So many times as high as most, one layer leaves no height to the others in a chart.
+MUCH_HIGHER = 10
 # With more tokens, only the one in focus is named.
 MAX_NAMED = 24
 # The borders of the answers, as cosines.
@@ -100,11 +103,11 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
 
 
 class _Way(NamedTuple):
-    """A way through the plane: what is said of it, its arrows, and its steps as a table."""
+    """A way through the plane: what is said of it, its arrows, and its steps as tables."""
 
     told: str
     chains: tuple[Chain, ...]
-    table: Columns
+    tables: tuple[Table, ...]
 
 
 def _moves(scene: Scene, scope: Scope) -> Blocks:
@@ -122,6 +125,7 @@ def _moves(scene: Scene, scope: Scope) -> Blocks:
         _WHERE[scope],
         width=scene.info.d_model,
         share=f"<b>{percent(float(plane.shares.sum()))}</b>",
+        **({} if scope == "layers" else {"most": f"<b>{percent(float(fit(seen).shares.sum()))}</b>"}),
         noun=scene.info.reading.noun,
     )
     return (
@@ -134,7 +138,7 @@ def _moves(scene: Scene, scope: Scope) -> Blocks:
             ),
             (4, 5),
         ),
-        Fold("way", message("The steps as a table"), (Table("way_table", lambda: way.table, file="way"),)),
+        Fold("way", message("The steps as a table"), way.tables),
     )
 
 
@@ -198,7 +202,11 @@ def _picture(scene: Scene, scope: Scope, plane: Plane, chains: tuple[Chain, ...]
             ("other", message("other words")),
         ),
         "heads": (("sent", message("sent by a token")), ("change", "ΔE"), ("other", message("all else"))),
-        "layers": (("sent", message("ΔE of a layer")), ("other", message("all else"))),
+        "layers": (
+            ("sent", message("sent by a token, in all layers")),
+            ("change", message("ΔE of a layer")),
+            ("other", message("all else")),
+        ),
     }
     shares = [message("{share} of the variance", share=percent(float(share))) for share in plane.shares]
     return Arrows(
@@ -249,7 +257,8 @@ def _in_layer(scene: Scene, seen: Float[Array, "N M"], *, is_one: bool) -> tuple
             summed=length(before + added),
             **most,
         )
-    return plane, _Way(told, tuple(chains), _table_of_steps(names, steps, added))
+    table = partial(_table_of_steps, names, steps, added)
+    return plane, _Way(told, tuple(chains), (Table("way_table", table, file="way"),))
 
 
 def _of_head(scene: Scene) -> str:
@@ -307,9 +316,10 @@ def _through_layers(scene: Scene, seen: Float[Array, "N M"]) -> tuple[Plane, _Wa
             _labelled(message("layer {layer}, ΔE", layer=at + 1), change),
             _labelled(message("layer {layer}, all else", layer=at + 1), rest),
         ]
-        inks += ["sent", "other"]
+        inks += ["change", "other"]
     places = plane.places(np.vstack([states[0], states[0] + np.cumsum(steps, axis=0)]))
     chain = Chain(scene.names[scene.word], places, tuple(labels), tuple(inks), is_main=True)
+    words, of_words = _by_words(scene, plane, states, changes)
     told = lesson(
         "vector-moves/layers",
         focus=word(scene.names[scene.word]),
@@ -320,14 +330,56 @@ def _through_layers(scene: Scene, seen: Float[Array, "N M"]) -> tuple[Plane, _Wa
         other=fact(float(np.linalg.norm(rests, axis=-1).sum())),
         distance=length(states[-1] - states[0]),
     )
-    table = {
+    columns = {
         message("layer"): [str(at + 1) for at in range(len(changes))],
         message("length before it"): _written(np.linalg.norm(states[:-1], axis=-1)),
         message("length of ΔE"): _written(np.linalg.norm(changes, axis=-1)),
         message("length of all else"): _written(np.linalg.norm(rests, axis=-1)),
         message("cosine with the beginning"): _written(cosines(states[1:], states[0])),
     }
-    return plane, _Way(told, (chain,), table)
+    tables = (Table("way_table", lambda: columns, file="way"), of_words.table)
+    return plane, _Way(told + of_words.told, (chain, words), tables)
+
+
+class _ByWords(NamedTuple):
+    """What is said of all that the tokens send in all layers, and its table."""
+
+    told: str
+    table: Table
+
+
+def _by_words(
+    scene: Scene, plane: Plane, states: Float[Array, "L+1 M"], changes: Float[Array, "L M"]
+) -> tuple[Chain, _ByWords]:
+    """Return what each token sends the word in focus in all layers together, and all else, as arrows to the end."""
+    layers, row = scene.trace.layers, scene.word
+    vectors = sum(
+        (sent(layer, row, range(scene.info.n_heads)) for layer in layers),
+        start=np.zeros((len(scene.key_names), states.shape[1]), np.float32),
+    )
+    biases = [layer.projections.b_O for layer in layers if layer.projections is not None]
+    bias = sum((each for each in biases if each is not None), start=np.zeros(states.shape[1], np.float32))
+    # All that is sent, against what the model's heads gave.
+    difference = float(np.abs(vectors.sum(axis=0) + bias - changes.sum(axis=0)).max())
+    whole = states[-1] - states[0]
+    names, steps = _largest(scene, vectors)
+    if any(each is not None for each in biases):
+        names, steps = (*names, message("the biases")), np.vstack([steps, bias])
+    inks: list[Ink] = ["sent"] * len(names)
+    names, steps = (*names, message("all else")), np.vstack([steps, whole - changes.sum(axis=0)])
+    labels = [_labelled(name, step) for name, step in zip(names, steps, strict=True)]
+    chain = replace(_chain(plane, states[0], steps, labels, "sent"), inks=(*inks, "other"), tags=names)
+    best = int(np.linalg.norm(vectors, axis=-1).argmax())
+    told = lesson(
+        "vector-moves/layers-words",
+        focus=word(scene.names[row]),
+        best=word(scene.key_names[best]),
+        most=length(vectors[best]),
+        whole=length(whole),
+        difference=f"<b>{small(difference)}</b>",
+    )
+    table = Table("words_table", partial(_table_of_steps, names, steps, whole), file="words")
+    return chain, _ByWords(told, table)
 
 
 def _change(scene: Scene, at: int) -> Float[Array, " M"]:
@@ -347,10 +399,8 @@ def _written(numbers: Float[Array, " N"]) -> list[str]:
 
 
 def _stream(scene: Scene) -> Blocks:
-    """Show how long that is which attention and the feed-forward network add, if there are several layers."""
+    """Show how long that is which attention and the feed-forward network add."""
     row, layers = scene.word, scene.trace.layers
-    if len(layers) < 2:
-        return ()
     stream = np.array([np.linalg.norm(state[row]) for state in scene.trace.hidden_states[:-1]])
     changes = np.array([np.linalg.norm(_change(scene, at)) for at in range(len(layers))])
     lengths = [layer.lengths for layer in layers]
@@ -361,13 +411,15 @@ def _stream(scene: Scene) -> Blocks:
     at, name = scene.layer, message("what is added, as a part of the stream's length")
     of_feed = "" if len(lines) < 2 else message(", and the feed-forward network one of {length}", length=fact(fed[at]))
     told = lesson(
-        "vector-moves/stream",
+        "vector-moves/stream" if len(layers) > 1 else "vector-moves/stream-lone",
         focus=word(scene.names[row]),
         stream=fact(stream[at]),
         layer=at + 1,
         change=fact(changes[at]),
         fed=of_feed,
     )
+    if len(layers) < 2:
+        return (Heading(message("The stream, and what is added to it")), Prose(told))
     numbers = tuple(str(number + 1) for number in range(len(layers)))
     alt = message("{title}, layer by layer; the table below has the same numbers.", title=name)
     columns = {
@@ -377,12 +429,18 @@ def _stream(scene: Scene) -> Blocks:
         message("length of what the feed-forward network adds"): _written(fed) if len(lines) > 1 else [],
     }
     columns = {title: column for title, column in columns.items() if column}
-    chart = layer_lines(numbers, lines, name, alt, current=at)
+    chart = replace(layer_lines(numbers, lines, name, alt, current=at), is_log=_is_uneven([line[2] for line in lines]))
     return (
         Heading(message("The stream, and what is added to it")),
         Row(((Prose(told),), (Picture("stream", chart),)), (4, 5)),
         Fold("stream", message("Every layer as a table"), (Table("stream_table", lambda: columns, file="stream"),)),
     )
+
+
+def _is_uneven(lines: Sequence[Float[Array, " L"]]) -> bool:
+    """Tell whether one layer would press all others against the axis: then equal distances are equal factors."""
+    parts = np.concatenate(lines)
+    return bool((parts > 0).all() and parts.max() > MUCH_HIGHER * np.median(parts))
 
 
 def _parts(some: Float[Array, " L"], whole: Float[Array, " L"]) -> Float[Array, " L"]:

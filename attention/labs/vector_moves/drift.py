@@ -192,8 +192,8 @@ def _in_focus(scene: Scene, shared: Sequence[_Both]) -> _Both | None:
 
 
 def _longest(shared: Sequence[_Both]) -> _Both:
-    """Return the longest word that both have: it is seldom an article."""
-    return max(shared, key=lambda both: len(both.first.typed.strip()))
+    """Return the longest word that both have, of several the last: it is seldom an article."""
+    return max(reversed(shared), key=lambda both: len(both.first.typed.strip()))
 
 
 def _pieces(scene: Scene, second: Trace, both: _Both) -> _Pair:

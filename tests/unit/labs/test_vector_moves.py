@@ -78,7 +78,7 @@ def test_one_head_sends_its_own_part(scene):
 
 def test_through_all_layers_the_arrows_lead_from_state_to_state(scene):
     blocks = shown(scene, "layers")
-    (chain,) = main_chains(blocks)
+    chain, _ = main_chains(blocks)
     states = [state[scene.word] for state in scene.trace.hidden_states]
     lengths = np.array(table(blocks, "way_table")["length of ΔE"], float)
     wanted = [np.linalg.norm(layer.added[scene.word]) for layer in scene.trace.layers]
@@ -90,6 +90,28 @@ def test_through_all_layers_the_arrows_lead_from_state_to_state(scene):
     # Every second place is where the vector is between two layers; in a plane, nothing looks longer than it is.
     seen = np.linalg.norm(np.diff(chain.places[::2], axis=0), axis=1)
     assert (seen <= np.linalg.norm(np.diff(np.stack(states), axis=0), axis=1) * 1.001).all()
+
+
+def test_in_all_layers_what_each_token_sends_leads_to_the_end(scene):
+    blocks, row = shown(scene, "layers"), scene.word
+    layers, words = main_chains(blocks)
+    size = np.linalg.norm(scene.trace.hidden_states[-1][row] - scene.trace.hidden_states[0][row])
+    np.testing.assert_allclose(words.places[[0, -1]], layers.places[[0, -1]], atol=2e-3 * size)
+    assert len(words.labels) <= N_SENT + 3
+    assert words.inks[-1] == "other"
+    # What a token sends in all layers, worked out anew with torch from weights and values.
+    best = words.tags[0]
+    place = scene.key_names.index(best)
+    total = torch.zeros(scene.info.d_model)
+    for layer in scene.trace.layers:
+        output = torch.tensor(layer.projections.W_O).reshape(scene.info.n_heads, -1, scene.info.d_model)
+        steps = [layer.head(head) for head in range(scene.info.n_heads)]
+        for step, weight in zip(steps, output, strict=True):
+            total += float(step.weights[row, place]) * (torch.tensor(step.values[place]) @ weight)
+    table_of_words = table(blocks, "words_table")
+    assert float(table_of_words["length"][0]) == pytest.approx(float(total.norm()), rel=1e-3)
+    assert sum(map(float, table_of_words["length along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
+    assert f"this adds up to the whole change, {size:.2f}" in prose(blocks)
 
 
 def test_the_question_is_answered_by_the_record(scene):
@@ -228,3 +250,20 @@ def test_what_is_added_is_as_long_as_the_model_has_it():
 
 def test_a_lone_word_moves_too():
     assert "adds up to ΔE" in prose(shown(scene_of("toy", "geese", 0)))
+
+
+def test_the_plane_of_arrows_says_how_much_the_closest_one_would_show():
+    told = prose(shown(scene_of("minilm-l6")))
+    own, closest = (float(re.search(rf"{start} ([\d.]+)", told)[1]) for start in ("for the arrows:", "would have"))
+    assert own < closest
+
+
+def test_one_layer_says_what_it_adds_and_an_uneven_course_is_drawn_by_factors():
+    assert "no other layer to compare with" in prose(shown(scene_of("toy")))
+    assert figure(shown(scene_of("smollm2-135m", word=0)), "stream").is_log
+    assert not figure(shown(scene_of("minilm-l6")), "stream").is_log
+
+
+def test_of_words_of_the_same_length_the_last_is_compared():
+    scene = scene_of("minilm-l6", "The dog sleeps", word=3)
+    assert "So this is dog, which both have" in prose(shown(scene, beside="typed", versus="The dog barks"))
