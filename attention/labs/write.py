@@ -358,7 +358,11 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
     return (
         Heading(message("How large it is"), 3),
         Row(((Prose(told),), (Picture("parts", chart),)), (1, 1)),
-        Fold("counted", message("The parameters as a table"), (Table("counted_table", lambda: columns),)),
+        Fold(
+            "counted",
+            message("The parameters as a table"),
+            (Table("counted_table", lambda: columns, file="parameters"),),
+        ),
     )
 
 

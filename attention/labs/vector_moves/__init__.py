@@ -267,7 +267,10 @@ def _of_head(scene: Scene) -> str:
 
 def _largest(scene: Scene, vectors: Float[Array, "K M"]) -> tuple[tuple[str, ...], Float[Array, "N M"]]:
     """Return the tokens that send most, the largest first, with what they send; all others together come last."""
-    order = np.argsort(-np.linalg.norm(vectors, axis=-1), kind="stable")
+    lengths = np.linalg.norm(vectors, axis=-1)
+    order = np.argsort(-lengths, kind="stable")
+    # What is masked sends nothing, and has no arrow that could be named.
+    order = order[: max(1, np.count_nonzero(lengths))]
     first, rest = order[:N_SENT], order[N_SENT:]
     names = tuple(scene.key_names[token] for token in first)
     if not rest.size:

@@ -114,6 +114,14 @@ def test_in_all_layers_what_each_token_sends_leads_to_the_end(scene):
     assert f"this adds up to the whole change, {size:.2f}" in prose(blocks)
 
 
+@pytest.mark.parametrize("scope", ["head", "heads", "layers"])
+def test_what_is_masked_sends_nothing_and_is_not_named(scope):
+    scene = scene_of("smollm2-135m", "The cat sat on the mat", word=2)
+    tags = main_chains(shown(scene, scope))[-1 if scope == "layers" else 0].tags
+    assert set(scene.names[:3]) <= set(tags)
+    assert not set(scene.names[3:]) & set(tags)
+
+
 def test_the_question_is_answered_by_the_record(scene):
     guess = LAB.guess(scene)
     (right,) = guess.right
