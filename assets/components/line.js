@@ -3,9 +3,9 @@
 /**
  * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
  * @typedef {{label: string, current?: boolean, page?: string, file?: string, opens?: boolean, act?: "copy",
- *   module?: string, without?: string[]}} Item a page, a file to keep or, if it "opens", to look at in a tab of its
- *   own, what is done, or the address of a module that opens something over the page; what the link is without which
- *   leads there or is copied
+ *   module?: string, inTab?: string, without?: string[]}} Item a page, a file to keep or, if it "opens", to look at in a
+ *   tab of its own, what is done, or the address of a module that opens something over the page (and what that is
+ *   called where it opens in a tab of its own); what the link is without which leads there or is copied
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[], words?: string}} Field
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
@@ -20,6 +20,8 @@
 
 // How long a button says what it has done.
 const THANKS = 2_500;
+// The name of a tab in which the module of a menu is to open something at once.
+const OPENING = "attention_opening";
 
 const stateOf = remembering((parent) => {
   const root = make("div", "root line");
@@ -269,12 +271,14 @@ function hideWhatIsTheSame({ list, data }) {
 
 function itemOf(item, index) {
   const element = make("li");
-  const address = item.page === undefined ? item.file : `./${item.page}`;
-  const way = make(address === undefined ? "button" : "a", "", item.label);
+  const isApart = item.module !== undefined && isFramedElsewhere();
+  const address = isApart ? "" : item.page === undefined ? item.file : `./${item.page}`;
+  const way = make(address === undefined ? "button" : "a", "", isApart ? item.inTab : item.label);
   way.dataset.index = String(index);
   if (address === undefined) way.type = "button";
   else way.href = address;
-  if (item.opens) way.target = "_blank";
+  if (isApart) way.target = OPENING;
+  else if (item.opens) way.target = "_blank";
   else if (item.file !== undefined) way.download = item.file.split("/").at(-1);
   if (item.current) way.setAttribute("aria-current", "page");
   // The browser moves the focus there before the next key is heard.
@@ -300,7 +304,8 @@ function press(state, made, event) {
     made.panel.togglePopover(false);
   } else if (item.module !== undefined) {
     made.panel.togglePopover(false);
-    void bring(item.module).then((found) => found.open());
+    if (isFramedElsewhere()) way.href = linkWithout(FRAMING).href;
+    else void bring(item.module).then((found) => found.open());
   } else void share(state, made, way, item);
 }
 
@@ -326,13 +331,41 @@ function bring(address) {
   return import(new URL(address, document.baseURI).href);
 }
 
-/** What lies over the pages of whoever is in a class comes with the page. */
+/** What lies over the pages of whoever is in a class comes with the page, and so does what a frame has a tab open. */
 function bringClass(items) {
-  if (!document.cookie.includes("attention_class_here=")) return;
-  for (const { module } of items) if (module !== undefined) void bring(module);
+  const modules = items.flatMap(({ module }) => module ?? []);
+  if (!modules.length) return;
+  if (isOpenedByFrame()) void bring(modules[0]).then((found) => found.open());
+  else if (document.cookie.includes("attention_class_here=")) void bring(modules[0]);
+}
+
+/** Whether this is a tab of its own for what cannot be opened in a frame; once: a page that is loaded anew is not. */
+function isOpenedByFrame() {
+  if (window.name !== OPENING) return false;
+  window.name = "";
+  // A page of another site may give a tab any name, but must not have it do anything.
+  return isOurs(window.opener);
+}
+
+/**
+ * Whether the page stands in a page of another site: there, browsers send none of the cookies by which the server knows
+ * who has opened a room.
+ */
+const isFramedElsewhere = () => !isOurs(window.top);
+
+/** Whether a window shows a page of this server. */
+function isOurs(other) {
+  try {
+    return other.location.origin === location.origin;
+  } catch {
+    return false;
+  }
 }
 
 // ------------------------------------------------------------------------------------------- copy the link
+
+// How Streamlit is told that a page is framed (https://docs.streamlit.io/deploy: embed your app).
+const FRAMING = ["embed", "embed_options"];
 
 /** Return the address of this page without some of what it says. */
 function linkWithout(names = []) {

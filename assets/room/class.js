@@ -58,11 +58,24 @@ const LOST = message("The connection is lost: it comes back by itself.");
 
 // What a teacher has chosen outlives the page, and goes with the tab and with the room.
 const KEPT = "attention.lesson";
-let lesson = { plan: "", at: 0, since: 0, isOpen: false, isPrivate: false, ...JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") };
+let lesson = { plan: "", at: 0, since: 0, isOpen: false, isPrivate: false, ...kept() };
+
+/** What was chosen before in this tab: nothing, where a browser keeps nothing, as it may in a frame of another site. */
+function kept() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+  } catch {
+    return {};
+  }
+}
 
 function keep(change) {
   lesson = { ...lesson, ...change };
-  sessionStorage.setItem(KEPT, JSON.stringify(lesson));
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(lesson));
+  } catch {
+    // Storage that is denied or full is no reason not to teach.
+  }
   draw();
 }
 
@@ -151,8 +164,7 @@ async function sitAgain(code) {
 }
 
 function leave() {
-  sessionStorage.removeItem(KEPT);
-  lesson = { ...lesson, plan: "", at: 0, isOpen: false, isPrivate: false };
+  keep({ plan: "", at: 0, isOpen: false, isPrivate: false });
   events?.close();
   room = events = null;
   now = { here: 0, walls: 0, tally: null };

@@ -105,7 +105,13 @@ def _actions(line: Line, page: Page) -> None:
     answers = [each.name for each in (ANSWER, FIRST_ANSWER) if each in page.own]
     if answers:
         items.append({"label": message("Copy link, question open"), "act": "copy", "without": answers})
-    items.append({"label": message("Open a room for a class"), "module": address_of_class()})
+    items.append(
+        {
+            "label": message("Open a room for a class"),
+            "inTab": message("Open a room for a class, in a tab of its own"),
+            "module": address_of_class(),
+        }
+    )
     if page in CONTENTS:
         items.append({"label": message("Download this page"), "file": made.of_page(page)})
         items += [{"label": label, "file": address} for label, address in made.notebooks_of(page).items()]

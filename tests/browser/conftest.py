@@ -68,7 +68,8 @@ def elsewhere():
             self.send_header("Content-Type", "text/html")
             self.send_header("Access-Control-Allow-Origin", "*")
             self.end_headers()
-            self.wfile.write(f"<iframe src={self.path[1:]!r} width=1200 height=800></iframe>".encode())
+            framed = f'<iframe src={self.path[1:]!r} allow="clipboard-write" width=1200 height=800></iframe>'
+            self.wfile.write(framed.encode())
 
         def log_message(self, *arguments):
             pass

@@ -70,3 +70,66 @@ def test_in_a_frame_of_a_course_everything_works(elsewhere, bare_page, tmp_path,
         inside.get_by_role("link", name="All heads").click()
         expect(inside.locator(".atlas")).to_be_visible()
         assert "embed=true" in frame.url
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keeps", [True, False], ids=["it keeps things", "it keeps nothing in frames"])
+def test_a_room_for_a_class_opens_from_a_frame_in_a_tab_of_its_own(elsewhere, bare_page, tmp_path, models, keeps):
+    url, _ = elsewhere
+    errors = []
+    bare_page.on("pageerror", lambda error: errors.append(str(error)))
+    if not keeps:
+        bare_page.add_init_script(
+            "if (window !== top) Object.defineProperty(window, 'sessionStorage', { get() { throw Error('denied') } })"
+        )
+    with serve(tmp_path / "log", {"ATTENTION_FRAME_ANCESTORS": url}) as server:
+        bare_page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&text=Two+birds+sing&embed=true")
+        inside = bare_page.frame_locator("iframe")
+        inside.get_by_role("button", name="More", exact=True).click()
+        with bare_page.context.expect_page() as opened:
+            inside.get_by_role("link", name="Open a room for a class, in a tab of its own").click()
+        tab = opened.value
+        # The same view, and the room is open, as if it had been pressed there.
+        expect(tab.locator(".letters")).to_have_text(re.compile("^[A-Z]{6}$"))
+        assert "text=Two+birds+sing" in tab.url
+        assert "step=scores" in tab.url
+        assert "embed" not in tab.url
+        tab.reload()
+        expect(tab.get_by_role("region", name="Class")).to_be_visible()
+        expect(tab.locator(".letters")).to_have_count(0)
+        tab.close()
+    assert errors == []
+
+
+@pytest.mark.slow
+def test_a_tab_that_another_site_names_opens_no_room(elsewhere, bare_page, tmp_path, models):
+    url, _ = elsewhere
+    with serve(tmp_path / "log") as server:
+        bare_page.goto(f"{url}/about:blank")
+        with bare_page.context.expect_page() as opened:
+            bare_page.evaluate("url => void open(url, 'attention_opening')", f"{server.url}/step_by_step?model=toy")
+        tab = opened.value
+        asked = []
+        tab.on("request", lambda request: asked.append(request.url))
+        expect(tab.get_by_role("note", name="Proof")).to_contain_text("✓")
+        tab.get_by_role("button", name=re.compile("^Next")).click()
+        expect(tab.get_by_role("heading", name=re.compile("^2. "))).to_be_visible()
+        assert not [each for each in asked if "/_attention/room/" in each]
+        tab.close()
+
+
+@pytest.mark.slow
+def test_a_link_is_copied_in_a_frame_that_may_copy(elsewhere, browser, tmp_path, models):
+    url, _ = elsewhere
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    # The other way to copy, by a field that is selected, is not there.
+    page.add_init_script("document.execCommand = () => false")
+    with serve(tmp_path / "log", {"ATTENTION_FRAME_ANCESTORS": url}) as server:
+        page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&embed=true")
+        inside = page.frame_locator("iframe")
+        inside.get_by_role("button", name="More", exact=True).click()
+        inside.get_by_role("button", name="Copy link", exact=True).click()
+        expect(inside.get_by_role("button", name="Link copied")).to_be_visible()
+        assert "step=scores" in page.evaluate("() => navigator.clipboard.readText()")
+        context.close()
