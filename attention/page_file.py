@@ -71,9 +71,11 @@ class Drawn:
     pictures: tuple[Mapping[str, Any], ...]
 
 
-def drawn(blocks: Blocks) -> Drawn:
-    """Return blocks as part of a page that has the components' scripts."""
+def drawn(blocks: Blocks, *, has_code: bool = True) -> Drawn:
+    """Return blocks as part of a page that has the components' scripts, with or without the code to read."""
     written = _Page("", "")
+    if not has_code:
+        written.writers[Code] = written._nothing
     return Drawn(written.all(blocks), tuple(written.pictures))
 
 
@@ -223,12 +225,8 @@ class _Page:
         return f'<p class="setting">{plain(block.label)}: {plain(block.value)}</p>' if block.value else ""
 
     def _panels(self, block: Panels) -> str:
-        parts = [
-            f"<h3>{plain(option.label)}</h3>\n{self.all(block.contents[option.value])}"
-            for option in block.options
-            if option.value in block.contents
-        ]
-        return "\n".join(parts)
+        made = {option.label: self.all(block.contents.get(option.value, ())) for option in block.options}
+        return "\n".join(f"<h3>{plain(label)}</h3>\n{content}" for label, content in made.items() if content)
 
     def _fold(self, block: Fold) -> str:
         if not block.blocks:

@@ -29,7 +29,7 @@ from attention.content.guess import Asked
 from attention.content.on_map import has_map, on_map
 from attention.content.outcome import alignment, outcome
 from attention.content.pane import Pane, missing
-from attention.content.under import EXTRAS, NEXT_TOKEN, over_picture
+from attention.content.under import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
 from attention.figures.chart import parts_chart
 from attention.figures.heads import HeadGrid
 from attention.figures.matrix import Change, Matrix
@@ -60,17 +60,23 @@ _PANELS: tuple[tuple[Panel, str], ...] = (
     ("pytorch", "PyTorch"),
     ("table", message("Table")),
 )
+_ALL_PANELS = frozenset(key for key, _ in _PANELS)
+_CODE = frozenset[Panel]({"shapes", "numpy", "pytorch"})
 
 
-def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
-    """Return the step for every pane, two models side by side; on a ``whole`` page, all panels are open."""
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False, in_notebook: bool = False) -> Blocks:
+    """Return the step for every pane, two models side by side; on a ``whole`` page, all panels are open.
+
+    In a notebook the code is open, and what takes most room, the tables, is not: a notebook has the arrays.
+    """
     step, question = step_of(view.step), asked(view, panes)
+    opened = _ALL_PANELS if whole else _CODE if in_notebook else frozenset[Panel]()
     if question.is_open:
-        shown = _Pane(view, step, panes[0], whole)
+        shown = _Pane(view, step, panes[0], whole, opened)
         place = on_map(view, panes[0], is_asked=True)
         left = Section("step_left", (*shown.heading(), *shown.formula()))
         return (Section("step", (*place, left, Section("step_right", question.content()))),)
-    pages = [_Pane(view, step, pane, whole) for pane in panes]
+    pages = [_Pane(view, step, pane, whole, opened) for pane in panes]
     body = pages[0].alone() if len(pages) == 1 else (Row(tuple(page.beside() for page in pages)),) if pages else ()
     # A map has the heads already; on paper, there is none.
     grids = [block for pane in panes if whole or not has_map(pane) for block in _head_grid(step, pane)]
@@ -78,7 +84,7 @@ def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks
     extras = [
         block
         for extra in EXTRAS
-        if extra.name in step.extras and not (first and extra is NEXT_TOKEN)
+        if extra.name in step.extras and not (first and extra is NEXT_TOKEN) and not (in_notebook and extra is WHAT_NOW)
         for block in extra.content(view, panes, whole)
     ]
     # It is there for every step, so that one may become another one where it stands.
@@ -106,7 +112,7 @@ def asks_for_tokens(view: View, panes: Sequence[Pane]) -> bool:
 def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     """Return the step for a room: its heading, its formula, one picture and one sentence."""
     step, question = step_of(view.step), asked(view, panes)
-    shown = [_Pane(view, step, pane, whole=False) for pane in panes[:1]]
+    shown = [_Pane(view, step, pane) for pane in panes[:1]]
     head = Section("present_head", tuple(block for each in shown for block in (*each.heading(), *each.formula())))
     if question.is_open:
         return (Section("present", (head, *question.content())),)
@@ -131,10 +137,12 @@ def _is_wide(block: Block) -> bool:
 
 
 class _Pane:
-    """What one pane shows for a step."""
+    """What one pane shows for a step; the panels ``opened`` are open beside the one that the view names."""
 
-    def __init__(self, view: View, step: Step, pane: Pane, whole: bool) -> None:
-        self.view, self.step, self.pane, self.whole = view, step, pane, whole
+    def __init__(
+        self, view: View, step: Step, pane: Pane, whole: bool = False, opened: frozenset[Panel] = frozenset()
+    ) -> None:
+        self.view, self.step, self.pane, self.whole, self.opened = view, step, pane, whole, opened
         # Computed once, both for the pictures and for the explanation of a cell.
         self.factors = {} if pane.scene is None else step.factors(pane.scene)
         self.chosen = view[FACTORS] if view[FACTORS] in self.factors else ""
@@ -264,8 +272,11 @@ class _Pane:
             yield replace(matrix, change=change, selected=selected)
 
     def _factors_choice(self) -> Blocks:
-        """Return the choice of the matrix whose factors are shown; of two panes, the first has it for both."""
-        if not self.factors or self.pane.is_other:
+        """Return the choice of the matrix whose factors are shown; of two panes, the first has it for both.
+
+        Where nothing can be chosen, as in a file, it is what a heading is, and there is none of nothing.
+        """
+        if not self.factors or self.pane.is_other or (self.opened and not self.chosen):
             return ()
         results = {letter: exhibits[-1].matrix.title for letter, exhibits in self.factors.items()}
         options = (Option("", message("none")), *(Option(letter, title) for letter, title in results.items()))
@@ -328,7 +339,7 @@ class _Pane:
             message("More about this step"),
             opened,
             tuple(Option(key, label) for key, label in _PANELS),
-            {key: make() for key, make in makers.items() if self.whole or key == opened},
+            {key: make() for key, make in makers.items() if key == opened or key in self.opened},
         )
         return (Section(f"{name}_more", (panels,), is_framed=True),)
 

@@ -47,7 +47,7 @@ from attention.parameters import Parameter
 from attention.settings import SAVINGS, SIZES, STEP, TEXT, WORD
 from attention.view import View
 
-__all__ = ["EXTRAS", "NEXT_TOKEN", "Under", "over_picture"]
+__all__ = ["EXTRAS", "NEXT_TOKEN", "WHAT_NOW", "Under", "over_picture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,8 @@ def _changes(scene: Scene) -> Blocks:
 
 
 def _onward(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # noqa: ARG001 - all of it is shown
-    """Return what happens after the heads in the layer of each pane, and where one can go from here."""
-    scenes = [(pane, pane.scene) for pane in panes if pane.scene is not None]
-    ends = [block for pane, scene in scenes for block in _end(pane, scene)]
-    return (*ends, *_what_now(view, *scenes[0])) if scenes else ()
+    """Return what happens after the heads in the layer of each pane."""
+    return tuple(block for pane in panes if pane.scene is not None for block in _end(pane, pane.scene))
 
 
 def _end(pane: Pane, scene: Scene) -> Blocks:
@@ -142,7 +140,13 @@ def _end(pane: Pane, scene: Scene) -> Blocks:
     )
 
 
-def _what_now(view: View, pane: Pane, scene: Scene) -> Blocks:
+def _what_now(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:
+    """Return where one can go from here in the app; a file leads nowhere."""
+    ways = [_ways(view, pane, pane.scene) for pane in panes if pane.scene is not None and not whole]
+    return ways[0] if ways else ()
+
+
+def _ways(view: View, pane: Pane, scene: Scene) -> Blocks:
     buttons = []
     if has_next_layer(scene):
         into = message("Into layer {layer} ▸", layer=scene.layer + 2)
@@ -210,4 +214,5 @@ def _going_on(view: View, pane: Pane, candidates: Sequence[Candidate], *, is_who
 
 
 NEXT_TOKEN = Under("next token", _next_token)
-EXTRAS = (Under("savings", _savings), Under("onward", _onward), NEXT_TOKEN)
+WHAT_NOW = Under("what now", _what_now)
+EXTRAS = (Under("savings", _savings), Under("onward", _onward), WHAT_NOW, NEXT_TOKEN)

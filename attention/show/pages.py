@@ -41,7 +41,7 @@ def one_step(
             raise ValueError(f"the step {name} has no cell {cell} in its picture")
     view = View.of(STEP_BY_STEP, step=step.key)
     pane = _pane(scene)
-    blocks = (*step_by_step.content(view, [pane]), *proven(view, [pane]))
+    blocks = (*step_by_step.content(view, [pane], in_notebook=True), *proven(view, [pane]))
     return shown_blocks(_title(scene), blocks)
 
 
@@ -93,7 +93,8 @@ def shown_blocks(summary: str, blocks: Blocks) -> Shown:
         "styles": {name: assets.lean_css(assets.css(name)) for name in used},
     }
     code = f"{assets.lean_components(used)}\n{assets.still()}\n{assets.notebook('notebook', 'blocks')}"
-    instead = f"<p>{plain(summary)}</p>{written.html}"
+    # It is not packed, and code is long where it has the numbers of a model in it.
+    instead = f"<p>{plain(summary)}</p>{drawn(blocks, has_code=False).html}"
     return Shown(html_of(code, given, deflated(b""), instead), summary)
 
 

@@ -24,7 +24,7 @@ from attention.trace import Token
 __all__ = ["Exhibit", "Extra", "Step", "Strip", "Where", "explained", "no_words"]
 
 # What is shown under a step on its page only: what grouped queries save, how a layer ends, and the next token.
-Extra = Literal["savings", "onward", "next token"]
+Extra = Literal["savings", "onward", "what now", "next token"]
 # Where in a model a step happens: at its input, where the residual stream enters the layer, in the attention, or where
 # its output is added to the stream.
 Where = Literal["input", "stream", "attention", "sum"]

@@ -254,7 +254,7 @@ STEP = Step(
     code=_code,
     shapes=_shapes,
     main="change",
-    extras=frozenset({"onward", "next token"}),
+    extras=frozenset({"onward", "what now", "next token"}),
     where="sum",
     questions=("mean", "mixed", "shape", "namesake", "longer"),
 )

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from attention import show
-from attention.lesson.steps import keys
+from attention.lesson.excerpt import Excerpt
+from attention.lesson.opening import first_word
+from attention.lesson.scene import Scene
+from attention.lesson.steps import keys, step_of
 from attention.models import bundled, load
+from attention.page_file import plain
 from tests.unpacked import unpacked
 
 TEXTS = {"translator-fr-en": "le chat noir dort"}
@@ -24,10 +28,22 @@ def numbers(text):
 
 
 @pytest.mark.parametrize("name", keys())
-def test_every_step_is_shown_with_its_heading(toy, name):
-    found = unpacked(show.step(toy, name, layer=0, head=1)._repr_html_())
+def test_every_step_is_shown_with_its_heading_and_its_code(toy, name):
+    shown = show.step(toy, name, layer=0, head=1)
+    found = unpacked(shown._repr_html_())
     assert f"<h2>{keys().index(name) + 1}. " in found.given["html"]
-    assert found.given["html"] in found.instead
+    scene = Scene(toy, 0, 1, first_word(toy))
+    step = step_of(name)
+    for framework in ("numpy", "pytorch"):
+        code = step.code(Excerpt(framework, scene, *step.printed_cell(scene)))
+        written = f"<pre><code>{plain(code)}</code></pre>"
+        assert written in found.given["html"]
+        assert written not in found.instead
+    assert step.words(scene) in found.instead
+    # Nothing is said of what only the app could do.
+    for gone in ("Show the factors of", "What now"):
+        assert gone not in found.given["html"]
+    assert len(shown.data) < 70_000
     assert "✓ rows sum to 1" in found.given["html"]
     assert not found.bytes_of_numbers
     for picture in found.given["pictures"]:
