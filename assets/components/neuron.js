@@ -20,6 +20,7 @@
  * @property {string} divisor of the scores
  * @property {boolean} hasBias whether the scores have a position bias in them
  * @property {number[]} breaks where a new group of tokens begins
+ * @property {boolean} selectable whether another query and another key can be chosen
  */
 
 const PITCH = 28; // from one token to the next
@@ -110,6 +111,13 @@ function take(state, given) {
   state.isNew = true;
 }
 
+/** Where nothing can be chosen, a query is a word, and a key is what one points at to read its numbers. */
+function allow({ root, queries, keys, data }) {
+  root.classList.toggle("still", !data.selectable);
+  for (const button of queries.buttons) button.disabled = !data.selectable;
+  for (const button of keys.buttons) setAttribute(button, "aria-disabled", data.selectable ? null : "true");
+}
+
 function fill({ data, root }, own, labels, create) {
   const hadFocus = own.place.contains(root.getRootNode().activeElement);
   own.buttons = labels.map((label, index) => {
@@ -151,6 +159,7 @@ function draw(state) {
   state.theme = readTheme(root);
   state.layout = layOut(state, width);
   setAttribute(state.board, "aria-label", data.alt);
+  allow(state);
   writeTitle(state);
   writeHead(state);
   writeRows(state);
@@ -196,7 +205,8 @@ function writeTitle({ title, data, theme }) {
   };
   const legends = make("span", "legends");
   legends.append(legend("q, k:", data.vectorLimit), legend("q ∘ k:", data.productLimit));
-  title.replaceChildren(make("bdi", "name", data.title), legends);
+  const hint = data.selectable ? [make("span", "hint", message("Choose a query on the left and a key in the table."))] : [];
+  title.replaceChildren(make("bdi", "name", data.title), ...hint, legends);
 }
 
 /** What stands in each column, and the query's own numbers above those that they are multiplied with. */
@@ -347,6 +357,7 @@ function exact(value) {
 }
 
 function choose(state, query, key) {
+  if (!state.data.selectable) return;
   [state.query, state.key] = [query, key];
   show(state);
   send(state.setStateValue, "choose", { query, key });

@@ -106,6 +106,7 @@ class Neuron:
             "divisor": self.divisor,
             "hasBias": self.has_bias,
             "breaks": list(self.breaks),
+            "selectable": False,
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.tab import Tab
 
@@ -27,6 +27,22 @@ def check(tab: Tab) -> None:
     tab.page.set_viewport_size(WIDE)
     tab.page.emulate_media(color_scheme="light")
     tab.settled()
+
+
+def expect_nothing_to_choose(page: Page) -> None:
+    """A neuron view where no other pair can be shown invites nobody to choose one; its numbers are read by pointing."""
+    queries, keys = page.locator(".neuron .token"), page.locator(".neuron .row")
+    expect(queries.first).to_be_disabled()
+    assert queries.first.evaluate("each => getComputedStyle(each).cursor") == "default"
+    assert keys.first.evaluate("each => getComputedStyle(each).cursor") == "default"
+    assert "Choose a query" not in page.locator("body").inner_text()
+    expect(page.locator(".neuron .hint")).to_have_count(0)
+    chosen = [key.get_attribute("aria-pressed") for key in keys.all()]
+    other = chosen.index("false")
+    keys.nth(other).locator(".score").click(force=True)
+    assert [key.get_attribute("aria-pressed") for key in keys.all()] == chosen
+    score = keys.nth(other).locator(".score").inner_text()
+    expect(page.locator(".neuron .readout")).to_contain_text(f"= {score}")
 
 
 def expect_no_barrier(tab: Tab, how: str) -> None:

@@ -105,6 +105,12 @@ def test_a_key_and_a_query_can_be_chosen_with_the_mouse_and_lead_somebody_else_t
     tab.expect_query(text=SENTENCE, model="toy", word="2", cell="neuron-2-5")
 
 
+def test_it_says_that_a_pair_can_be_chosen(opened):
+    page = opened(PAGE, text=SENTENCE, model="toy").page
+    expect(page.locator(".neuron .hint")).to_have_text("Choose a query on the left and a key in the table.")
+    expect(page.locator(".neuron .token").first).to_be_enabled()
+
+
 def test_pairs_can_be_chosen_with_the_keyboard_alone(opened):
     tab = opened(PAGE, text=SENTENCE, model="toy")
     neuron = Neuron(tab)

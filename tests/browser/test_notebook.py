@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.looks import expect_nothing_to_choose
 from tests.browser.server import ROOT, free_port
 from tests.until import until
 
@@ -253,6 +254,16 @@ def test_the_numbers_that_are_read_are_the_models(browser, tmp_path):
         page.keyboard.press("Enter")
         expect(page.locator(".table b")).to_have_text("Layer 1, head 2")
         expect(page.locator(".table td")).to_have_text([f"{weight:.2f}" for weight in weights[1].ravel()])
+
+
+def test_the_neuron_view_offers_no_choice_that_does_nothing(browser, tmp_path):
+    from attention import show
+    from attention.models import load
+
+    show.neuron(load("toy").trace("the cat sat on the mat"), word=2).save(tmp_path / "neuron.html")
+    with watched(browser) as (page, _):
+        page.goto((tmp_path / "neuron.html").as_uri())
+        expect_nothing_to_choose(page)
 
 
 def test_two_sentences_and_three_attentions_can_be_chosen(browser, tmp_path):

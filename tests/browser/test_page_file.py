@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.looks import expect_nothing_to_choose
 from tests.sweep import sweep
 
 SENTENCE = "The otter <b>slept</b> & $x$"
@@ -98,6 +99,10 @@ def test_what_would_lead_to_another_view_does_nothing(opened):
     pressed = [head.get_attribute("aria-pressed") for head in heads.all()]
     heads.first.click()
     assert [head.get_attribute("aria-pressed") for head in heads.all()] == pressed
+
+
+def test_a_query_cannot_be_pressed_where_no_other_can_be_shown(opened):
+    expect_nothing_to_choose(opened("neuron_view"))
 
 
 @pytest.mark.parametrize("page", PAGES)
