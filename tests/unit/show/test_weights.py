@@ -22,9 +22,18 @@ from tests.tiny_models import make
 from tests.unpacked import Unpacked, unpacked
 
 TEXT = "The cat sat on the mat."
-# What BertViz 1.4.1 needs for the same input, 12 layers of 12 heads and random weights: tokens, and megabytes of its
-# model view and of its head view.
-BERTVIZ = [(32, 6.6, 6.6), (64, 26.5, 26.5)]
+# What BertViz 1.4.1 needs for the same input, 12 layers of 12 heads and random weights: tokens, megabytes of its model
+# view and of its head view, and how many times as large these are at least. The script, about 17 kB, is there for any
+# length, so that it is most of a short one.
+BERTVIZ = [
+    (5, 0.1752, 0.1711, 7),
+    (8, 0.4193, 0.4152, 13),
+    (10, 0.6456, 0.6415, 17),
+    (12, 0.9235, 0.9194, 20),
+    (16, 1.635, 1.631, 26),
+    (32, 6.6, 6.6, 27),
+    (64, 26.5, 26.5, 30),
+]
 
 
 @pytest.fixture(scope="module")
@@ -168,13 +177,13 @@ def test_a_trace_of_an_encoder_decoder_shows_all_that_it_does():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_tokens", "model_view", "head_view"), BERTVIZ)
-def test_a_picture_is_a_twentieth_of_what_bertviz_makes_of_the_same_weights(n_tokens, model_view, head_view):
+@pytest.mark.parametrize(("n_tokens", "model_view", "head_view", "times"), BERTVIZ)
+def test_a_picture_is_a_small_part_of_what_bertviz_makes_of_the_same_weights(n_tokens, model_view, head_view, times):
     scores = np.random.default_rng(0).normal(scale=2, size=(12, 1, 12, n_tokens, n_tokens))
     layers, tokens = list(softmax(scores.astype(np.float32))), [f"word{index}" for index in range(n_tokens)]
     for view, megabytes in ((show.model_view, model_view), (show.head_view, head_view)):
         cell = {"output_type": "display_data", "metadata": {}, "data": dict(view(layers, tokens)._repr_mimebundle_())}
-        assert len(json.dumps(cell, indent=1)) < 1e6 * megabytes / 20
+        assert len(json.dumps(cell, indent=1)) < 1e6 * megabytes / times
 
 
 def test_nothing_in_it_is_fetched():
