@@ -8,10 +8,11 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 ASSETS = [path.name for path in Path("assets").iterdir() if path.is_dir() and path.name != "screenshots"]
-# Folders of files, as packages: where they come from, and which files of them are taken.
+# Folders of files, as packages: where they come from, and which files of them are taken. Beside the app's own settings,
+# Streamlit has secrets.toml, which is nobody else's.
 PLACES = {
     "attention._assets": ("assets", ["*", *(f"{name}/**" for name in ASSETS)]),
-    "attention._app": (".", ["app.py", ".streamlit/*"]),
+    "attention._app": (".", ["app.py", ".streamlit/config.toml"]),
     "attention._app.pages": ("pages", ["*.py"]),
 }
 

@@ -60,6 +60,13 @@ class Weights:
                     f"layer {number} must have the shape {wanted}: heads, tokens that attend, tokens attended to; "
                     f"it has {layer.shape}"
                 )
+            if np.isnan(layer).any():
+                row = int(np.isnan(layer).any(axis=(0, 2)).argmax())
+                raise ValueError(
+                    f"layer {number} has weights that are no numbers (NaN), those of token {row} among them. Softmax "
+                    "gives these for a row in which everything is masked, such as one of padding: leave these tokens "
+                    "out of the text, or set their weights to 0, as torch.nan_to_num does."
+                )
             if not ((layer >= -SLACK) & (layer <= 1 + SLACK)).all():
                 raise ValueError(
                     f"weights must be between 0 and 1, and those of layer {number} are between {layer.min():.3g} and "

@@ -204,6 +204,7 @@ def test_the_same_weights_make_the_same_file_and_others_another_place():
 
 GOOD = np.full((1, 2, 3, 3), 1 / 3, np.float32)
 ABC = ["a", "b", "c"]
+ONE_ROW_OF_NAN = np.where(np.arange(3)[:, None] == 2, np.nan, GOOD)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,13 @@ ABC = ["a", "b", "c"]
         ((GOOD,), "abc", {}, TypeError, "tokens must be a list of texts"),
         ((GOOD,), [1, 2, 3], {}, TypeError, "tokens must be a list of texts"),
         ((GOOD * 9,), ABC, {}, ValueError, "between 3 and 3. Are they scores"),
-        ((GOOD * np.nan,), ABC, {}, ValueError, "weights must be between 0 and 1"),
+        (
+            (GOOD, ONE_ROW_OF_NAN),
+            ABC,
+            {},
+            ValueError,
+            r"layer 1 has weights that are no numbers \(NaN\), those of token 2",
+        ),
         ((GOOD, GOOD[:, :1]), ABC, {}, ValueError, r"layer 1 must have the shape \(2, 3, 3\)"),
         ((GOOD,), ABC, {"sentence_b_start": 3}, ValueError, "sentence_b_start must be between 1 and 2, got 3"),
         ((GOOD,), ABC, {"include_layers": [1]}, ValueError, "no layer 1: there are 0 to 0"),
