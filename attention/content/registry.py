@@ -111,6 +111,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
                 above=_nothing,
                 waiting=lab.waiting,
                 asked=partial(labs.asked, lab),
+                has_head=lab.has_head,
                 sheet=_always(lab.sheet) if lab.sheet else None,
             )
             for lab, found in pages.OF_LABS.items()

@@ -61,7 +61,8 @@ class Lab:
     what is in ``leaves_out``, which is no choice there. ``is_for`` tells for which models it makes sense. Where what is
     asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while the user
     waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
-    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of; empty if there is none.
+    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of; empty if there is none. ``has_head``
+    tells whether what it shows is about the one head that is looked at, which can then be opened as a notebook.
     """
 
     address: str
@@ -76,3 +77,4 @@ class Lab:
     waiting: str = ""
     job: Job | None = None
     sheet: str = ""
+    has_head: bool = False

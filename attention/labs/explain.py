@@ -565,4 +565,5 @@ LAB = Lab(
     leaves_out=(MASK,),
     waiting=message("Running the model again and again …"),
     sheet="softmax",
+    has_head=True,
 )

@@ -276,4 +276,5 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     leaves_out=(MASK,),
+    has_head=True,
 )

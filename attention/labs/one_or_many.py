@@ -407,4 +407,5 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     sheet="heads",
+    has_head=True,
 )

@@ -291,4 +291,5 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     sheet="scale",
+    has_head=True,
 )

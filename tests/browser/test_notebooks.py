@@ -25,7 +25,7 @@ def test_the_head_of_the_page_is_in_the_notebook(new_shared_tab, models):
     assert tab.page.url == address
 
 
-@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab"])
+@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab", "masks", "explain"])
 @pytest.mark.parametrize(("label", "name"), [(BY_HAND, "attention-by-hand"), (RECORDED, "attention-recorded")])
 def test_every_page_with_a_head_offers_both(new_shared_tab, models, page, label, name):
     tab = new_shared_tab().go(page, text=SENTENCE, layer="3", head="9")
@@ -41,7 +41,7 @@ def test_every_page_with_a_head_offers_both(new_shared_tab, models, page, label,
         np.testing.assert_allclose(made["weights"], weights, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("page", ["masks", "classroom", "models"])
+@pytest.mark.parametrize("page", ["cost", "classroom", "models"])
 def test_a_page_without_a_head_of_its_own_offers_none(new_shared_tab, page):
     tab = new_shared_tab().go(page)
     tab.menu("More")

@@ -41,4 +41,5 @@ LAB = Lab(
     content=_content,
     leaves_out=(MASK,),
     sheet="embed",
+    has_head=True,
 )

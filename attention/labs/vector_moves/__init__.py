@@ -459,4 +459,5 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     sheet="heads",
+    has_head=True,
 )
