@@ -15,7 +15,7 @@ from attention.figures.chart import candidates_chart, lengths_chart
 from attention.labs.base import Lab, Runs
 from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import fact, lesson, word
+from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, small, word
 from attention.lesson.scene import Scene
 from attention.messages import message, messages
 from attention.models.base import Unmasked
@@ -33,7 +33,8 @@ MOST_PAINTED = 24
 REACHES = tuple(range(1, 9))
 N_PREDICTED = 5
 
-RULE: Parameter[Rule] = Parameter("rule", Choice(lambda _: RULES), "causal")
+# Until one is chosen, it is a rule that changes something in the model (see ``_rule``).
+RULE: Parameter[Rule | None] = Parameter("rule", Choice(lambda _: RULES), None)
 REACH: Parameter[int] = Parameter("reach", Choice(lambda _: REACHES, written=str), 2)
 HIDDEN: Parameter[tuple[int, ...]] = Parameter("hidden", Grid(MOST_PAINTED), ())
 
@@ -66,6 +67,11 @@ def _guess(_: Scene | None) -> Guess:
     """Ask what is left of a key's weight if its score becomes 0 instead of −∞."""
     answers = (message("nothing"), message("it depends on the other scores"), message("the same as before"))
     return Guess(lesson("masks/guess"), answers, lesson("masks/guess-because"), frozenset({1}))
+
+
+def _rule(values: Values, scene: Scene) -> Rule:
+    """Return the chosen rule; until there is one, none for a model that hides later tokens, and causal for others."""
+    return values[RULE] or ("none" if scene.hides_later else "causal")
 
 
 def hidden_by(rule: Rule, reach: int, painted: tuple[int, ...], n_tokens: int) -> Bool[Array, "T T"]:
@@ -115,7 +121,7 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
     if scene.use.looks_elsewhere:
         told = message("These masks hide tokens of a text from one another. Here, one text looks at another one.")
         return (Notice(told + " " + message("Choose {others}.", others=scene.use.others)),)
-    rule, n_tokens = values[RULE], len(scene.tokens)
+    rule, n_tokens = _rule(values, scene), len(scene.tokens)
     masked = _Masked.of(scene, hidden_by(rule, values[REACH], values[HIDDEN], n_tokens))
     return (*_mask(scene, values, masked), *_outputs(scene, masked), *_without(scene, runs))
 
@@ -123,7 +129,7 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
 def _mask(scene: Scene, values: Values, masked: _Masked) -> Blocks:
     """Return the choice of a mask, and the mask, in which one can paint."""
     hidden = masked.hidden
-    rule, can_paint = values[RULE], len(scene.tokens) <= MOST_PAINTED
+    rule, can_paint = _rule(values, scene), len(scene.tokens) <= MOST_PAINTED
     rules = [name for name in RULES if name != "painted" or can_paint]
     knobs = [Setting("rule", RULE, message("Mask"), rule, tuple(Option(name, _RULE_NAMES[name]) for name in rules))]
     if rule in _REACH_NAMES:
@@ -162,29 +168,55 @@ def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> tuple[Pictur
 
 def _told_of_row(scene: Scene, masked: _Masked) -> Blocks:
     """Say what the mask does to the row in focus, and why what is hidden gets −∞ and not 0."""
-    row, hidden = scene.word, masked.hidden
-    own, weights = scene.steps.weights[row], masked.weights[row]
-    focus, n_hidden = word(scene.names[row]), int(hidden[row].sum())
-    if n_hidden == hidden.shape[1]:
+    row, focus = masked.hidden[scene.word], word(scene.names[scene.word])
+    if row.all():
         return (Prose(lesson("masks/row-all", focus=focus)),)
-    if not n_hidden:
-        return (Prose(lesson("masks/row-none", focus=focus)),)
-    as_zero = softmax(np.where(hidden[row], 0, scene.steps.unmasked_scores[row]))
-    best = int(weights.argmax())
-    return (
-        Prose(
-            lesson(
-                "masks/row",
-                focus=focus,
-                hidden=messages("{n} key is hidden", "{n} keys are hidden", n_hidden),
-                lost=fact(float(own[hidden[row]].sum())),
-                best=word(scene.key_names[best]),
-                before=fact(float(own[best])),
-                after=fact(float(weights[best])),
-                as_zero=fact(float(as_zero[hidden[row]].sum())),
-            )
-        ),
-    )
+    told = _told_of_weights(scene, masked, focus)
+    return (Prose(told + _told_of_zeros(scene, row) if row.any() else told),)
+
+
+def _told_of_weights(scene: Scene, masked: _Masked, focus: str) -> str:
+    """Say where the weights of the row in focus go, against what the model itself hides from it."""
+    row, by_model = masked.hidden[scene.word], ~scene.visible[scene.word]
+    own, weights = scene.steps.weights[scene.word], masked.weights[scene.word]
+    opened, closed = by_model & ~row, row & ~by_model
+    hidden = messages("{n} key is hidden", "{n} keys are hidden", int(row.sum()))
+    if not (opened.any() or closed.any()):
+        return (
+            lesson("masks/row-same", focus=focus, hidden=hidden) if row.any() else lesson("masks/row-none", focus=focus)
+        )
+    # Where keys are opened, what the others had in the model is the news; where they are hidden, what is left has it.
+    best = int((own if opened.any() else weights).argmax())
+    facts = {
+        "focus": focus,
+        "best": word(scene.key_names[best]),
+        "before": fact(float(own[best])),
+        "after": fact(float(weights[best])),
+    }
+    lost = _share(float(own[closed].sum()))
+    if not opened.any():
+        return lesson("masks/row", hidden=hidden, lost=lost, **facts)
+    facts |= {"opened": _keys(opened), "gained": _share(float(weights[opened].sum()))}
+    if not closed.any():
+        return lesson("masks/row-opened", **facts)
+    return lesson("masks/row-changed", closed=_keys(closed), lost=lost, **facts)
+
+
+def _told_of_zeros(scene: Scene, hidden: Bool[Array, " T"]) -> str:
+    """Say how much weight would go to the hidden keys of the row in focus if their scores became 0."""
+    # With more digits than the model has: of what is very little, nothing may be left.
+    scores = scene.steps.unmasked_scores[scene.word].astype(np.float64)
+    as_zero = float(softmax(np.where(hidden, 0, scores))[hidden].sum())
+    return lesson("masks/zeros", as_zero=fact(as_zero))
+
+
+def _keys(cells: Bool[Array, " T"]) -> str:
+    return messages("{n} key", "{n} keys", int(cells.sum()))
+
+
+def _share(weight: float) -> str:
+    """Return a share of the weight; of one that would be written as 0.00 though it is more, two digits that count."""
+    return f"<b>{small(weight)}</b>" if 0 < weight < SMALLEST_TOLD else fact(weight)
 
 
 def _outputs(scene: Scene, masked: _Masked) -> Blocks:

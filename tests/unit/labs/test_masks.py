@@ -9,12 +9,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.blocks import Picture, Table
+from attention.blocks import Picture, Setting, Table
 from attention.labs.masks import LAB, MOST_PAINTED, REACH, RULES, hidden_by
 from attention.lesson.scene import Scene
 from attention.parameters import Grid
 from tests.loaded import load
-from tests.unit.labs.seen import figure, prose
+from tests.unit.labs.seen import figure, one, prose
 from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
@@ -83,6 +83,68 @@ def test_what_is_said_of_a_row_is_worked_out_from_it():
     as_zero = (np.exp(zeros) / np.exp(zeros).sum())[5:].sum()
     assert f"In the model, {own[5:].sum():.2f} of its weight goes there" in told
     assert f"With scores of 0 instead of −∞, {as_zero:.2f} would still go to what is hidden" in told
+
+
+def told_of_row(model_id, word, **knobs):
+    """What is said of a row, the weights that the model itself gives it, and the scores that it has without a mask."""
+    scene = Scene(load(model_id).trace(SENTENCE), 0, 1, word)
+    scores = np.asarray(scene.steps.unmasked_scores[word], np.float64)
+    return prose(shown(scene, **knobs)), np.asarray(scene.steps.weights[word], np.float64), scores
+
+
+def weights_of(scores, hidden):
+    powers = np.where(hidden, 0, np.exp(scores))
+    return powers / powers.sum()
+
+
+def test_a_mask_that_opens_what_the_model_hides_says_how_much_weight_goes_there():
+    told, own, scores = told_of_row("smollm2-135m", 3, rule="none")
+    weights = weights_of(scores, np.zeros(len(scores), bool))
+    gained, best = weights[4:].sum(), int(own.argmax())
+    assert gained > 0.05
+    assert f"the model itself hides {len(scores) - 4} keys that this mask leaves open: {gained:.2f} of its" in told
+    assert f"had most of it in the model, {own[best]:.2f}, and has {weights[best]:.2f}" in told
+    assert "goes to the others" not in told
+    assert "no key is hidden" not in told
+
+
+def test_a_mask_that_opens_some_keys_and_hides_others_says_both():
+    told, own, scores = told_of_row("smollm2-135m", 3, rule="window", reach=2)
+    hidden = np.abs(np.arange(len(scores)) - 3) > 2
+    weights, best = weights_of(scores, hidden), int(own.argmax())
+    assert f"the model itself hides 2 keys that this mask leaves open: {weights[4:6].sum():.2f} of its" in told
+    assert "It hides 1 key that the model leaves open" in told
+    assert f"had most of it in the model, {own[best]:.2f}, and has {weights[best]:.2f}" in told
+
+
+def test_a_mask_that_hides_more_than_the_model_says_what_that_gives_the_others():
+    told, own, scores = told_of_row("smollm2-135m", 3, rule="painted", hidden=(0, 0, 0, 0b111110010))
+    hidden = np.array([False, True, False, False, *[True] * (len(scores) - 4)])
+    weights = weights_of(scores, hidden)
+    best = int(weights.argmax())
+    assert f"In the model, {own[1]:.2f} of its weight goes there" in told
+    assert f"had {own[best]:.2f}, and has {weights[best]:.2f}" in told
+
+
+@pytest.mark.parametrize(
+    ("model_id", "rule", "said"),
+    [
+        ("smollm2-135m", "causal", "keys are hidden, as in the model itself: its weights stay as they are"),
+        ("minilm-l6", "none", "no key is hidden, and the model itself hides none: its weights stay as they are"),
+    ],
+)
+def test_a_mask_like_the_model_s_own_changes_nothing_and_says_so(model_id, rule, said):
+    told, *_ = told_of_row(model_id, 3, rule=rule)
+    assert said in told
+    assert "goes to the others" not in told
+    assert "now goes there" not in told
+
+
+@pytest.mark.parametrize(("model_id", "rule"), [("smollm2-135m", "none"), ("minilm-l6", "causal"), ("toy", "causal")])
+def test_until_one_is_chosen_the_mask_is_one_that_changes_something(model_id, rule):
+    blocks = shown(Scene(load(model_id).trace(SENTENCE), 0, 1, 3))
+    assert one(blocks, Setting, "rule").value == rule
+    assert figure(blocks, "moved").series[0].values.max() > 0.01
 
 
 def test_outputs_that_all_stay_are_not_drawn():
