@@ -207,7 +207,10 @@ def _told_of_zeros(scene: Scene, hidden: Bool[Array, " T"]) -> str:
     # With more digits than the model has: of what is very little, nothing may be left.
     scores = scene.steps.unmasked_scores[scene.word].astype(np.float64)
     as_zero = float(softmax(np.where(hidden, 0, scores))[hidden].sum())
-    return lesson("masks/zeros", as_zero=fact(as_zero))
+    told = lesson("masks/zeros", as_zero=_share(as_zero))
+    if as_zero >= SMALLEST_TOLD:
+        return told
+    return told + lesson("masks/zeros-little", highest=fact(float(scores[~hidden].max())))
 
 
 def _keys(cells: Bool[Array, " T"]) -> str:

@@ -147,6 +147,16 @@ def test_until_one_is_chosen_the_mask_is_one_that_changes_something(model_id, ru
     assert figure(blocks, "moved").series[0].values.max() > 0.01
 
 
+def test_what_scores_of_zero_would_leave_is_never_told_as_nothing():
+    scene = Scene(load("toy").trace(SENTENCE), 0, 1, 3)
+    told = prose(shown(scene, rule="causal"))
+    scores = np.asarray(scene.steps.unmasked_scores[3], np.float64)
+    as_zero = (len(scores) - 4) / (np.exp(scores[:4]).sum() + len(scores) - 4)
+    assert 0 < as_zero < 0.005
+    assert f"With scores of 0 instead of −∞, {as_zero:.1e} would still go to what is hidden" in told
+    assert f"the other scores, which reach {scores[:4].max():.2f}" in told
+
+
 def test_outputs_that_all_stay_are_not_drawn():
     scene = Scene(load("toy").trace("Two birds"), 0, 1, 1)
     names = [
