@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attention.models import list_models
 from attention.pages import OF_LABS
+from attention.parameters import Choice, Context
+from attention.settings import MODEL
 from tests.browser.looks import check, expect_to_fit
 
 SENTENCE = "Nine small boats left the harbour"
@@ -249,6 +252,23 @@ def test_everybody_can_read_a_lab(tab, page):
     check(tab)
     tab.page.set_viewport_size({"width": 390, "height": 844})
     expect_to_fit(tab)
+
+
+@pytest.mark.parametrize(("lab", "page"), OF_LABS.items(), ids=lambda each: each.address)
+def test_on_a_phone_every_experiment_fits_and_says_where_one_is(new_tab, lab, page):
+    tab = new_tab(viewport={"width": 390, "height": 844})
+    answered = show(tab.go(page.address, text=SENTENCE)).query()
+    knob, context = lab.knobs[0], Context({info.model_id: info for info in list_models()}, MODEL.default)
+    # What is counted, such as the steps of a training, has no other page at another count.
+    values = knob.kind.options(context) if isinstance(knob.kind, Choice) else [knob.default]
+    for value in values:
+        tab.go(page.address, **{**answered, knob.name: knob.kind.write(value)})
+        expect_to_fit(tab)
+        # Where the line goes on to the right, the arrow that says so does not push the title out of sight.
+        assert tab.page.get_by_role("heading", level=1).bounding_box()["x"] < 40
+        for told in tab.page.locator(".scale output").all():
+            box = told.bounding_box()
+            assert box["x"] + box["width"] <= 390
 
 
 @pytest.mark.parametrize("page", OF_LABS.values(), ids=lambda page: page.address)
