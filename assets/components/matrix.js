@@ -59,6 +59,7 @@ const MAX_PITCH = 56; // unless the page says otherwise, as --matrix-pitch
 const MAX_NUMBER = 14; // the largest writing of numbers, unless --matrix-number says otherwise
 const MIN_PITCH = 22; // of a cell with a number: below it the picture scrolls instead
 const SCROLLING_PITCH = 34;
+const MIN_ABREAST = 10; // of a cell of one of several pictures abreast, which gives up its numbers before it scrolls
 const MAX_HEIGHT = 640;
 const MAX_NUMBERED_HEIGHT = 760; // numbers need room
 const EDGE = 5; // room for the outlines
@@ -178,6 +179,7 @@ function draw(state) {
   state.maxNumber = Number(style.getPropertyValue("--matrix-number")) || MAX_NUMBER;
   // Rows as high as there is room for, however many columns there are.
   state.fills = style.getPropertyValue("--matrix-rows").trim() === "high";
+  state.isAbreast = style.getPropertyValue("--matrix-abreast").trim() === "many";
   // Beside another picture, the cells of both begin at one height, unless a name is long.
   state.leastHead = Number(style.getPropertyValue("--matrix-head")) || 0;
   state.layout = layOutWhole(state, width, style);
@@ -241,7 +243,8 @@ function layOut(state, width) {
   let pitchX = (width - left - EDGE - (data.rowGroups.length ? GROUP_ROOM : 0)) / columns;
   const { maxPitch } = state;
   pitchX = Math.min(maxPitch, pitchX, (width - left - EDGE - overhang(Math.min(pitchX, maxPitch))) / columns);
-  if (!isImage && data.showNumbers && pitchX < MIN_PITCH) pitchX = SCROLLING_PITCH;
+  const least = state.isAbreast ? MIN_ABREAST : MIN_PITCH;
+  if (!isImage && data.showNumbers && pitchX < least) pitchX = SCROLLING_PITCH;
   let pitchY = state.fills ? maxPitch : rowPitch(data, pitchX, isImage, maxPitch);
   if (Math.abs(rows - columns) <= 1) pitchX = Math.min(pitchX, pitchY); // a square matrix has square cells
   // High rows can afford edges between two pixels of the screen, and lose no height.

@@ -143,27 +143,27 @@ def _mask(scene: Scene, values: Values, masked: _Masked) -> Blocks:
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
         Prose(told),
-        Row(tuple((picture,) for picture in _pictures(scene, masked, can_paint=can_paint)), gap="small"),
-        Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True),
+        _pictures(scene, masked, can_paint=can_paint),
         *_told_of_row(scene, masked),
     )
 
 
-def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> tuple[Picture, ...]:
+def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> Row:
     """Return the scores, in which one can paint, and the weights with the model's own mask and with this one."""
     title = message("scores + mask")
     brush = Brush(HIDDEN, _rows(masked.hidden), RULE, "painted") if can_paint else None
+    painted = Picture("mask", pairs(scene, "mask", title, masked.scores), brush=brush, is_selectable=can_paint)
     drawn = (
         ("own_weights", message("weights, as the model does it"), scene.steps.weights, ~scene.visible),
         ("masked_weights", message("weights, with this mask"), masked.weights, masked.hidden),
     )
-    return (
-        Picture("mask", pairs(scene, "mask", title, masked.scores), brush=brush, is_selectable=can_paint),
-        *(
-            Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
-            for name, title, each, dark in drawn
-        ),
+    weights = (
+        Picture(name, pairs(scene, name, title, each, 1.0, "weights", dark), sets={"row": WORD}, is_selectable=True)
+        for name, title, each, dark in drawn
     )
+    # How to paint stands below what is painted, which is not where all three end if they are one below the other.
+    how = Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True)
+    return Row(((painted, how), *((picture,) for picture in weights)), gap="small")
 
 
 def _told_of_row(scene: Scene, masked: _Masked) -> Blocks:

@@ -89,6 +89,30 @@ def test_a_mask_is_painted_by_mouse_and_keyboard_and_is_in_the_link(tab, new_tab
     expect(there.page.locator(".st-key-mask rect[data-row='1'][data-column='2'] + text")).to_have_text("−∞")
 
 
+def test_a_mask_is_painted_by_touch_and_how_is_said_below_what_is_painted(new_tab):
+    tab = new_tab(viewport={"width": 390, "height": 844}, has_touch=True)
+    show(tab.go("masks", model="toy", text="Two small birds sing", rule="none"))
+    cell = tab.page.locator(".st-key-mask rect[data-row='1'][data-column='2']")
+    how = tab.page.get_by_text("Press a cell of the scores").bounding_box()["y"]
+    painted, weights = (tab.page.locator(f".st-key-{name}").bounding_box()["y"] for name in ("mask", "own_weights"))
+    assert painted < how < weights
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    tab.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(tab.page).to_have_url(re.compile("rule=painted&hidden=0.4"))
+    weight = tab.page.locator(".st-key-masked_weights rect[data-row='1'][data-column='2'] + text")
+    expect(weight).to_have_text("0")
+
+
+@pytest.mark.parametrize("model", ["minilm-l6", "smollm2-135m"])
+def test_three_matrices_abreast_are_seen_whole(new_tab, model):
+    tab = new_tab(viewport={"width": 1280, "height": 720})
+    show(tab.go("masks", model=model, text="The animal did not cross the street because it was too tired that day"))
+    for name in ("mask", "own_weights", "masked_weights"):
+        scroller = tab.page.locator(f".st-key-{name} .scroller")
+        assert scroller.evaluate("each => each.scrollWidth - each.clientWidth") == 0
+
+
 def moved_without(model, text, heads, instead):
     """How far the toy's vector of a text moves where heads hand on something else, worked out from its record."""
     (layer,) = model.trace(text).layers
