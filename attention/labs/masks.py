@@ -12,11 +12,13 @@ from numpy import ndarray as Array
 from attention import masks
 from attention.blocks import Blocks, Brush, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.figures.chart import candidates_chart, lengths_chart
+from attention.figures.format import full_colour
+from attention.figures.matrix import Matrix
 from attention.labs.base import Lab, Runs
 from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import SMALLEST_TOLD, fact, lesson, small, word
-from attention.lesson.scene import Scene
+from attention.lesson.prose import SMALLEST_TOLD, fact, length, lesson, small, word
+from attention.lesson.scene import Scene, numbered
 from attention.messages import message, messages
 from attention.models.base import Unmasked
 from attention.parameters import Choice, Grid, Parameter, Values
@@ -144,7 +146,7 @@ def _mask(scene: Scene, values: Values, masked: _Masked) -> Blocks:
         Section("knobs", tuple(knobs), is_line=True),
         Prose(told),
         _pictures(scene, masked, can_paint=can_paint),
-        *_told_of_row(scene, masked),
+        Row(((_own_scores(scene),), _told_of_row(scene, masked)), (4, 5)),
     )
 
 
@@ -152,7 +154,8 @@ def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> Row:
     """Return the scores, in which one can paint, and the weights with the model's own mask and with this one."""
     title = message("scores + mask")
     brush = Brush(HIDDEN, _rows(masked.hidden), RULE, "painted") if can_paint else None
-    painted = Picture("mask", pairs(scene, "mask", title, masked.scores), brush=brush, is_selectable=can_paint)
+    scores = pairs(scene, "mask", title, masked.scores, full_colour(scene.steps.unmasked_scores))
+    painted = Picture("mask", scores, brush=brush, is_selectable=can_paint)
     drawn = (
         ("own_weights", message("weights, as the model does it"), scene.steps.weights, ~scene.visible),
         ("masked_weights", message("weights, with this mask"), masked.weights, masked.hidden),
@@ -164,6 +167,13 @@ def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> Row:
     # How to paint stands below what is painted, which is not where all three end if they are one below the other.
     how = Notice(_HOW if can_paint else _TOO_MANY, is_quiet=True)
     return Row(((painted, how), *((picture,) for picture in weights)), gap="small")
+
+
+def _own_scores(scene: Scene) -> Picture:
+    """Return the scores with the model's own mask, in the colours of those with this one."""
+    limit, title = full_colour(scene.steps.unmasked_scores), message("scores, as the model has them")
+    figure = pairs(scene, "own_scores", title, scene.steps.masked_scores, limit)
+    return Picture("own_scores", figure, sets={"row": WORD}, is_selectable=True)
 
 
 def _told_of_row(scene: Scene, masked: _Masked) -> Blocks:
@@ -223,25 +233,58 @@ def _share(weight: float) -> str:
 
 
 def _outputs(scene: Scene, masked: _Masked) -> Blocks:
-    """Show how far the mask moves the output of each token, in this head alone."""
-    own, values = scene.steps.head_outputs, scene.steps.values
-    moved = weighted_sum(masked.weights, values) - own
-    lengths = np.linalg.norm(moved, axis=-1)
+    """Show the output of the word in focus before and after, and how far the mask moves each, in this head alone."""
+    own, values, row = scene.steps.head_outputs, scene.steps.values, scene.word
+    outputs = weighted_sum(masked.weights, values)
+    lengths = np.linalg.norm(outputs - own, axis=-1)
     chart = lengths_chart(scene.labels, lengths, message("how far the outputs move"))
-    row = scene.word
     told = lesson(
         "masks/outputs",
         focus=word(scene.names[row]),
-        length=fact(float(np.linalg.norm(own[row]))),
+        n=own.shape[1],
+        length=length(own[row]),
+        after=length(outputs[row]),
         moved=fact(float(lengths[row])),
     )
-    table = Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs")
+    both = np.stack([own[row], outputs[row], outputs[row] - own[row]])
     # Of outputs that all stay as they are, there is nothing to draw.
     shown: Blocks = (Row(((Prose(told),), (Picture("moved", chart),)), (4, 5)),) if lengths.any() else (Prose(told),)
+    tables = (
+        Table("row_table", partial(_table_of_row, both), file="output"),
+        Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs"),
+    )
     return (
         *shown,
-        Fold("outputs", message("Every row as a table"), (table,)),
+        Picture("row_outputs", _both_outputs(scene, both)),
+        Fold("row", message("These numbers as a table"), tables[:1]),
+        Fold("outputs", message("Every row as a table"), tables[1:]),
     )
+
+
+def _both_outputs(scene: Scene, both: Float[Array, "3 D"]) -> Matrix:
+    """Return the output of the word in focus in the model, with this mask, and their difference, as rows."""
+    title = message("output of {word}", word=scene.names[scene.word])
+    return Matrix(
+        name="row_outputs",
+        title=title,
+        values=both,
+        row_labels=(message("the model"), message("this mask"), message("difference")),
+        column_labels=numbered(both.shape[1]),
+        row_axis=message("before, after, and what differs"),
+        column_axis=message("dimensions"),
+        palette="signed",
+        alt=message(
+            "{title}: {width} numbers in the model, as many with this mask, and their differences.",
+            title=title,
+            width=both.shape[1],
+        ),
+    )
+
+
+def _table_of_row(both: Float[Array, "3 D"]) -> dict[str, list[str]]:
+    names = (message("as the model does it"), message("with this mask"), message("difference"))
+    numbers = {name: [repr(float(each)) for each in row] for name, row in zip(names, both, strict=True)}
+    return {message("dimension"): list(numbered(both.shape[1]))} | numbers
 
 
 def _table(scene: Scene, masked: _Masked, lengths: Float[Array, " T"]) -> dict[str, list[str]]:

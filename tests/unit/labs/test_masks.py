@@ -9,12 +9,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.blocks import Picture, Setting, Table
+from attention.blocks import Picture, Setting
 from attention.labs.masks import LAB, MOST_PAINTED, REACH, RULES, hidden_by
 from attention.lesson.scene import Scene
 from attention.parameters import Grid
 from tests.loaded import load
-from tests.unit.labs.seen import figure, one, prose
+from tests.unit.labs.seen import figure, one, prose, table
 from tests.unit.labs.seen import shown as lab_shown
 
 SENTENCE = "Four grey geese cross the cold river"
@@ -68,9 +68,32 @@ def test_the_weights_with_a_mask_are_those_of_torch(scene, rule):
     np.testing.assert_allclose(np.nan_to_num(drawn.values), wanted, atol=1e-6)
     np.testing.assert_array_equal(np.isneginf(figure(blocks, "mask").values), hidden)
     moved = np.linalg.norm(wanted @ scene.steps.values - scene.steps.head_outputs, axis=-1)
-    table = next(block for block in blocks if isinstance(block, Table) and block.key == "outputs_table").make()
-    np.testing.assert_allclose(np.array(table["output moved by"], float), moved, atol=1e-4)
-    assert table["hidden keys"] == [str(n) for n in hidden.sum(axis=-1)]
+    rows = table(blocks, "outputs_table")
+    np.testing.assert_allclose(np.array(rows["output moved by"], float), moved, atol=1e-4)
+    assert rows["hidden keys"] == [str(n) for n in hidden.sum(axis=-1)]
+
+
+def test_scores_and_the_output_of_a_row_are_there_before_and_after(scene):
+    blocks = shown(scene, rule="window")
+    own = figure(blocks, "own_scores").values
+    hidden = hidden_by("window", REACH.default, (), len(scene.tokens))
+    np.testing.assert_array_equal(np.isneginf(own), ~scene.visible)
+    np.testing.assert_array_equal(own[scene.visible], scene.steps.scaled_scores[scene.visible])
+    scores = np.asarray(scene.steps.scaled_scores[3], np.float64)
+    wanted = weights_of(scores, hidden[3]) @ scene.steps.values
+    before, after, difference = figure(blocks, "row_outputs").values
+    np.testing.assert_allclose(before, scene.steps.head_outputs[3], atol=1e-6)
+    np.testing.assert_allclose(after, wanted, atol=1e-5)
+    np.testing.assert_allclose(difference, wanted - before, atol=1e-5)
+    assert f"their difference has a length of {np.linalg.norm(difference):.2f}" in prose(blocks)
+    columns = list(table(blocks, "row_table").values())
+    assert len(columns[0]) == scene.steps.values.shape[1]
+    np.testing.assert_array_equal(np.array(columns[1:], np.float32), [before, after, difference])
+
+
+def test_scores_before_and_after_have_the_same_colours(scene):
+    blocks = shown(scene, rule="window")
+    assert figure(blocks, "own_scores").colour_limit == figure(blocks, "mask").colour_limit
 
 
 def test_what_is_said_of_a_row_is_worked_out_from_it():
@@ -194,8 +217,7 @@ def test_a_decoder_without_its_mask_is_told_of_in_its_own_numbers():
     assert f"is {before:.2f} nats with its mask, and {after:.2f} without it" in told
     own = load("smollm2-135m").next_token(trace).logits[-1]
     np.testing.assert_allclose(found.logits[0], own, atol=1e-3)
-    table = next(block for block in blocks if isinstance(block, Table) and block.key == "losses_table").make()
-    assert len(table["token"]) == len(trace.tokens) - 1
+    assert len(table(blocks, "losses_table")["token"]) == len(trace.tokens) - 1
 
 
 def test_of_a_long_text_no_mask_can_be_painted():
