@@ -146,7 +146,7 @@ def _mask(scene: Scene, values: Values, masked: _Masked) -> Blocks:
         Section("knobs", tuple(knobs), is_line=True),
         Prose(told),
         _pictures(scene, masked, can_paint=can_paint),
-        Row(((_own_scores(scene),), _told_of_row(scene, masked)), (4, 5)),
+        Row((_told_of_row(scene, masked), (_own_scores(scene),)), (4, 5)),
     )
 
 
