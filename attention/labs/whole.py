@@ -21,6 +21,7 @@ from attention.one_page import Passed
 from attention.parameters import Choice, Parameter, Values
 from attention.settings import MASK
 from attention.steps import join_heads, output_projection
+from attention.structure import Sublayer
 
 __all__ = ["LAB", "SHOWN"]
 
@@ -127,11 +128,11 @@ def _block(scene: Scene, runs: Runs | None) -> Blocks:
         "summed": fact(float(lengths["summed"][row])),
     }
     if "fed" in lengths:
-        width = scene.trace.structure.sublayers[-1].width if scene.trace.structure is not None else 0
+        feed_forward = _feed_forward(scene)
         told = lesson(
             "whole/block-before" if "first" in lengths else "whole/block-after",
             norm=fact(float(lengths.get("normed", lengths["summed"])[row])),
-            width=f"{width:,}",
+            width=f"{0 if feed_forward is None else feed_forward.width:,}",
             fed=fact(float(lengths["fed"][row])),
             after=fact(float(lengths["left"][row])),
             **facts,
@@ -159,15 +160,24 @@ def _table_of_tokens(scene: Scene, lengths: dict[str, Float[Array, " T"]]) -> di
     return {message("token"): list(scene.labels)} | columns
 
 
+def _feed_forward(scene: Scene) -> Sublayer | None:
+    """Return the feed-forward network of each block; None if there is none, or if it is not known."""
+    last = None if scene.trace.structure is None else scene.trace.structure.sublayers[-1]
+    return None if last is None or last.is_attention else last
+
+
 def _neurons(scene: Scene, passed: Passed | None) -> Blocks:
-    """Show which neurons fire most on the word in focus."""
-    if passed is None:
+    """Show which neurons fire most on the word in focus, or say why they are not there."""
+    feed_forward = _feed_forward(scene)
+    if feed_forward is None:
         return ()
+    if passed is None:
+        return (Prose(lesson("whole/no-neurons", n=MOST_TOKENS)),)
     fired = passed.neurons[scene.layer][scene.word]
     order = np.argsort(-np.abs(fired), kind="stable")
     sizes = np.abs(fired[order]).astype(np.float64).cumsum()
     told = lesson(
-        "whole/neurons",
+        "whole/neurons-gated" if feed_forward.is_gated else "whole/neurons",
         focus=word(scene.names[scene.word]),
         n=f"{len(fired):,}",
         few=int(np.searchsorted(sizes, sizes[-1] / 2)) + 1,
@@ -208,7 +218,7 @@ def _all_blocks(scene: Scene, runs: Runs | None) -> Blocks:
     return (
         Heading(message("From the first block to the last")),
         Row(((Prose(told),), (Picture("by_block", chart),)), (4, 5)),
-        *_next(_passed(scene, runs)),
+        *_next(scene, _passed(scene, runs)),
         Fold(
             "blocks",
             message("Every block as a table"),
@@ -217,12 +227,15 @@ def _all_blocks(scene: Scene, runs: Runs | None) -> Blocks:
     )
 
 
-def _next(passed: Passed | None) -> Blocks:
-    """Show what the final norm and the vocabulary make of the last vector."""
+def _next(scene: Scene, passed: Passed | None) -> Blocks:
+    """Show what the final norm and the vocabulary make of the last token's vector, or say why that is not there."""
+    if not scene.info.build.says_next:
+        return (Prose(lesson("whole/next-none", model=word(scene.info.name))),)
     if passed is None or not passed.candidates:
-        return ()
+        return (Prose(lesson("whole/no-next", n=MOST_TOKENS)),)
     labels, probabilities = zip(*passed.candidates, strict=True)
-    told = lesson("whole/next", first=word(labels[0]), probability=fact(probabilities[0]))
+    last, first = word(scene.names[-1]), word(labels[0])
+    told = lesson("whole/next", last=last, first=first, probability=fact(probabilities[0]))
     columns = {message("token"): list(labels), message("probability"): [repr(each) for each in probabilities]}
     table = Table("next_table", lambda: columns, file="next")
     return (

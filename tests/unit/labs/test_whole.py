@@ -88,8 +88,9 @@ def test_neurons_are_sorted_by_their_strength(model_id):
     few = next(n for n in range(1, 1537) if np.abs(values[:n]).sum() >= np.abs(values).sum() / 2)
     told = prose(blocks)
     assert f"number {rows['neuron'][0]} is the strongest" in told
+    assert ("a gate with other weights" in told) == (model_id == "smollm2-135m")
     # A sum in another order may put the half one further.
-    assert any(f"It takes {n} neurons" in told for n in (few - 1, few, few + 1))
+    assert any(f"the {n} strongest make up half" in told for n in (few - 1, few, few + 1))
 
 
 def test_all_blocks_are_drawn_with_what_comes_next():
@@ -101,7 +102,20 @@ def test_all_blocks_are_drawn_with_what_comes_next():
     added = Scene(scene.trace, 17, 0, 3).change[3]
     assert attention.values[17] == pytest.approx(float(np.linalg.norm(added)), rel=1e-4)
     answer = load("smollm2-135m").next_token(scene.trace)
-    assert answer.labels[int(answer.logits[-1].argmax())] in prose(blocks)
+    likeliest = answer.labels[int(answer.logits[-1].argmax())]
+    # The word in focus is another one than the last.
+    assert f"to come after the last token, {scene.names[-1]}, is {likeliest} (" in prose(blocks)
+
+
+def test_a_model_without_a_prediction_says_so(scene):
+    is_said = "does not say what comes next" in prose(shown(scene, "blocks"))
+    assert is_said == (scene.info.model_id != "smollm2-135m")
+
+
+def test_where_neurons_are_missing_it_is_said_why(scene):
+    has_network = any(each.branch == "feed-forward" for each in scene.trace.structure.sublayers)
+    is_on_page = scene.info.model_id in ("minilm-l6", "smollm2-135m")
+    assert ("Which neurons fire most" in prose(shown(scene))) == (has_network and not is_on_page)
 
 
 def test_two_models_are_there_on_one_page(scene):
@@ -122,6 +136,9 @@ def test_a_long_text_is_not_run_on_one_page():
     scene = Scene(trace, 0, 0, 3)
     assert "or a shorter text" in prose(shown(scene, "code"))
     assert figure(shown(scene), "lengths")
+    assert f"and for at most {MOST_TOKENS} tokens" in prose(shown(scene))
+    decoder = load("smollm2-135m").trace("word " * (MOST_TOKENS + 1))
+    assert f"and for at most {MOST_TOKENS} tokens" in prose(shown(Scene(decoder, 0, 0, 3), "blocks"))
 
 
 def test_the_parts_of_a_decoder_with_an_encoder_are_not_shown():
