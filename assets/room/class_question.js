@@ -121,7 +121,7 @@ function possible() {
 
 function reasonOf() {
   const reason = make("div", "words");
-  reason.innerHTML = asked.told.reason + asked.told.why;
+  reason.innerHTML = asked.told.reason + asked.told.wrong;
   return reason;
 }
 

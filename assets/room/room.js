@@ -267,10 +267,10 @@ function outcome({ told, shape }, own) {
   const reason = make("div", "prose");
   reason.innerHTML = told.reason; // written by the server, which escapes what was typed
   box.append(table, reason);
-  if (told.why) {
-    const why = make("div", "prose");
-    why.innerHTML = told.why;
-    box.append(why);
+  if (told.wrong) {
+    const wrong = make("div", "prose");
+    wrong.innerHTML = told.wrong;
+    box.append(wrong);
   }
   return box;
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,12 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.question import Answer, Shape, Verdict
+from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.trace import Token
 from attention.words import is_punctuation
 
-__all__ = ["TIE", "Guess", "around", "highest", "overlap", "ranked", "words_of", "words_seen"]
+__all__ = ["TIE", "Guess", "around", "comes_near", "highest", "overlap", "ranked", "words_of", "words_seen"]
 
 # Numbers that differ by no more than this count as equal.
 TIE = 0.02
@@ -85,12 +86,19 @@ def overlap(guessed: Array, true: Array) -> float:
     return float(1 - np.abs(guessed / guessed.sum() - true).sum() / 2)
 
 
-def ranked(question: str, names: Sequence[str], values: Sequence[float], reason: str) -> Guess:
+def ranked(
+    question: str,
+    names: Sequence[str],
+    values: Sequence[float],
+    reason: str,
+    why: Callable[[int], str] = lambda _: "",
+) -> Guess:
     """Ask which of several has the largest value: it is right, and the next is close, if it is in the upper half.
 
     Where one stands out and all others are alike, none of these is close.
 
     Of more than ``MAX_ANSWERS``, the largest half and others evenly spread over the rest are offered, in their order.
+    ``why`` says why one may think that it is one of them.
     """
     order = sorted(range(len(values)), key=lambda index: -values[index])
     first, rest = order[: MAX_ANSWERS // 2], order[MAX_ANSWERS // 2 :]
@@ -109,7 +117,25 @@ def ranked(question: str, names: Sequence[str], values: Sequence[float], reason:
         reason,
         frozenset(map(offered.index, right)),
         frozenset(map(offered.index, close)),
+        whys=tuple(map(why, offered)),
     )
+
+
+def comes_near(values: Sequence[float], index: int) -> str:
+    """Say that a value is not far from the largest one, if it is in the upper half of what there is."""
+    value, most = values[index], max(values)
+    if value >= most or value < (most + min(values)) / 2:
+        return ""
+    return lesson("guess/why-near-value", value=fact(value), most=fact(most))
+
+
+def _stands_near(scene: Scene, key: int) -> str:
+    """Say that a key is the token in focus itself, or stands beside it."""
+    focus = word(scene.names[scene.word])
+    if key == scene.own_key:
+        return lesson("guess/why-itself", focus=focus)
+    is_beside = scene.own_key is not None and abs(key - scene.own_key) == 1
+    return lesson("guess/why-beside", focus=focus) if is_beside else ""
 
 
 def highest(
@@ -126,19 +152,24 @@ def highest(
     numbers = [float(row[key]) for key in words]
     best, largest = words[int(np.argmax(numbers))], int(row.argmax())
     reason = because(best) + (apart(largest) if largest != best else "")
-    return ranked(question, [scene.key_names[key] for key in words], numbers, reason)
+
+    def why(index: int) -> str:
+        return _stands_near(scene, words[index]) or comes_near(numbers, index)
+
+    return ranked(question, [scene.key_names[key] for key in words], numbers, reason, why)
 
 
-def around(value: int, question: str, reason: str, *, least: int = 1) -> Guess:
+def around(value: int, question: str, reason: str, whys: Mapping[int, str], *, least: int = 1) -> Guess:
     """Ask for a number; four that follow one another are offered, and the place of the true one tells nothing.
 
-    One more or one less is close.
+    One more or one less is close. ``whys`` says why one may think that it is one of these numbers.
     """
     before = zlib.crc32(question.encode("utf-8", "replace")) % 4
     first = max(least, value - before)
     numbers = range(first, first + 4)
     close = frozenset(index for index, number in enumerate(numbers) if abs(number - value) == 1)
-    return Guess(question, tuple(map(str, numbers)), reason, frozenset({numbers.index(value)}), close)
+    told = tuple(whys.get(number, "") for number in numbers)
+    return Guess(question, tuple(map(str, numbers)), reason, frozenset({numbers.index(value)}), close, whys=told)
 
 
 def words_of(tokens: Sequence[Token]) -> list[int]:

@@ -93,16 +93,16 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
         "right": [0] if guess.shares else sorted(guess.right),
         "close": [1] if guess.shares else sorted(guess.close),
         "reason": guess.reason,
-        "wrong": None if common is None else guess.answers[common],
-        "why": "" if common is None else _why(guess, common),
+        "wrong": "" if common is None else _wrong(guess, common, counts[common]),
     }
 
 
-def _why(guess: Guess, wrong: int) -> str:
-    """Return why one may think so, after what was thought; nothing where that is not said."""
+def _wrong(guess: Guess, wrong: int, count: int) -> str:
+    """Return an answer that is wrong, with how many gave it and, where that is said, why one may think so (HTML)."""
     why = guess.whys[wrong] if guess.whys else ""
-    lead = message("Why one may answer “{answer}”", answer=typed(guess.answers[wrong]))
-    return f"<p><strong>{lead}</strong></p>{why}" if why else ""
+    answer = typed(guess.answers[wrong])
+    lead = message("Commonest wrong answer: “{answer}” ({count})", answer=answer, count=count)
+    return f"<p><strong>{lead}</strong></p>{why}"
 
 
 def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:

@@ -177,6 +177,9 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
         expect(pupil.question.locator("tr.right")).not_to_have_count(0)
         counts = [int(each) for each in pupil.question.locator(".count").all_inner_texts()]
         assert counts == [1, 0, 1, 0]
+        expect(pupil.question).to_contain_text("Commonest wrong answer: “it ")
+        expect(pupil.question).to_contain_text("One may think so because")
+    expect(teacher.bar).to_contain_text("Commonest wrong answer: “it ")
     late = new_pupil().join(teacher.code)
     expect(late.question.locator("tr.right")).not_to_have_count(0)
     assert late.marked() == near.marked() == phone.marked()
@@ -211,7 +214,9 @@ def test_a_ready_question_is_asked_and_what_most_got_wrong_is_explained(new_teac
     expect(teacher.bar).to_contain_text("3 of 3 answered")
     expect(pupils[0].question).not_to_contain_text("four times as many")
     teacher.press("Show the answers")
-    why = re.compile(r"Why one may answer “98”\s*There are twice as many queries; but each of them also meets")
+    why = re.compile(
+        r"Commonest wrong answer: “98” \(2\)\s*There are twice as many queries; but each of them"
+    )
     for place in (*(pupil.question for pupil in pupils), teacher.bar):
         expect(place.locator("tr.right th")).to_have_text("196")
         expect(place).to_contain_text("four times as many")

@@ -12,7 +12,7 @@ from numpy import ndarray as Array
 from attention.figures.matrix import Cell
 from attention.lesson.detail import WHOLE_VECTOR, Detail
 from attention.lesson.excerpt import Excerpt, are_close
-from attention.lesson.guess import Guess, ranked, words_of
+from attention.lesson.guess import Guess, comes_near, ranked, words_of
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import exact, fact, length, lesson, listed, times, word
 from attention.lesson.scene import Scene, named, numbered
@@ -494,7 +494,12 @@ def _guess(scene: Scene) -> Guess | None:
         least=both[least],
         least_cosine=fact(cosines[least]),
     )
-    return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because)
+
+    def why(index: int) -> str:
+        one, other = pairs[index]
+        return lesson("guess/embed-why-beside") if other - one == 1 else comes_near(cosines, index)
+
+    return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because, why)
 
 
 def _whys(scene: Scene) -> str:

@@ -13,7 +13,7 @@ from attention.lesson.changes import joining
 from attention.lesson.detail import Detail, tell_largest
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.factors import joined_names, weights_of
-from attention.lesson.guess import Guess, ranked
+from attention.lesson.guess import Guess, comes_near, ranked
 from attention.lesson.matrices import vectors
 from attention.lesson.prose import fact, length, lesson, word
 from attention.lesson.scene import Scene
@@ -204,7 +204,8 @@ def _guess(scene: Scene) -> Guess | None:
     )
     names = [message("head {head}", head=head + 1) for head in range(len(lengths))]
     question = lesson("guess/heads", focus=focus, count=len(lengths), layer=scene.layer + 1)
-    return ranked(question, names, lengths.tolist(), because)
+    found = lengths.tolist()
+    return ranked(question, names, found, because, lambda index: comes_near(found, index))
 
 
 def _whys(scene: Scene) -> str:

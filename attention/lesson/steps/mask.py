@@ -192,7 +192,12 @@ def _guess(scene: Scene) -> Guess | None:
     because = lesson("guess/mask-because", count=true, rows=n_queries, last=n_queries - 1, total=total)
     question = lesson("guess/mask" if n_closed else "guess/mask-if", total=total)
     right = frozenset({offered.index(true)})
-    return Guess(question, tuple(map(str, offered)), because, right)
+    whys = {
+        n_queries: lesson("guess/mask-why-rows", rows=n_queries),
+        n_queries * (n_queries + 1) // 2: lesson("guess/mask-why-seen", rows=n_queries),
+    }
+    told = tuple(whys.get(count, "") for count in offered)
+    return Guess(question, tuple(map(str, offered)), because, right, whys=told)
 
 
 # With four decimals, anything smaller would be written as 0.

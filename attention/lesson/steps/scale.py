@@ -192,7 +192,14 @@ def _guess(scene: Scene) -> Guess | None:
     close = {2: {3}, 3: {2}}.get(right, set())
     because = lesson("guess/scale-because", **names, scaled=exact(scaled), plain=exact(plain))
     question = lesson("guess/scale", **names, scaled=exact(scaled), divisor=scene.divisor(f"√{scene.d_head}"))
-    return Guess(question, answers, because, frozenset({right}), frozenset(close))
+    apart = lesson("guess/scale-why-apart", times=fact(1 / scene.attention.scale))
+    whys = (
+        lesson("guess/scale-why-all"),
+        lesson("guess/scale-why-order"),
+        lesson("guess/scale-why-others"),
+        apart if scene.attention.scale < 1 else "",
+    )
+    return Guess(question, answers, because, frozenset({right}), frozenset(close), whys=whys)
 
 
 def _whys(scene: Scene) -> str:

@@ -138,7 +138,17 @@ def _guess(scene: Scene) -> Guess | None:
     )
     right = {index for index, is_right in enumerate((is_level, best != largest)) if is_right}
     question = lesson("guess/sum", focus=word(scene.names[scene.word]), **names)
-    return Guess(question, (message("yes"), message("no, another one does")), because, frozenset(right))
+    norms = np.linalg.norm(scene.steps.values, axis=1)
+    longest = int(np.where(scene.visible[scene.word], norms, 0).argmax())
+    longer = lesson(
+        "guess/sum-why-longer",
+        other=word(scene.key_names[longest]),
+        other_length=fact(float(norms[longest])),
+        best=names["best"],
+        length=fact(float(norms[best])),
+    )
+    whys = (lesson("guess/sum-why-most", **names), longer if longest != best else "")
+    return Guess(question, (message("yes"), message("no, another one does")), because, frozenset(right), whys=whys)
 
 
 def _whys(scene: Scene) -> str:

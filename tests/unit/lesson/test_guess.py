@@ -46,6 +46,41 @@ def test_a_question_and_its_answers_do_not_give_the_reason_away(asked):
         assert set(data) == {"mark", "label", "answers", "shape"}
 
 
+def test_most_steps_say_why_one_may_think_otherwise_and_never_in_the_question(asked):
+    explained = set()
+    for step in STEPS:
+        guess = step.guess(asked)
+        assert len(guess.whys) in (0, len(guess.answers)), step.key
+        wrong = [why for index, why in enumerate(guess.whys) if why and index not in guess.right]
+        explained |= {step.key} if wrong else set()
+        for why in wrong:
+            assert why.startswith("<p>One may think so because ")
+            assert "$" not in why
+            assert why not in guess.question
+    assert {"mask", "scale", "scores"} <= explained
+
+
+def test_what_one_may_think_of_a_score_is_true(asked):
+    guess, row = step_of("scores").guess(asked), asked.steps.scores[asked.word]
+    for answer, why in zip(guess.answers, guess.whys, strict=True):
+        key = asked.key_names.index(answer)
+        assert ("beside" in why) == (abs(key - asked.word) == 1)
+        assert ("itself" in why) == (key == asked.word)
+        if "comes near" in why:
+            assert f"<b>{row[key]:.2f}</b>" in why.replace("\N{MINUS SIGN}", "-")
+
+
+def test_who_takes_the_longer_value_for_the_longer_part_is_told_its_length(scene_of):
+    for at in range(9):
+        scene = scene_of("toy", SENTENCE, at=at)
+        guess = step_of("sum").guess(scene)
+        lengths = np.linalg.norm(scene.steps.values, axis=1)
+        best = int(scene.steps.weights[scene.word].argmax())
+        assert bool(guess.whys[1]) == (lengths.argmax() != best)
+        if guess.whys[1]:
+            assert f"<b>{lengths.max():.2f}</b>" in guess.whys[1]
+
+
 def test_the_longest_word_is_counted_as_the_model_cuts_it(scene_of):
     scene = scene_of("minilm-l6", SENTENCE)
     assert labelled(step_of("tokens").guess(scene)) == ["4"]  # extra ##ord ##ina ##rily
@@ -148,7 +183,7 @@ def test_where_one_word_stands_out_no_other_is_close():
 
 @given(st.integers(1, 200), st.text(max_size=20))
 def test_a_number_is_offered_among_its_neighbours(value, question):
-    guess = around(value, question, "")
+    guess = around(value, question, "", {})
     assert labelled(guess) == [str(value)]
     assert all(abs(int(guess.answers[index]) - value) == 1 for index in guess.close)
     assert min(map(int, guess.answers)) >= 1

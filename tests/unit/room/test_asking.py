@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -79,13 +80,20 @@ def test_the_tally_counts_each_answer_and_explains_the_commonest_wrong_one():
     told = asking.told(ONE, answers)
     assert told["counts"] == [5, 9, 2]
     assert (told["right"], told["close"]) == ([1], [2])
-    assert told["wrong"] == "cat"
-    assert "<bdi>cat</bdi>" in told["why"]
-    assert told["why"].endswith("<p>It comes first.</p>")
+    lead = "<p><strong>Commonest wrong answer: “<bdi>cat</bdi>” (5)</strong></p>"
+    assert told["wrong"] == f"{lead}<p>It comes first.</p>"
+    # It is named even if nobody says why one may think so.
+    assert asking.told(replace(ONE, whys=()), answers)["wrong"] == lead
     # Who is right needs no excuse.
-    assert asking.told(ONE, Counter({Answered((1,), "right"): 1}))["why"] == ""
+    assert asking.told(ONE, Counter({Answered((1,), "right"): 1}))["wrong"] == ""
     nobody = asking.told(ONE, Counter())
-    assert (nobody["counts"], nobody["wrong"], nobody["why"]) == ([0, 0, 0], None, "")
+    assert (nobody["counts"], nobody["wrong"]) == ([0, 0, 0], "")
+
+
+def test_what_was_typed_is_text_in_the_commonest_wrong_answer():
+    hostile = replace(ONE, answers=("<img src=x>", "mat", "sat"))
+    told = asking.told(hostile, Counter({Answered((0,), "other"): 1}))
+    assert "<bdi>&lt;img src=x&gt;</bdi>" in told["wrong"]
 
 
 def test_shares_are_counted_by_their_verdicts():
