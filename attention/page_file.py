@@ -44,12 +44,16 @@ from attention.blocks import (
     rows_of,
 )
 from attention.figures import assets
+from attention.figures.matrix import Matrix
 from attention.messages import language, message
 from attention.places import ASSETS
 
 __all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css"]
 
 _FOLDER = ASSETS / "file"
+
+# For the key of a picture, what gives the address of the numbers with a fingerprint; None if nobody can be asked.
+AskAt = Callable[[str], Callable[[str], str] | None]
 
 # The theme of the page, as components read it; a test compares it with the app's own.
 _LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
@@ -71,9 +75,13 @@ class Drawn:
     pictures: tuple[Mapping[str, Any], ...]
 
 
-def drawn(blocks: Blocks, *, has_code: bool = True) -> Drawn:
-    """Return blocks as part of a page that has the components' scripts, with or without the code to read."""
-    written = _Page("", "")
+def drawn(blocks: Blocks, ask_at: AskAt = lambda _: None, *, has_code: bool = True) -> Drawn:
+    """Return blocks as part of a page that has the components' scripts, with or without the code to read.
+
+    ``ask_at`` gives, for the key of a picture, what gives the address of its numbers (see ``Matrix.payload``), where a
+    server can be asked for them.
+    """
+    written = _Page("", "", ask_at)
     if not has_code:
         written.writers[Code] = written._nothing
     return Drawn(written.all(blocks), tuple(written.pictures))
@@ -108,8 +116,8 @@ def plain(text: str) -> str:
 class _Page:
     """One file while it is being written; its figures are collected for its script."""
 
-    def __init__(self, title: str, caption: str) -> None:
-        self.title, self.caption = title, caption
+    def __init__(self, title: str, caption: str, ask_at: AskAt = lambda _: None) -> None:
+        self.title, self.caption, self.ask_at = title, caption, ask_at
         self.pictures: list[dict[str, Any]] = []
         self.writers: dict[type, Callable[[Any], str]] = {
             Heading: self._heading,
@@ -199,13 +207,9 @@ class _Page:
     def _picture(self, block: Picture) -> str:
         if block.figure.component in _PRESSED:
             return ""
-        self.pictures.append(
-            {
-                "component": block.figure.component,
-                "data": block.figure.payload(),
-                "isStill": bool(block.sets),
-            }
-        )
+        figure = block.figure
+        data = figure.payload(self.ask_at(block.key)) if isinstance(figure, Matrix) else figure.payload()
+        self.pictures.append({"component": figure.component, "data": data, "isStill": bool(block.sets)})
         return f'<div class="picture" data-picture="{len(self.pictures) - 1}"></div>'
 
     def _table(self, block: Table) -> str:

@@ -67,7 +67,9 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
 }
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 # Where a script declares something by a name, or does something, at its margin.
-_DECLARED = re.compile(r"^(?=(?:export default )?(?:async )?(?:function|const|let|class|for)\b)", re.MULTILINE)
+_DECLARED = re.compile(
+    r"^(?=(?:export (?:default )?)?(?:async )?(?:function|const|let|class|for)\b|[\w.]+ ?\()", re.MULTILINE
+)
 _NAMED = re.compile(r"(?:async )?(?:function\*?|const|let|class) (\w+)")
 # Texts and patterns, in which every space counts; and what is said after a line.
 _VERBATIM = re.compile(
@@ -189,14 +191,15 @@ def _full() -> str:
 
 
 def module(name: str) -> str:
-    """Return a component as one JavaScript module for the app.
+    """Return a component as one JavaScript module for the app, without white space: a phone is to have it soon.
 
     ``default`` draws it, ``mount`` does so for Streamlit, and ``styles`` is its constructed style sheet, if it has one.
     """
+    code = f"{script(name)}\n{bare(_read('in_app.js'))}"
     if name in OF_THE_PAGE:
-        return f"{script(name)}\n{_read('in_app.js')}"
-    styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(css(name))});\n"
-    return f"{script(name)}\n{_read('in_app.js')}\n{styles}"
+        return lean(code)
+    styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(lean_css(css(name)))});\n"
+    return lean(f"{code}\n{styles}")
 
 
 def still() -> str:
@@ -207,7 +210,7 @@ def still() -> str:
 def room_script() -> str:
     """Return the script of a screen that follows a class, with its texts in the server's language."""
     code = bare("\n".join((_read("base.js"), still(), *_of_class("room", "js"))))
-    return script_messages(code) + code
+    return lean(script_messages(code) + code)
 
 
 def class_script() -> str:
@@ -219,7 +222,7 @@ def class_script() -> str:
 
 def room_css() -> str:
     """Return the style sheet of such a screen: that of a page in a file, and its own."""
-    return "\n".join(((ASSETS / "file" / "page.css").read_text("utf-8"), *_of_class("room", "css")))
+    return lean_css("\n".join(((ASSETS / "file" / "page.css").read_text("utf-8"), *_of_class("room", "css"))))
 
 
 def _of_class(name: str, ending: str) -> list[str]:

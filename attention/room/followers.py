@@ -2,27 +2,55 @@
 
 All of this happens on the thread of the server's event loop. A follower that is slower than what is shown gets the
 latest of each kind, and never piles up what it has missed.
+
+A message is compressed once, for everybody: as blocks of DEFLATE (RFC 1951) that begin at a byte, end at one and refer
+to nothing before them, they can follow any others, so that what a follower is sent is one stream of gzip (RFC 1952).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
-from typing import Any
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
-__all__ = ["BEAT", "Follower", "Followers", "event"]
+__all__ = ["BEAT", "GZIP_HEAD", "Follower", "Followers", "Written", "event"]
 
 # So many seconds go by between two signs of life, by which both sides notice when the other is gone.
 BEAT = 15.0
-_BEATS = b": \n\n"
+# A stream of gzip, of no file and no time. It ends when the connection does, without a checksum.
+GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+# Below so many bytes, searching for what repeats costs more than it saves; a stored block has 65,535 at most.
+_WORTH_PACKING = 256
 
 
-def event(kind: str, data: object) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What is sent, as it is and as a part of a stream of gzip."""
+
+    plain: bytes
+    packed: bytes
+
+    @classmethod
+    def of(cls, plain: bytes) -> Self:
+        """Compress what is worth it; the rest is stored."""
+        if len(plain) < _WORTH_PACKING:
+            return cls(plain, struct.pack("<BHH", 0, len(plain), len(plain) ^ 0xFFFF) + plain)
+        packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+        return cls(plain, packer.compress(plain) + packer.flush(zlib.Z_FULL_FLUSH))
+
+
+_BEATS = Written.of(b": \n\n")
+
+
+def event(kind: str, data: object) -> Written:
     """Return a message as server-sent events are written."""
     written = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     # What was typed may have lone surrogates, and a line feed, which JSON writes as \\n, would end the message.
-    return f"event: {kind}\ndata: {written}\n\n".encode("utf-8", "replace")
+    return Written.of(f"event: {kind}\ndata: {written}\n\n".encode("utf-8", "replace"))
 
 
 class Follower:
@@ -30,7 +58,7 @@ class Follower:
 
     __slots__ = ("_is_gone", "_waiting", "_woken")
 
-    def __init__(self, waiting: Mapping[str, bytes]) -> None:
+    def __init__(self, waiting: Mapping[str, Written]) -> None:
         """Begin with what there is to be seen."""
         self._waiting = dict(waiting)
         self._woken = asyncio.Event()
@@ -42,7 +70,7 @@ class Follower:
         """Whether the screen is gone."""
         return self._is_gone
 
-    def put(self, kind: str, written: bytes) -> None:
+    def put(self, kind: str, written: Written) -> None:
         """Send something as soon as possible, in place of what was to be sent of its kind."""
         self._waiting[kind] = written
         self._woken.set()
@@ -52,15 +80,15 @@ class Follower:
         self._is_gone = True
         self._woken.set()
 
-    async def next(self, beat: float = BEAT) -> bytes:
+    async def next(self, beat: float = BEAT) -> Sequence[Written]:
         """Wait for something to send, or for the time of a sign of life."""
         try:
             async with asyncio.timeout(beat):
                 await self._woken.wait()
         except TimeoutError:
-            return _BEATS
+            return (_BEATS,)
         self._woken.clear()
-        found, self._waiting = b"".join(self._waiting.values()), {}
+        found, self._waiting = tuple(self._waiting.values()), {}
         return found
 
 
@@ -70,7 +98,7 @@ class Followers:
     def __init__(self) -> None:
         """Begin with nobody."""
         self._screens: set[Follower] = set()
-        self._shown: dict[str, bytes] = {}
+        self._shown: dict[str, Written] = {}
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -94,7 +122,10 @@ class Followers:
 
     def send(self, kind: str, data: Any) -> None:
         """Send something to all, unless it is what they were sent last."""
-        written = event(kind, data)
+        self.send_written(kind, event(kind, data))
+
+    def send_written(self, kind: str, written: Written) -> None:
+        """Send the same, written already: what is large is written beside the event loop."""
         if self._shown.get(kind) == written:
             return
         self._shown[kind] = written

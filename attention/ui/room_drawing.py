@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
@@ -23,6 +24,7 @@ from attention.room.questions import QUESTIONS, Ready
 from attention.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PRESENT
 from attention.ui.files import address_of
 from attention.ui.gate import in_turn
+from attention.ui.numbers import where
 from attention.ui.running import load_silently, run
 from attention.view import View
 
@@ -104,7 +106,8 @@ def show(shown: Shown) -> dict[str, Any]:
         if shown.seen in ("closed", "opened"):
             view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
         title, caption = title_of(view, panes)
-        page = drawn(_blocks(view, panes, shown.seen))
+        # What is large comes in shades, so that a first visit is light; whoever points at it asks for the numbers.
+        page = drawn(_blocks(view, panes, shown.seen), partial(where, view))
     modules = {each["component"] for each in page.pictures}
     nothing = message("There is nothing to be seen here yet.")
     # While a question about the view is open, its answer stands on the page itself.

@@ -14,6 +14,7 @@ import io
 import json
 import logging
 import os
+import re
 import secrets
 import threading
 import time
@@ -28,6 +29,7 @@ from typing import Any
 import segno
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -38,7 +40,7 @@ from attention.models.store import cache_dir
 from attention.room import asking
 from attention.room.codes import fits, is_seat, new_seat, read_code
 from attention.room.finds import Finds
-from attention.room.followers import Follower, Followers
+from attention.room.followers import GZIP_HEAD, Follower, Followers, Written, event
 from attention.room.gathered import Gathered
 from attention.room.limits import Limit
 from attention.room.plans import plans
@@ -77,6 +79,8 @@ _TICK, _SAID_AGAIN = 0.5, 5.0
 _FORGOTTEN = 60.0
 _PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
 _A_DAY = 24 * 60 * 60
+# How soon, in milliseconds, a browser comes back that has lost the connection.
+_RETRY = Written.of(b"retry: 1000\n\n")
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -496,7 +500,7 @@ class Rooms:
             if shown != live.shown:
                 drawn = await run_in_threadpool(_drawn, shown)
                 for each in (live.screens, live.walls):
-                    each.send("view", drawn)
+                    each.send_written("view", drawn)
                 live.shown = shown
             question, task = await self._question(room), await self._tasks.shown(room.code)
             for each in live.all:
@@ -720,26 +724,45 @@ class _Stream:
     def __init__(self, followers: Followers, own: Mapping[str, object], changed: Callable[[], None]) -> None:
         self.followers, self.own, self.changed = followers, own, changed
 
-    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [
             (b"content-type", b"text/event-stream"),
             (b"cache-control", b"no-store"),
+            (b"vary", b"accept-encoding"),
             # A proxy that gathers what it hands on would hold it back.
             (b"x-accel-buffering", b"no"),
         ]
+        is_packed = _takes_gzip(Headers(scope=scope).get("accept-encoding", ""))
+        if is_packed:
+            headers.append((b"content-encoding", b"gzip"))
+
+        def joined(found: Sequence[Written]) -> bytes:
+            return b"".join(each.packed if is_packed else each.plain for each in found)
+
         follower = self.followers.join(self.own)
         leaving = asyncio.create_task(_leaves(receive, follower))
         self.changed()
         try:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await send({"type": "http.response.body", "body": b"retry: 1000\n\n", "more_body": True})
+            begun = (GZIP_HEAD if is_packed else b"") + joined((_RETRY,))
+            await send({"type": "http.response.body", "body": begun, "more_body": True})
             while not follower.is_gone:
-                await send({"type": "http.response.body", "body": await follower.next(), "more_body": True})
+                await send({"type": "http.response.body", "body": joined(await follower.next()), "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         finally:
             leaving.cancel()
             self.followers.leave(follower)
             self.changed()
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Tell whether a browser takes gzip, by what it accepts.
+
+    >>> _takes_gzip("gzip, deflate, br"), _takes_gzip("gzip;q=0, br"), _takes_gzip("")
+    (True, False, False)
+    """
+    named = (each.strip().lower().replace(" ", "") for each in accepted.split(","))
+    return any(each.partition(";")[0] == "gzip" and not re.fullmatch(r"gzip;q=0(\.0*)?", each) for each in named)
 
 
 async def _leaves(receive: Receive, follower: Follower) -> None:
@@ -775,15 +798,16 @@ def _seen(room: Room) -> Seen:
     return "opened" if meanwhile == "closed" else "as it is"
 
 
-def _drawn(shown: Shown) -> Mapping[str, Any]:
-    """Draw what a room shows; where that fails, say so."""
+def _drawn(shown: Shown) -> Written:
+    """Draw what a room shows, as it is sent; where that fails, say so."""
     try:
-        return show(shown)
+        return event("view", show(shown))
     except Exception as error:
         # Without its message, which may quote what was typed.
         _LOGGER.error("%s cannot be drawn for a room: %s", shown.page, type(error).__name__)
         told = message("This view cannot be shown here: the teacher goes on with another one.")
-        return {"page": "", "title": "", "caption": "", "html": f"<p>{told}</p>", "pictures": [], "modules": {}}
+        nothing = {"page": "", "title": "", "caption": "", "html": f"<p>{told}</p>", "pictures": [], "modules": {}}
+        return event("view", nothing)
 
 
 def _page(request: Request) -> Response:

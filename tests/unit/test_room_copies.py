@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import zlib
 from contextlib import asynccontextmanager
 
 import pytest
@@ -27,12 +28,13 @@ def copies(postgres, monkeypatch):
 class Browser:
     """The cookies of a browser, and what it asks of one copy of the server after another."""
 
-    def __init__(self):
-        self.cookies = {}
+    def __init__(self, *, takes_gzip=True):
+        self.cookies, self.takes_gzip = {}, takes_gzip
 
     def _scope(self, method, path):
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         headers = [(b"host", b"school.example"), (b"cookie", cookies.encode())]
+        headers += [(b"accept-encoding", b"gzip, deflate")] if self.takes_gzip else []
         request = {"type": "http", "method": method, "path": f"{ROOM}/{path}", "raw_path": b"", "query_string": b""}
         return {**request, "headers": headers, "scheme": "http", "server": ("school.example", 80), "root_path": ""}
 
@@ -66,6 +68,7 @@ class Browser:
             return {"type": "http.disconnect"}
 
         async def send(message):
+            heard.begin(message)
             await heard.take(message.get("body", b""))
 
         following = asyncio.create_task(app(self._scope("GET", path), receive, send))
@@ -77,12 +80,25 @@ class Browser:
 
 
 class Heard:
-    """What was sent to a screen: the latest of each kind, and how many of them there were."""
+    """What was sent to a screen: the latest of each kind, how many of them there were, and in how many bytes."""
 
     def __init__(self):
         self.latest, self.counts, self._new = {}, {}, asyncio.Condition()
+        self.status, self.size, self._packer = 0, 0, None
+
+    def begin(self, message):
+        self.status = message.get("status", self.status)
+        if (b"content-encoding", b"gzip") in message.get("headers", ()):
+            self._packer = zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+    @property
+    def is_packed(self):
+        return self._packer is not None
 
     async def take(self, body):
+        self.size += len(body)
+        # Whatever has come can be read at once.
+        body = self._packer.decompress(body) if self._packer else body
         for block in body.decode().split("\n\n"):
             kind, _, data = block.removeprefix("event: ").partition("\ndata: ")
             if data:

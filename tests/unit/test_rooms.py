@@ -1,16 +1,25 @@
 """What the server answers the screens of a class, and whom it refuses."""
 
+import asyncio
 import json
 import re
 import sqlite3
+from urllib.parse import parse_qsl
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
 from attention.figures.assets import class_script, room_script
+from attention.pages import STEP_BY_STEP
+from attention.room.followers import event
+from attention.room.plans import plans
+from attention.ui import numbers, room_page
+from attention.ui.files import FOLDER, NUMBERS, kept_files, kept_room
 from attention.ui.room_drawing import Shown, questions_of, show
 from attention.ui.rooms import MAX_BODY, Rooms
+from tests.unit.test_room_copies import Browser, opened
 
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
 ROOM = "/_attention/room"
@@ -221,6 +230,58 @@ def test_the_page_may_load_only_what_lies_beside_it(teacher, code):
     hostile = teacher.get("/room", params={"code": "<script>alert(1)</script>"})
     assert "<script>alert" not in hostile.text
     assert teacher.post("/room").status_code == 405
+
+
+# What a first visit may take, in bytes.
+LIGHT = 80_000
+LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for number in range(45))
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [*sorted({(part.page, part.link) for plan in plans() for part in plan.parts}), ("step_by_step", LONG)],
+)
+@pytest.mark.parametrize("seen", ["as it is", "closed", "opened"])
+def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen):
+    drawn = show(Shown(page, link, seen))
+    files = {f"./{FOLDER}/{each.name}": len(each.packed) for each in kept_files().values()}
+    own = sum(len(each.packed) for each in kept_room()) + len(room_page.page("KMPRTX").encode())
+    stream = len(event("view", drawn).packed)
+    whole = own + sum(files[address] for address in drawn["modules"].values()) + stream
+    assert 10_000 < whole <= LIGHT
+
+
+def test_a_stream_is_compressed_for_who_takes_it(app):
+    async def follow():
+        teacher, code = await opened(app)
+        sizes = []
+        for takes_gzip in (True, False):
+            pupil = Browser(takes_gzip=takes_gzip)
+            await pupil.post(app, f"{code}/join")
+            async with pupil.follow(app, f"{code}/events") as screen:
+                await screen.until("view", lambda view: view["title"] == "Two geese fly")
+                assert screen.is_packed == takes_gzip
+                sizes.append(screen.size)
+                await teacher.post(app, f"{code}/ask")
+                await screen.until("question", bool)
+            await teacher.post(app, f"{code}/withdraw")
+        return sizes
+
+    packed, plain = asyncio.run(follow())
+    assert packed < 0.6 * plain
+
+
+def test_a_large_picture_comes_in_shades_and_its_numbers_are_where_it_says():
+    drawn = show(Shown("step_by_step", LONG))
+    (matrix,) = (each["data"] for each in drawn["pictures"] if each["component"] == "matrix")
+    assert "values" not in matrix
+    folder, _, rest = matrix["numbers"]["at"].partition("/step_by_step/")
+    assert folder == f"./{NUMBERS}"
+    path, _, query = rest.partition("?")
+    answer = numbers.give(STEP_BY_STEP, path, dict(parse_qsl(query)))
+    found = np.frombuffer(answer.body, "<f4").reshape(len(matrix["rows"]), -1)
+    assert found.shape[1] > 45
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-5)
 
 
 def test_a_database_out_of_reach_is_said(teacher, code, tmp_path, caplog):

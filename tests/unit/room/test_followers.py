@@ -1,16 +1,19 @@
 import asyncio
 import json
+import zlib
+from zlib import compressobj
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.room.followers import Followers, event
+from attention.room import followers as of_followers
+from attention.room.followers import GZIP_HEAD, Followers, event
 
 
-def messages(written):
+def messages(sent):
     """Read server-sent events as a browser does: fields line by line, a message up to an empty line."""
     found = []
-    for block in written.decode().split("\n\n"):
+    for block in b"".join(each.plain for each in sent).decode().split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
         if fields:
             found.append((fields["event"], json.loads(fields["data"])))
@@ -20,7 +23,35 @@ def messages(written):
 @given(st.text())
 def test_whatever_was_typed_arrives_as_one_message(text):
     wanted = text.encode("utf-8", "replace").decode()
-    assert messages(event("view", {"title": text})) == [("view", {"title": wanted})]
+    assert messages([event("view", {"title": text})]) == [("view", {"title": wanted})]
+
+
+@given(st.lists(st.text() | st.text("ab", min_size=300), min_size=1))
+def test_messages_in_any_order_are_one_stream_of_gzip_that_is_read_as_it_comes(texts):
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    assert unpacker.decompress(GZIP_HEAD) == b""
+    for text in texts:
+        written = event("view", text)
+        assert unpacker.decompress(written.packed) == written.plain
+    assert not unpacker.unused_data
+
+
+def test_what_repeats_takes_little_and_is_compressed_once_for_everybody(monkeypatch):
+    made = []
+    monkeypatch.setattr(of_followers.zlib, "compressobj", lambda **how: made.append(1) or compressobj(**how))
+
+    async def follow():
+        followers = Followers()
+        screens = [followers.join({}) for _ in range(50)]
+        followers.send("view", "cat " * 5_000)
+        late = followers.join({"mine": None})
+        return [await each.next() for each in (*screens, late)]
+
+    *sent, of_late = asyncio.run(follow())
+    assert len(made) == 1
+    assert len(sent[0][-1].packed) < 500 < len(sent[0][-1].plain)
+    assert all(each[-1] is sent[0][-1] for each in sent)
+    assert of_late[0] is sent[0][-1]
 
 
 def test_a_screen_gets_what_is_shown_and_what_comes_and_the_latest_of_each_kind():
@@ -36,7 +67,9 @@ def test_a_screen_gets_what_is_shown_and_what_comes_and_the_latest_of_each_kind(
         assert sorted(messages(await early.next())) == [("question", "?"), ("view", 3)]
         assert sorted(messages(await late.next())) == [("question", "?"), ("view", 3)]
         followers.send("view", 3)  # nothing new
-        assert await early.next(beat=0.01) == b": \n\n"
+        (beat,) = await early.next(beat=0.01)
+        assert beat.plain == b": \n\n"
+        assert zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(GZIP_HEAD + beat.packed) == beat.plain
         followers.leave(early)
         assert early.is_gone
         assert len(followers) == 1
@@ -56,4 +89,4 @@ def test_who_is_gone_does_not_wait():
         followers.leave(screen)
         return await asyncio.wait_for(waiting, 5)
 
-    assert asyncio.run(leave()) == b""
+    assert asyncio.run(leave()) == ()
