@@ -72,11 +72,17 @@ function goingQuestion() {
 function openNow() {
   const { answered: n = 0 } = now.tally ?? {};
   const line = [
-    words("answered", "here", message("{answered} of {here} answered", { answered: n, here: now.here })),
+    words("answered", "here", howMany(n)),
     part("reveal", null, () => button(message("Show the answers"), () => act("reveal"), "main")),
     part("withdraw", null, () => button(message("Withdraw"), () => act("withdraw"))),
   ];
   return { all: [questionOf(), possible()], own: [untilNow()], line, hides: true };
+}
+
+/** How many have answered, of those who are here; who has left since has answered all the same. */
+function howMany(n) {
+  if (n > now.here) return messages("{n} answered", "{n} answered", n);
+  return message("{answered} of {here} answered", { answered: n, here: now.here });
 }
 
 function answered() {

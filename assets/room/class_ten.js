@@ -35,7 +35,10 @@ function offerTen() {
 function goingTen() {
   if (!ten?.isOpen) return null;
   const title = part("ten title", null, () => make("p", "question", message("Ten questions on a sentence of your own, on your own screen")));
-  const count = () => message("{begun} of {here} began, {finished} finished", { ...ten, here: now.here });
+  const count = () => {
+    if (ten.begun > now.here) return message("{begun} began, {finished} finished", ten);
+    return message("{begun} of {here} began, {finished} finished", { ...ten, here: now.here });
+  };
   const finish = part("ten end", null, () => button(message("End the questions"), () => act("own/finish"), "main"));
   return { all: [title], own: [resultsOfTen()], line: [words("ten count", "here", count()), finish], hides: true };
 }

@@ -17,10 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-__all__ = ["BEAT", "GZIP_HEAD", "Follower", "Followers", "Written", "event"]
+from attention.messages import message
+
+__all__ = ["BEAT", "GZIP_HEAD", "MOST_OF_ONE", "Follower", "Followers", "Written", "event"]
 
 # So many seconds go by between two signs of life, by which both sides notice when the other is gone.
 BEAT = 15.0
+# So many screens may one pupil have: a phone, whose connection is lost now and then, and some windows.
+MOST_OF_ONE = 4
 # A stream of gzip, of no file and no time. It ends when the connection does, without a checksum.
 GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 # Below so many bytes, searching for what repeats costs more than it saves; a stored block has 65,535 at most.
@@ -98,22 +102,44 @@ class Followers:
     def __init__(self) -> None:
         """Begin with nobody."""
         self._screens: set[Follower] = set()
+        # Those of each pupil, the oldest first.
+        self._of: dict[str, list[Follower]] = {}
         self._shown: dict[str, Written] = {}
 
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._screens)
 
-    def join(self, own: Mapping[str, object]) -> Follower:
-        """Add a screen: it is sent what all have been shown, and what is for it alone."""
+    @property
+    def n_seats(self) -> int:
+        """Return how many pupils there are, on however many screens."""
+        return len(self._of)
+
+    def join(self, own: Mapping[str, object], seat: str = "") -> Follower:
+        """Add a screen: it is sent what all have been shown, and what is for it alone.
+
+        A pupil, who has a seat, has ``MOST_OF_ONE`` of them. For one more, the oldest goes, which may be one whose
+        connection is lost without anybody having noticed; and is told, so that it does not come back by itself.
+        """
         follower = Follower({**self._shown, **{kind: event(kind, data) for kind, data in own.items()}})
         self._screens.add(follower)
+        if seat:
+            of_seat = self._of.setdefault(seat, [])
+            of_seat.append(follower)
+            if len(of_seat) > MOST_OF_ONE:
+                of_seat[0].put("over", event("over", {"told": message("You follow this class in other windows.")}))
+                self.leave(of_seat[0], seat)
         return follower
 
-    def leave(self, follower: Follower) -> None:
+    def leave(self, follower: Follower, seat: str = "") -> None:
         """Remove a screen."""
         follower.leave()
         self._screens.discard(follower)
+        of_seat = self._of.get(seat, [])
+        if follower in of_seat:
+            of_seat.remove(follower)
+        if not of_seat:
+            self._of.pop(seat, None)
 
     def let_go(self) -> None:
         """Let all screens go."""

@@ -252,15 +252,15 @@ class Rooms:
         return response
 
     async def _follow(self, request: Request, room: Room) -> ASGIApp:
-        """Send what the room shows, for as long as somebody looks."""
+        """Send a pupil what the room shows, for as long as somebody looks."""
+        pupil = _known_pupil(request, room)
         live = self._of(room.code)
         if len(live.screens) >= MAX_SCREENS:
             raise _RefusedError(503, message("This room is full."))
         await self.refresh(room.code)
-        own = await self._own_answer(request, room)
-        pupil = _pupil(request, room)
+        own = await self._own_answer(pupil, room)
         handed, paper = await self._tasks.own(room.code, pupil), await self._own.paper(room.code, pupil)
-        return _Stream(live.screens, {"mine": own, "handed": handed, "paper": paper}, self._came_or_went(live))
+        return _Stream(live.screens, {"mine": own, "handed": handed, "paper": paper}, self._came_or_went(live), pupil)
 
     async def _hang_up(self, _: Request, room: Room) -> ASGIApp:
         """Send the same to a screen on the wall, which is nobody."""
@@ -270,9 +270,8 @@ class Rooms:
         await self.refresh(room.code)
         return _Stream(live.walls, {}, self._came_or_went(live))
 
-    async def _own_answer(self, request: Request, room: Room) -> object:
-        pupil = _pupil(request, room)
-        if pupil is None or room.question is None:
+    async def _own_answer(self, pupil: str, room: Room) -> object:
+        if room.question is None:
             return None
         answered = await self.with_store(Store.own_answer, room.code, room.number, pupil)
         return None if answered is None else {"number": room.number, "given": list(answered.given)}
@@ -302,9 +301,7 @@ class Rooms:
     async def _hand_in(self, request: Request, room: Room) -> Response:
         """Judge the link of a view; the best that a pupil hands in counts."""
         _check_origin(request)
-        pupil = _pupil(request, room)
-        if pupil is None:
-            raise _RefusedError(403, message("Load the page anew to join the room."))
+        pupil = _known_pupil(request, room)
         if not self._hand_ins.takes(pupil):
             raise _RefusedError(429, message("That was too quick: look at it once more, and hand in again then."))
         if not self._hand_ins_of_room.takes(room.code):
@@ -605,7 +602,7 @@ class Rooms:
                     self._live.pop(live.code, None)
 
     async def _tell_desk(self, live: _Live) -> None:
-        present, (said, at) = Present(len(live.screens), len(live.walls)), live.said
+        present, (said, at) = Present(live.screens.n_seats, len(live.walls)), live.said
         is_due = time.monotonic() - at > _SAID_AGAIN
         if present != said or is_due:
             await self.with_store(Store.note_present, live.code, self._copy, present)
@@ -721,8 +718,10 @@ def rooms() -> Rooms:
 class _Stream:
     """Sends a follower what there is, as server-sent events, until it is gone."""
 
-    def __init__(self, followers: Followers, own: Mapping[str, object], changed: Callable[[], None]) -> None:
-        self.followers, self.own, self.changed = followers, own, changed
+    def __init__(
+        self, followers: Followers, own: Mapping[str, object], changed: Callable[[], None], seat: str = ""
+    ) -> None:
+        self.followers, self.own, self.changed, self.seat = followers, own, changed, seat
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [
@@ -739,7 +738,7 @@ class _Stream:
         def joined(found: Sequence[Written]) -> bytes:
             return b"".join(each.packed if is_packed else each.plain for each in found)
 
-        follower = self.followers.join(self.own)
+        follower = self.followers.join(self.own, self.seat)
         leaving = asyncio.create_task(_leaves(receive, follower))
         self.changed()
         try:
@@ -751,7 +750,7 @@ class _Stream:
             await send({"type": "http.response.body", "body": b""})
         finally:
             leaving.cancel()
-            self.followers.leave(follower)
+            self.followers.leave(follower, self.seat)
             self.changed()
 
 

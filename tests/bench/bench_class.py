@@ -190,7 +190,7 @@ def test_a_thousand_answers_in_postgresql(report, tmp_path):
 async def _tally(teacher):
     """Return how often each answer was given, as everybody is told after the reveal."""
     await teacher.post(f"{teacher.code}/reveal")
-    async with teacher.client.stream("GET", f"{ROOM}/{teacher.code}/events") as answer:
+    async with teacher.client.stream("GET", f"{ROOM}/{teacher.code}/screen") as answer:
         lines = answer.aiter_lines()
         async for line in lines:
             if line == "event: question":

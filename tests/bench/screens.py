@@ -132,8 +132,9 @@ class _Many:
                 pipe.send(RuntimeError(f"{name}: {type(error).__name__}: {error}"))
 
     async def open(self, codes: Sequence[str]) -> float:
+        first = len(self._screens)
         start = time.perf_counter()
-        await self._each(self._open, codes)
+        await self._each(lambda screen: self._open(*screen), [(code, first + n) for n, code in enumerate(codes)])
         return time.perf_counter() - start
 
     async def seen(self) -> list[Seen]:
@@ -159,8 +160,10 @@ class _Many:
         async with asyncio.timeout(_PATIENCE):
             return await asyncio.gather(*map(one, items))
 
-    async def _open(self, code: str) -> None:
-        screen = _Screen(code, self._head("GET", f"{code}/events", {}), self._seen)
+    async def _open(self, code: str, pupil: int) -> None:
+        await self._join(code, pupil)
+        seat = {"Cookie": self._seats[code, pupil]}
+        screen = _Screen(code, self._head("GET", f"{code}/events", seat), self._seen)
         self._screens.append(screen)
         await asyncio.get_running_loop().create_connection(lambda: screen, self._host, self._port)
         await screen.is_in.wait()

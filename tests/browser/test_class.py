@@ -241,7 +241,7 @@ def test_a_picture_that_would_tell_the_answer_waits_for_it(new_teacher, new_pupi
     expect_no_barrier(pupil.tab, "answered")
     teacher.press("Show the answers")
     expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
-    expect(pupil.question).to_contain_text("Why one may answer “all of them”")
+    expect(pupil.question).to_contain_text("Commonest wrong answer: “all of them” (1)")
     expect_no_barrier(pupil.tab, "told")
     assert pupil.page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
     expect_no_barrier(teacher.tab, "teacher")

@@ -58,6 +58,14 @@ class Browser:
         await app(self._scope("POST", path), receive, send)
         return status, json.loads(found)
 
+    async def get(self, app, path):
+        """Return the status of what is refused."""
+        async with self.follow(app, path) as heard:
+            async with asyncio.timeout(PATIENCE):
+                while not heard.status:
+                    await asyncio.sleep(0.01)
+            return heard.status
+
     @asynccontextmanager
     async def follow(self, app, path):
         """Hear what is sent, for as long as it is looked at."""
@@ -69,7 +77,8 @@ class Browser:
 
         async def send(message):
             heard.begin(message)
-            await heard.take(message.get("body", b""))
+            if heard.status == 200:
+                await heard.take(message.get("body", b""))
 
         following = asyncio.create_task(app(self._scope("GET", path), receive, send))
         try:

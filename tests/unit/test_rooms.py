@@ -15,7 +15,7 @@ from attention.figures.assets import class_script, room_script
 from attention.pages import STEP_BY_STEP
 from attention.room.followers import event
 from attention.room.plans import plans
-from attention.ui import numbers, room_page
+from attention.ui import numbers, room_page, rooms
 from attention.ui.files import FOLDER, NUMBERS, kept_files, kept_room
 from attention.ui.room_drawing import Shown, questions_of, show
 from attention.ui.rooms import MAX_BODY, Rooms
@@ -249,6 +249,41 @@ def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen
     stream = len(event("view", drawn).packed)
     whole = own + sum(files[address] for address in drawn["modules"].values()) + stream
     assert 10_000 < whole <= LIGHT
+
+
+def test_who_has_not_joined_follows_nothing_and_is_not_counted(app):
+    async def follow():
+        teacher, code = await opened(app)
+        stranger = Browser()
+        async with teacher.follow(app, f"{code}/desk") as desk:
+            for _ in range(3):
+                assert await stranger.get(app, f"{code}/events") == 403
+            # A seat in another room is none in this one.
+            _, other = await opened(app)
+            await stranger.post(app, f"{other}/join")
+            assert await stranger.get(app, f"{code}/events") == 403
+            pupil = Browser()
+            await pupil.post(app, f"{code}/join")
+            async with pupil.follow(app, f"{code}/events"), pupil.follow(app, f"{code}/events"):
+                await desk.until("here", lambda said: said["here"] == 1)
+                assert app._live[code].screens.n_seats == 1
+
+    asyncio.run(follow())
+
+
+def test_a_full_room_says_so(app, monkeypatch):
+    async def follow():
+        _, code = await opened(app)
+        pupil, late = Browser(), Browser()
+        await pupil.post(app, f"{code}/join")
+        await late.post(app, f"{code}/join")
+        monkeypatch.setattr(rooms, "MAX_SCREENS", 1)
+        async with pupil.follow(app, f"{code}/events") as screen:
+            await screen.until("view", bool)
+            assert await late.get(app, f"{code}/events") == 503
+            assert await late.post(app, f"{code}/join") == (503, {"told": "This room is full.", "isAway": False})
+
+    asyncio.run(follow())
 
 
 def test_a_stream_is_compressed_for_who_takes_it(app):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.room import followers as of_followers
-from attention.room.followers import GZIP_HEAD, Followers, event
+from attention.room.followers import GZIP_HEAD, MOST_OF_ONE, Followers, event
 
 
 def messages(sent):
@@ -75,6 +75,31 @@ def test_a_screen_gets_what_is_shown_and_what_comes_and_the_latest_of_each_kind(
         assert len(followers) == 1
         followers.let_go()
         assert late.is_gone
+
+    asyncio.run(follow())
+
+
+def test_a_pupil_is_one_on_a_few_screens_and_the_oldest_goes_for_one_more():
+    async def follow():
+        followers = Followers()
+        ours = [followers.join({}, "one") for _ in range(MOST_OF_ONE)]
+        other = followers.join({}, "other")
+        assert (len(followers), followers.n_seats) == (MOST_OF_ONE + 1, 2)
+        assert await ours[0].next() == ()
+        waiting = asyncio.create_task(ours[0].next())
+        await asyncio.sleep(0)
+        newest = followers.join({}, "one")
+        assert (len(followers), followers.n_seats) == (MOST_OF_ONE + 1, 2)
+        # It is told, so that its browser does not come back and drive out the next.
+        ((kind, said),) = messages(await waiting)
+        assert (kind, ours[0].is_gone) == ("over", True)
+        assert "other windows" in said["told"]
+        assert not any(each.is_gone for each in (*ours[1:], other, newest))
+        followers.leave(ours[0], "one")
+        for each in (*ours[1:], newest):
+            assert followers.n_seats == 2
+            followers.leave(each, "one")
+        assert (len(followers), followers.n_seats) == (1, 1)
 
     asyncio.run(follow())
 
