@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from attention.blocks import Blocks, Prose
+from attention.blocks import Blocks, Prose, Section
 from attention.content.guess import Asked
 from attention.content.pane import Pane, missing
 from attention.labs import Lab
@@ -13,7 +13,10 @@ from attention.lesson.guess import Guess
 from attention.messages import message
 from attention.view import View
 
-__all__ = ["asked", "content"]
+__all__ = ["OPENING", "asked", "content"]
+
+# The part of a closed lab that says how it is opened.
+OPENING = "lab_opening"
 
 
 def asked(lab: Lab, view: View, panes: Sequence[Pane]) -> Asked:
@@ -30,7 +33,7 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
         # What the answer would open has to be read first.
         return () if pane is None else missing(pane.reason)
     if question.is_open and not whole:
-        return (Prose(_opening(lab)), *question.content())
+        return (Section(OPENING, (Prose(_opening(lab)),)), *question.content())
     first = question.content() if question.guess is not None and not question.is_open else ()
     if pane is None:
         return (*first, *lab.content(view, None, None))

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
-from attention.blocks import Block, Blocks, Fold, Notice, Row, Section
+from attention.blocks import Block, Blocks, Fold, Notice, Prose, Row, Section
 from attention.content.guess import SECTION
+from attention.content.labs import OPENING
 from attention.content.pane import Pane, missing
 from attention.content.registry import CONTENTS, title_of
 from attention.figures.question import Answer
@@ -17,7 +18,7 @@ from attention.lesson.guess import Guess
 from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, list_models
-from attention.page_file import drawn
+from attention.page_file import drawn, plain
 from attention.pages import CLASSROOM, PAGES, STEP_BY_STEP, Page
 from attention.parameters import Context
 from attention.room.questions import QUESTIONS, Ready
@@ -44,6 +45,8 @@ __all__ = [
 ]
 
 Seen = Literal["as it is", "closed", "opened", "hidden"]
+# What asks each user, and says how an answer is given.
+_ASKS = (SECTION, OPENING)
 _PAGES = {page.address: page for page in PAGES if page in CONTENTS and page is not CLASSROOM}
 
 
@@ -155,14 +158,29 @@ def _info(link: str) -> ModelInfo:
 
 
 def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
-    """Return what is shown of a page."""
+    """Return what is shown of a page, without its question, which is the teacher's to ask."""
     if seen == "hidden":
         return (Notice(message("What is to be seen here comes back with the answer."), is_quiet=True),)
     content = CONTENTS[view.page]
     blocks = (*content.above(view, panes), *content.make(view, panes))
     if not blocks:
-        blocks = tuple(block for pane in panes for block in missing(pane.reason))
-    return blocks if seen == "as it is" else _without_question(blocks)
+        return tuple(block for pane in panes for block in missing(pane.reason))
+    return (*_while_closed(view, panes, seen), *_without_question(blocks))
+
+
+def _while_closed(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
+    """Return what is said in place of a question that nobody has answered, and of how a lab is opened."""
+    if not CONTENTS[view.page].asked(view, panes).is_open:
+        return ()
+    purpose = (
+        (Prose(f"<p>{plain(view.page.purpose)}</p>"),) if ANSWER in view.page.own and GUESS not in view.page.own else ()
+    )
+    if seen != "as it is":
+        return purpose
+    return (
+        *purpose,
+        Notice(message("Your teacher asks the question that comes before this, or opens it."), is_quiet=True),
+    )
 
 
 def _scene(page: str, link: str) -> Scene | None:
@@ -201,7 +219,7 @@ def _opened(view: View, panes: Sequence[Pane]) -> View:
 
 def _without_question(blocks: Blocks) -> Blocks:
     """Leave out the question itself: a screen in a room has it in a place of its own."""
-    return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key == SECTION))
+    return tuple(_emptied(block) for block in blocks if not (isinstance(block, Section) and block.key in _ASKS))
 
 
 def _emptied(block: Block) -> Block:

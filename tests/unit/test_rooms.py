@@ -12,7 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from attention.figures.assets import class_script, room_script
-from attention.pages import STEP_BY_STEP
+from attention.page_file import plain
+from attention.pages import OF_LABS, STEP_BY_STEP
 from attention.room.followers import event
 from attention.room.plans import plans
 from attention.ui import numbers, room_page, rooms
@@ -249,6 +250,22 @@ def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen
     stream = len(event("view", drawn).packed)
     whole = own + sum(files[address] for address in drawn["modules"].values()) + stream
     assert 10_000 < whole <= LIGHT
+
+
+@pytest.mark.parametrize("page", [page.address for page in OF_LABS.values()])
+@pytest.mark.parametrize("seen", ["as it is", "closed"])
+def test_a_closed_lab_has_no_buttons_in_a_room_and_says_what_is_true_there(page, seen):
+    drawn = show(Shown(page, "model=minilm-l6&text=The+cat+sat+on+the+mat", seen))
+    assert "question" not in {picture["component"] for picture in drawn["pictures"]}
+    assert "Show me" not in drawn["html"]
+    assert plain({each.address: each for each in OF_LABS.values()}[page].purpose) in drawn["html"]
+    assert ("Your teacher asks the question" in drawn["html"]) == (seen == "as it is")
+
+
+def test_a_step_that_the_teacher_guesses_has_no_buttons_in_a_room():
+    drawn = show(Shown("step_by_step", f"{LINK['link']}&guess=1"))
+    assert "question" not in {picture["component"] for picture in drawn["pictures"]}
+    assert "Your teacher asks the question" in drawn["html"]
 
 
 def test_who_has_not_joined_follows_nothing_and_is_not_counted(app):
