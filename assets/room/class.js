@@ -48,7 +48,7 @@ bar.tabIndex = -1;
 const sheet = make("dialog", "code");
 root.append(style, bar, sheet);
 
-let room = null; // what the server says of it: its code and its address
+let room = null; // what the server says of it: its code, its address, and the worksheets of pages
 let now = { here: 0, walls: 0, tally: null };
 let chosen = 0; // which of the activities is offered
 let told = ""; // what could not be done, and why
@@ -124,7 +124,7 @@ export async function open() {
 
 /** Hear what goes on in a room that was opened here. */
 function sit(code) {
-  room = { code, address: room?.code === code ? room.address : "" };
+  room = room?.code === code ? room : { code, address: "", sheets: {} };
   events?.close();
   events = new EventSource(new URL(`${code}/desk`, ROOMS));
   const on = (kind, take) =>
@@ -258,6 +258,14 @@ function put(place, children) {
   return place;
 }
 
+/** Have what was opened be seen, where the bar is scrolled. */
+function see(opened) {
+  opened.scrollIntoView({ block: "nearest" });
+}
+
+// Whether something has opened, only the element itself is told, and those who listen before it.
+bar.addEventListener("toggle", ({ target }) => target.open && see(target), true);
+
 /** The last line of the bar: the code, who is there, what can be done, and the end. */
 function lineOf(going, isLarge) {
   const line = part("line", null, () => make("div", "line last"));
@@ -270,7 +278,7 @@ function lineOf(going, isLarge) {
   if (going) children.push(...going.line);
   else children.push(...tabs(), ...ACTIVITIES[chosen].offer());
   if (going?.hides && !isPresented() && !(now.walls > 0)) children.push(privacy());
-  if (!isLarge && !isPresented()) children.push(notesButton(), part("worksheet", null, sheetWay), part("end", null, () => button(message("End the class"), end, "quiet end")));
+  if (!isLarge && !isPresented()) children.push(notesButton(), ...sheetWays(), part("end", null, () => button(message("End the class"), end, "quiet end")));
   return put(line, children);
 }
 
@@ -309,14 +317,19 @@ function privacy() {
   return label;
 }
 
-/** The way to the view as a worksheet, of what the address says when it is pressed. */
+/** The way to the view as a worksheet, of what the address says when it is pressed; none where the page has none. */
+function sheetWays() {
+  return room.sheets?.[here().page] ? [part("worksheet", null, sheetWay)] : [];
+}
+
 function sheetWay() {
   const way = make("a", "quiet", message("Worksheet"));
   way.target = "_blank";
   way.href = "#";
   const lead = () => {
     const { page, link } = here();
-    way.href = new URL(`../file/${page}/now/worksheet/worksheet.html?${link}`, ROOMS).href;
+    const sheet = room.sheets[page];
+    if (sheet) way.href = new URL(`${sheet}?${link}`, document.baseURI).href;
   };
   for (const kind of ["pointerdown", "focus", "click"]) way.addEventListener(kind, lead);
   return way;

@@ -10,7 +10,11 @@ async function findPlans(code) {
 }
 
 function notesButton() {
-  const found = part("notes button", null, () => button(message("Notes"), () => keep({ isOpen: !lesson.isOpen }), "quiet"));
+  const turn = () => {
+    keep({ isOpen: !lesson.isOpen });
+    if (lesson.isOpen) see(parts.get("notes").element);
+  };
+  const found = part("notes button", null, () => button(message("Notes"), turn, "quiet"));
   setAttribute(found, "aria-expanded", String(lesson.isOpen));
   return found;
 }
@@ -64,6 +68,8 @@ function clockOf(plan) {
 
 function saidOf(plan) {
   const found = make("div", "words");
+  // It is scrolled with the keys, too.
+  found.tabIndex = 0;
   found.innerHTML = plan.parts[lesson.at].words; // the project's own text
   return found;
 }

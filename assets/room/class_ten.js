@@ -77,7 +77,9 @@ function rowsOfTen() {
     const length = make("td", "length");
     const shade = make("i");
     shade.style.width = `${(100 * each.right) / each.answered}%`;
-    length.append(shade);
+    const whole = make("div", "whole");
+    whole.append(shade);
+    length.append(whole);
     row.append(name, length, make("td", "count", message("{right} of {answered} right", each)));
   }
   return found;

@@ -101,7 +101,11 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             sheet=_always("sum"),
         ),
         pages.FIND_IT: Content(
-            find_it.content, run_as=find_it.run_as, above=_nothing, waiting=message("Judging this view …")
+            find_it.content,
+            run_as=find_it.run_as,
+            above=_nothing,
+            waiting=message("Judging this view …"),
+            sheet=_always("softmax"),
         ),
         pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing),
         **{
@@ -112,7 +116,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
                 waiting=lab.waiting,
                 asked=partial(labs.asked, lab),
                 has_head=lab.has_head,
-                sheet=_always(lab.sheet) if lab.sheet else None,
+                sheet=_always(lab.sheet),
             )
             for lab, found in pages.OF_LABS.items()
         },

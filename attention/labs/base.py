@@ -61,8 +61,8 @@ class Lab:
     what is in ``leaves_out``, which is no choice there. ``is_for`` tells for which models it makes sense. Where what is
     asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while the user
     waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
-    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of; empty if there is none. ``has_head``
-    tells whether what it shows is about the one head that is looked at, which can then be opened as a notebook.
+    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``has_head`` tells whether what it
+    shows is about the one head that is looked at, which can then be opened as a notebook.
     """
 
     address: str
@@ -76,5 +76,5 @@ class Lab:
     measured_guess: Callable[[Scene, Runs], Guess | None] | None = field(default=None, repr=False)
     waiting: str = ""
     job: Job | None = None
-    sheet: str = ""
+    sheet: str = "softmax"
     has_head: bool = False

@@ -564,6 +564,5 @@ LAB = Lab(
     content=_content,
     leaves_out=(MASK,),
     waiting=message("Running the model again and again …"),
-    sheet="softmax",
     has_head=True,
 )

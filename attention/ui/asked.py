@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from attention.content.registry import CONTENTS
+from attention.messages import message
 from attention.pages import PAGES, Page
 
 __all__ = ["Give", "answer"]
@@ -31,7 +32,7 @@ def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers:
     address, _, rest = path.partition("/")
     pages = {page.address: page for page in PAGES if page in CONTENTS}
     if address not in pages or not rest:
-        return PlainTextResponse("Not Found", status_code=404)
+        return PlainTextResponse(message("There is nothing here."), status_code=404)
     if method != "GET":
         return PlainTextResponse("Method Not Allowed", status_code=405)
     # A page of somebody else's is not to have a model run; whoever types an address, or has kept it, may.

@@ -24,7 +24,7 @@ from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, list_models
 from attention.models.bundled import TOY
-from attention.pages import Page
+from attention.pages import ALL_HEADS, COMPARE, PAGES, Page
 from attention.parameters import other_model
 from attention.settings import OTHER
 from attention.ui import downloads
@@ -37,13 +37,15 @@ from attention.ui.running import load_silently, run, run_one
 from attention.view import View
 from attention.worksheet import POLICY, can_be_done, paper
 
-__all__ = ["give", "notebooks_of", "of_page", "where", "worksheet_of"]
+__all__ = ["give", "notebooks_of", "of_page", "where", "worksheet_of", "worksheets"]
 
 # In place of a fingerprint: whatever there is now.
 _NOW = "now"
 # In place of a block: all of the page, or its worksheet, of which there are two files.
 _PAGE, _WORKSHEET = "page", "worksheet"
 _WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
+# These pages have the worksheet of another one: of the first sentence, and of the same head.
+_SHEET_OF = {COMPARE: ALL_HEADS}
 # By the toy's head 3, a token gives its weight to several others, and not nearly all of it to one.
 _HEAD_BY_HAND = 2
 
@@ -71,8 +73,18 @@ def _now(page: Page, key: str, name: str) -> str:
 
 
 def worksheet_of(page: Page) -> str:
-    """Return the address of a page's worksheet, with its solutions; the browser puts its own link behind it."""
-    return _now(page, _WORKSHEET, _WITH_SOLUTIONS)
+    """Return the address of a page's worksheet, with its solutions; the browser puts its own link behind it.
+
+    It is empty if there is none: the page is about no head that looks at one text.
+    """
+    found = _SHEET_OF.get(page, page)
+    has_sheet = found in CONTENTS and CONTENTS[found].sheet is not None
+    return _now(found, _WORKSHEET, _WITH_SOLUTIONS) if has_sheet else ""
+
+
+def worksheets() -> dict[str, str]:
+    """Return the addresses of all worksheets, by those of the pages."""
+    return {page.address: sheet for page in PAGES if (sheet := worksheet_of(page))}
 
 
 def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:

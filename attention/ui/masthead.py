@@ -115,8 +115,8 @@ def _actions(line: Line, page: Page) -> None:
     if page in CONTENTS:
         items.append({"label": message("Download this page"), "file": made.of_page(page)})
         items += [{"label": label, "file": address} for label, address in made.notebooks_of(page).items()]
-        if CONTENTS[page].sheet is not None:
-            items.append({"label": message("Worksheet to print"), "file": made.worksheet_of(page), "opens": True})
+    if sheet := made.worksheet_of(page):
+        items.append({"label": message("Worksheet to print"), "file": sheet, "opens": True})
     line.menu("more", message("More"), items, is_icon=True)
 
 

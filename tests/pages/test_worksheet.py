@@ -17,7 +17,8 @@ HAVE_ONE = {
     pages.ALL_HEADS: "softmax",
     pages.NEURON_VIEW: "scores",
     pages.CODE_LAB: "sum",
-    **{page: lab.sheet for lab, page in pages.OF_LABS.items() if lab.sheet},
+    pages.FIND_IT: "softmax",
+    **{page: lab.sheet for lab, page in pages.OF_LABS.items()},
 }
 
 
@@ -47,6 +48,22 @@ def test_other_pages_have_the_worksheet_of_what_they_are_about(page, step):
 @pytest.mark.parametrize("page", [page for page in CONTENTS if page not in HAVE_ONE and page is not pages.STEP_BY_STEP])
 def test_a_page_without_a_worksheet_says_so(page):
     assert "has no worksheet: open it from Step by step." in ask(page).body.decode()
+
+
+def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does():
+    ways = made.worksheets()
+    assert {page.address for page in (*HAVE_ONE, pages.STEP_BY_STEP, pages.COMPARE)} == set(ways)
+    for way in ways.values():
+        path = way.removeprefix("./_attention/file/")
+        answer = asked.answer(made.give, "GET", path, {"model": "toy", "text": TEXT, "versus": "text"}, {})
+        assert answer.status_code == 200
+        assert title(answer).startswith(f"{TEXT} · Worksheet: ")
+
+
+@pytest.mark.parametrize("path", ["models/now/worksheet/worksheet.html", "compare/now/worksheet/worksheet.html", "no"])
+def test_what_is_not_there_says_so_in_a_sentence(path):
+    answer = asked.answer(made.give, "GET", path, {}, {})
+    assert (answer.status_code, answer.body.decode()) == (404, "There is nothing here.")
 
 
 def test_the_two_files_lead_to_one_another():

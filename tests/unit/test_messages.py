@@ -180,7 +180,7 @@ def test_the_search_finds_what_is_said_past_the_catalogue():
 def test_a_module_brings_its_texts_in_the_language_of_the_server(pseudo):
     script = "from attention.figures import assets; print(assets.module('line'), assets.module('head_view'))"
     module = said(pseudo, script)
-    assert f'"Link copied": ["{marked("Link copied")}"]' in module
-    assert '"{n} other": ["{n}【 other: one】", "{n}【 others: few】", "{n}【 others: many】"]' in module
+    assert f'"Link copied":["{marked("Link copied")}"]' in module
+    assert '"{n} other":["{n}【 other: one】","{n}【 others: few】","{n}【 others: many】"]' in module
     # What the component does not say is not sent.
     assert "The field is empty" not in module
