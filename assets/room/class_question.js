@@ -7,6 +7,7 @@ let asked = null; // the question that is asked
 let ready = []; // the questions that fit what is shown
 let fitting = null; // the timer after which it is asked which do
 let isAside = false; // whether the answers have been put out of the way, to see the picture
+let isAsking = false; // whether the class that this pupil follows is asked something, while they look around
 let isUnfolded = false; // whether the teacher looks at the answers that have come until now
 
 ACTIVITIES.push({
@@ -24,6 +25,7 @@ ACTIVITIES.push({
     clearTimeout(fitting);
     fitting = setTimeout(findQuestions, SETTLED);
   },
+  alone: aloneWithQuestion,
   left: () => {
     clearTimeout(fitting);
     asked = null;
@@ -144,6 +146,17 @@ function untilNow() {
   });
   put(fold, [fold.firstElementChild, ...(now.tally ? [part("tally now", now.tally, () => tallyOf(now.tally))] : [])]);
   return fold;
+}
+
+/** A pupil who looks around alone is told that there is a question; it waits on the page of the class. */
+function aloneWithQuestion() {
+  const said = part("asks", null, () => {
+    const found = make("p", "asks");
+    found.setAttribute("role", "status");
+    return found;
+  });
+  setText(said, isAsking ? message("Your teacher asks something: it is on the page of the class.") : "");
+  return { above: [said], line: [] };
 }
 
 /** How many gave each answer. */

@@ -112,8 +112,9 @@ function ruleOfTask() {
 
 /** The best links, which open. */
 function bestOf(name, told) {
-  return part(name, told.best, () => {
-    const list = make("ol", "best");
+  return part(name, [told.best, told.solved], () => {
+    // Where nobody has found it, nobody is the first.
+    const list = make(told.solved ? "ol" : "ul", "best");
     for (const each of told.best) {
       const item = make("li");
       const way = make("a", "", each.headline);
@@ -182,14 +183,14 @@ async function handIn() {
   if (!answer.isDone) lookForTask();
 }
 
-/** Ask what there is to find: a pupil's page of the app is not told. */
+/** Ask what there is to find, and whether there is a question: a pupil's page of the app is not told. */
 async function lookForTask() {
   if (!follows || room || document.hidden) return;
   const answer = await fetch(new URL(`${follows}/task`, ROOMS)).catch(() => null);
   if (!answer?.ok || room) return;
   const found = await answer.json();
-  if (JSON.stringify([task, handed]) === JSON.stringify([found.task, found.handed])) return;
-  ({ task, handed } = found);
+  if (JSON.stringify([task, handed, isAsking]) === JSON.stringify([found.task, found.handed, found.asks])) return;
+  ({ task, handed, asks: isAsking } = found);
   draw();
 }
 

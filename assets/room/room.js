@@ -359,7 +359,8 @@ function best(told) {
   const box = make("div", "best");
   const { handed: n, solved } = told;
   box.append(make("p", "", messages("{solved} of {n} found it.", "{solved} of {n} found it.", n, { solved })));
-  const list = make("ol");
+  // Where nobody has found it, nobody is the first.
+  const list = make(solved ? "ol" : "ul");
   for (const each of told.best) {
     const item = make("li");
     const way = make("a", "", message("Open this view ▸"));

@@ -9,7 +9,7 @@ import secrets
 
 __all__ = ["ALPHABET", "LENGTH", "digest", "fits", "is_seat", "new_code", "new_key", "new_seat", "read_code"]
 
-# No letter looks like another one or like a digit, and without vowels no word comes about.
+# No letter looks like another one (there are no digits), and without vowels no word comes about.
 ALPHABET = "BCDFGHJKMNPRSTVWXZ"
 LENGTH = 6
 # How long the random part of a seat is, and the part that proves it.

@@ -45,7 +45,7 @@ from attention.room.gathered import Gathered
 from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.room.questions import ready
-from attention.room.store import FullError, NotYoursError, Present, Room, Sent, Store, StoreError, sqlite
+from attention.room.store import LASTS, FullError, NotYoursError, Present, Room, Sent, Store, StoreError, sqlite
 from attention.room.tasks import UnfitError
 from attention.room.tries import SharedLimit, TooManyError, forget, let_in
 from attention.ui import room_page
@@ -59,6 +59,7 @@ from attention.ui.hosts import (
     is_known,
     named_hosts,
 )
+from attention.ui.made import worksheets
 from attention.ui.refusals import RefusedError as _RefusedError
 from attention.ui.room_drawing import Seen, Shown, guess_of, is_shown, questions_of, ready_of, show, tidy
 from attention.ui.room_own import OnTheirOwn
@@ -77,6 +78,8 @@ MAX_WALLS = 20
 _TICK, _SAID_AGAIN = 0.5, 5.0
 # How soon, in seconds, counts of attempts are looked for that no longer count.
 _FORGOTTEN = 60.0
+# How often, in seconds, the rooms are deleted whose day is over.
+_SWEPT_EVERY = 300.0
 _PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
 _A_DAY = 24 * 60 * 60
 # How soon, in milliseconds, a browser comes back that has lost the connection.
@@ -129,8 +132,10 @@ class _Live:
 class Rooms:
     """Answers what screens ask for; an ASGI app for the paths below ``ROOMS``."""
 
-    def __init__(self) -> None:
-        """Open nothing yet: most servers never have a class."""
+    def __init__(self, *, lasts: float = LASTS, swept_every: float = _SWEPT_EVERY) -> None:
+        """Open nothing yet: most servers never have a class. A room lasts so many seconds."""
+        self._lasts, self._swept_every = lasts, swept_every
+        self._sweeping: asyncio.Task[None] | None = None
         self._copy = secrets.token_hex(8)
         self._live: dict[str, _Live] = {}
         self._store: Store | None = None
@@ -150,6 +155,7 @@ class Rooms:
         self._newcomer = Gathered(self._count_newcomers)
         self._tasks = RoomTasks(self._with_finds)
         self._hand_ins, self._hand_ins_of_room = Limit(10, 60), Limit(300, 60)
+        self._acts_of_teacher = Limit(300, 60)
         self._own = OnTheirOwn(self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -294,9 +300,10 @@ class Rooms:
         return JSONResponse({"number": room.number, "given": list(answered.given)})
 
     async def _task(self, request: Request, room: Room) -> Response:
-        """Tell a pupil who looks around in the app which task there is, and what was handed in."""
+        """Tell a pupil who looks around in the app what there is to do, and what was handed in."""
         own = await self._tasks.own(room.code, _pupil(request, room))
-        return JSONResponse({"task": await self._tasks.shown(room.code), "handed": own})
+        asks = room.question is not None and not room.is_revealed
+        return JSONResponse({"task": await self._tasks.shown(room.code), "handed": own, "asks": asks})
 
     async def _hand_in(self, request: Request, room: Room) -> Response:
         """Judge the link of a view; the best that a pupil hands in counts."""
@@ -355,8 +362,8 @@ class Rooms:
 
     async def _questions(self, request: Request, room: Room) -> Response:
         """Tell the teacher which questions are ready for the view that is shown."""
-        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
-            raise NotYoursError
+        await self._check_teacher(request, room)
+        self._check_pace(room)
         found = await run_in_threadpool(questions_of, room.page, room.link)
         return JSONResponse({"questions": [{"name": each.name, "title": each.title} for each in found]})
 
@@ -408,7 +415,7 @@ class Rooms:
             raise NotYoursError
         live = self._of(room.code)
         live.is_new = True
-        first = {"code": room.code, "address": _address(request, room.code)}
+        first = {"code": room.code, "address": _address(request, room.code), "sheets": worksheets()}
         return _Stream(live.desks, {"room": first}, self._came_or_went(live))
 
     async def _plans(self, request: Request, room: Room) -> Response:
@@ -457,9 +464,14 @@ class Rooms:
 
     async def _said_by_teacher(self, request: Request, room: Room) -> Mapping[str, Any]:
         _check_origin(request)
-        if not await self.with_store(Store.is_teacher, room.code, self._key(request, room)):
-            raise NotYoursError
+        await self._check_teacher(request, room)
+        self._check_pace(room)
         return await _body(request)
+
+    def _check_pace(self, room: Room) -> None:
+        """Refuse what has more drawn, or run, than a teacher presses; a view is sent again by itself."""
+        if not self._acts_of_teacher.takes(room.code):
+            raise _RefusedError(429, message("That was too quick: try again in a few seconds."), is_away=True)
 
     @staticmethod
     def _key(request: Request, room: Room) -> str:
@@ -667,6 +679,14 @@ class Rooms:
             with suppress(StoreError):
                 is_left = await self.with_store(forget)
 
+    async def _sweep(self) -> None:
+        """Delete, now and then, the rooms whose day is over, and tell their screens."""
+        while True:
+            await asyncio.sleep(self._swept_every)
+            with suppress(StoreError):
+                for code in await self.with_store(Store.sweep):
+                    await self.refresh(code)
+
     def _of(self, code: str) -> _Live:
         return self._live.setdefault(code, _Live(code))
 
@@ -696,6 +716,8 @@ class Rooms:
 
     async def with_store(self, act: Callable[..., Any], *arguments: object) -> Any:
         """Do something with the store, in a thread."""
+        if self._sweeping is None or self._sweeping.done():
+            self._sweeping = asyncio.create_task(self._sweep())
         return await run_in_threadpool(self._do, act, *arguments)
 
     async def _with_finds(self, act: Callable[..., Any], *arguments: object) -> Any:
@@ -704,7 +726,9 @@ class Rooms:
     def _do(self, act: Callable[..., Any], *arguments: object) -> Any:
         with self._opening:
             if self._store is None:
-                self._store = Store(os.environ.get(DATABASE_VARIABLE) or sqlite(cache_dir()))
+                address = os.environ.get(DATABASE_VARIABLE) or sqlite(cache_dir())
+                self._store = Store(address, lasts=self._lasts)
+                self._store.sweep()
                 forget(self._store)
         return act(self._store, *arguments)
 

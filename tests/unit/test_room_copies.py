@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from attention.room.followers import event
 from attention.ui import rooms as of_rooms
 from attention.ui.rooms import Rooms
 
@@ -177,7 +178,7 @@ def test_what_is_shown_and_asked_on_one_copy_is_seen_and_answered_on_the_other(c
 def test_many_changes_at_once_lead_to_the_last_and_are_not_all_drawn(copies, monkeypatch):
     here, there = copies
     drawn = []
-    monkeypatch.setattr(of_rooms, "_drawn", lambda what: drawn.append(what) or {"link": what.link})
+    monkeypatch.setattr(of_rooms, "_drawn", lambda what: drawn.append(what) or event("view", {"link": what.link}))
 
     async def lesson():
         teacher, code = await opened(here)

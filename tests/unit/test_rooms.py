@@ -1,20 +1,24 @@
 """What the server answers the screens of a class, and whom it refuses."""
 
 import asyncio
+import io
 import json
 import re
 import sqlite3
+import time
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+import segno
 from starlette.testclient import TestClient
 
 from attention.figures.assets import class_script, room_script
 from attention.page_file import plain
 from attention.pages import OF_LABS, STEP_BY_STEP
 from attention.room.followers import event
+from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.ui import numbers, room_page, rooms
 from attention.ui.files import FOLDER, NUMBERS, kept_files, kept_room
@@ -266,6 +270,79 @@ def test_a_step_that_the_teacher_guesses_has_no_buttons_in_a_room():
     drawn = show(Shown("step_by_step", f"{LINK['link']}&guess=1"))
     assert "question" not in {picture["component"] for picture in drawn["pictures"]}
     assert "Your teacher asks the question" in drawn["html"]
+
+
+def test_a_room_whose_day_is_over_goes_by_itself_and_its_screens_are_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'rooms.sqlite'}")
+    app = Rooms(lasts=2.0, swept_every=0.1)
+
+    def kept():
+        with sqlite3.connect(tmp_path / "rooms.sqlite") as connection:
+            return [connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("rooms", "answers")]
+
+    async def follow():
+        teacher, code = await opened(app)
+        pupil = Browser()
+        await pupil.post(app, f"{code}/join")
+        await teacher.post(app, f"{code}/ask")
+        await pupil.post(app, f"{code}/answer", {"number": 1, "given": [0]})
+        async with pupil.follow(app, f"{code}/events") as screen:
+            await screen.until("view", bool)
+            assert kept() == [1, 1]
+            await screen.until("over", lambda said: said["told"] == "The class is over.")
+            assert kept() == [0, 0]
+
+    asyncio.run(follow())
+
+
+def test_what_is_over_goes_when_a_server_begins(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'rooms.sqlite'}")
+    TestClient(Rooms(lasts=0.01)).post(f"{ROOM}/open", json=LINK)
+    time.sleep(0.05)
+    TestClient(Rooms(), cookies={"attention_class": "BCDFGH.key"}).get(f"{ROOM}/mine")
+    with sqlite3.connect(tmp_path / "rooms.sqlite") as connection:
+        assert connection.execute("SELECT count(*) FROM rooms").fetchone() == (0,)
+
+
+def test_a_pupil_who_looks_around_is_told_whether_there_is_a_question(app, teacher, code):
+    pupil = TestClient(app)
+    pupil.post(f"{ROOM}/{code}/join")
+
+    def asks():
+        return pupil.get(f"{ROOM}/{code}/task").json()["asks"]
+
+    assert not asks()
+    teacher.post(f"{ROOM}/{code}/ask")
+    assert asks()
+    teacher.post(f"{ROOM}/{code}/reveal")
+    assert not asks()
+
+
+@pytest.mark.parametrize("act", ["show", "ask", "questions"])
+def test_even_a_teacher_has_only_so_much_run_at_once(app, teacher, code, act):
+    app._acts_of_teacher = Limit(2, 3600)
+
+    def does():
+        at = f"{ROOM}/{code}/{act}"
+        return teacher.get(at) if act == "questions" else teacher.post(at, json=LINK if act == "show" else {})
+
+    assert [does().status_code for _ in range(3)] == [200, 200, 429]
+    # It is sent again by itself.
+    assert does().json()["isAway"]
+    # Another room has its own.
+    other = TestClient(app)
+    there = other.post(f"{ROOM}/open", json=LINK).json()["code"]
+    assert other.get(f"{ROOM}/{there}/questions").status_code == 200
+
+
+def test_the_picture_leads_to_the_room(teacher, code):
+    wanted = io.BytesIO()
+    segno.make(f"http://testserver/room?code={code}", error="m").save(wanted, kind="svg", scale=8, border=2)
+    drawn, expected = (
+        ET.fromstring(text).findall(".//{*}path")[-1].get("d")
+        for text in (teacher.get(f"{ROOM}/{code}/code.svg").text, wanted.getvalue().decode())
+    )
+    assert drawn == expected
 
 
 def test_who_has_not_joined_follows_nothing_and_is_not_counted(app):
