@@ -98,7 +98,7 @@ def test_what_is_asked_is_answered_by_switching_each_head_off():
     assert [guess.answers[right] for right in guess.right] == [f"layer {layer + 1}"]
     told = re.sub("<[^>]+>", "", guess.reason)
     assert f"Head {head + 1} of layer {layer + 1} moves the vector of the text most, by {moved.max():.4f}" in told
-    assert f"{(moved > LEAST).sum()} of the 72 heads move it" in told
+    assert f"it is moved by {(moved > LEAST).sum()} of the 72 heads" in told
     # Whoever chooses another head is not asked anew.
     other = scene_of("minilm-l6", layer=2, head=7)
     assert LAB.measured_guess(other, Runs(other.trace)).mark == guess.mark
@@ -112,7 +112,7 @@ def test_where_one_layer_alone_is_tried_its_heads_are_counted(layer):
     plain, *changed = probabilities_of("smollm2-135m", Change(), *changes)
     count = sum(np.abs(plain - each).sum() / 2 > LEAST for each in changed)
     assert [guess.answers[right] for right in guess.right] == [str(count)]
-    assert f"{count} of the 9 heads of layer {layer + 1}" in re.sub("<[^>]+>", "", guess.reason)
+    assert f"is moved by {count} of the 9 heads of layer {layer + 1}" in re.sub("<[^>]+>", "", guess.reason)
 
 
 def test_every_model_is_asked_about_and_there_is_a_wrong_answer(scene):
