@@ -206,10 +206,10 @@ def _told_of_weights(scene: Scene, masked: _Masked, focus: str) -> str:
     lost = _share(float(own[closed].sum()))
     if not opened.any():
         return lesson("masks/row", hidden=hidden, lost=lost, **facts)
-    facts |= {"opened": _keys(opened), "gained": _share(float(weights[opened].sum()))}
+    new = {"opened": _keys(opened), "gained": _share(float(weights[opened].sum()))}
     if not closed.any():
-        return lesson("masks/row-opened", **facts)
-    return lesson("masks/row-changed", closed=_keys(closed), lost=lost, **facts)
+        return lesson("masks/row-opened", **new, **facts)
+    return lesson("masks/row-changed", closed=_keys(closed), lost=lost, **new, **facts)
 
 
 def _told_of_zeros(scene: Scene, hidden: Bool[Array, " T"]) -> str:

@@ -50,10 +50,10 @@ _SCOPE_NAMES: dict[Scope, str] = {
     "heads": message("all heads"),
     "layers": message("all layers"),
 }
+# In all layers, the plane is that of the principal components.
 _WHERE: dict[Scope, str] = {
     "head": "vector-moves/where-head",
     "heads": "vector-moves/where",
-    "layers": "vector-moves/where-layers",
 }
 
 # ------------------------------------------------------------------------------- what is asked first
@@ -121,13 +121,15 @@ def _moves(scene: Scene, scope: Scope) -> Blocks:
     plane, way = _through_layers(scene, seen) if scope == "layers" else _in_layer(scene, seen, is_one=scope == "head")
     others = _others(scene, plane, shown, states[at[0]], states[at[-1]])
     picture = _picture(scene, scope, plane, (*others, *way.chains))
-    where = lesson(
-        _WHERE[scope],
-        width=scene.info.d_model,
-        share=f"<b>{percent(float(plane.shares.sum()))}</b>",
-        **({} if scope == "layers" else {"most": f"<b>{percent(float(fit(seen).shares.sum()))}</b>"}),
-        noun=scene.info.reading.noun,
-    )
+    facts: dict[str, str | int] = {
+        "width": scene.info.d_model,
+        "share": f"<b>{percent(float(plane.shares.sum()))}</b>",
+        "noun": scene.info.reading.noun,
+    }
+    if scope == "layers":
+        where = lesson("vector-moves/where-layers", **facts)
+    else:
+        where = lesson(_WHERE[scope], most=f"<b>{percent(float(fit(seen).shares.sum()))}</b>", **facts)
     return (
         Heading(_place(scene, scope)),
         Section("knobs", knobs, is_line=True),
