@@ -233,10 +233,12 @@ class _Page:
         return "\n".join(f"<h3>{plain(label)}</h3>\n{content}" for label, content in made.items() if content)
 
     def _fold(self, block: Fold) -> str:
-        if not block.blocks:
+        inside = self.all(block.blocks)
+        # Nothing is left of what can only be downloaded.
+        if not inside.strip():
             return ""
         is_open = " open" if block.is_open else ""
-        return f"<details{is_open}><summary>{plain(block.title)}</summary>\n{self.all(block.blocks)}\n</details>"
+        return f"<details{is_open}><summary>{plain(block.title)}</summary>\n{inside}\n</details>"
 
     def _row(self, block: Row) -> str:
         widths = block.widths or (1,) * len(block.columns)

@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 
 from attention.blocks import Blocks, Prose, Section
+from attention.content.behind import behind
 from attention.content.guess import Asked
 from attention.content.pane import Pane, missing
 from attention.labs import Lab
@@ -35,9 +36,10 @@ def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False)
     if question.is_open and not whole:
         return (Section(OPENING, (Prose(_opening(lab)),)), *question.content())
     first = question.content() if question.guess is not None and not question.is_open else ()
-    if pane is None:
-        return (*first, *lab.content(view, None, None))
-    return (*first, *lab.content(view, scene, pane.found), *missing(pane.reason))
+    shown = lab.content(view, scene, None if pane is None else pane.found)
+    # A file is made from the link, in which there is no text that was pasted; a page in a file leads to no other.
+    files = () if whole or (lab.job is not None and lab.job.accepts is not None) else behind(shown)
+    return (*first, *shown, *files, *(() if pane is None else missing(pane.reason)))
 
 
 def _opening(lab: Lab) -> str:

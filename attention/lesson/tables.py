@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attention.figures.chart import Chart
 from attention.figures.format import FRACTION
 from attention.figures.matrix import Matrix
 from attention.messages import message
 from attention.trace import Token
 
-__all__ = ["MASKED", "Columns", "matrix_table", "to_csv", "token_table"]
+__all__ = ["MASKED", "Columns", "chart_table", "matrix_table", "to_csv", "token_table"]
 
 Columns = dict[str, list[str]]
 
@@ -74,6 +75,26 @@ def matrix_table(matrix: Matrix) -> Columns:
             hidden = matrix.hidden[:, index]
             table[name] = [MASKED if is_hidden else cell for is_hidden, cell in zip(hidden, table[name], strict=True)]
     return table
+
+
+def chart_table(chart: Chart) -> Columns:
+    """Return a chart as columns of text, one row for each of its numbers: what it is called, where it is, how large.
+
+    A bar is called by its name, a point by what is read out of it.
+    """
+    numbers = [
+        (series.name, label, place, value)
+        for series in chart.series
+        for label, place, value in zip(series.labels, series.places, series.values, strict=True)
+    ]
+    columns = {
+        message("line"): [name for name, *_ in numbers],
+        message("label"): [label for _, label, *_ in numbers],
+        message("place"): [repr(float(place)) for _, _, place, _ in numbers],
+        message("value"): [repr(float(value)) for *_, value in numbers],
+    }
+    # Where all stand for the same, its name says nothing.
+    return columns if len(chart.series) > 1 else {name: columns[name] for name in list(columns)[1:]}
 
 
 def _inert(cell: str) -> str:

@@ -12,6 +12,9 @@ from attention.address import Address, RunKey
 from attention.blocks import Download, Fold, Formula, Heading, Panels, Picture, Section, Setting, Table, Way, Work, walk
 from attention.content.pane import Pane
 from attention.content.registry import CONTENTS, page_file
+from attention.figures.chart import Chart
+from attention.figures.matrix import Matrix
+from attention.figures.question import Answer
 from attention.five_ways import run
 from attention.jobs import Status
 from attention.lesson.heads import head_thumbs
@@ -24,8 +27,8 @@ from attention.measures.induction import scores_of
 from attention.models import load
 from attention.one_page import is_written
 from attention.one_page import run as run_page
-from attention.pages import CODE_LAB, STEP_BY_STEP
-from attention.settings import BESIDE, WAY
+from attention.pages import CODE_LAB, OF_LABS, STEP_BY_STEP
+from attention.settings import ANSWER, BESIDE, WAY
 from attention.view import View
 
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
@@ -188,3 +191,31 @@ def test_both_drawings_know_every_kind_of_block():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
     assert not done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("lab", OF_LABS, ids=lambda lab: lab.address)
+@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+def test_what_a_lab_draws_can_be_taken_along(lab, model, pane_of, all_models):
+    if lab.job is not None and lab.job.accepts is not None:
+        return
+    page = OF_LABS[lab]
+    view = view_of(page, model, all_models)
+    # Whoever asks to be shown the answer sees the lab.
+    asked = CONTENTS[page].asked(view, [pane_of(view)]).guess
+    view = view.having(ANSWER, Answer(asked.mark))
+    blocks = walk(CONTENTS[page].make(view, [pane_of(view)]))
+    tables = {block.file: block for block in blocks if isinstance(block, Table) and block.file}
+    drawn = {block.key: block.figure for block in blocks if isinstance(block, Picture)}
+    figures = {key: figure for key, figure in drawn.items() if isinstance(figure, Chart | Matrix)}
+    assert figures
+    for key, figure in figures.items():
+        if f"{key}_numbers" not in {table.key for table in tables.values()}:
+            assert key in tables
+            continue
+        cells = {cell for column in tables[key].make().values() for cell in column}
+        values = (
+            figure.values if isinstance(figure, Matrix) else [value for each in figure.series for value in each.values]
+        )
+        hidden = getattr(figure, "hidden", None)
+        seen = np.asarray(values)[() if hidden is None else ~hidden]
+        assert {repr(float(value)) for value in np.ravel(seen)} <= cells

@@ -1,0 +1,30 @@
+"""The numbers behind the pictures of a page, as files: whatever is drawn can be taken along."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attention.blocks import Blocks, Fold, Picture, Table, walk
+from attention.figures.chart import Chart
+from attention.figures.matrix import Matrix
+from attention.lesson.tables import Columns, chart_table, matrix_table
+from attention.messages import message
+
+__all__ = ["behind"]
+
+
+def behind(blocks: Blocks) -> Blocks:
+    """Return, folded, a file for each matrix and each chart whose numbers are in none of the page's own files."""
+    found = walk(blocks)
+    files = {each.file for each in found if isinstance(each, Table)}
+    drawn = {each.key: each.figure for each in found if isinstance(each, Picture)}
+    tables = tuple(
+        Table(f"{key}_numbers", partial(_columns, figure), file=key, is_shown=False)
+        for key, figure in drawn.items()
+        if isinstance(figure, Chart | Matrix) and key not in files
+    )
+    return (Fold("behind", message("The numbers behind the pictures, as files"), tables),) if tables else ()
+
+
+def _columns(figure: Chart | Matrix) -> Columns:
+    return matrix_table(figure) if isinstance(figure, Matrix) else chart_table(figure)
