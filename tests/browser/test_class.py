@@ -597,3 +597,48 @@ def test_an_ended_room_says_so(new_teacher, new_pupil):
     teacher.press("End the class")
     expect(pupil.page.get_by_text("The class is over.")).to_be_visible()
     expect(teacher.bar).to_be_hidden()
+
+
+def test_the_controls_stay_in_sight_however_much_is_open(new_teacher, new_pupil):
+    teacher = new_teacher()
+    page = teacher.tab.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    teacher.press("On their own")
+    new_pupil().join(teacher.code)
+    teacher.expect_here(1)
+    teacher.bar.get_by_role("button", name="Notes").click()
+    teacher.bar.get_by_role("combobox", name="Lesson plan").select_option(index=1)
+    teacher.bar.get_by_role("button", name="Show this view").click()
+    plan = teacher.bar.get_by_role("combobox", name="Lesson plan")
+    for each in (plan, teacher.bar.locator(".clock"), teacher.bar.get_by_role("button", name="End the class")):
+        expect(each).to_be_in_viewport(ratio=1)
+    # What is longer than its place is scrolled there, and never pushes the controls out of the bar.
+    teacher.bar.evaluate("bar => bar.querySelector('.notes > .words').append('… '.repeat(20_000))")
+    for each in (plan, teacher.bar.get_by_role("button", name="End the class")):
+        expect(each).to_be_in_viewport(ratio=1)
+        box, bar = each.bounding_box(), teacher.bar.bounding_box()
+        assert bar["y"] <= box["y"]
+        assert box["y"] + box["height"] <= bar["y"] + bar["height"]
+
+
+def test_a_pupil_who_looks_around_alone_is_told_that_the_teacher_asks(new_teacher, new_pupil):
+    teacher = new_teacher(step="softmax")
+    pupil = new_pupil().join(teacher.code)
+    pupil.alone.click()
+    bar = pupil.page.get_by_role("region", name="Class")
+    expect(bar.get_by_role("link", name="Back to the class")).to_be_visible()
+    expect(bar).not_to_contain_text("Your teacher asks something")
+    teacher.press("Ask")
+    expect(bar).to_contain_text("Your teacher asks something", timeout=25_000)
+
+
+def test_where_there_is_no_worksheet_no_way_leads_to_one(new_teacher):
+    teacher = new_teacher()
+    way = teacher.bar.get_by_role("link", name="Worksheet")
+    expect(way).to_be_visible()
+    teacher.tab.page.goto(f"{teacher.tab.url}/models")
+    expect(teacher.bar).to_contain_text("End the class")
+    expect(way).to_have_count(0)
+    # Nor does a class follow it there, which the bar says and the browser counts.
+    expect(teacher.bar).to_contain_text("A class can follow")
+    teacher.tab.errors.clear()
