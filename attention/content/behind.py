@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from attention.blocks import Blocks, Fold, Picture, Table, walk
+from attention.blocks import Blocks, Fold, Picture, Section, Table, walk
 from attention.figures.chart import Chart
 from attention.figures.matrix import Matrix
 from attention.lesson.tables import Columns, chart_table, matrix_table
@@ -23,7 +23,8 @@ def behind(blocks: Blocks) -> Blocks:
         for key, figure in drawn.items()
         if isinstance(figure, Chart | Matrix) and key not in files
     )
-    return (Fold("behind", message("The numbers behind the pictures, as files"), tables),) if tables else ()
+    files_in_line = Section("behind_files", tables, is_line=True)
+    return (Fold("behind", message("The numbers behind the pictures, as files"), (files_in_line,)),) if tables else ()
 
 
 def _columns(figure: Chart | Matrix) -> Columns:

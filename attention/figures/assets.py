@@ -68,7 +68,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 # Where a script declares something by a name, or does something, at its margin.
 _DECLARED = re.compile(
-    r"^(?=(?:export (?:default )?)?(?:async )?(?:function|const|let|class|for)\b|[\w.]+ ?\()", re.MULTILINE
+    r"^(?=(?:export (?:default )?)?(?:async )?(?:function|const|let|class|for)\b|[\w.]+ ?[(=])", re.MULTILINE
 )
 _NAMED = re.compile(r"(?:async )?(?:function\*?|const|let|class) (\w+)")
 # Texts and patterns, in which every space counts; and what is said after a line.

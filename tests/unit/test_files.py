@@ -155,3 +155,13 @@ def test_a_page_asks_first_for_its_styles_and_for_what_every_page_needs():
     links = document_links(FILES).decode()
     assert re.findall(rf'href="\./{FOLDER}/([\w.]+)"', links) == [FILES[name].name for name in (*FIRST, "page")]
     assert links.index('rel="modulepreload"') < links.index('rel="stylesheet"')
+
+
+@pytest.mark.parametrize("name", assets.COMPONENTS)
+def test_what_a_script_does_when_it_is_read_is_done_by_what_travels(name):
+    code, module = assets.script(name), assets.module(name)
+    # What another one finds by its name in a table, nobody calls by name.
+    done = re.findall(r"^([\w.]+(?:\[\w+\])?) = ", code, re.MULTILINE) + re.findall(
+        r"^(\w+\.\w+)\(", code, re.MULTILINE
+    )
+    assert [each for each in done if not re.search(rf"{re.escape(each)} ?[=(]", module)] == []

@@ -103,6 +103,8 @@ def _tell_yours(scene: Scene) -> str:
 
 def _tell_going(run: Run) -> str:
     length = max((each.length for each in points(run.frames)), default=0)
+    if not length:
+        return message("It is being measured")
     return message("It is being measured: up to {length} tokens", length=f"{length:,}")
 
 
