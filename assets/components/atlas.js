@@ -71,7 +71,6 @@ export default function (mount) {
   return whenGone(state, () => {
     state.observer.disconnect();
     clearTimeout(state.telling);
-    state.wish.stop();
   });
 }
 
@@ -93,7 +92,7 @@ function build(parent) {
   root.append(title, scroller, readout, caption);
   parent.append(root);
   const state = { root, title, scroller, picture, canvas, readout, caption, zoom: 1, active: null, hovered: null };
-  state.wish = new Wish();
+  state.sent = [];
   title.append(...titleParts(state));
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
@@ -178,16 +177,16 @@ function show(state, data) {
   }
   state.data = data;
   state.current = data.current;
-  state.wish.settle(data.zoom);
-  state.isToFollow = true;
+  // An answer to what was sent comes late, and the last one counts.
+  const answered = state.sent.indexOf(data.zoom);
+  if (answered >= 0) state.sent.splice(0, answered + 1);
+  state.isToFollow = data.zoom !== null && !state.telling && !state.sent.length;
 }
 
-/** Zoom as far as the link says, around the head that is chosen; not while somebody zooms. */
+/** Zoom as far as the link says, around the head that is chosen. */
 function follow(state) {
-  const { data, wish } = state;
   state.isToFollow = false;
-  if (data.zoom === null || state.telling || wish.shown === percentOf(state)) return;
-  zoomTo(state, wish.shown / 100);
+  if (state.data.zoom !== percentOf(state)) zoomTo(state, state.data.zoom / 100);
 }
 
 const percentOf = ({ zoom }) => Math.round(zoom * 100);
@@ -197,11 +196,10 @@ function tellZoom(state) {
   if (state.data.zoom === null) return;
   clearTimeout(state.telling);
   state.telling = setTimeout(() => {
-    state.telling = null;
+    state.telling = 0;
     const zoom = percentOf(state);
-    if (zoom === state.wish.shown) return;
-    // Where nobody answers, as in a file, it stays as it is.
-    state.wish.ask(zoom, () => {});
+    if (zoom === (state.sent.at(-1) ?? state.data.zoom)) return;
+    state.sent.push(zoom);
     send(state.setStateValue, "zoom", zoom);
   }, REST);
 }
