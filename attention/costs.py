@@ -114,7 +114,7 @@ def points(frames: Sequence[Frame]) -> tuple[Point, ...]:
 
 
 # What was measured is the server's own and no user's, so that the next visitor may see it, whenever that is.
-JOB = Job("cost", "attention.timing", most_seconds=60, reads=points)
+JOB = Job("cost", "attention.timing", most_seconds=60, checks=points)
 
 
 def curves(measured: Sequence[Point]) -> Mapping[Way, Curve]:

@@ -65,7 +65,7 @@ class Job:
     One that can be given a text has ``accepts``, which returns a text as it is read, and raises ``ValueError`` with a
     sentence for the user if it cannot be.
 
-    If the last run that took all its time is to outlive the server, ``reads`` reads its frames, all of them single
+    If the last run that took all its time is to outlive the server, ``checks`` reads its frames, all of them single
     numbers, and raises an error if they are not what the job finds.
     """
 
@@ -73,7 +73,7 @@ class Job:
     module: str
     most_seconds: float = 60.0
     accepts: Callable[[str], str] | None = None
-    reads: Callable[[Sequence[Frame]], object] | None = None
+    checks: Callable[[Sequence[Frame]], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

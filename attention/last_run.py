@@ -35,7 +35,7 @@ class LastRuns:
 
     def keep(self, job: Job, run: Run) -> None:
         """Write down a run; the file is there as a whole or not at all. Where there is no room, that is only logged."""
-        if job.reads is None or run.is_private:
+        if job.checks is None or run.is_private:
             return
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -48,14 +48,14 @@ class LastRuns:
 
     def find(self, job: Job) -> Run | None:
         """Return the run that was written down; None if there is none, or it is not what the job finds."""
-        if job.reads is None:
+        if job.checks is None:
             return None
         place = self._place(job)
         try:
             if place.stat().st_size > _MOST_BYTES:
                 raise ValueError("it is too large")
             run = _read(json.loads(place.read_text("utf-8")))
-            job.reads(run.frames)
+            job.checks(run.frames)
         except FileNotFoundError:
             return None
         # It may hold anything: another version has written it, or a person.

@@ -147,7 +147,7 @@ def number_of(frames):
     return [int(frame["number"]) for frame in frames]
 
 
-KEPT = Job("kept", "tests.unit.test_jobs", reads=number_of)
+KEPT = Job("kept", "tests.unit.test_jobs", checks=number_of)
 
 
 BEGAN = '{"began": "2025-01-01T00:00:00+00:00", "arguments": [], '

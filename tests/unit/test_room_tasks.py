@@ -60,7 +60,7 @@ def hand_in(pupil, code, link, number=1):
 
 def test_a_wrong_and_then_a_right_head_are_judged_at_once_and_the_best_counts(teacher, code, new_pupil):
     pupil = new_pupil()
-    assert pupil.get(f"{ROOM}/{code}/task").json() == {"task": None, "handed": None}
+    assert pupil.get(f"{ROOM}/{code}/task").json() == {"task": None, "handed": None, "asks": False}
     set_task(teacher, code, "previous")
     asked = pupil.get(f"{ROOM}/{code}/task").json()["task"]
     assert asked["title"] == "Previous token"
