@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looks import check, expect_to_fit
+from tests.browser.server import serve
 from tests.browser.test_labs import show
 
 ADDRESS = "cost"
@@ -13,7 +14,15 @@ ADDRESS = "cost"
 PATIENCE = 60_000
 
 
-def test_it_is_measured_followed_and_stopped_and_whoever_comes_next_sees_it(tab, new_tab):
+@pytest.fixture
+def unmeasured(tmp_path):
+    """An app that has never measured anything, whatever this machine has."""
+    with serve(tmp_path / "log", environment={"ATTENTION_CACHE_DIR": str(tmp_path / "cache")}) as server:
+        yield server
+
+
+def test_it_is_measured_followed_and_stopped_and_whoever_comes_next_sees_it(unmeasured, new_tab):
+    tab = new_tab(unmeasured)
     show(tab.go(ADDRESS, model="toy"))
     start, stop = (tab.page.get_by_role("button", name=re.compile(name)) for name in ("^Measure", "^Stop$"))
     expect(stop).to_be_hidden()
@@ -32,7 +41,7 @@ def test_it_is_measured_followed_and_stopped_and_whoever_comes_next_sees_it(tab,
     tab.page.locator(".st-key-memory_chart .picture").press("Home")
     readout = tab.page.locator(".st-key-memory_chart .readout")
     expect(readout).to_have_text(f"64 tokens, explicit: {4 * (2 * 4 * 64**2 + 64 * 256) / 1e6:.2f}")
-    there = new_tab()
+    there = new_tab(unmeasured)
     there.page.goto(tab.page.url)
     expect(there.page.get_by_text("stopped after")).to_be_visible()
     expect(there.page.get_by_text("explicit attention held")).to_be_visible()
