@@ -19,7 +19,7 @@
  * @property {boolean} isTable a row for each layer, a column for each head
  * @property {string} badgeName
  * @property {[number, number] | null} current
- * @property {number | null} zoom in per cent; null leaves it to the user alone
+ * @property {number | null} zoom in per cent; without it, it is left to the user alone
  *
  * @typedef {HeadInfo & {line: number, x: number, y: number}} Tile placed, in CSS pixels of the whole
  *
@@ -180,7 +180,7 @@ function show(state, data) {
   // An answer to what was sent comes late, and the last one counts.
   const answered = state.sent.indexOf(data.zoom);
   if (answered >= 0) state.sent.splice(0, answered + 1);
-  state.isToFollow = data.zoom !== null && !state.telling && !state.sent.length;
+  state.isToFollow = Boolean(data.zoom) && !state.telling && !state.sent.length;
 }
 
 /** Zoom as far as the link says, around the head that is chosen. */
@@ -193,7 +193,7 @@ const percentOf = ({ zoom }) => Math.round(zoom * 100);
 
 /** Tell Python how far one has zoomed, once that stays so. */
 function tellZoom(state) {
-  if (state.data.zoom === null) return;
+  if (!state.data.zoom) return;
   clearTimeout(state.telling);
   state.telling = setTimeout(() => {
     state.telling = 0;
