@@ -14,7 +14,7 @@ __all__ = ["behind"]
 
 
 def behind(blocks: Blocks) -> Blocks:
-    """Return, folded, a file for each matrix and each chart whose numbers are in none of the page's own files."""
+    """Return, folded, a file for each matrix and each chart that has none of its name on the page already."""
     found = walk(blocks)
     files = {each.file for each in found if isinstance(each, Table)}
     drawn = {each.key: each.figure for each in found if isinstance(each, Picture)}

@@ -250,7 +250,7 @@ def _outputs(scene: Scene, masked: _Masked) -> Blocks:
     # Of outputs that all stay as they are, there is nothing to draw.
     shown: Blocks = (Row(((Prose(told),), (Picture("moved", chart),)), (4, 5)),) if lengths.any() else (Prose(told),)
     tables = (
-        Table("row_table", partial(_table_of_row, both), file="output"),
+        Table("row_table", partial(_table_of_row, both), file="row_outputs"),
         Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs"),
     )
     return (
