@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import re
 import traceback
 from collections.abc import Callable, Mapping
 
@@ -16,7 +17,7 @@ from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.pages import PAGES, Page
 
-__all__ = ["Give", "answer"]
+__all__ = ["Give", "answer", "takes_gzip"]
 
 # What makes an answer from a page, the rest of the path and the page's link; None if there is nothing there.
 Give = Callable[[Page, str, Mapping[str, str]], Response | None]
@@ -49,7 +50,17 @@ def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers:
     if given is None:
         return PlainTextResponse("Gone", status_code=410)
     given.headers["Cache-Control"] = "no-store"
-    if given.media_type == JSONResponse.media_type and "gzip" in headers.get("accept-encoding", ""):
+    if given.media_type == JSONResponse.media_type and takes_gzip(headers.get("accept-encoding", "")):
         given.body = gzip.compress(given.body, compresslevel=PACKED, mtime=0)
         given.headers.update({"Content-Encoding": "gzip", "Content-Length": str(len(given.body))})
     return given
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Tell whether a browser takes gzip, by what it accepts.
+
+    >>> takes_gzip("gzip, deflate, br"), takes_gzip("gzip;q=0, br"), takes_gzip("")
+    (True, False, False)
+    """
+    named = (each.strip().lower().replace(" ", "") for each in accepted.split(","))
+    return any(each.partition(";")[0] == "gzip" and not re.fullmatch(r"gzip;q=0(\.0*)?", each) for each in named)

@@ -14,7 +14,6 @@ import io
 import json
 import logging
 import os
-import re
 import secrets
 import threading
 import time
@@ -49,6 +48,7 @@ from attention.room.store import LASTS, FullError, NotYoursError, Present, Room,
 from attention.room.tasks import UnfitError
 from attention.room.tries import SharedLimit, TooManyError, forget, let_in
 from attention.ui import room_page
+from attention.ui.asked import takes_gzip
 from attention.ui.files import ROOMS
 from attention.ui.hosts import (
     FRAME_VARIABLE,
@@ -755,7 +755,7 @@ class _Stream:
             # A proxy that gathers what it hands on would hold it back.
             (b"x-accel-buffering", b"no"),
         ]
-        is_packed = _takes_gzip(Headers(scope=scope).get("accept-encoding", ""))
+        is_packed = takes_gzip(Headers(scope=scope).get("accept-encoding", ""))
         if is_packed:
             headers.append((b"content-encoding", b"gzip"))
 
@@ -776,16 +776,6 @@ class _Stream:
             leaving.cancel()
             self.followers.leave(follower, self.seat)
             self.changed()
-
-
-def _takes_gzip(accepted: str) -> bool:
-    """Tell whether a browser takes gzip, by what it accepts.
-
-    >>> _takes_gzip("gzip, deflate, br"), _takes_gzip("gzip;q=0, br"), _takes_gzip("")
-    (True, False, False)
-    """
-    named = (each.strip().lower().replace(" ", "") for each in accepted.split(","))
-    return any(each.partition(";")[0] == "gzip" and not re.fullmatch(r"gzip;q=0(\.0*)?", each) for each in named)
 
 
 async def _leaves(receive: Receive, follower: Follower) -> None:
