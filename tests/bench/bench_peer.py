@@ -28,9 +28,9 @@ MAX_SECONDS_MANY, MAX_MIB_MANY = 3, 4
 
 # When all is drawn, and the browser has shown it: every line of theirs, every pixel of ours.
 THEIR_LINES = "count => document.querySelectorAll('svg line').length >= count"
-OUR_ATLAS = "() => document.querySelector('#picture')?.shadowRoot?.querySelector('.atlas')?.dataset.milliseconds"
+OUR_ATLAS = "() => document.querySelector('[data-picture]')?.shadowRoot?.querySelector('.atlas')?.dataset.milliseconds"
 OUR_LINES = (
-    "() => document.querySelector('#picture')?.shadowRoot?.querySelector('.root :is(canvas, svg)')?.clientHeight"
+    "() => document.querySelector('[data-picture]')?.shadowRoot?.querySelector('.root :is(canvas, svg)')?.clientHeight"
 )
 SHOWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))"
 
