@@ -147,10 +147,13 @@ def _t5_tokenizer() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>", unk_token="<unk>", pad_token="<pad>")
 
 
-def _xlm_roberta_tokenizer() -> PreTrainedTokenizerFast:
-    tokenizer = _unigram("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+def _xlm_roberta_tokenizer(
+    single: str = "<s> $A </s>", pair: str = "<s> $A </s> </s> $B </s>", languages: tuple[str, ...] = ()
+) -> PreTrainedTokenizerFast:
+    names = ("<s>", "<pad>", "</s>", "<unk>", "<mask>", *languages)
+    tokenizer = _unigram(*names)
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+        single=single, pair=pair, special_tokens=[(name, number) for number, name in enumerate(names)]
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -161,6 +164,29 @@ def _xlm_roberta_tokenizer() -> PreTrainedTokenizerFast:
         unk_token="<unk>",
         pad_token="<pad>",
         mask_token="<mask>",
+        extra_special_tokens=list(languages),
+    )
+
+
+# The codes of languages come after <mask>; this one is the second.
+_FRENCH = 6
+
+
+def _mbart_tokenizer() -> PreTrainedTokenizerFast:
+    """A source ends with the code of its language."""
+    return _xlm_roberta_tokenizer("$A </s> en_XX", "$A $B </s> en_XX", ("en_XX", "fr_XX"))
+
+
+def _m2m_100_tokenizer() -> PreTrainedTokenizerFast:
+    """A source begins with the code of its language."""
+    return _xlm_roberta_tokenizer("__en__ $A </s>", "__en__ $A $B </s>", ("__en__", "__fr__"))
+
+
+def _blenderbot_tokenizer() -> PreTrainedTokenizerFast:
+    tokenizer = _byte_level("<pad>", "<s>", "</s>", "<unk>")
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
     )
 
 
@@ -274,7 +300,15 @@ def _bart(tokenizer: PreTrainedTokenizerFast) -> Any:
 
 
 def _t5(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.T5Config(
+    return _of_t5s_kind(tokenizer, transformers.T5Config, transformers.T5ForConditionalGeneration)
+
+
+def _mt5(tokenizer: PreTrainedTokenizerFast) -> Any:
+    return _of_t5s_kind(tokenizer, transformers.MT5Config, transformers.MT5ForConditionalGeneration)
+
+
+def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_model: Any) -> Any:
+    config = make_config(
         vocab_size=len(tokenizer),
         d_model=32,
         # The heads together are wider than the model, as in the larger T5.
@@ -289,17 +323,75 @@ def _t5(tokenizer: PreTrainedTokenizerFast) -> Any:
         eos_token_id=1,
         decoder_start_token_id=0,
     )
-    model = transformers.T5ForConditionalGeneration(config)
+    model = make_model(config)
     with torch.no_grad():
         for stack in (model.encoder, model.decoder):
             torch.nn.init.normal_(stack.block[0].layer[0].SelfAttention.relative_attention_bias.weight)
     return _legible(model, tokenizer)
 
 
+# Encoder–decoders of odd sizes, whose encoder and decoder differ in width inside, too.
+_TWO_STACKS: dict[str, Any] = {
+    "d_model": 30,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "encoder_attention_heads": 5,
+    "decoder_attention_heads": 5,
+    "encoder_ffn_dim": 44,
+    "decoder_ffn_dim": 52,
+    "max_position_embeddings": 128,
+    "scale_embedding": True,
+    "init_std": SPREAD / 2,
+}
+_LIKE_BART = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "forced_eos_token_id": 2}
+_LIKE_BLENDERBOT = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+
+
+def _pegasus(tokenizer: PreTrainedTokenizerFast) -> Any:
+    special = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0, "forced_eos_token_id": 1}
+    config = transformers.PegasusConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **special)
+    return _legible(transformers.PegasusForConditionalGeneration(config), tokenizer)
+
+
+def _mbart(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.MBartConfig(
+        vocab_size=len(tokenizer), decoder_start_token_id=_FRENCH, **_TWO_STACKS, **_LIKE_BART
+    )
+    return _legible(transformers.MBartForConditionalGeneration(config), tokenizer)
+
+
+def _m2m_100(tokenizer: PreTrainedTokenizerFast) -> Any:
+    sizes = _TWO_STACKS | {"max_position_embeddings": 130}
+    config = transformers.M2M100Config(vocab_size=len(tokenizer), decoder_start_token_id=2, **sizes, **_LIKE_BART)
+    model = transformers.M2M100ForConditionalGeneration(config)
+    model.generation_config.forced_bos_token_id = _FRENCH
+    return _legible(model, tokenizer)
+
+
+def _plbart(tokenizer: PreTrainedTokenizerFast) -> Any:
+    # It does not say with what a decoder begins: then that is the token at the beginning of a text.
+    config = transformers.PLBartConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **_LIKE_BART)
+    return _legible(transformers.PLBartForConditionalGeneration(config), tokenizer)
+
+
+def _blenderbot(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.BlenderbotConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **_LIKE_BLENDERBOT)
+    model = _legible(transformers.BlenderbotForConditionalGeneration(config), tokenizer)
+    # It writes nothing that the source has: 3 tokens in a row in the real one.
+    model.generation_config.encoder_no_repeat_ngram_size = 1
+    return model
+
+
+def _blenderbot_small(tokenizer: PreTrainedTokenizerFast) -> Any:
+    sizes = _TWO_STACKS | {"init_std": SPREAD}
+    config = transformers.BlenderbotSmallConfig(vocab_size=len(tokenizer), **sizes, **_LIKE_BLENDERBOT)
+    return _legible(transformers.BlenderbotSmallForConditionalGeneration(config), tokenizer)
+
+
 def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
     """Let a model write letters, and no pair of tokens twice: with random numbers it would write one byte for ever."""
     texts = {number: tokenizer.decode([number]) for number in range(len(tokenizer))}
-    special = set(tokenizer.all_special_ids) - {tokenizer.eos_token_id}
+    special = set(tokenizer.all_special_ids) - {tokenizer.eos_token_id, model.generation_config.forced_bos_token_id}
     model.generation_config.no_repeat_ngram_size = 2
     model.generation_config.suppress_tokens = [
         number for number, text in texts.items() if number in special or not (text.isascii() and text.isprintable())
@@ -580,6 +672,13 @@ _MAKERS: dict[str, tuple[Callable[[Any], Any], Callable[[], PreTrainedTokenizerF
     "llama": (_llama, _llama_tokenizer),
     "bart": (_bart, _roberta_tokenizer),
     "t5": (_t5, _t5_tokenizer),
+    "mt5": (_mt5, _t5_tokenizer),
+    "pegasus": (_pegasus, _t5_tokenizer),
+    "mbart": (_mbart, _mbart_tokenizer),
+    "m2m_100": (_m2m_100, _m2m_100_tokenizer),
+    "plbart": (_plbart, _mbart_tokenizer),
+    "blenderbot": (_blenderbot, _blenderbot_tokenizer),
+    "blenderbot-small": (_blenderbot_small, _blenderbot_tokenizer),
     "vit": (_vit, lambda: None),
 }
 KINDS = tuple(_MAKERS)

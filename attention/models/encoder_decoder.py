@@ -45,7 +45,7 @@ class TargetReader:
             target: a cleaned text; None for what the model writes.
         """
         hidden = np.array([token.is_padding for token in source.tokens])
-        text, tokens, cut = self._target(memory, hidden, source.info.max_tokens, target)
+        text, tokens, cut = self._target(source, memory, hidden, target)
         result, calls = self._run(tokens, memory, hidden)
         states = tuple(state[0].numpy() for state in result.hidden_states)
         own, other = calls[0::2], calls[1::2]
@@ -73,17 +73,33 @@ class TargetReader:
         return replace(source, decoder=decoder, cross=cross)
 
     def _target(
-        self, memory: torch.Tensor, hidden: Array, limit: int, target: str | None
+        self, source: Trace, memory: torch.Tensor, hidden: Array, target: str | None
     ) -> tuple[str, tuple[Token, ...], Cut | None]:
         """Return the target text, its tokens as the decoder reads them, and where it was cut."""
+        limit = source.info.max_tokens
         if target is None:
-            return *self._reader.written(self._write(memory, hidden, min(limit - 1, MAX_WRITTEN))), None
-        tokens, cut = self._reader.target(self._settings.decoder_start_token_id, target, limit)
+            return *self._reader.written(self._write(source, memory, hidden, min(limit - 1, MAX_WRITTEN))), None
+        tokens, cut = self._reader.target(self._opening(source, memory, hidden), target, limit)
         return target, tokens, cut
 
-    def _write(self, memory: torch.Tensor, hidden: Array, limit: int) -> list[int]:
+    def _opening(self, source: Trace, memory: torch.Tensor, hidden: Array) -> list[int]:
+        """Return the tokens with which the decoder begins a text: the first one, and perhaps the code of a language."""
+        settings, own = self._settings, self._reader.opening
+        start = settings.bos_token_id if settings.decoder_start_token_id is None else settings.decoder_start_token_id
+        if settings.forced_bos_token_id is not None:
+            return [start, settings.forced_bos_token_id]
+        if not own:
+            return [start]
+        # What the tokenizer adds is for a source: of which language a target is, the model says itself. It may have to
+        # end what it writes with the last token that there is room for.
+        written = self._write(source, memory, hidden, len(own) + 1, min_length=0)[1 : len(own) + 1]
+        return [start, *(written if len(written) == len(own) and self._reader.are_special(written) else own)]
+
+    def _write(self, source: Trace, memory: torch.Tensor, hidden: Array, limit: int, **settings: object) -> list[int]:
         """Return what the model writes, always taking the most likely token, without the one that ends the text."""
         ids: list[int] = self._model.generate(
+            # Some models never write three tokens in a row that the source has.
+            torch.tensor([[token.token_id for token in source.tokens if not token.is_padding]]),
             encoder_outputs=BaseModelOutput(last_hidden_state=memory),
             attention_mask=torch.from_numpy(~hidden)[None].long(),
             max_new_tokens=limit,
@@ -94,6 +110,7 @@ class TargetReader:
             do_sample=False,
             early_stopping=False,
             length_penalty=1.0,
+            **settings,
         )[0].tolist()
         ends = self._settings.eos_token_id
         is_ended = ids[-1] in (ends if isinstance(ends, list) else [ends])

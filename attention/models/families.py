@@ -219,6 +219,31 @@ _MARIAN_DECODER = replace(
 # BART leaves the first two rows of its table of positions unused.
 _BART_ENCODER = replace(_MARIAN_ENCODER, first_position=2, norm="layernorm_embedding")
 _BART_DECODER = replace(_MARIAN_DECODER, first_position=2, norm="layernorm_embedding")
+# Pegasus normalises what enters attention and feed-forward network, and what the last layer leaves.
+_PEGASUS_ENCODER = replace(
+    _MARIAN_ENCODER,
+    attention=replace(_MARIAN_ENCODER.attention, norm="self_attn_layer_norm", norm_after=None),
+    feed_forward=replace(_MARIAN_ENCODER.feed_forward, norm="final_layer_norm", norm_after=None),
+    end_norm="layer_norm",
+)
+_PEGASUS_DECODER = replace(
+    _PEGASUS_ENCODER,
+    root="decoder",
+    cross=Attention(
+        "encoder_attn.q_proj",
+        "encoder_attn.k_proj",
+        "encoder_attn.v_proj",
+        "encoder_attn.out_proj",
+        norm="encoder_attn_layer_norm",
+    ),
+    is_causal=True,
+)
+_MBART_ENCODER = replace(_PEGASUS_ENCODER, first_position=2, norm="layernorm_embedding")
+_MBART_DECODER = replace(_PEGASUS_DECODER, first_position=2, norm="layernorm_embedding")
+_M2M_100_ENCODER = replace(_PEGASUS_ENCODER, has_padding_position=True)
+_M2M_100_DECODER = replace(_PEGASUS_DECODER, has_padding_position=True)
+_BLENDERBOT_SMALL_ENCODER = replace(_MARIAN_ENCODER, norm="layernorm_embedding")
+_BLENDERBOT_SMALL_DECODER = replace(_MARIAN_DECODER, word_norm="layernorm_embedding")
 _T5_ENCODER = Stack(
     root="encoder",
     layers="block",
@@ -264,6 +289,17 @@ _BART_SIZES = Sizes(
     inner=("encoder_ffn_dim",),
     decoder_inner=("decoder_ffn_dim",),
 )
+_T5_SIZES = Sizes(
+    layers=("num_layers",),
+    heads=("num_heads",),
+    width=("d_model",),
+    head_width=("d_kv",),
+    # T5 knows distances, not positions, and accepts any number of tokens.
+    positions=(),
+    decoder_layers=("num_decoder_layers", "num_layers"),
+    inner=("d_ff",),
+    decoder_inner=("d_ff",),
+)
 
 # What is told of models that add to their scores after they have divided them, or divide something else.
 _ADDS_AFTER = message(
@@ -272,6 +308,10 @@ _ADDS_AFTER = message(
 )
 _DIVIDES_QUERIES = message(
     "It divides its queries by √d_k, and not the scores. Here the scores are divided, which is the same."
+)
+_NORMALISES_WORDS = message(
+    "Its decoder normalises the vectors of the words before it adds those of the positions: its word vectors are shown "
+    "after that norm."
 )
 
 # What a config.json may say against the name of its architecture: with one of the first, transformers lets most
@@ -348,21 +388,20 @@ ARCHITECTURES = {
     ),
     "bart": Architecture(message("BART encoder–decoder"), _BART_ENCODER, _BART_DECODER, _BART_SIZES),
     "marian": Architecture(message("Marian encoder–decoder"), _MARIAN_ENCODER, _MARIAN_DECODER, _BART_SIZES),
-    "t5": Architecture(
-        message("T5 encoder–decoder"),
-        _T5_ENCODER,
-        _T5_DECODER,
-        Sizes(
-            layers=("num_layers",),
-            heads=("num_heads",),
-            width=("d_model",),
-            head_width=("d_kv",),
-            # T5 knows distances, not positions, and accepts any number of tokens.
-            positions=(),
-            decoder_layers=("num_decoder_layers", "num_layers"),
-            inner=("d_ff",),
-            decoder_inner=("d_ff",),
-        ),
+    "plbart": Architecture(message("PLBart encoder–decoder"), _BART_ENCODER, _BART_DECODER, _BART_SIZES),
+    "pegasus": Architecture(message("Pegasus encoder–decoder"), _PEGASUS_ENCODER, _PEGASUS_DECODER, _BART_SIZES),
+    "mbart": Architecture(message("mBART encoder–decoder"), _MBART_ENCODER, _MBART_DECODER, _BART_SIZES),
+    "m2m_100": Architecture(message("M2M-100 encoder–decoder"), _M2M_100_ENCODER, _M2M_100_DECODER, _BART_SIZES),
+    # Its layers are those of Pegasus, and its positions are learnt.
+    "blenderbot": Architecture(message("Blenderbot encoder–decoder"), _PEGASUS_ENCODER, _PEGASUS_DECODER, _BART_SIZES),
+    "blenderbot-small": Architecture(
+        message("Blenderbot-small encoder–decoder"),
+        _BLENDERBOT_SMALL_ENCODER,
+        _BLENDERBOT_SMALL_DECODER,
+        _BART_SIZES,
+        note=_NORMALISES_WORDS,
     ),
+    "t5": Architecture(message("T5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
+    "mt5": Architecture(message("mT5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
     "vit": Architecture(message("Vision Transformer (ViT)"), _VIT, reading=PICTURE),
 }

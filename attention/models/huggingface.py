@@ -423,8 +423,10 @@ def _load(kind: Any, folder: Path) -> Any:
             dtype=torch.float32,
             output_loading_info=True,
         )
-    # The pooler comes after the last layer and is not shown.
-    missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
+    # The pooler comes after the last layer and is not shown; a table of waves is worked out, and often not saved.
+    missing = sorted(
+        name for name in found["missing_keys"] if not name.startswith("pooler.") and not _is_computed(model, name)
+    )
     if missing:
         raise ValueError(
             message(
@@ -435,3 +437,8 @@ def _load(kind: Any, folder: Path) -> Any:
             )
         )
     return model.eval()
+
+
+def _is_computed(model: Any, name: str) -> bool:
+    """Tell whether transformers makes the numbers with this name by a formula, as for Pegasus's positions."""
+    return hasattr(model.get_submodule(name.rpartition(".")[0]), "create_weight")

@@ -59,6 +59,7 @@ class Stack:
     If layers share their weights, ``layers`` names the groups of them, and ``shared`` the layers in a group.
     ``projection`` makes vectors of the width of the layers from those of the embeddings, after their norm;
     ``word_projection`` does so with the word vectors alone, and ``last_projection`` undoes it after the last layer.
+    ``norm`` is applied to the sum of the parts, ``word_norm`` to the word vectors before anything is added to them.
     """
 
     layers: str
@@ -74,6 +75,7 @@ class Stack:
     has_padding_position: bool = False
     segments: str | None = None
     norm: str | None = None
+    word_norm: str | None = None
     projection: str | None = None
     word_projection: str | None = None
     last_projection: str | None = None

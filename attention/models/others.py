@@ -74,11 +74,21 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 known=known,
             )
         )
-    if config.get("is_encoder_decoder") or not config.get("vocab_size"):
+    if config.get("is_encoder_decoder"):
         raise ValueError(
             message(
-                "This model is of the architecture {name}. Beside {known}, only those are shown that read a text and "
-                "have one stack of layers.",
+                "This model is of the architecture {name}, which has an encoder and a decoder. Where the parts of two "
+                "stacks are is not guessed: only those can be shown that are known part by part, which are {known}.",
+                name=name,
+                known=", ".join(kind for kind, each in ARCHITECTURES.items() if each.decoder is not None),
+            )
+        )
+    if not config.get("vocab_size"):
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, whose config.json says nothing of one vocabulary: it reads "
+                "something else than a text, or a text beside pictures or sounds. Those that can be shown are: "
+                "{known}; and others that read a text alone.",
                 name=name,
                 known=known,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -123,8 +123,10 @@ class LayerStack:
     def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> Embeddings:
         """Return the parts that are added up for these tokens."""
         words = attrgetter(self._names.words)(self.module)(torch.tensor(ids))
-        # Marian multiplies the word part by √d_model after looking it up; BART's table does so itself.
-        words = words * getattr(self.module, "embed_scale", 1.0)
+        norm = _part(self.module, self._names.word_norm)
+        # Marian multiplies the word part by √d_model after looking it up; BART's table does so itself. Where it is
+        # normalised, its length is gone, and transformers does not multiply it.
+        words = words * getattr(self.module, "embed_scale", 1.0) if norm is None else norm(words)
         widened = _part(self.module, self._names.word_projection)
         words = words if widened is None else widened(words)
         table = None if self._names.segments is None else attrgetter(self._names.segments)(self.module).weight
@@ -149,18 +151,22 @@ class LayerStack:
         if self._names.positions is None:
             return None
         table = attrgetter(self._names.positions)(self.module)
+        rows = _rows_of(table)
         if self._names.has_padding_position:
             is_text = (torch.tensor(ids) != table.padding_idx).long()
-            return table.weight[is_text.cumsum(0) * is_text + table.padding_idx].numpy()
+            return rows[is_text.cumsum(0) * is_text + table.padding_idx].numpy()
         first = self._names.first_position
-        return table.weight[first : first + len(ids)].numpy()
+        return rows[first : first + len(ids)].numpy()
 
     def _position_table(self) -> PositionTable | None:
         if self._names.positions is None:
             return None
         table = attrgetter(self._names.positions)(self.module)
         first = table.padding_idx + 1 if self._names.has_padding_position else self._names.first_position
-        return _table(shared(table.weight)[first:])
+        rows = _rows_of(table)
+        found = _table(shared(rows)[first:])
+        # What is no parameter was worked out, by whatever formula.
+        return found if isinstance(rows, torch.nn.Parameter) else replace(found, is_learned=False)
 
     def self_traces(self, calls: Sequence[AttentionCall], states: Sequence[Array]) -> tuple[LayerTrace, ...]:
         """Record the self-attention of each layer; ``states`` are the inputs of the layers."""
@@ -338,6 +344,12 @@ def _recorded_bias(bias: torch.Tensor | None, scaling: float) -> Array | None:
 def _before_scaling(bias: Array, scaling: float) -> Array:
     """Return what has to be added to the scores before they are scaled, where the model adds ``bias`` after that."""
     return bias if scaling == 1 else bias / np.float32(scaling)
+
+
+def _rows_of(table: Any) -> torch.Tensor:
+    """Return the vectors of a table of positions; M2M-100 works them out, and calls them otherwise."""
+    rows: torch.Tensor = table.weights if hasattr(table, "weights") else table.weight
+    return rows
 
 
 def _rows(table: torch.Tensor, indices: Sequence[int]) -> Array:

@@ -60,7 +60,7 @@ class TextReader:
         # What stands for what is not known, or failing that for something hidden, says least of all tokens.
         ids = (tokenizer.unk_token_id, tokenizer.mask_token_id, self.pad_id)
         self.blank_id: int = next(number for number in ids if number is not None)
-        self._n_closing = _n_closing(self._tokenizer)
+        self._opening, self._n_closing = _added(self._tokenizer)
 
     def encode(self, text: str, pair: str | None, limit: int) -> tuple[Encoding, Cut | None]:
         """Encode one or two cleaned texts; a single text that is too long is cut.
@@ -129,14 +129,32 @@ class TextReader:
             Token(name, "", None, first + i, self.pad_id, is_special=True, is_padding=True) for i in range(count)
         )
 
-    def target(self, start_id: int, text: str, limit: int) -> tuple[tuple[Token, ...], Cut | None]:
-        """Return a text as a decoder reads its own output: with the token that it begins with, and none at the end."""
-        encoding, cut = self.encode(text, None, limit - 1 + self._n_closing)
-        read = self.tokens(encoding, text)
-        kept = read[: len(read) - self._n_closing]
-        name = self._shown(self._tokenizer.id_to_token(start_id) or "")
-        start = Token(name, "", None, 0, start_id, is_special=True)
-        return (start, *(replace(token, position=token.position + 1) for token in kept)), cut
+    @property
+    def opening(self) -> tuple[int, ...]:
+        """The tokens that the tokenizer adds at the beginning of every text."""
+        return self._opening
+
+    def are_special(self, ids: Sequence[int]) -> bool:
+        """Tell whether all of these tokens are special, such as the codes of languages."""
+        return self._special_ids.issuperset(ids)
+
+    def target(self, opening: Sequence[int], text: str, limit: int) -> tuple[tuple[Token, ...], Cut | None]:
+        """Return a text as a decoder reads its own output: after the tokens that it begins with, and none at the end.
+
+        They take the place of those that the tokenizer adds to what an encoder reads.
+        """
+        n_first, n_added = len(opening), len(self._opening) + self._n_closing
+        encoding, cut = self.encode(text, None, limit - n_first + n_added)
+        read = self.tokens(encoding, text)[len(self._opening) : len(encoding.ids) - self._n_closing]
+        names = (self._shown(self._tokenizer.id_to_token(number) or "") for number in opening)
+        first = (
+            Token(name, "", None, place, number, is_special=True)
+            for place, (name, number) in enumerate(zip(names, opening, strict=True))
+        )
+        kept = (replace(token, position=place) for place, token in enumerate(read, start=n_first))
+        if cut is not None:
+            cut = replace(cut, kept=cut.kept + n_first - n_added, total=cut.total + n_first - n_added)
+        return (*first, *kept), cut
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text that a model wrote, cleaned, and its tokens."""
@@ -242,22 +260,25 @@ def _no_panic() -> Iterator[None]:
 
 def _load(folder: Path) -> Any:
     """Load a tokenizer; if its own class needs more than is installed, from the file of its Rust version."""
+    has_file = (folder / "tokenizer.json").is_file()
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except ImportError as error:
-        if not (folder / "tokenizer.json").is_file():
+        if not has_file:
             raise ValueError(
                 message(
                     "The tokenizer of this model needs a library that is not installed here (sentencepiece): choose "
                     "a model that brings a tokenizer.json."
                 )
             ) from error
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
-    if not hasattr(tokenizer, "backend_tokenizer"):
+        tokenizer = None
+    if hasattr(tokenizer, "backend_tokenizer"):
+        return tokenizer
+    if not has_file:
         raise ValueError(
             message("The tokenizer of this model has no fast form: choose a model that brings a tokenizer.json.")
         )
-    return tokenizer
+    return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
 
 
 def _kind(tokenizer: Tokenizer) -> Kind:
@@ -266,9 +287,13 @@ def _kind(tokenizer: Tokenizer) -> Kind:
     return "bytes" if isinstance(tokenizer.decoder, decoders.ByteLevel) else "sentence pieces"
 
 
-def _n_closing(tokenizer: Tokenizer) -> int:
-    """Return how many tokens the tokenizer adds at the end of every text."""
-    return len(list(takewhile(lambda word: word is None, reversed(tokenizer.encode("a").word_ids))))
+def _added(tokenizer: Tokenizer) -> tuple[tuple[int, ...], int]:
+    """Return the tokens that the tokenizer adds before every text, and how many it adds after it."""
+    encoding = tokenizer.encode("a")
+    before, after = (
+        len(list(takewhile(lambda word: word is None, words))) for words in (encoding.word_ids, encoding.word_ids[::-1])
+    )
+    return tuple(encoding.ids[:before]), after
 
 
 def _segments(encoding: Encoding) -> list[int]:

@@ -28,15 +28,18 @@ from tests.tiny_models import KINDS, TODAY
 SENTENCE = "The cat didn't sit on naïve 😀  tokenizers, café!"
 PICTURE = "00123456789abcdefg0" * 3 + "0f0f0f0"
 PADDED = ["bert", "roberta", "xlm-roberta", "distilbert", "gpt2", "llama"]
-PRE_NORM = ["gpt2", "llama", "t5", "vit"]
-TWO_STACKS = ["bart", "t5"]
+PRE_NORM = ["gpt2", "llama", "t5", "mt5", "pegasus", "mbart", "m2m_100", "blenderbot", "vit"]
+TWO_STACKS = ["bart", "t5", "mt5", "pegasus", "mbart", "m2m_100", "plbart", "blenderbot", "blenderbot-small"]
+# Those whose vectors of positions are waves, and were not learnt.
+WAVES = ["pegasus", "m2m_100"]
+HAVE_POSITIONS = [kind for kind in TWO_STACKS if kind not in ("t5", "mt5")]
 OUTPUTS = {
     **dict.fromkeys(("bert", "roberta", "xlm-roberta"), "attention.output.dense"),
     "distilbert": "out_lin",
     "gpt2": "attn.c_proj",
     "llama": "o_proj",
-    "bart": "self_attn.out_proj",
-    "t5": "SelfAttention.o",
+    **dict.fromkeys(TWO_STACKS, "self_attn.out_proj"),
+    **dict.fromkeys(("t5", "mt5"), "SelfAttention.o"),
     "vit": "o_proj",
 }
 
@@ -168,7 +171,7 @@ def test_a_table_of_positions_begins_with_those_of_the_text(model_of, kind):
             assert parts.table is None
             continue
         np.testing.assert_array_equal(parts.table.rows[: len(one.tokens)], parts.positions)
-        assert parts.table.is_learned
+        assert parts.table.is_learned == (kind not in WAVES)
 
 
 def test_a_table_that_is_the_formulas_is_not_taken_for_learnt(tmp_path):
@@ -271,7 +274,7 @@ def test_a_head_can_be_changed_in_every_architecture(model_of, kind, how):
     assert model.trace(text_of(kind)).check() < 1e-4
 
 
-@pytest.mark.parametrize("kind", ["bert", "bart", "t5", "vit"])
+@pytest.mark.parametrize("kind", ["bert", *TWO_STACKS, "vit"])
 def test_what_is_no_decoder_says_nothing_of_what_comes_next(model_of, kind):
     assert model_of(kind).next_token(model_of(kind).trace(text_of(kind))) is None
 
@@ -360,7 +363,7 @@ def test_two_texts_are_refused_by_a_model_of_one(model_of, kind):
         model_of(kind).trace(text_of(kind), "dog")
 
 
-@pytest.mark.parametrize("kind", ["roberta", "xlm-roberta", "gpt2", "bart", "distilbert"])
+@pytest.mark.parametrize("kind", ["roberta", "xlm-roberta", "gpt2", "distilbert", *HAVE_POSITIONS])
 def test_a_text_that_is_too_long_is_cut_where_the_model_ends(model_of, kind):
     trace = model_of(kind).trace("The cat sat " * 100)
     assert len(trace.tokens) == trace.cut.kept == 128 < trace.cut.total
@@ -446,8 +449,8 @@ def test_without_a_second_text_the_decoder_reads_what_the_model_writes(model_of,
     end = eager_of(kind).generation_config.eos_token_id
     assert ids_of(trace.decoder)[0].tolist() == (ids[:-1] if ids[-1] == end else ids)
     assert len(ids) > 8
-    for token in trace.decoder.tokens[1:]:
-        assert trace.decoder.text[token.start : token.start + len(token.typed)] == token.typed
+    for token in trace.decoder.tokens:
+        assert token.is_special or trace.decoder.text[token.start : token.start + len(token.typed)] == token.typed
     assert "".join(token.typed for token in trace.decoder.tokens) == trace.decoder.text.replace(" ", "")
 
 
@@ -486,10 +489,98 @@ def test_a_character_that_was_written_in_several_tokens_is_typed_once(model_of):
     ][1:-1]
 
 
-def test_a_target_that_is_too_long_is_cut(model_of):
-    decoder = model_of("bart").trace("The cat", "a dog ran " * 100).decoder
-    assert len(decoder.tokens) == decoder.cut.kept <= 128 < decoder.cut.total
+@pytest.mark.parametrize("kind", HAVE_POSITIONS)
+def test_a_target_that_is_too_long_is_cut(model_of, kind):
+    decoder = model_of(kind).trace("The cat", "a dog ran " * 100).decoder
+    assert len(decoder.tokens) == decoder.cut.kept == 128 < decoder.cut.total
     assert decoder.check() < 1e-5
+
+
+def names_of(trace):
+    return [token.text for token in trace.tokens]
+
+
+@pytest.mark.parametrize(
+    ("kind", "opening"),
+    [
+        # What is written there is no special token: then the tokenizer's own is read.
+        ("bart", ["</s>", "<s>"]),
+        ("t5", ["<pad>"]),
+        ("mt5", ["<pad>"]),
+        ("pegasus", ["<pad>"]),
+        ("mbart", ["fr_XX"]),
+        ("m2m_100", ["</s>", "__fr__"]),
+        ("plbart", ["<s>"]),
+        ("blenderbot", ["<s>"]),
+        ("blenderbot-small", ["<s>"]),
+    ],
+)
+def test_a_target_that_is_typed_begins_as_what_the_model_writes(model_of, kind, opening):
+    written, read = model_of(kind).trace("The cat").decoder, model_of(kind).trace("The cat", "A dog").decoder
+    count = len(opening)
+    assert names_of(read)[:count] == opening
+    assert [token.is_special for token in read.tokens] == [True] * count + [False] * (len(read.tokens) - count)
+    assert "".join(token.typed for token in read.tokens) == "Adog"
+    assert [token.position for token in read.tokens] == list(range(len(read.tokens)))
+    if kind != "bart":
+        assert names_of(written)[:count] == opening
+        assert not written.tokens[count].is_special
+
+
+def test_the_code_of_the_sources_language_is_read_where_the_tokenizer_puts_it(model_of):
+    assert names_of(model_of("mbart").trace("The cat"))[-2:] == ["</s>", "en_XX"]
+    assert names_of(model_of("m2m_100").trace("The cat"))[::3] == ["__en__", "</s>"]
+
+
+def test_without_a_choice_of_a_language_a_target_has_the_one_that_the_model_writes(folder_of, tmp_path):
+    """As NLLB is saved: its tokenizer opens a text with the language of a source."""
+    folder = shutil.copytree(folder_of("m2m_100"), tmp_path / "nllb")
+    file = folder / "generation_config.json"
+    settings = json.loads(file.read_text())
+    french = settings.pop("forced_bos_token_id")
+    # Made to be what this model of random numbers chooses by itself.
+    count = json.loads((folder / "config.json").read_text())["vocab_size"]
+    settings["begin_suppress_tokens"] = [number for number in range(count) if number != french]
+    file.write_text(json.dumps(settings))
+    model = HuggingFaceModel(info_of("m2m_100", folder), folder)
+    for target in (None, "A dog"):
+        assert names_of(model.trace("The cat", target).decoder)[:2] == ["</s>", "__fr__"]
+
+
+def test_what_the_source_has_is_not_written_where_a_model_is_told_so(model_of):
+    trace = model_of("blenderbot").trace(SENTENCE)
+    assert not {token.token_id for token in trace.tokens} & {token.token_id for token in trace.decoder.tokens[1:]}
+
+
+def test_waves_that_are_not_in_the_files_are_worked_out(folder_of, model_of, tmp_path):
+    """As Google's Pegasus is saved."""
+    folder = shutil.copytree(folder_of("pegasus"), tmp_path / "pegasus")
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: values for name, values in weights.items() if not name.endswith("embed_positions.weight")}
+    assert len(kept) == len(weights) - 2
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    ours = HuggingFaceModel(info_of("pegasus", folder), folder).trace(SENTENCE, "A dog")
+    theirs = model_of("pegasus").trace(SENTENCE, "A dog")
+    np.testing.assert_array_equal(ours.cross.layers[-1].queries, theirs.cross.layers[-1].queries)
+    np.testing.assert_allclose(ours.embeddings.table.rows[:, :15], sinusoidal(128, 30)[:, 0::2], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("m2m_100", "M2M100Tokenizer"),
+        ("plbart", "PLBartTokenizer"),
+        ("blenderbot-small", "BlenderbotSmallTokenizer"),
+    ],
+)
+def test_a_tokenizer_without_a_fast_form_of_its_own_is_read_from_its_file(folder_of, model_of, tmp_path, kind, name):
+    folder = shutil.copytree(folder_of(kind), tmp_path / kind)
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"tokenizer_class": name}))
+    (folder / "vocab.json").write_text('{"__unk__": 0}')
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    found = HuggingFaceModel(info_of(kind, folder), folder).encode(SENTENCE)
+    assert found.tokens == model_of(kind).encode(SENTENCE).tokens
 
 
 def test_position_bias_is_kept_once_for_all_layers(model_of):

@@ -35,7 +35,7 @@ def _formula(scene: Scene | None) -> str:
     if norm is not None:
         # Short enough to stand beside the heading, where two models are side by side.
         before = message("layer {layer}", layer=scene.layer)
-        inside = rf"\text{{{before}}}" if scene.layer else _parts(scene)
+        inside = rf"\text{{{before}}}" if scene.layer else _stream(scene)
         return rf"X = \mathrm{{{norm.name}}}({inside})"
     if scene.layer:
         before = message("output of layer {layer}", layer=scene.layer)
@@ -59,6 +59,12 @@ def _first(scene: Scene) -> str:
     elif parts.projection is not None:
         made = f"({made})"
     return made if parts.projection is None else f"{made} \\, W_E"
+
+
+def _stream(scene: Scene) -> str:
+    """Return in LaTeX the vectors that layer 1 normalises; a few models have normalised them before."""
+    parts, made = scene.trace.embeddings, _parts(scene)
+    return made if parts is None or parts.norm is None else rf"\mathrm{{{parts.norm.name}}}({made})"
 
 
 def _embedding(name: str) -> str:
@@ -205,13 +211,15 @@ def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
         return lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
-    text = lesson(
-        scene.info.reading.lesson("embed/words-normed"),
-        position=scene.word,
-        word_length=length(parts.words[scene.word]),
-        position_length=length(parts.positions[scene.word]),
-        **facts,
-    )
+    whole = facts | {
+        "position": scene.word,
+        "word_length": length(parts.words[scene.word]),
+        "position_length": length(parts.positions[scene.word]),
+    }
+    if parts.norm is None:
+        text = lesson(scene.info.reading.lesson("embed/words-normed"), **whole)
+    else:
+        text = lesson("embed/words-normed-twice", first=parts.norm.name, **whole)
     return text + _tell_lengths(scene, parts.words[scene.word], parts.positions[scene.word])
 
 

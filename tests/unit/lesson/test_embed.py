@@ -65,6 +65,13 @@ def test_deeper_vectors_have_the_length_and_the_neighbour_that_are_told(scene_of
     ("kind", "latex", "name"),
     [
         ("gpt2", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed/words-normed"),
+        ("pegasus", r"X = \mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}})", "embed/words-normed"),
+        (
+            "mbart",
+            r"X = \mathrm{LayerNorm}(\mathrm{LayerNorm}(E_{\text{word}} + E_{\text{position}}))",
+            "embed/words-normed-twice",
+        ),
+        ("bloom", r"X = \mathrm{LayerNorm}(\mathrm{LayerNorm}(E_{\text{word}}))", "embed/words-bias"),
         ("vit", r"X = \mathrm{LayerNorm}(E_{\text{patch}} + E_{\text{position}})", "embed/words-picture"),
         ("t5", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/words-bias"),
         ("llama", r"X = \mathrm{RMSNorm}(E_{\text{word}})", "embed/words-rotary"),
@@ -81,7 +88,7 @@ def test_what_enters_layer_1_is_told_as_each_architecture_makes_it(model_of, kin
     assert told["stream_length"] == rounded(np.linalg.norm(trace.hidden_states[0][2]))
     assert told["length"] == rounded(np.linalg.norm(trace.layers[0].inputs[2]))
     assert is_told("embed/lengths", step_of("embed").words(first)) == (trace.embeddings.positions is not None)
-    if name in ("embed/words-normed", "embed/words-picture"):
+    if name in ("embed/words-normed", "embed/words-normed-twice", "embed/words-picture"):
         assert told["position_length"] == rounded(np.linalg.norm(trace.embeddings.positions[2]))
     assert step_of("embed").matrices(second)[0].title == f"X: what enters layer 2, after {norm}"
 
