@@ -192,7 +192,10 @@ def is_punctuation(token: Token | Word) -> bool:
     That is Unicode's categories P and the ASCII symbols: more than the full stop and the comma that
     Clark et al. 2019 count. A special token is not punctuation.
     """
-    return not token.is_special and bool(token.typed) and all(map(is_punctuation_mark, token.typed))
+    # Most tokens begin with a letter, and many of them are asked about at once.
+    if token.is_special or not token.typed or token.typed[0].isalnum():
+        return False
+    return all(map(is_punctuation_mark, token.typed))
 
 
 def is_punctuation_mark(character: str) -> bool:
