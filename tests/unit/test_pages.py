@@ -10,6 +10,7 @@ from attention.pages import FRONT, GROUPS, OF_LABS, PAGES, Group, Page, everythi
 from attention.parameters import Context, read
 from attention.settings import MODEL, SHARED
 from attention.view import View
+from tests.sweep import sweep
 
 ROOT = Path(__file__).parents[2]
 INFOS = {info.model_id: info for info in list_models()}
@@ -73,11 +74,11 @@ def test_no_two_parameters_have_one_name_and_all_that_is_reset_can_be_set():
         assert {*parameter.resets, *filter(None, [parameter.yields_to])} <= set(names) - {parameter.name}
 
 
-@pytest.mark.parametrize("model", INFOS)
+@pytest.mark.parametrize("model", sweep(INFOS, ("minilm-l6", "translator-fr-en")))
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
 def test_a_hostile_value_of_any_parameter_is_one_that_there_is_or_is_complained_about(page, model):
     """Every page, every model, every parameter: what is taken is a value, and what is not changes nothing else."""
-    context = Context(INFOS, model)
+    context, opened = Context(INFOS, model), View.from_query({"model": model}, page, INFOS)[0]
     for parameter in everything(page):
         if parameter is MODEL:
             continue
@@ -85,7 +86,6 @@ def test_a_hostile_value_of_any_parameter_is_one_that_there_is_or_is_complained_
             view, notices = View.from_query({"model": model, parameter.name: value}, page, INFOS)
             assert len(notices) <= 1
             assert parameter.fits(view[parameter], context)
-            opened = View.from_query({"model": model}, page, INFOS)[0]
             assert view.without(parameter) == opened.without(parameter)
             if notices:
                 assert view[parameter] == opened[parameter] or parameter.name in ("text", "pair", "versus")
