@@ -162,6 +162,19 @@ def test_a_word_drifts_apart_as_torch_says(model_id, beside, texts):
     assert ("What differs between the two texts makes no difference" in told) == (model_id == "toy")
 
 
+@pytest.mark.parametrize(("model_id", "first"), [("minilm-l6", "after"), ("smollm2-135m", "before")])
+def test_the_pair_that_is_shown_first_differs_where_the_word_can_see_it(model_id, first):
+    scene, models = scene_of(model_id), {info.model_id: info for info in list_models()}
+    drawn = {beside: figure(shown(scene, beside=beside), "drift") for beside in (None, "after", "before")}
+    np.testing.assert_array_equal(drawn[None].series[0].values, drawn[first].series[0].values)
+    assert drawn[None].series[0].values[-1] < 0.99
+    # A link to either pair opens it.
+    for beside in ("after", "before"):
+        link = {"model": model_id, BESIDE_TEXT.name: beside}
+        view, notices = View.from_query(link, OF_LABS[LAB], models)
+        assert (view[BESIDE_TEXT], notices, view.to_query()[BESIDE_TEXT.name]) == (beside, [], beside)
+
+
 def test_a_word_read_alone_is_found_again_or_that_is_said():
     alone = table(shown(scene_of("minilm-l6")), "drift_table")
     assert float(alone["the same word"][0]) > float(alone["different words"][0])
