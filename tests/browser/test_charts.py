@@ -45,6 +45,9 @@ def test_levels_lie_across_their_places_and_no_line_joins_them(draw):
     one, two, three = (mark.bounding_box() for mark in picture.locator(".mark").all())
     assert one["y"] > three["y"] > two["y"]
     assert one["x"] + one["width"] < two["x"]
+    # As dark as the legend says.
+    strokes = {mark.evaluate("each => getComputedStyle(each).stroke") for mark in picture.locator(".mark").all()}
+    assert strokes == {picture.evaluate("each => getComputedStyle(each).color")}
 
 
 def test_two_lines_of_one_colour_are_told_apart_without_it(draw):
