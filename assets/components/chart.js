@@ -266,7 +266,7 @@ function markOf({ layout, given: data }, each, index, value) {
   const [place, end] = [layout.alongPlaces(each.places[index]), layout.alongValues(value)];
   if (each.areLevels) {
     const [x1, x2] = [place - LEVEL * layout.slot, place + LEVEL * layout.slot];
-    return svg("line", { x1, x2, y1: end, y2: end, class: `mark level ink ${ink}` });
+    return svg("line", { x1, x2, y1: end, y2: end, class: `mark ink ${ink} level` });
   }
   if (data.kind === "points") {
     const isCurrent = each.current === index;
