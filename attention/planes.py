@@ -6,16 +6,20 @@ points in space"): of all planes, the one from which the vectors are least far a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.steps import join_heads
 from attention.trace import LayerTrace
 
-__all__ = ["Plane", "along", "cosines", "fit", "mean_cosine", "of_row", "sent"]
+__all__ = ["Plane", "along", "cosines", "fit", "mean_cosine", "of_row", "of_states", "sent"]
+
+# What is no larger than this part of a vector may be the rounding of 32 bits.
+ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,11 @@ class Plane:
     centre: Float[Array, " M"]
     axes: Float[Array, "2 M"]
     shares: Float[Array, " 2"]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that its arrays occupy."""
+        return self.centre.nbytes + self.axes.nbytes + self.shares.nbytes
 
     def places(self, vectors: Float[Array, "*N M"]) -> Float[Array, "*N 2"]:
         """Return where vectors are seen: ``(x − centre) Aᵀ``."""
@@ -45,18 +54,32 @@ def fit(vectors: Float[Array, "N M"]) -> Plane:
     return _plane(vectors, first, next(iter(others), first))
 
 
+def of_states(states: Sequence[Float[Array, "T M"]], tokens: Sequence[int]) -> Plane:
+    """Return the plane closest to the vectors of some tokens, before and after every layer; it is read-only."""
+    plane = fit(np.concatenate([state[list(tokens)] for state in states]))
+    for each in (plane.centre, plane.axes, plane.shares):
+        each.setflags(write=False)
+    return plane
+
+
 def along(vectors: Float[Array, "N M"], steps: Float[Array, "K M"]) -> Plane:
     """Return the plane in which some steps are seen best whose sum leads to the right, through the mean of vectors.
 
     Its first axis is the direction of the sum, and its second one, of all at right angles to it, that along which the
-    squares of the steps add up to most. If the sum is 0, it is the plane closest to the vectors.
+    squares of the steps add up to most or, if none goes to the side, those of the vectors. If the sum is 0, it is the
+    plane closest to the vectors.
     """
     change = steps.sum(axis=0)
     size = np.linalg.norm(change)
     if not size:
         return fit(vectors)
     first = change / size
-    return _plane(vectors, first, _principal(steps - np.outer(steps @ first, first), 1)[0])
+    rest = steps - np.outer(steps @ first, first)
+    if np.linalg.norm(rest) <= ROUNDING * np.linalg.norm(steps):
+        # All steps lead the same way, and rounding leads nowhere: the vectors decide.
+        spread = vectors - vectors.mean(axis=0)
+        rest = spread - np.outer(spread @ first, first)
+    return _plane(vectors, first, _principal(rest, 1)[0])
 
 
 def _plane(vectors: Float[Array, "N M"], first: Float[Array, " M"], second: Float[Array, " M"]) -> Plane:
@@ -108,23 +131,29 @@ def of_row(layer: LayerTrace, row: int) -> LayerTrace:
     return replace(layer, queries=layer.queries[:, at], mask=cut(layer.mask), bias=cut(layer.bias), model_output=output)
 
 
-def sent(layer: LayerTrace, row: int, heads: Iterable[int]) -> Float[Array, "K M"]:
-    """Return what each token sends to the vector of one, by some heads: ``Σ_h a_h[row, k] · v_h[k] W_O[rows of h]``.
+def sent(layer: LayerTrace, row: int, head: int | None = None) -> Float[Array, "K M"]:
+    """Return what each token sends to the vector of one: ``Σ_h a_h[row, k] · v_h[k] W_O[rows of h]``.
 
-    By all heads, the sum over the tokens and the bias b_O is ΔE (Kobayashi et al. 2020, section 2).
+    It is what one head sends, or all do if none is named: then the sum over the tokens and the bias b_O is ΔE
+    (Kobayashi et al. 2020, section 2).
 
     Raises:
         ValueError: W_O is not known.
     """
     if layer.projections is None:
         raise ValueError("the output projection of this layer is not known, so nothing can be sent through it")
-    n_heads, _, width = layer.model_output.shape
-    weight = layer.projections.W_O.reshape(n_heads, width, -1)
-    found = np.zeros((layer.keys.shape[1], weight.shape[-1]), np.float32)
-    alone = of_row(layer, row)
-    for head in heads:
+    alone, weight, width = of_row(layer, row), layer.projections.W_O, layer.values.shape[-1]
+    if head is None:
+        steps = alone.steps()
+        weights, values = steps.weights[:, 0], steps.values
+    else:
         steps = alone.head(head)
-        found += steps.weights[0][:, None] * (steps.values @ weight[head])
+        weights, values = steps.weights, steps.values[None]
+        weight = weight[head * width : (head + 1) * width]
+    found = np.zeros((layer.keys.shape[1], weight.shape[1]), np.float32)
+    # A key without any weight sends nothing. All others go through W_O at once, with the heads side by side.
+    keys = weights.any(axis=0)
+    found[keys] = join_heads(weights[:, keys, None] * values[:, keys]) @ weight
     return found
 
 

@@ -162,6 +162,8 @@ PICTURE = Reading(
         "tokens/words": "tokens/words-picture",
         "embed/words-normed": "embed/words-picture",
         "explain/words": "explain/words-picture",
+        "train-one/yours-none": "train-one/yours-none-picture",
+        "whole/next-none": "whole/next-none-picture",
     },
 )
 

@@ -3,4 +3,6 @@
 from attention.pages import CLASSROOM
 from attention.ui import frame
 
-frame.show(CLASSROOM, with_beside=False, with_mask=False, with_word=False, with_place=False, with_parts=False)
+frame.show(
+    CLASSROOM, with_beside=False, with_mask=False, with_word=False, with_layer=False, with_head=False, with_parts=False
+)

@@ -3,4 +3,6 @@
 from attention.pages import FIND_IT
 from attention.ui import frame
 
-frame.show(FIND_IT, with_beside=False, with_mask=False, with_word=False, with_place=False, with_parts=False)
+frame.show(
+    FIND_IT, with_beside=False, with_mask=False, with_word=False, with_layer=False, with_head=False, with_parts=False
+)

@@ -8,7 +8,9 @@
  * @property {string} values the same
  * @property {string} prefix what all labels begin with
  * @property {string[] | number} labels without it
- * @property {boolean} isLine
+ * @property {boolean} isLine whether a line leads through them
+ * @property {boolean} isDashed whether that line is dashed
+ * @property {boolean} areLevels whether each is a short line across its place, and no point
  * @property {number | null} current the one that stands out
  * @property {[number, number][]} heads the layer and the head for which each value stands; empty if for none
  *
@@ -33,6 +35,7 @@ const ROW = 26;
 const SIZE = 12; // of letters
 const GAP = 12; // between two numbers of an axis, at least
 const POINT = 3.5;
+const LEVEL = 0.36; // how far to each side of its place a level reaches, as a part of the distance of two places
 // How names that do not fit beside one another are written, and how far they reach then, as shares of their width.
 const SLANT = { degrees: 40, across: 0.77, down: 0.64 };
 const MAX_BAR = 56; // a bar is at most so thick
@@ -80,7 +83,7 @@ function draw(state) {
   state.layout = layOut(state, width);
   title.textContent = data.title;
   const named = state.series.filter((each) => state.series.length > 1 && each.name);
-  legend.replaceChildren(...named.map((each) => make("span", `ink ${each.ink}`, each.name)));
+  legend.replaceChildren(...named.map((each) => make("span", `ink ${each.ink} ${strokeOf(each)}`, each.name)));
   const { width: wide, height } = state.layout;
   const drawing = svg("svg", { width: wide, height, viewBox: `0 0 ${wide} ${height}`, "aria-hidden": "true" });
   state.pointer = svg("g", { class: "pointer" });
@@ -252,12 +255,19 @@ function drawSeries(state, each) {
 
 function lineThrough({ layout }, each) {
   const points = each.shown.map((index) => [layout.alongPlaces(each.places[index]), layout.alongValues(each.values[index])]);
-  return svg("polyline", { points: points.map((point) => point.join()).join(" "), class: `line ${each.ink}` });
+  return svg("polyline", { points: points.map((point) => point.join()).join(" "), class: `line ${each.ink} ${strokeOf(each)}` });
 }
+
+/** The class of what is not drawn through or in one piece. */
+const strokeOf = ({ isDashed, areLevels }) => (isDashed ? "dashed" : areLevels ? "level" : "");
 
 function markOf({ layout, given: data }, each, index, value) {
   const ink = each.ink === "signed" ? (value < 0 ? "negative" : "positive") : each.ink;
   const [place, end] = [layout.alongPlaces(each.places[index]), layout.alongValues(value)];
+  if (each.areLevels) {
+    const [x1, x2] = [place - LEVEL * layout.slot, place + LEVEL * layout.slot];
+    return svg("line", { x1, x2, y1: end, y2: end, class: `mark ink ${ink} level` });
+  }
   if (data.kind === "points") {
     const isCurrent = each.current === index;
     const shape = { cx: place, cy: end, r: isCurrent ? 2 * POINT : POINT };

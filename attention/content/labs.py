@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Any
 
 from attention.blocks import Blocks, Prose, Section
 from attention.content.behind import behind
@@ -12,9 +13,10 @@ from attention.content.pane import Pane, missing
 from attention.labs import Lab
 from attention.lesson.guess import Guess
 from attention.messages import message
+from attention.parameters import Parameter
 from attention.view import View
 
-__all__ = ["OPENING", "asked", "content"]
+__all__ = ["OPENING", "asked", "content", "idle"]
 
 # The part of a closed lab that says how it is opened.
 OPENING = "lab_opening"
@@ -23,6 +25,12 @@ OPENING = "lab_opening"
 def asked(lab: Lab, view: View, panes: Sequence[Pane]) -> Asked:
     """Return what a lab asks first."""
     return Asked(view, is_asked=True, guess=_guess(lab, panes[0] if panes else None))
+
+
+def idle(lab: Lab, view: View, panes: Sequence[Pane]) -> tuple[Parameter[Any], ...]:
+    """Return what of the word, the layer and the head changes nothing of what a lab shows."""
+    scene = panes[0].scene if panes else None
+    return () if scene is None else lab.idle(view, scene)
 
 
 def content(lab: Lab, view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from attention import pages
 from attention.blocks import Blocks
@@ -20,6 +20,7 @@ from attention.lesson.steps import step_of
 from attention.messages import message
 from attention.page_file import page
 from attention.pages import Page
+from attention.parameters import Parameter
 from attention.settings import BESIDE, CELL, STEP
 from attention.view import View
 from attention.worksheet import Worksheet, worksheet_of
@@ -40,6 +41,10 @@ def _nothing(_view: View, _panes: Sequence[Pane]) -> Blocks:
 
 def _nothing_asked(view: View, _panes: Sequence[Pane]) -> Asked:
     return Asked(view)
+
+
+def _nothing_idle(_view: View, _panes: Sequence[Pane]) -> tuple[Parameter[Any], ...]:
+    return ()
 
 
 def _alone(view: View) -> View:
@@ -65,7 +70,8 @@ class Content:
 
     ``asked`` returns what there is to guess about it. ``has_head`` tells whether it is about one head, which can be
     opened as a notebook. ``sheet`` returns the key of the step whose matrix its worksheet has; it is None if there is
-    no worksheet of the page.
+    no worksheet of the page. ``idle`` returns what of the word, the layer and the head is no choice, since it would
+    change nothing.
     """
 
     make: Make
@@ -75,6 +81,7 @@ class Content:
     asked: Callable[[View, Sequence[Pane]], Asked] = _nothing_asked
     has_head: bool = False
     sheet: Callable[[View], str] | None = None
+    idle: Callable[[View, Sequence[Pane]], tuple[Parameter[Any], ...]] = _nothing_idle
 
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
@@ -117,6 +124,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
                 asked=partial(labs.asked, lab),
                 has_head=lab.has_head,
                 sheet=_always(lab.sheet),
+                idle=partial(labs.idle, lab),
             )
             for lab, found in pages.OF_LABS.items()
         },

@@ -53,7 +53,11 @@ N_BINS = 30
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Numbers of one colour, with a position and a tooltip for each."""
+    """Numbers of one colour, with a position and a tooltip for each.
+
+    Over numbered places, a line may lead through them, which ``is_dashed`` where another one has the same colour; or
+    each is a ``level``, a short line across its place, where places have no order.
+    """
 
     name: str
     ink: Ink
@@ -61,6 +65,8 @@ class Series:
     values: Float[Array, " N"]
     labels: tuple[str, ...]
     is_line: bool = False
+    is_dashed: bool = False
+    are_levels: bool = False
     # The index of the number that is emphasised.
     current: int | None = None
     # The head for which each number stands, where they stand for heads: a press chooses it.
@@ -93,6 +99,8 @@ class Series:
             "prefix": prefix,
             "labels": named([label[len(prefix) :] for label in self.labels]),
             "isLine": self.is_line,
+            "isDashed": self.is_dashed,
+            "areLevels": self.are_levels,
             "current": self.current,
             "heads": [list(head) for head in self.heads],
         }
@@ -439,7 +447,7 @@ def by_layer_chart(
 
 
 def spots_chart(names: Sequence[str], values: Float[Array, "P N"], medians: Float[Array, " P"], title: str) -> Chart:
-    """Return N points over each of P named places, side by side, and a line through their medians."""
+    """Return N points over each of P named places, side by side, and a short line across each place: their median."""
     n_places, n_values = values.shape
     places, index = (axis.ravel() for axis in np.indices(values.shape))
     beside = SPREAD * (2 * index / max(n_values - 1, 1) - 1)
@@ -451,19 +459,19 @@ def spots_chart(names: Sequence[str], values: Float[Array, "P N"], medians: Floa
         ),
         series=(
             Series(
-                message("median"),
-                "inactive",
-                np.arange(n_places),
-                medians,
-                tuple(message("{name}, median", name=name) for name in names),
-                is_line=True,
-            ),
-            Series(
                 message("shuffled once"),
                 "weight",
                 places + beside,
                 values.ravel(),
                 tuple(f"{name}, {time + 1}" for name in names for time in range(n_values)),
+            ),
+            Series(
+                message("median"),
+                "inactive",
+                np.arange(n_places),
+                medians,
+                tuple(message("{name}, median", name=name) for name in names),
+                are_levels=True,
             ),
         ),
         names=tuple(names),

@@ -17,6 +17,7 @@ from attention.lesson.scene import Scene
 from attention.models.base import Unmasked
 from attention.one_page import Passed
 from attention.parameters import Parameter, Values
+from attention.planes import Plane
 from attention.trace import ModelInfo, Trace
 
 __all__ = ["Lab", "Runs"]
@@ -43,12 +44,19 @@ class Runs(Protocol):
     def prefix_matching(self) -> Float[Array, "L H"]:
         """Return the prefix-matching score of every head, where a text looks at itself."""
 
+    def plane(self, tokens: tuple[int, ...]) -> Plane:
+        """Return the plane closest to the vectors of some tokens, before and after every layer."""
+
     def job(self, job: Job) -> Status:
         """Return what is known of something long that this server does when it is asked to."""
 
 
 def _every(_: ModelInfo) -> bool:
     return True
+
+
+def _none(_values: Values, _scene: Scene) -> tuple[Parameter[Any], ...]:
+    return ()
 
 
 # Compared by identity: there is one of each.
@@ -58,9 +66,10 @@ class Lab:
 
     ``knobs`` are what can be set on it. ``guess`` returns what is asked first, about the head that is looked at where
     there is one; ``content`` returns what is shown then. Both get no scene if no model has run. The models run without
-    what is in ``leaves_out``, which is no choice there. ``is_for`` tells for which models it makes sense. Where what is
-    asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while the user
-    waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
+    what is in ``leaves_out``, which is no choice there. Nor is what ``idle`` returns: the word, the layer or the head,
+    where it changes nothing of what is shown with these values. ``is_for`` tells for which models it makes sense. Where
+    what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
+    the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
     ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``has_head`` tells whether what it
     shows is about the one head that is looked at, which can then be opened as a notebook.
     """
@@ -72,6 +81,7 @@ class Lab:
     guess: Callable[[Scene | None], Guess | None] = field(repr=False)
     content: Callable[[Values, Scene | None, Runs | None], Blocks] = field(repr=False)
     leaves_out: tuple[Parameter[Any], ...] = field(default=(), repr=False)
+    idle: Callable[[Values, Scene], tuple[Parameter[Any], ...]] = field(default=_none, repr=False)
     is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
     measured_guess: Callable[[Scene, Runs], Guess | None] | None = field(default=None, repr=False)
     waiting: str = ""

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -554,6 +554,14 @@ def _table_of_shuffles(names: Sequence[str], shuffles: Float[Array, "3 N"], even
     }
 
 
+def _idle(values: Values, _: Scene) -> tuple[Parameter[Any], ...]:
+    """Return what changes nothing: what comes out depends on all words, and what a word depends on, on all heads."""
+    experiment = values[EXPERIMENT]
+    if experiment == "lengths":
+        return ()
+    return (HEAD,) if experiment == "words" else (WORD,)
+
+
 LAB = Lab(
     address="explain",
     title=message("Does attention explain?"),
@@ -563,6 +571,7 @@ LAB = Lab(
     measured_guess=_measured_guess,
     content=_content,
     leaves_out=(MASK,),
+    idle=_idle,
     waiting=message("Running the model again and again …"),
     has_head=True,
 )

@@ -367,7 +367,10 @@ def _yours(scene: Scene, runs: Runs) -> Blocks:
         return (heading, Prose(lesson("train-one/yours-cross", others=word(scene.use.others))))
     n_copies = int(after_earlier_copies(numbered(scene.trace)).any(axis=-1).sum())
     if not n_copies:
-        return (heading, Prose(lesson("train-one/yours-none", model=word(scene.info.name))))
+        reading = scene.info.reading
+        example = message(", such as “the cat sat, the cat sat”") if reading.takes_sentences else ""
+        none = reading.lesson("train-one/yours-none")
+        return (heading, Prose(lesson(none, model=word(scene.info.name), example=example)))
     scores = runs.prefix_matching()
     layer, head = np.unravel_index(int(scores.argmax()), scores.shape)
     told = lesson(

@@ -230,7 +230,8 @@ def _all_blocks(scene: Scene, runs: Runs | None) -> Blocks:
 def _next(scene: Scene, passed: Passed | None) -> Blocks:
     """Show what the final norm and the vocabulary make of the last token's vector, or say why that is not there."""
     if not scene.info.build.says_next:
-        return (Prose(lesson("whole/next-none", model=word(scene.info.name))),)
+        none = "whole/next-decoder" if scene.info.parts else scene.info.reading.lesson("whole/next-none")
+        return (Prose(lesson(none, model=word(scene.info.name))),)
     if passed is None or not passed.candidates:
         return (Prose(lesson("whole/no-next", n=MOST_TOKENS)),)
     labels, probabilities = zip(*passed.candidates, strict=True)

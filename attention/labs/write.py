@@ -242,8 +242,17 @@ def _losses(found: Sequence[Moment], at: int) -> Chart:
         (message("how often each comes"), found[0].unigram),
     )
     references = [
-        Series(f"{name}: {number(loss)}", "inactive", ends, np.array([loss, loss]), (name, name), is_line=True)
-        for name, loss in known
+        Series(
+            f"{name}: {number(loss)}",
+            "inactive",
+            ends,
+            np.array([loss, loss]),
+            (name, name),
+            is_line=True,
+            # Both are of one colour: neither is what is learnt.
+            is_dashed=index > 0,
+        )
+        for index, (name, loss) in enumerate(known)
     ]
     most = max(float(series.values.max()) for series in (*lines, *references))
     return Chart(

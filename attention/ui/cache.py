@@ -49,6 +49,7 @@ from attention.models.shelf import Shelf, ShelvedModel, max_models
 from attention.models.store import OnProgress, Progress
 from attention.one_page import Passed, is_written
 from attention.one_page import run as run_page
+from attention.planes import Plane, of_states
 from attention.trace import LayerTrace, Part, Trace
 from attention.ui.gate import Places, aside
 from attention.ui.kept import Kept
@@ -67,6 +68,7 @@ __all__ = [
     "forecast_of",
     "model_or_reason",
     "passed_of",
+    "plane_of",
     "prefix_matching_of",
     "read_by",
     "record",
@@ -100,6 +102,8 @@ MAX_PASSED_BYTES = 24 * 2**20
 MAX_EFFECTS_BYTES, EFFECT_BYTES = 8 * 2**20, 400
 # What one layer of BERT adds: 15 kB for eight words, 786 kB for 512 tokens.
 MAX_ADDED_BYTES = 8 * 2**20
+# The plane of a run of SmolLM2: 14 kB.
+MAX_PLANES_BYTES = 2**20
 # A logit for each of SmolLM2's 49,152 tokens, with its mask and without it: 393 kB.
 MAX_UNMASKED_BYTES = 8 * 2**20
 # A model's answer is a few dozen words with their probabilities; the word that is in focus first, one number.
@@ -162,6 +166,7 @@ class _Caches:
         self.prefix_matching = Kept[tuple[RunKey, Part], Float[Array, "L H"]](
             MAX_CHANGES_BYTES, lambda scores: scores.nbytes
         )
+        self.planes = Kept[tuple[RunKey, Part, tuple[int, ...]], Plane](MAX_PLANES_BYTES, lambda plane: plane.nbytes)
         self.forecasts = Kept[RunKey, Forecast | None](MAX_SAID, lambda _: 1)
         self.unmasked = Kept[RunKey, Unmasked | None](
             MAX_UNMASKED_BYTES, lambda found: SUMMARY_BYTES + (0 if found is None else found.nbytes)
@@ -344,6 +349,12 @@ def prefix_matching_of(address: Address, trace: Trace) -> Float[Array, "L H"]:
         return scores
 
     return _caches().prefix_matching.get((address.run, address.part), make, turns())
+
+
+def plane_of(address: Address, trace: Trace, tokens: tuple[int, ...]) -> Plane:
+    """Return the plane closest to the vectors of some tokens in all of a run, from the cache if it is there."""
+    key = (address.run, address.part, tokens)
+    return _caches().planes.get(key, lambda: of_states(trace.hidden_states, tokens), turns())
 
 
 def thumbs_of(address: Address, scene: Scene) -> tuple[HeadThumb, ...]:

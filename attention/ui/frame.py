@@ -16,7 +16,8 @@ from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, get_info
 from attention.pages import STEP_BY_STEP, Page
-from attention.settings import BESIDE, GUESS, MASK, PART, PRESENT, STEP, WORD, masks_of
+from attention.parameters import Parameter
+from attention.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, WORD, masks_of
 from attention.trace import PARTS, Part
 from attention.ui import components, drawing, jobs, markup, model_choice, running, state
 from attention.ui.cache import settle
@@ -143,12 +144,18 @@ def _steps_line(view: View) -> drawing.Laid:
     return (line,)
 
 
+# What is looked at, by the name of the flag with which a page has a choice of it (see ``controls``).
+_LOOKED_AT: Mapping[str, Parameter[int | None]] = {"with_word": WORD, "with_layer": LAYER, "with_head": HEAD}
+
+
 def _above(view: View, panes: list[Pane], look: Mapping[str, bool]) -> drawing.Laid:
     """Return the line of what is looked at, and what a page has above its content; nothing is there for a room."""
     if is_presented(view):
         return ()
     if view.page is STEP_BY_STEP and asks_for_tokens(view, panes):
         look = {**look, "with_word": False}
+    idle = CONTENTS[view.page].idle(view, panes)
+    look = {**look, **{name: False for name, parameter in _LOOKED_AT.items() if parameter in idle}}
     return (controls(view, panes, **look), *drawing.lay(CONTENTS[view.page].above(view, panes), view, "above"))
 
 
@@ -190,7 +197,7 @@ def controls(
     with_word: bool = True,
     with_parts: bool = True,
     with_mask: bool = True,
-    with_place: bool = True,
+    with_layer: bool = True,
     with_head: bool = True,
 ) -> components.Part:
     """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model."""
@@ -207,7 +214,7 @@ def controls(
         with_word=with_word,
         with_parts=with_parts,
         with_mask=with_mask,
-        with_place=with_place,
+        with_layer=with_layer,
         with_head=with_head,
     )
     return line.part()
@@ -222,7 +229,7 @@ def add_controls(
     with_word: bool,
     with_parts: bool,
     with_mask: bool = True,
-    with_place: bool = True,
+    with_layer: bool = True,
     with_head: bool = True,
     is_one_place: bool = False,
 ) -> None:
@@ -234,8 +241,8 @@ def add_controls(
     if with_parts and info.parts:
         _add_part(line)
     for pane in panes[:1]:
-        if with_place and not view.beside:
-            add_place(line, pane, is_one_place=is_one_place, with_head=with_head)
+        if not view.beside:
+            add_place(line, pane, is_one_place=is_one_place, with_layer=with_layer, with_head=with_head)
         if with_word:
             _add_word(line, pane)
     if with_mask:
@@ -268,12 +275,16 @@ def _add_part(line: Line) -> None:
     )
 
 
-def add_place(line: Line, pane: Pane, *, is_one_place: bool = False, with_head: bool = True) -> None:
+def add_place(
+    line: Line, pane: Pane, *, is_one_place: bool = False, with_layer: bool = True, with_head: bool = True
+) -> None:
     """Add the choice of layer and head of one pane."""
     scene, info = pane.scene, pane.info
     if scene is not None:
         place = scene.layer, scene.head
-        model_choice.add_place(line, info, *place, pane.settings, is_one=is_one_place, with_head=with_head)
+        model_choice.add_place(
+            line, info, *place, pane.settings, is_one=is_one_place, with_layer=with_layer, with_head=with_head
+        )
 
 
 def finish(panes: Sequence[Pane]) -> None:

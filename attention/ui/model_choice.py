@@ -28,17 +28,20 @@ def add_place(
     pane: OfPane = MAIN,
     *,
     is_one: bool = False,
+    with_layer: bool = True,
     with_head: bool = True,
 ) -> None:
-    """Add the choice of layer and, where it matters, of the head, of the model itself or of the one beside it.
+    """Add the choice of layer and of head, where these matter, of the model itself or of the one beside it.
 
     If they are chosen as one, the link holds both as soon as one of them is chosen.
     """
     offered = (
-        (message("Layer"), pane.layer, info.n_layers, layer),
-        (message("Head"), pane.head, info.n_heads, head),
+        (with_layer, message("Layer"), pane.layer, info.n_layers, layer),
+        (with_head, message("Head"), pane.head, info.n_heads, head),
     )
-    for label, parameter, count, value in offered if with_head else offered[:1]:
+    for is_there, label, parameter, count, value in offered:
+        if not is_there:
+            continue
         names = [message("{number} of {count}", number=number, count=count) for number in range(1, count + 1)]
         take = (
             partial(_take_both, state.current().model, parameter, ((pane.layer, layer), (pane.head, head)))

@@ -23,6 +23,7 @@ from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, 
 from attention.models.base import Answer, Unmasked
 from attention.one_page import Passed
 from attention.parameters import other_model
+from attention.planes import Plane
 from attention.settings import FACTORS
 from attention.syntax import SyntaxCheck
 from attention.trace import Cut, Trace
@@ -37,6 +38,7 @@ from attention.ui.cache import (
     forecast_of,
     model_or_reason,
     passed_of,
+    plane_of,
     prefix_matching_of,
     read_by,
     survey_of,
@@ -109,6 +111,10 @@ class Shared:
     def prefix_matching(self) -> Float[Array, "L H"]:
         """Return the prefix-matching score of every head, where a text looks at itself."""
         return prefix_matching_of(self.address, self.scene.trace)
+
+    def plane(self, tokens: tuple[int, ...]) -> Plane:
+        """Return the plane closest to the vectors of some tokens, before and after every layer."""
+        return plane_of(self.address, self.scene.trace, tokens)
 
     def job(self, job: Job) -> Status:
         """Return what is known of something long that this server does when it is asked to."""

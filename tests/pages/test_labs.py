@@ -5,6 +5,7 @@ import pytest
 from attention.models import list_models
 from attention.pages import OF_LABS
 from attention.parameters import Context
+from attention.settings import HEAD, LAYER, WORD
 from tests.pages.test_memory import fetch
 
 MODELS = {info.model_id: info for info in list_models()}
@@ -78,6 +79,33 @@ def test_every_knob_is_in_the_link_and_leads_somebody_else_to_the_same(open_lab,
         assert shown.view[knob] == value
         there = open_page(LABS[address][1].file, **shown.view.to_query())
         assert (there.text, there.components()) == (shown.text, shown.components())
+
+
+def content(shown):
+    """What a page shows, without its lines of controls."""
+    drawn = {key: shown.component(key) for key in shown.components()}
+    # The address of numbers that are fetched is the link itself.
+    return shown.text, {key: data | {"numbers": (data.get("numbers") or {}).get("id")} for key, data in drawn.items()}
+
+
+@pytest.mark.parametrize(
+    ("address", "model"), [*((address, "minilm-l6") for address in LABS), ("positions", "smollm2-135m")]
+)
+def test_a_word_a_layer_and_a_head_are_a_choice_where_they_change_something(open_lab, open_page, address, model):
+    lab, page = LABS[address]
+    knob = lab.knobs[0]
+    options = knob.kind.options(Context(MODELS, model)) if hasattr(knob.kind, "options") else ()
+    # What is counted, such as a width, is the same page at every count.
+    for position in [each for each in options if isinstance(each, str)] or [knob.default]:
+        query = {} if position is None else {knob.name: knob.kind.write(position)}
+        # What a link leaves open is chosen by what it names.
+        query |= {WORD.name: "2", LAYER.name: "3", HEAD.name: "4"}
+        shown = open_lab(address, model=model, text="Two small birds sing loudly again", **query)
+        for parameter in (WORD, LAYER, HEAD):
+            there = open_page(page.file, **{**shown.view.to_query(), parameter.name: "5"})
+            assert (there.exceptions, there.notices) == ([], shown.notices)
+            is_offered = parameter.name in shown.controls()
+            assert (content(there) != content(shown)) == is_offered, (position, parameter.name)
 
 
 @pytest.mark.parametrize("address", LABS)

@@ -28,6 +28,7 @@ from attention.models import load
 from attention.one_page import is_written
 from attention.one_page import run as run_page
 from attention.pages import CODE_LAB, OF_LABS, STEP_BY_STEP
+from attention.planes import of_states
 from attention.settings import ANSWER, BESIDE, WAY
 from attention.view import View
 
@@ -75,6 +76,9 @@ class Fresh:
 
     def prefix_matching(self):
         return scores_of(self.scene.trace)
+
+    def plane(self, tokens):
+        return of_states(self.scene.trace.hidden_states, tokens)
 
     def job(self, job):
         return Status()

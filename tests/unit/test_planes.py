@@ -65,13 +65,22 @@ def test_steps_lead_to_the_right_and_add_up_in_the_plane(seed, n, width):
     assert np.square(seen[:, 1]).sum() >= np.square(steps @ other / np.linalg.norm(other)).sum() - 1e-9
 
 
+@given(seeds)
+def test_steps_that_lead_one_way_are_seen_with_what_the_vectors_spread(seed):
+    vectors, step = draws(seed, 6, 8).astype(np.float32), draws(seed + 1, 1, 8).astype(np.float32)
+    # As often as they are added up otherwise, their sum is rounded otherwise.
+    planes = [along(vectors, np.repeat(step * np.float32(1 / n), n, axis=0)) for n in (1, 3, 7)]
+    for plane in planes[1:]:
+        np.testing.assert_allclose(plane.axes, planes[0].axes, atol=1e-3)
+
+
 @pytest.mark.parametrize("model_id", MODELS)
 def test_what_all_tokens_send_by_all_heads_is_what_the_model_adds(model_id):
     trace = load(model_id).trace(TEXTS.get(model_id, SENTENCE))
     for part in trace.traces:
         for layer in part.layers:
             bias = layer.projections.b_O
-            found = sent(layer, 1, range(part.info.n_heads)).sum(axis=0) + (0 if bias is None else bias)
+            found = sent(layer, 1).sum(axis=0) + (0 if bias is None else bias)
             assert Difference.between(found, layer.added[1]).relative < 2e-5
 
 
@@ -80,7 +89,7 @@ def test_what_is_sent_by_one_head_is_its_part_of_w_o():
     outputs = np.zeros_like(layer.model_output)
     outputs[5] = layer.model_output[5]
     wanted = output_projection(join_heads(outputs), layer.projections.W_O)
-    np.testing.assert_allclose(sent(layer, 2, [5]).sum(axis=0), wanted[2], atol=1e-5)
+    np.testing.assert_allclose(sent(layer, 2, 5).sum(axis=0), wanted[2], atol=1e-5)
 
 
 @given(seeds, st.integers(1, 5))

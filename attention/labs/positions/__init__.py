@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from attention.blocks import Blocks, Notice
 from attention.labs.base import Lab, Runs
-from attention.labs.positions.added import sinusoids, table
+from attention.labs.positions.added import own_table, sinusoids, table
 from attention.labs.positions.biases import alibi, t5
 from attention.labs.positions.knobs import ORDER, PLACED, SCHEME, SHIFT, SLOPE, Scheme
 from attention.labs.positions.shuffled import guess, shuffled
-from attention.labs.positions.turning import turning
+from attention.labs.positions.turning import turning, turns
 from attention.lesson.scene import Scene
 from attention.messages import message
-from attention.parameters import Values
-from attention.settings import MASK
+from attention.parameters import Parameter, Values
+from attention.settings import HEAD, LAYER, MASK, WORD
 
 __all__ = ["LAB", "ORDER", "PLACED", "SCHEME", "SHIFT", "SLOPE"]
 
@@ -32,6 +33,20 @@ _CONTENTS: Mapping[Scheme, Callable[[Values, Scene | None], Blocks]] = MappingPr
     {"none": shuffled, "sinusoids": sinusoids, "table": table, "rotary": turning, "alibi": alibi, "t5": t5}
 )
 
+
+def _idle(values: Values, scene: Scene) -> tuple[Parameter[Any], ...]:
+    """Return what changes nothing: some schemes are about the first layer alone, some about no layer and no head."""
+    scheme = values[SCHEME]
+    if scheme == "none":
+        return (LAYER,)
+    if (scheme == "rotary" and not turns(scene)) or (scheme == "table" and own_table(scene) is None):
+        return (WORD, LAYER, HEAD)
+    if scheme == "t5" and scene.attention.bias is not None:
+        # All its layers share what is added.
+        return (LAYER,)
+    return () if scheme in ("alibi", "rotary") else (LAYER, HEAD)
+
+
 LAB = Lab(
     address="positions",
     title=message("Where am I?"),
@@ -40,6 +55,7 @@ LAB = Lab(
     guess=guess,
     content=_content,
     leaves_out=(MASK,),
+    idle=_idle,
     sheet="embed",
     has_head=True,
 )

@@ -20,7 +20,7 @@ from attention.messages import message
 from attention.parameters import Values
 from attention.trace import PositionTable
 
-__all__ = ["sinusoids", "table"]
+__all__ = ["own_table", "sinusoids", "table"]
 
 # How many positions, and how many numbers of each, are shown of the formula and of a model's table.
 N_SHOWN, WIDTH = 64, 64
@@ -106,12 +106,17 @@ def _rows_of_positions(vectors: Float[Array, "P M"], at: int) -> Matrix:
     )
 
 
+def own_table(scene: Scene) -> PositionTable | None:
+    """Return the vectors that the model adds at its positions; None if it adds none."""
+    return None if scene.trace.embeddings is None else scene.trace.embeddings.table
+
+
 def table(values: Values, scene: Scene | None) -> Blocks:
     """Show how alike the vectors are that the model adds at its positions."""
     begun = opened(message("A vector for each position"), values)
     if scene is None:
         return begun
-    own = None if scene.trace.embeddings is None else scene.trace.embeddings.table
+    own = own_table(scene)
     if own is None:
         told = message("{name} adds no vectors for positions.", name=scene.info.name)
         return (*begun, Notice(told + " " + message("Choose another model, such as BERT.")))

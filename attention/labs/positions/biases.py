@@ -108,7 +108,9 @@ def t5(values: Values, scene: Scene | None) -> Blocks:
         last=int(np.argmax(before == before[-1])),
     )
     title = message("the number of the bucket")
-    square = replace(pairs(scene, "buckets", title, buckets.astype(np.float32)), are_counts=True)
+    # They are the same in every head.
+    alt = message("{title}: {n} queries by {n} keys.", title=title, n=len(buckets))
+    square = replace(pairs(scene, "buckets", title, buckets.astype(np.float32)), are_counts=True, alt=alt)
     picture = Picture("buckets", square, sets={"row": WORD}, is_selectable=True)
     return (*begun, Prose(told), Row(((picture,), (Picture("stairs", stairs),))), fold)
 

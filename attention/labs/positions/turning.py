@@ -23,7 +23,7 @@ from attention.parameters import Values
 from attention.positions import Rotary, apart, apply_rotary, begun_at, speeds, turns_of
 from attention.steps import score
 
-__all__ = ["turning"]
+__all__ = ["turning", "turns"]
 
 N_DIALS = 8
 # So many pairs can be read on the page; a longer table is downloaded.
@@ -99,12 +99,18 @@ def _random() -> _Turning:
     return _Turning(drawn[0], drawn[1], turns, query=N_RANDOM // 2, key=1)
 
 
+def turns(scene: Scene) -> bool:
+    """Tell whether the head that is looked at rotates its queries and keys, as far as that is known."""
+    layer = scene.attention
+    is_known = layer.inputs is not None and layer.projections is not None
+    return is_known and layer.rotary is not None and len(scene.tokens) > 1
+
+
 def _of_head(scene: Scene | None) -> _Turning | None:
     """Return what the head that is looked at rotates; None if it rotates nothing, or there is no distance."""
-    if scene is None or len(scene.tokens) < 2 or scene.attention.rotary is None:
+    if scene is None or not turns(scene):
         return None
-    if scene.attention.inputs is None or scene.attention.projections is None:
-        return None
+    assert scene.attention.rotary is not None
     weights = scene.steps.weights[scene.word].copy()
     # The key that gets most weight, other than the query's own.
     weights[scene.word] = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -23,8 +23,8 @@ from attention.lesson.scene import Scene
 from attention.lesson.tables import Columns
 from attention.messages import message, messages
 from attention.parameters import Choice, Parameter, Values
-from attention.planes import Plane, along, cosines, fit, of_row, sent
-from attention.settings import VERSUS
+from attention.planes import Plane, along, cosines, fit, of_row, of_states, sent
+from attention.settings import HEAD, VERSUS
 from attention.steps import join_heads, output_projection
 
 __all__ = ["BESIDE_TEXT", "LAB", "PAIRS", "SCOPE"]
@@ -99,7 +99,8 @@ def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
     if not _has_way(scene):
         is_normed = any(layer.added_norm is not None for layer in scene.trace.layers)
         return (Prose(lesson("vector-moves/normed" if is_normed else "vector-moves/unknown")),)
-    return (*_moves(scene, values[SCOPE]), *_stream(scene), *drift(scene, values, runs))
+    changes = np.stack([_change(scene, at) for at in range(len(scene.trace.layers))])
+    return (*_moves(scene, values[SCOPE], changes, runs), *_stream(scene, changes), *drift(scene, values, runs))
 
 
 class _Way(NamedTuple):
@@ -110,7 +111,7 @@ class _Way(NamedTuple):
     tables: tuple[Table, ...]
 
 
-def _moves(scene: Scene, scope: Scope) -> Blocks:
+def _moves(scene: Scene, scope: Scope, changes: Float[Array, "L M"], runs: Runs | None) -> Blocks:
     """Return the choice of what is added up, and the picture of it."""
     options = tuple(Option(each, _SCOPE_NAMES[each]) for each in SCOPES)
     knobs = (Setting("scope", SCOPE, message("What is sent in"), scope, options),)
@@ -118,7 +119,11 @@ def _moves(scene: Scene, scope: Scope) -> Blocks:
     at = range(len(states)) if scope == "layers" else (scene.layer, scene.layer + 1)
     shown = _shown(scene, [states[each] for each in at])
     seen = np.concatenate([states[each][shown] for each in at])
-    plane, way = _through_layers(scene, seen) if scope == "layers" else _in_layer(scene, seen, is_one=scope == "head")
+    if scope == "layers":
+        plane = of_states(states, shown) if runs is None else runs.plane(tuple(shown))
+        way = _through_layers(scene, plane, changes)
+    else:
+        plane, way = _in_layer(scene, seen, is_one=scope == "head")
     others = _others(scene, plane, shown, states[at[0]], states[at[-1]])
     picture = _picture(scene, scope, plane, (*others, *way.chains))
     facts: dict[str, str | int] = {
@@ -228,7 +233,7 @@ def _in_layer(scene: Scene, seen: Float[Array, "N M"], *, is_one: bool) -> tuple
     """Return what the word in focus is sent in this layer, by one head or by all, and the plane to see it in."""
     layer, row, states = scene.attention, scene.word, scene.trace.hidden_states
     before, after = states[scene.layer][row], states[scene.layer + 1][row]
-    vectors = sent(layer, row, [scene.head] if is_one else range(scene.info.n_heads))
+    vectors = sent(layer, row, scene.head if is_one else None)
     names, steps = _largest(scene, vectors)
     assert layer.projections is not None
     bias = layer.projections.b_O
@@ -307,11 +312,9 @@ def _table_of_steps(names: Sequence[str], steps: Float[Array, "N M"], added: Flo
 # ------------------------------------------------------------------------------------ in all layers
 
 
-def _through_layers(scene: Scene, seen: Float[Array, "N M"]) -> tuple[Plane, _Way]:
-    """Return the way of the word in focus through all layers, what its heads send it and all else, and the plane."""
-    plane = fit(seen)
+def _through_layers(scene: Scene, plane: Plane, changes: Float[Array, "L M"]) -> _Way:
+    """Return the way of the word in focus through all layers: what its heads send it, and all else."""
     states = np.stack([state[scene.word] for state in scene.trace.hidden_states])  # (L + 1, M)
-    changes = np.stack([_change(scene, at) for at in range(len(states) - 1)])
     rests = np.diff(states, axis=0) - changes
     steps = np.stack([changes, rests], axis=1).reshape(-1, states.shape[1])
     labels: list[str] = []
@@ -343,7 +346,7 @@ def _through_layers(scene: Scene, seen: Float[Array, "N M"]) -> tuple[Plane, _Wa
         message("cosine with the beginning"): _written(cosines(states[1:], states[0])),
     }
     tables = (Table("way_table", lambda: columns, file="way"), of_words.table)
-    return plane, _Way(told + of_words.told, (chain, words), tables)
+    return _Way(told + of_words.told, (chain, words), tables)
 
 
 class _ByWords(NamedTuple):
@@ -359,7 +362,7 @@ def _by_words(
     """Return what each token sends the word in focus in all layers together, and all else, as arrows to the end."""
     layers, row = scene.trace.layers, scene.word
     vectors = sum(
-        (sent(layer, row, range(scene.info.n_heads)) for layer in layers),
+        (sent(layer, row) for layer in layers),
         start=np.zeros((len(scene.key_names), states.shape[1]), np.float32),
     )
     biases = [layer.projections.b_O for layer in layers if layer.projections is not None]
@@ -403,11 +406,11 @@ def _written(numbers: Float[Array, " N"]) -> list[str]:
 # ------------------------------------------------------------------------------------ the stream
 
 
-def _stream(scene: Scene) -> Blocks:
+def _stream(scene: Scene, added: Float[Array, "L M"]) -> Blocks:
     """Show how long that is which attention and the feed-forward network add."""
     row, layers = scene.word, scene.trace.layers
     stream = np.array([np.linalg.norm(state[row]) for state in scene.trace.hidden_states[:-1]])
-    changes = np.array([np.linalg.norm(_change(scene, at)) for at in range(len(layers))])
+    changes = np.linalg.norm(added, axis=-1)
     lengths = [layer.lengths for layer in layers]
     fed = np.array([np.nan if each is None or each.fed is None else each.fed[row] for each in lengths])
     lines: list[Line] = [(message("attention, ΔE"), "value", _parts(changes, stream))]
@@ -453,6 +456,11 @@ def _parts(some: Float[Array, " L"], whole: Float[Array, " L"]) -> Float[Array, 
     return parts
 
 
+def _idle(values: Values, _: Scene) -> tuple[Parameter[Any], ...]:
+    """Return the head where all of them are added up."""
+    return () if values[SCOPE] == "head" else (HEAD,)
+
+
 LAB = Lab(
     address="vector_moves",
     title=message("The vector moves"),
@@ -460,6 +468,7 @@ LAB = Lab(
     knobs=(SCOPE, BESIDE_TEXT, VERSUS),
     guess=_guess,
     content=_content,
+    idle=_idle,
     sheet="heads",
     has_head=True,
 )

@@ -32,7 +32,9 @@ __all__ = ["BESIDE_TEXT", "PAIRS", "drift"]
 Beside = Literal["after", "before", "alone", "typed"]
 
 BESIDES: tuple[Beside, ...] = ("after", "before", "alone", "typed")
-BESIDE_TEXT: Parameter[Beside] = Parameter("other", Choice(lambda _: BESIDES), "after")
+BESIDE_TEXT: Parameter[Beside | None] = Parameter(
+    "other", Choice(lambda _: BESIDES), None, otherwise=message("one of the ready pairs is shown")
+)
 
 # A word in two texts: what tells its meaning comes after it, or before it. Both stand at the same place.
 PAIRS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
@@ -92,7 +94,7 @@ def drift(scene: Scene, values: Values, runs: Runs | None) -> Blocks:
     heading = Heading(message("The same word in two texts"))
     if not scene.info.reading.takes_sentences or runs is None:
         return (heading, Prose(lesson("vector-moves/drift-not-here")))
-    beside = values[BESIDE_TEXT]
+    beside = values[BESIDE_TEXT] or _first_pair(scene)
     names: Mapping[Beside, str] = {
         "after": message("the bank of the …"),
         "before": message("the … has a bank"),
@@ -113,6 +115,11 @@ def drift(scene: Scene, values: Values, runs: Runs | None) -> Blocks:
     if pair is None:
         return (heading, knob, Prose(lesson("vector-moves/drift-unread", model=word(scene.info.name))))
     return (heading, knob, *_apart(scene, beside, pair))
+
+
+def _first_pair(scene: Scene) -> Beside:
+    """Return the pair that is shown first: where later words are hidden, what tells the meaning has to come before."""
+    return "before" if scene.attention.is_causal else "after"
 
 
 def _alone(scene: Scene, runs: Runs) -> _Pair | None:

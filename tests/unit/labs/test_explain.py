@@ -261,7 +261,9 @@ def test_shuffles_are_drawn_one_by_one_with_their_medians(scene):
     runs = Runs(scene.trace)
     blocks = shown(scene, runs, experiment="shuffled")
     rows = table(blocks, "shuffles_table")
-    median, once = figure(blocks, "shuffles").series
+    once, median = figure(blocks, "shuffles").series
+    # The places are not steps of anything, so no line leads from one to the next.
+    assert not any(series.is_line for series in (once, median))
     n = once.values.size // 3
     for index, name in enumerate(("this head", "this layer", "all layers")):
         numbers = np.array(rows[name], float)

@@ -169,9 +169,18 @@ def test_the_score_of_a_model_is_what_plain_loops_give(model):
     assert f"has the highest score, {best:.2f}" in prose(blocks)
 
 
-def test_where_nothing_comes_twice_the_page_says_what_to_do():
-    trace = load("toy").trace("Two small birds sing")
-    assert "Type something twice" in prose(shown(Runs(trace), Scene(trace, 0, 0, 0)))
+@pytest.mark.parametrize(
+    ("model", "text", "told"),
+    [
+        ("toy", "Two small birds sing", "Type something twice, such as “the cat sat, the cat sat”."),
+        # It knows no English.
+        ("translator-fr-en", "le chat noir dort", "Type something twice."),
+        ("vit-digits", None, "Choose a model that reads text"),
+    ],
+)
+def test_where_nothing_comes_twice_the_page_says_what_to_do(model, text, told):
+    trace = load(model).trace(text or load(model).info.reading.first)
+    assert told in prose(shown(Runs(trace), Scene(trace, 0, 0, 0)))
 
 
 def test_a_text_that_looks_at_another_one_has_no_such_score():

@@ -9,7 +9,9 @@ import torch
 from attention.blocks import Picture, walk
 from attention.labs.vector_moves import BESIDE_TEXT, LAB, N_SENT, SCOPE
 from attention.lesson.scene import Scene
+from attention.models import list_models
 from attention.pages import OF_LABS
+from attention.planes import of_states
 from attention.settings import VERSUS
 from attention.view import View
 from attention.words import words_of
@@ -23,11 +25,14 @@ MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
 
 
 class Runs:
-    def __init__(self, model_id):
-        self.model = load(model_id)
+    def __init__(self, scene):
+        self.model, self.trace = load(scene.info.model_id), scene.trace
 
     def reading(self, text):
         return self.model.trace(text)
+
+    def plane(self, tokens):
+        return of_states(self.trace.hidden_states, tokens)
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -42,7 +47,7 @@ def scene_of(model_id, text=None, word=2, **how):
 
 def shown(scene, scope="heads", beside="alone", versus=None):
     knobs = {SCOPE.name: scope, BESIDE_TEXT.name: beside, VERSUS.name: versus}
-    return lab_shown(LAB, scene, Runs(scene.info.model_id), **knobs)
+    return lab_shown(LAB, scene, Runs(scene), **knobs)
 
 
 def main_chains(blocks):
@@ -157,6 +162,19 @@ def test_a_word_drifts_apart_as_torch_says(model_id, beside, texts):
     assert ("What differs between the two texts makes no difference" in told) == (model_id == "toy")
 
 
+@pytest.mark.parametrize(("model_id", "first"), [("minilm-l6", "after"), ("smollm2-135m", "before")])
+def test_the_pair_that_is_shown_first_differs_where_the_word_can_see_it(model_id, first):
+    scene, models = scene_of(model_id), {info.model_id: info for info in list_models()}
+    drawn = {beside: figure(shown(scene, beside=beside), "drift") for beside in (None, "after", "before")}
+    np.testing.assert_array_equal(drawn[None].series[0].values, drawn[first].series[0].values)
+    assert drawn[None].series[0].values[-1] < 0.99
+    # A link to either pair opens it.
+    for beside in ("after", "before"):
+        link = {"model": model_id, BESIDE_TEXT.name: beside}
+        view, notices = View.from_query(link, OF_LABS[LAB], models)
+        assert (view[BESIDE_TEXT], notices, view.to_query()[BESIDE_TEXT.name]) == (beside, [], beside)
+
+
 def test_a_word_read_alone_is_found_again_or_that_is_said():
     alone = table(shown(scene_of("minilm-l6")), "drift_table")
     assert float(alone["the same word"][0]) > float(alone["different words"][0])
@@ -218,7 +236,7 @@ def test_a_text_that_cannot_be_read_is_told_so():
     scene = scene_of("minilm-l6")
     for beside in ("typed", "after"):
         view = View(page=OF_LABS[LAB]).having(BESIDE_TEXT, beside).having(VERSUS, "the river")
-        assert "cannot read that text" in prose(walk(LAB.content(view, scene, Deaf("minilm-l6"))))
+        assert "cannot read that text" in prose(walk(LAB.content(view, scene, Deaf(scene))))
 
 
 def test_a_piece_of_a_word_meets_the_same_piece():

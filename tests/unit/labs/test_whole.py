@@ -108,8 +108,10 @@ def test_all_blocks_are_drawn_with_what_comes_next():
 
 
 def test_a_model_without_a_prediction_says_so(scene):
-    is_said = "does not say what comes next" in prose(shown(scene, "blocks"))
-    assert is_said == (scene.info.model_id != "smollm2-135m")
+    told = prose(shown(scene, "blocks"))
+    assert ("does not say what comes next" in told) == (scene.info.model_id != "smollm2-135m")
+    # The vectors of an encoder that has a decoder are no result, nor are those of a classifier.
+    assert ("are its result" in told) == (scene.info.model_id in ("toy", "minilm-l6"))
 
 
 def test_where_neurons_are_missing_it_is_said_why(scene):

@@ -158,6 +158,8 @@ def test_the_curves_and_the_table_have_every_stage():
     assert (uniform.name[-4:], unigram.name[-4:]) == (f"{np.log(41):.2f}", "2.80")
     np.testing.assert_allclose([series.values for series in measured], np.transpose(LOSSES), rtol=1e-6)
     assert [series.current for series in measured] == [1, 1]
+    # No two lines look the same.
+    assert len({(series.ink, series.is_dashed) for series in chart.series}) == 4
     assert chart.limits == (0.0, pytest.approx(np.log(41)))
     columns = table(blocks, "stages_table")
     assert columns["step"] == [str(step) for step in MOMENTS[:5]]
