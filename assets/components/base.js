@@ -196,6 +196,7 @@ class Wish {
  * Mark the sides of a box on which there is more, whenever it is scrolled or gets another size, and so does what is in it.
  * @param {HTMLElement} box
  * @param {Iterable<Element>} inside
+ * @returns {() => void} what marks them once more, for a box in which something else changes
  */
 function markMore(box, inside) {
   const look = () => {
@@ -206,6 +207,7 @@ function markMore(box, inside) {
   const observer = new ResizeObserver(look);
   for (const each of [box, ...inside]) observer.observe(each);
   box.addEventListener("scroll", look, { passive: true });
+  return look;
 }
 
 /** Call `act` for the button under a click that carries a `data-index`. */

@@ -7,7 +7,8 @@
  *   tab of its own, what is done, or the address of a module that opens something over the page (and what that is
  *   called where it opens in a tab of its own); what the link is without which leads there or is copied
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
- *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[], words?: string}} Field
+ *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[], words?: string,
+ *   unlike?: string}} Field what it and the field that it is "unlike" do not share stays in sight
  * @typedef {{kind: "list" | "choice" | "scale", name: string, label: string, options: string[], values: string[], value: string,
  *   help: string, silent: boolean, page?: string, pageLabel?: string}} List a choice has all its options in sight,
  *   on a scale they are the places of a slider
@@ -46,6 +47,7 @@ export default function ({ data, parentElement, setStateValue }) {
     group.controls.forEach((control) => update(state, state.controls.get(control.name), control));
     rove(box);
   });
+  showUnlike(state);
   return whenGone(state, () => {
     for (const each of state.controls.values()) each.wish.stop();
   });
@@ -436,6 +438,10 @@ function makeField(state) {
   element.append(name, frame);
   const made = { element, name, frame, input, second: new Map() };
   input.onchange = () => commit(state, made);
+  made.lookForMore = markMore(input, []);
+  // When it is left, a browser scrolls a field to its beginning.
+  input.onblur = () => requestAnimationFrame(() => showUnlike(state));
+  new ResizeObserver(() => showUnlike(state)).observe(input);
   input.onkeydown = (event) => pressInField(state, made, event);
   return made;
 }
@@ -470,12 +476,45 @@ function updateField(state, made, value) {
     if (input.value !== value) input.value = value;
     made.shown = value;
   }
+  made.lookForMore();
   if (data.examples || data.more.length) fill(state, made);
   if (data.words && !made.words) offerWords(made);
   if (made.words) {
     made.words.root.hidden = !data.words;
     if (made.panel.matches(":popover-open")) showWords(made);
   }
+}
+
+/** Show what two fields do not share: in long texts, it may be out of sight. */
+function showUnlike(state) {
+  for (const one of state.controls.values()) {
+    const other = state.controls.get(one.data?.unlike);
+    if (!other) continue;
+    scrollTo(one.input, unlike(one.input.value, other.input.value));
+    scrollTo(other.input, unlike(other.input.value, one.input.value));
+  }
+}
+
+/** Where in a text, from and to, the words are that are not in the same place of another one. */
+function unlike(text, other) {
+  const [words, others] = [text, other].map((each) => each.split(/(?<=\s)/));
+  const from = words.findIndex((word, index) => word !== others[index]);
+  const after = words.toReversed().findIndex((word, index) => word !== others.at(-1 - index));
+  if (from < 0) return [0, 0];
+  const length = (count) => words.slice(0, count).join("").length;
+  return [length(from), length(Math.max(from + 1, words.length - after))];
+}
+
+/** Scroll a field that is not in focus no further than to have this part of its text in sight. */
+function scrollTo(input, [from, to]) {
+  if (input.matches(":focus")) return;
+  const style = getComputedStyle(input);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  const [start, end] = [from, to].map((count) => pen.measureText(input.value.slice(0, count)).width);
+  const room = input.clientWidth - 2 * parseFloat(style.paddingLeft);
+  // What is at the end of a text that has no room is in sight with what comes before it.
+  input.scrollLeft = Math.min(start, Math.max(0, end + 2 - room));
 }
 
 /** Under a field in which only some words can be read there are those that begin like the one that is being typed. */

@@ -31,6 +31,13 @@
  * @property {Dot[]} base_dots
  * @property {Dot[]} entry_dots
  * @property {boolean} is_fed
+ * @property {Cut | null} picture
+ *
+ * @typedef {object} Cut a square picture: its pixels row by row as 8 bits each in base64, and how many pixels and
+ * patches make a side
+ * @property {string} shades
+ * @property {number} side
+ * @property {number} across
  *
  * @typedef {object} MapData
  * @property {string} label
@@ -43,12 +50,18 @@
  * their weights, one after the other as 8 bits each in base64, and a sentence about each
  */
 
+const BEND = 5; // px below a layer's number, where the arrow to it turns up
+const TIP = 3.5; // px, half of an arrow's head
+
 const stateOf = remembering((parent) => {
   const root = make("div", "root map");
   parent.append(root);
   // On a narrow screen the map is a sheet, which opens over the page for a moment.
   const state = { root, isSheet: false, width: 0 };
-  new ResizeObserver(() => revealHead(state)).observe(root);
+  new ResizeObserver(() => {
+    revealHead(state);
+    drawFeeds(state);
+  }).observe(root);
   return state;
 });
 
@@ -74,12 +87,14 @@ function draw(state, data) {
   nav.setAttribute("aria-label", data.label);
   const body = make("div", "body");
   body.append(...data.columns.map((column) => columnOf(state, data, column)));
+  if (data.columns.some((column) => column.is_fed)) body.append(feeds());
   nav.append(foldButton(state, data), sheetButton(state, data), body);
   state.root.replaceChildren(nav);
   state.root.classList.toggle("folded", !data.isOpen);
   setSheet(state, state.isSheet);
   state.width = 0;
   revealHead(state);
+  drawFeeds(state);
   nav.onkeydown = (event) => {
     if (event.key === "Escape" && state.isSheet) setSheet(state, false);
   };
@@ -112,10 +127,12 @@ function setSheet(state, isSheet) {
 function columnOf(state, data, column) {
   const section = make("section", "column");
   section.classList.toggle("aside", column.layer === null);
+  section.classList.toggle("fed", column.is_fed);
   if (column.title) section.append(make("h3", "", column.title));
   const stack = make("ol", "stack");
   const [from, to] = column.layer === null ? [column.n_layers, column.n_layers] : [column.layer, column.layer + 1];
-  stack.append(item("base", dots(state, data, column.base_dots), linesOf(column.base)));
+  const read = column.picture ? [cutOf(column.picture, state.theme)] : [];
+  stack.append(item("base", ...read, dots(state, data, column.base_dots), linesOf(column.base)));
   if (from > 0) stack.append(layers(state, data, column, 0, from));
   if (column.layer !== null) stack.append(unfolded(state, data, column));
   if (to < column.n_layers) stack.append(layers(state, data, column, to, column.n_layers));
@@ -140,7 +157,6 @@ function layers(state, data, column, from, to) {
     name(button, [column.title, message("Layer {layer}", { layer: layer + 1 })].filter(Boolean).join(", "));
     row.append(button);
   }
-  if (column.is_fed) row.prepend(arrow());
   return row;
 }
 
@@ -169,9 +185,8 @@ function boxOf(state, data, box) {
   const isHere = box.part === data.part;
   const element = item("box");
   element.classList.toggle("here", isHere);
-  const title = make("div", "title");
-  if (box.is_fed) title.append(arrow(), " ");
-  title.append(box.title);
+  element.classList.toggle("fed", box.is_fed);
+  const title = make("div", "title", box.title);
   const notes = linesOf(box.notes);
   if (!box.part || isHere) {
     element.append(title, notes, heads(state, box, data.heads), dots(state, data, box.dots));
@@ -252,11 +267,61 @@ function dots(state, data, steps) {
   return row;
 }
 
-/** The encoder's output, which every cross-attention reads. */
-function arrow() {
-  const element = make("span", "arrow", "→");
-  element.title = message("from the encoder's output");
-  return element;
+/** The picture that is read, cut into its patches. */
+function cutOf({ shades, side, across }, theme) {
+  const greys = decodeShades(shades, 1, false);
+  const size = side / across;
+  const board = make("div", "patches");
+  board.setAttribute("role", "img");
+  board.setAttribute("aria-label", message("The picture, cut into {n} patches", { n: across * across }));
+  board.style.setProperty("--across", String(across));
+  for (let patch = 0; patch < across * across; patch++) {
+    const corner = Math.floor(patch / across) * size * side + (patch % across) * size;
+    const pixels = Float32Array.from({ length: size * size }, (_, at) => greys[corner + Math.floor(at / size) * side + (at % size)]);
+    board.append(paintThumb(pixels, { rows: size, columns: size, isPicture: true }, theme));
+  }
+  return board;
+}
+
+/** Where the arrows from the encoder's output are drawn; what lies under them is pressed as if they were not there. */
+function feeds() {
+  const label = message("From the encoder's output into the cross-attention of every layer");
+  return svg("svg", { class: "feeds", role: "img", "aria-label": label });
+}
+
+/** Draw the arrows from the encoder's output: to the unfolded layer's cross-attention, and to each other layer. */
+function drawFeeds({ root }) {
+  const drawing = root.querySelector(".feeds");
+  const body = drawing?.parentNode;
+  if (!body?.offsetWidth) return;
+  const at = placesIn(body);
+  const from = at(root.querySelector(".column:not(.fed) .top"));
+  const between = (from.right + at(root.querySelector(".column.fed")).left) / 2;
+  const start = `M${from.right} ${(from.top + from.bottom) / 2}H${between}`;
+  const into = [...root.querySelectorAll(".fed .layers .chip, .box.fed")];
+  drawing.replaceChildren(
+    ...into.flatMap((element) => {
+      const to = at(element);
+      const isBox = element.matches(".box");
+      const middle = isBox ? to.top + 2 * BEND : (to.left + to.right) / 2;
+      const way = isBox ? `V${middle}H${to.left}` : `V${to.bottom + BEND}H${middle}V${to.bottom}`;
+      const tip = isBox
+        ? `M${to.left - TIP} ${middle - TIP}l${TIP} ${TIP}l${-TIP} ${TIP}`
+        : `M${middle - TIP} ${to.bottom + TIP}l${TIP} ${-TIP}l${TIP} ${TIP}`;
+      return [svg("path", { class: "feed", d: start + way }), svg("path", { d: tip })];
+    }),
+  );
+}
+
+/** Where elements are in another one, in its own pixels, however much the page magnifies it. */
+function placesIn(body) {
+  const frame = body.getBoundingClientRect();
+  const scale = body.currentCSSZoom ?? 1;
+  return (element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const [x, y] = [(place) => (place - frame.left) / scale, (place) => (place - frame.top) / scale];
+    return { left: x(left), right: x(right), top: y(top), bottom: y(bottom) };
+  };
 }
 
 function item(className, ...children) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Way
+from attention.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Section, Way
 from attention.content.guess import Asked, next_word
 from attention.content.pane import Pane
 from attention.figures.tokens import TokenStrip
@@ -40,7 +40,7 @@ def _picture(pane: Pane, scene: Scene, *, is_hidden: bool) -> Blocks:
         strip = TokenStrip(scene.tokens, scene.word, message("Tokens"))
         return (Picture("front_tokens", strip, sets={"word": WORD}),)
     matrix = Picture(f"front_{pane.info.model_id}", softmax.STEP.matrices(scene)[0])
-    return (matrix, Prose(softmax.tell_weights(scene) + tell_opening(scene)))
+    return (Section("front_picture", (matrix,)), Prose(softmax.tell_weights(scene) + tell_opening(scene)))
 
 
 def _way_in(view: View, pane: Pane, scene: Scene) -> Way:

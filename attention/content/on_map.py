@@ -11,6 +11,7 @@ from attention.figures.heads import HeadThumb
 from attention.figures.model_map import Box, Column, Dot, ModelMap
 from attention.lesson import steps
 from attention.lesson.heads import head_label
+from attention.lesson.picture import cut
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Where
 from attention.messages import message, messages
@@ -132,6 +133,7 @@ class _Map:
             base_dots=self._dots("input") if is_here else (),
             entry_dots=self._dots("stream") if is_here else (),
             is_fed=is_second,
+            picture=None if self.is_asked else cut(trace),
         )
 
     def _box(self, trace: Trace, sublayer: Sublayer, parts: dict[str, Part]) -> Box:

@@ -120,13 +120,17 @@ def presented(view: View, panes: Sequence[Pane]) -> Blocks:
     is_wide = any(map(_is_wide, pictures))
     seen = tuple(block for each in shown for block in each.what_is_read(is_bare=is_wide))
     # What was cut into tokens stands beside them; beside numbers, it stands over the words.
-    if seen and any(isinstance(block, Picture) and isinstance(block.figure, TokenStrip) for block in pictures):
+    if seen and _has_tokens(pictures):
         pictures, seen = (Row((seen, pictures), (5, 6)),), ()
     words = tuple(block for each in shown for block in each.in_short())
     told = Section("present_words", (*(() if is_wide else seen), *words))
     place = "present_wide" if is_wide else "present_picture"
     plan = tuple(block for pane in panes[:1] if view[MAP] for block in on_map(view, pane))
     return (Section("present", (head, Section(place, pictures), told, *plan)),)
+
+
+def _has_tokens(pictures: Blocks) -> bool:
+    return any(isinstance(block, Picture) and isinstance(block.figure, TokenStrip) for block in pictures)
 
 
 def _is_wide(block: Block) -> bool:
@@ -153,11 +157,10 @@ class _Pane:
         left = (
             *self.heading(),
             *self.formula(),
-            *self._factors_choice(),
             *self._words(),
             *self._opened_cell(),
         )
-        right = (*self._picture(), *self._panel())
+        right = (*self._factors_choice(), *self._with_what_was_cut(self._picture()), *self._panel())
         place = on_map(self.view, self.pane)
         return (Section("step", (*place, Section("step_left", left), Section("step_right", right))),)
 
@@ -236,7 +239,14 @@ class _Pane:
         if scene is None or not scene.info.reading.is_laid_out:
             return ()
         figure = overlay(scene, is_bare=is_bare)
-        return (Picture("overlay", figure, sets={"word": WORD, "head": self.pane.settings.head}),)
+        return (
+            Picture("patches" if is_bare else "overlay", figure, sets={"word": WORD, "head": self.pane.settings.head}),
+        )
+
+    def _with_what_was_cut(self, pictures: Blocks) -> Blocks:
+        """Return tokens with the picture that was cut into them, and other pictures as they are."""
+        seen = self.what_is_read(is_bare=True) if _has_tokens(pictures) else ()
+        return (Section("cut", (*pictures, *seen)),) if seen else pictures
 
     def main_picture(self) -> Blocks:
         """Return the picture that the step is about, or a row of them, where they stand side by side."""

@@ -55,7 +55,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "leaf": ("leaves",),
     "line": (),
     "matrix": ("colours", "svg", "stage", "turn_overlay", "turn_cells", "turn_products", "turn_share", "turn_join"),
-    "model_map": ("colours", "thumb"),
+    "model_map": ("colours", "svg", "thumb"),
     "neuron": ("colours", "svg"),
     "order": (),
     "overlay": ("colours",),

@@ -13,7 +13,7 @@ from attention.figures.heads import HeadThumb, shrink
 from attention.figures.touch import Parts, is_index
 from attention.messages import message
 
-__all__ = ["Box", "Column", "Dot", "ModelMap"]
+__all__ = ["Box", "Column", "Cut", "Dot", "ModelMap"]
 
 # A head's picture is so small that more numbers on a side than this would be sent and not seen.
 MAX_SIDE = 24
@@ -53,10 +53,23 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """A square picture, cut into square patches: its pixels as shades of 8 bits, and how many make a side.
+
+    ``side`` counts pixels and ``across`` patches.
+    """
+
+    shades: str
+    side: int
+    across: int
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A stack of layers, from its input up: ``layer`` (counted from 0) is unfolded into boxes; None if none is.
 
-    A press on a layer leads to the use of attention that is called ``part``.
+    A press on a layer leads to the use of attention that is called ``part``. What it reads may be a ``picture``. If it
+    ``is_fed``, the output of the column before it goes into each of its layers.
     """
 
     title: str
@@ -69,6 +82,7 @@ class Column:
     base_dots: tuple[Dot, ...] = ()
     entry_dots: tuple[Dot, ...] = ()
     is_fed: bool = False
+    picture: Cut | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from attention import pixels
-from attention.figures.format import number
+from attention.figures.format import number, shades
+from attention.figures.model_map import Cut
 from attention.figures.overlay import HeadOverlay, Overlay
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.messages import message
+from attention.trace import Trace
 
-__all__ = ["overlay", "overlay_table", "tell_overlay"]
+__all__ = ["cut", "overlay", "overlay_table", "tell_overlay"]
 
 
 def overlay(scene: Scene, *, is_bare: bool = False) -> Overlay:
@@ -44,6 +46,15 @@ def overlay(scene: Scene, *, is_bare: bool = False) -> Overlay:
         focus=patches.index(scene.word) if scene.word in patches else None,
         is_bare=is_bare,
     )
+
+
+def cut(trace: Trace) -> Cut | None:
+    """Return the picture that was read, cut into its patches; None if it was none."""
+    if not trace.info.reading.is_laid_out:
+        return None
+    n_patches = sum(not token.is_special for token in trace.tokens)
+    grey = pixels.shades(trace.text)
+    return Cut(shades(grey, 1, is_signed=False), len(grey), round(n_patches**0.5))
 
 
 def overlay_table(data: Overlay) -> dict[str, list[str]]:

@@ -69,7 +69,8 @@ def second(view: View) -> Field | None:
     examples = Examples(
         "versus_example", message("Pairs to compare"), list(map(_shortly, _EXAMPLES)), chosen, _take_example
     )
-    return Field(VERSUS, message("Sentence to compare"), message("Type another sentence"), examples=examples)
+    label, hint = message("Sentence to compare"), message("Type another sentence")
+    return Field(VERSUS, label, hint, examples=examples, unlike=TEXT)
 
 
 def controls(view: View, panes: list[Pane]) -> None:

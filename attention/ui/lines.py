@@ -34,7 +34,10 @@ class Examples:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field to type a text in, with examples, and other fields that open under it with them."""
+    """A field to type a text in, with examples, and other fields that open under it with them.
+
+    What it and the field of the parameter that it is ``unlike`` do not share is scrolled into sight.
+    """
 
     parameter: Parameter[Any]
     label: str
@@ -45,6 +48,7 @@ class Field:
     more: tuple[Field, ...] = ()
     # The only words that can be read, where any other is refused.
     words: tuple[str, ...] = ()
+    unlike: Parameter[Any] | None = None
 
 
 @dataclass(slots=True)
@@ -145,6 +149,8 @@ class Line:
         data |= {"value": state.written(each.parameter), "more": [self._field(more) for more in each.more]}
         if each.examples is not None:
             data["examples"] = self._examples(each.examples)
+        if each.unlike is not None:
+            data["unlike"] = each.unlike.name
         return data | ({"words": " ".join(each.words)} if each.words else {})
 
     def _examples(self, each: Examples) -> Data:

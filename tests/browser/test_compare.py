@@ -134,3 +134,51 @@ def test_with_one_sentence_alone_its_picture_is_there_and_pairs_are_a_press_away
     tab.expect_query(text="The river bank was wet", versus="The central bank was rich")
     expect(tab.notices).to_have_count(0)
     expect(pairs).to_have_count(0)
+
+
+# Where a part of what is in a field is, in its own pixels, and what of the field is seen.
+SEEN = """(input, part) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = getComputedStyle(input).font;
+  const at = input.value.indexOf(part);
+  const [from, to] = [at, at + part.length].map((count) => pen.measureText(input.value.slice(0, count)).width);
+  const inner = input.clientWidth - 2 * parseFloat(getComputedStyle(input).paddingLeft);
+  return {from: from - input.scrollLeft, to: to - input.scrollLeft, inner, scrolled: input.scrollLeft};
+}"""
+
+
+def is_seen(field, part):
+    place = field.evaluate(SEEN, part)
+    return place["from"] >= -1 and place["to"] <= place["inner"] + 1
+
+
+def both(tab):
+    return (tab.page.get_by_role("textbox", name=name, exact=True) for name in ("Sentence", "Sentence to compare"))
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 720}, {"width": 390, "height": 844}])
+def test_what_two_long_sentences_do_not_share_is_seen_in_their_fields(new_tab, size):
+    tab = new_tab(viewport=size).go(PAGE)
+    one, other = both(tab)
+    expect(one).to_have_value(TIRED)
+    assert not is_seen(one, TIRED), "the sentence must be longer than its field"
+    assert is_seen(one, "tired")
+    assert is_seen(other, "wide")
+    # It is typed in as ever, and left as it was scrolled to.
+    other.focus()
+    expect(other).to_be_focused()
+    other.press("Home")
+    tab.page.wait_for_function("each => each.scrollLeft === 0", arg=other.element_handle())
+    other.press("Shift+Tab")
+    tab.page.wait_for_function("each => each.scrollLeft > 0", arg=other.element_handle())
+    assert is_seen(other, "wide")
+    expect(other).to_have_value(WIDE)
+
+
+def test_sentences_that_differ_at_their_beginning_are_not_scrolled(new_tab):
+    tab = new_tab(viewport={"width": 1280, "height": 720})
+    tab.go(PAGE, text=TIRED, versus=TIRED.replace("animal", "bird"))
+    for field in both(tab):
+        expect(field).not_to_have_value("")
+        assert field.evaluate("each => each.scrollLeft") == 0
+        assert field.evaluate("each => each.scrollWidth > each.clientWidth")

@@ -228,3 +228,20 @@ def test_a_finger_draws_and_does_not_scroll(new_tab, model):
 def send(touch, kind, *points):
     found = [{"x": x, "y": y} for x, y in points]
     touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": found})
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 720}, NARROW], ids=["projector", "phone"])
+def test_the_digit_is_seen_with_the_patches_that_it_was_cut_into(new_tab, size):
+    tab = new_tab(viewport=size).go(model=MODEL, step="tokens")
+    board = tab.page.locator(".st-key-cut .overlay .board")
+    expect(board).to_be_in_viewport(ratio=1)
+    # Nothing has been looked at yet: the picture alone.
+    expect(board.locator("canvas")).to_have_count(1)
+    strip, digit = tab.page.locator(".tokens").first.bounding_box(), board.bounding_box()
+    is_beside = digit["x"] + digit["width"] <= strip["x"]
+    is_below = strip["y"] + strip["height"] <= digit["y"]
+    assert is_below if size is NARROW else is_beside
+    board.get_by_role("button", name="r2c3").click()
+    tab.expect_query(model=MODEL, word="7")
+    expect(board.get_by_role("button", name="r2c3")).to_have_attribute("aria-pressed", "true")
+    expect_to_fit(tab)

@@ -53,6 +53,28 @@ def test_whose_factors_are_shown_is_chosen_without_scrolling(shared_tab, step):
         )
 
 
+@pytest.mark.parametrize("model", ["minilm-l6", "vit-digits"])
+def test_whose_factors_are_shown_is_chosen_in_one_line_over_the_picture(shared_tab, model):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go(step="heads", model=model)
+    options = shared_tab.page.locator(".st-key-factors .option")
+    expect(options).to_have_count(2)
+    one, other = (option.bounding_box() for option in options.all())
+    assert one["y"] == other["y"]
+    picture = shared_tab.matrix("joined").root.bounding_box()
+    assert picture["x"] <= one["x"] < picture["x"] + picture["width"]
+    assert one["y"] + one["height"] <= picture["y"]
+
+
+def test_after_the_question_of_the_front_door_all_rows_are_seen(shared_tab):
+    shared_tab.page.set_viewport_size(PROJECTOR)
+    shared_tab.go("")
+    shared_tab.page.locator(".st-key-question").get_by_text("mat", exact=True).click()
+    shown = shared_tab.matrix("minilm-l6", "front")
+    expect(shown.picture).to_be_in_viewport(ratio=1)
+    assert shown.labels()[-1] == "[SEP]"
+
+
 def test_on_a_projector_a_matrix_of_eight_tokens_is_seen_whole_with_its_heading_and_its_sentence(shared_tab):
     shared_tab.page.set_viewport_size(PROJECTOR)
     for step in STEPS[3:7]:

@@ -12,6 +12,21 @@ from tests.browser.tab import Tab
 from tests.sweep import sweep
 
 WIDE = {"width": 1280, "height": 720}
+LARGE = {"width": 1920, "height": 1080}
+# Where the arrows of a map begin and end, and what they are to lead from and to, in the window.
+ARROWS = """svg => {
+  const box = (each) => { const r = each.getBoundingClientRect();
+    return {left: r.left, right: r.right, top: r.top, bottom: r.bottom}; };
+  const body = svg.parentNode;
+  const place = (path, length) => { const at = path.getPointAtLength(length).matrixTransform(path.getScreenCTM());
+    return [at.x, at.y]; };
+  const ends = (path) => [0, path.getTotalLength()].map((length) => place(path, length));
+  const arrows = [...svg.querySelectorAll(".feed")].map(ends);
+  const caught = arrows.filter(([, [x, y]]) => svg.getRootNode().elementFromPoint(x, y)?.closest("svg"));
+  return {arrows, caught: caught.length, columns: [...body.querySelectorAll(".column")].map(box),
+    from: box(body.querySelector(".column:not(.fed) .top")),
+    into: [...body.querySelectorAll(".fed .layers .chip, .box.fed")].map(box)};
+}"""
 
 
 def the_map(tab: Tab):
@@ -44,6 +59,66 @@ def test_a_press_on_another_attention_goes_there(tab):
     tab.expect_query(step="softmax", model="translator-fr-en", part="decoder")
     here.get_by_role("button", name="Encoder, Layer 2").click()
     tab.expect_query(step="softmax", model="translator-fr-en", layer="2")
+
+
+# The encoder, the decoder's own attention, and what reads the encoder; in the last of two layers, and in the first.
+FED = [{"layer": "2"}, {"part": "decoder", "layer": "2"}, {"part": "cross", "layer": "1"}]
+
+
+@pytest.mark.parametrize("query", sweep(FED, quick=FED[-1:]), ids=lambda query: "-".join(query.values()))
+@pytest.mark.parametrize(
+    ("size", "more"), [(WIDE, {}), (NARROW, {}), (LARGE, {"present": "1"})], ids=["wide", "narrow", "in a room"]
+)
+def test_an_arrow_leads_from_the_encoders_output_to_each_layer_of_the_decoder(new_tab, models, query, size, more):
+    tab = new_tab(viewport=size).go(step="scores", model="translator-fr-en", **query, **more)
+    here = the_map(tab)
+    if size is NARROW:
+        expect(here.locator(".feeds")).to_be_hidden()
+        here.locator(".sheet").click()
+    drawing = here.get_by_role("img", name="From the encoder's output into the cross-attention of every layer")
+    n_layers = len(models["translator-fr-en"].trace("le chat dort").decoder.layers)
+    expect(drawing.locator(".feed")).to_have_count(n_layers)
+    found = drawing.evaluate(ARROWS)
+    encoder, decoder = found["columns"]
+    assert encoder["right"] < decoder["left"]
+    assert found["caught"] == 0
+    for (start, end), to in zip(found["arrows"], found["into"], strict=True):
+        assert start[0] == pytest.approx(found["from"]["right"], abs=1)
+        assert found["from"]["top"] < start[1] < found["from"]["bottom"]
+        at_its_left = end[0] == pytest.approx(to["left"], abs=1) and to["top"] < end[1] < to["bottom"]
+        at_its_foot = end[1] == pytest.approx(to["bottom"], abs=1) and to["left"] < end[0] < to["right"]
+        assert at_its_left or at_its_foot
+    if "part" in query:
+        # The unfolded layer is entered at its cross-attention, which is another place than its own attention.
+        titles = here.locator(".box.fed .title")
+        expect(titles).to_have_text(["Cross-attention"])
+
+
+def test_a_map_of_one_stack_has_no_arrows(tab):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="scores", model="minilm-l6")
+    expect(the_map(tab).locator(".layer")).to_be_visible()
+    expect(the_map(tab).locator(".feeds")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_is_the_base_of_its_map_in_pieces(new_tab, scheme):
+    picture = "0019fb0000bg8e6002ga099001g4088004g4088001g51b3000ccaa00001ad300"
+    tab = new_tab(viewport=WIDE, color_scheme=scheme).go(step="softmax", model="vit-digits", text=picture)
+    patches = the_map(tab).get_by_role("img", name="The picture, cut into 16 patches").locator("canvas")
+    expect(patches).to_have_count(16)
+    covered = """canvas => { const c = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+      return Array.from({length: c.length / 4}, (_, i) => c[4 * i + 3] / 255); }"""
+    levels = np.array([int(character, 17) for character in picture]).reshape(8, 8) / 16
+    for index, patch in enumerate(patches.all()):
+        row, column = 2 * (index // 4), 2 * (index % 4)
+        pixels = levels[row : row + 2, column : column + 2].ravel()
+        np.testing.assert_allclose(patch.evaluate(covered), pixels, atol=0.005)
+        expect(patch).to_be_in_viewport(ratio=1)
+    first, second, *_ = boxes = [patch.bounding_box() for patch in patches.all()]
+    assert first["width"] == pytest.approx(first["height"], abs=0.5)
+    assert second["x"] - (first["x"] + first["width"]) >= 2
+    assert boxes[4]["y"] - (first["y"] + first["height"]) >= 2
 
 
 def test_the_map_can_be_folded_and_the_link_says_so(tab):
@@ -185,7 +260,7 @@ def test_where_all_heads_are_shown_the_map_leads_from_layer_to_layer(tab):
     expect(tab.page.get_by_role("heading", name="Layer 6, head 9", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("size", sweep([WIDE, {"width": 1920, "height": 1080}], quick=[WIDE]), ids=["small", "large"])
+@pytest.mark.parametrize("size", sweep([WIDE, LARGE], quick=[WIDE]), ids=["small", "large"])
 def test_in_a_room_the_map_is_larger_and_the_picture_as_large_as_before(tab, size):
     tab.page.set_viewport_size(size)
     tab.go(step="softmax", layer="3", head="9")

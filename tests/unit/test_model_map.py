@@ -1,6 +1,7 @@
 """The map of a model says what the model is built of, and a press on it leads to places that exist, and no others."""
 
 import base64
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -85,6 +86,28 @@ def test_an_encoder_and_a_decoder_are_two_columns_of_which_one_is_unfolded(part)
     assert [box.part for box in boxes] == (["encoder", ""] if part == "encoder" else ["decoder", "cross", ""])
     assert [bool(box.dots) for box in boxes] == [box.part == part for box in boxes]
     assert [box.is_fed for box in boxes] == [box.part == "cross" for box in boxes]
+
+
+@pytest.mark.parametrize("model_id", BUILT)
+def test_what_is_read_is_drawn_in_patches_where_it_is_a_picture(model_id):
+    (column,) = map_of(model_id)[1].payload()["columns"]
+    if model_id != "vit-digits":
+        assert column["picture"] is None
+        return
+    picture = column["picture"]
+    assert (picture["side"], picture["across"]) == (8, 4)
+    drawn = np.frombuffer(base64.b64decode(picture["shades"]), np.uint8)
+    levels = [int(character, 17) for character in TEXTS[model_id]]
+    np.testing.assert_allclose((drawn - 1) / 253, np.array(levels) / 16, atol=1 / 506)
+    # Few bytes, as it comes with every step.
+    assert len(json.dumps(picture)) < 150
+
+
+def test_during_a_guess_the_picture_does_not_tell_how_many_patches_there_are():
+    trace = load("vit-digits").trace(TEXTS["vit-digits"])
+    pane = Pane(trace.info, is_other=False, scene=Scene(trace, 0, 0, 1), whole=trace)
+    (section,) = on_map(View.of(model="vit-digits", step="tokens"), pane, is_asked=True)
+    assert section.blocks[0].figure.columns[0].picture is None
 
 
 def test_the_map_says_where_one_is_and_can_be_folded():
