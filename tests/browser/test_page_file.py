@@ -14,6 +14,7 @@ PAGES = {
     "all_heads": {},
     "neuron_view": {},
     "code_lab": {},
+    "compare": {"versus": "The otter swam"},
 }
 # A4 and letter with a margin of a centimetre, in CSS pixels.
 PAPERS = {"A4": (718, 1047), "letter": (740, 980)}
