@@ -3,13 +3,14 @@
 import base64
 import json
 import re
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pytest
 
 from attention.models import load
 from attention.ui import asked, made
+from attention.ui.handed_in import place_of
 from attention.ui.room_drawing import Shown, guess_of, show
 from tests.notebooks import code_of, run_here
 
@@ -180,7 +181,7 @@ def test_the_app_a_file_and_a_room_draw_the_same(open_page, link, names):
     shown = open_page(PAGE, **link)
     written = file_of("page/compare.html", **link)
     given = json.loads(re.search('<script type="application/json" id="given">(.*?)</script>', written)[1])
-    in_room = show(Shown("compare", "&".join(f"{name}={value}" for name, value in link.items())))
+    in_room = show(Shown("compare", urlencode(link)))
     wanted = {name: shown.component(name)["values"] for name in names}
     assert drawn(given["pictures"]) == drawn(in_room["pictures"]) == wanted
     assert ("Every head" in written, "Every head" in in_room["html"]) == ("changes" in names,) * 2
@@ -202,6 +203,12 @@ def test_a_room_asks_what_the_page_asks_and_shows_nothing_of_the_second_sentence
     closed, opened = (show(Shown("compare", "", seen)) for seen in ("closed", "opened"))
     assert set(drawn(closed["pictures"])) == {"first"}
     assert set(drawn(opened["pictures"])) == set(PICTURES)
+
+
+def test_a_task_about_the_head_on_a_screen_is_about_the_one_that_the_page_shows(open_page):
+    link = {"text": TIRED, "versus": WIDE}
+    found = place_of("compare", urlencode(link))
+    assert [found.layer, found.head] == open_page(PAGE, **link).component("changes")["selected"]
 
 
 @pytest.mark.parametrize("link", [{}, {"text": "One two", "versus": "One three"}, {"layer": "2", "head": "5"}])
