@@ -8,9 +8,10 @@ an attention head finds the grammatical head of a word (Clark et al. 2019, secti
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 from attention.messages import message, messages
 from attention.places import ASSETS
@@ -23,6 +24,7 @@ __all__ = [
     "Annotated",
     "Sentences",
     "annotated",
+    "pairs",
     "read_sentences",
     "sentences",
 ]
@@ -59,6 +61,13 @@ class Sentences:
 
     lines: tuple[str, ...]
     problems: tuple[str, ...]
+
+
+@cache
+def pairs(name: str) -> Mapping[str, tuple[str, str]]:
+    """Return the pairs of sentences in a file of the assets, one on each line, by what is written there."""
+    lines = (ASSETS / name).read_text("utf-8").splitlines()
+    return MappingProxyType({line: (first, second) for line in lines for first, second in [line.split(" | ")]})
 
 
 @cache

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from jaxtyping import Float
+from numpy import ndarray as Array
+
 from attention import settings
-from attention.address import Address
+from attention.address import Address, RunKey
 from attention.blocks import Blocks, Code, Notice, ProofLine, Proven
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
@@ -25,7 +28,7 @@ from attention.parameters import Values
 from attention.syntax import SyntaxCheck
 from attention.trace import Trace
 
-__all__ = ["Found", "Pane", "missing", "proof_line", "proven"]
+__all__ = ["Found", "Pane", "missing", "not_for", "proof_line", "proven"]
 
 _TITLES = (message("recomputed"), message("as"), message("differs by up to"), message("as a part of the largest"))
 
@@ -50,6 +53,9 @@ class Found(Runs, Protocol):
 
     def syntax(self) -> SyntaxCheck | None:
         """Return what all heads do on the annotated sentences; None if that is not counted yet."""
+
+    def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
+        """Return the largest change of a weight in each head, from this run to another one of the same model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,16 @@ def missing(reason: ModelUnavailableError | None) -> Blocks:
     if not remedy:
         return (Notice(told),)
     return Notice(message("{told} To mend it, run this and start the app again:", told=told)), Code(remedy, "bash")
+
+
+def not_for(info: ModelInfo, purpose: str) -> str:
+    """Say that a page does not make sense for a model that reads something else."""
+    return message(
+        "{name} reads {what}, and this page {purpose}: choose another model above.",
+        name=info.name,
+        what=info.reading.what,
+        purpose=purpose,
+    )
 
 
 def proven(view: Values, panes: Sequence[Pane]) -> Blocks:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from attention import pages
 from attention.blocks import Blocks
-from attention.content import all_heads, classroom, code_lab, find_it, labs, neuron_view, step_by_step
+from attention.content import all_heads, classroom, code_lab, compare, find_it, labs, neuron_view, step_by_step
 from attention.content.guess import Asked
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
@@ -47,6 +47,14 @@ def _nothing_idle(_view: View, _panes: Sequence[Pane]) -> tuple[Parameter[Any], 
     return ()
 
 
+def _as_linked(view: View) -> View:
+    return view
+
+
+def _pair(view: View) -> str:
+    return view.pair
+
+
 def _alone(view: View) -> View:
     """Return the view with only one model, and with no cell of a step opened."""
     return view.without(STEP, BESIDE, CELL)
@@ -68,6 +76,10 @@ def _for_lab(lab: Lab, view: View) -> View:
 class Content:
     """How a page is made: the view for which models are run, the content, and what is said while the user waits.
 
+    ``opening`` chooses what a link leaves open, for a page whose first view is not that of all others. ``second``
+    returns what is read beside the text; if it ``compares``, that is read by itself, in the same head, and none of the
+    two has a word in focus.
+
     ``asked`` returns what there is to guess about it. ``has_head`` tells whether it is about one head, which can be
     opened as a notebook. ``sheet`` returns the key of the step whose matrix its worksheet has; it is None if there is
     no worksheet of the page. ``idle`` returns what of the word, the layer and the head is no choice, since it would
@@ -75,13 +87,16 @@ class Content:
     """
 
     make: Make
-    run_as: Callable[[View], View] = lambda view: view
+    run_as: Callable[[View], View] = _as_linked
     above: Callable[[View, Sequence[Pane]], Blocks] = outcome
     waiting: str = ""
     asked: Callable[[View, Sequence[Pane]], Asked] = _nothing_asked
     has_head: bool = False
     sheet: Callable[[View], str] | None = None
     idle: Callable[[View, Sequence[Pane]], tuple[Parameter[Any], ...]] = _nothing_idle
+    opening: Callable[[View], View] = _as_linked
+    second: Callable[[View], str] = _pair
+    compares: bool = False
 
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
@@ -99,6 +114,17 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             sheet=_always("softmax"),
         ),
         pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, has_head=True, sheet=_always("scores")),
+        pages.COMPARE: Content(
+            compare.content,
+            run_as=compare.run_as,
+            above=_nothing,
+            asked=compare.asked,
+            has_head=True,
+            sheet=_always("softmax"),
+            opening=compare.opening,
+            second=compare.second,
+            compares=True,
+        ),
         pages.CODE_LAB: Content(
             code_lab.content,
             run_as=_alone,
@@ -154,21 +180,32 @@ def worksheet(view: View, pane: Pane, scene: Scene, small: Scene) -> Worksheet:
         *pane.notices,
         *([message("What is set in the lab is not in it.")] if page in pages.OF_LABS.values() else []),
     )
-    text, place = title_of(view, [pane])
+    # It is of what this pane has read, whatever the page sets beside that.
+    text, place = title_of(CONTENTS[page].run_as(view).on(pages.STEP_BY_STEP), [pane])
     return worksheet_of(step_of(sheet(view)), scene, small, text=text, place=place, notes=notes)
 
 
 def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:
     """Return what is read, and what of each run is shown, a line each."""
-    pairs = [view.pair] if view.pair else []
-    return " / ".join([view.text, *pairs]), "\n".join(map(_place, panes))
+    content = CONTENTS[view.page]
+    second = content.second(view)
+    places = dict.fromkeys(_place(pane, has_word=not content.compares) for pane in panes)
+    return " / ".join([view.text, *([second] if second else [])]), "\n".join(places)
 
 
-def _place(pane: Pane) -> str:
+def _place(pane: Pane, *, has_word: bool) -> str:
     """Say which part of its run a pane shows."""
     scene, address = pane.scene, pane.address
     if scene is None or address is None:
         return pane.info.name
+    if not has_word:
+        return message(
+            "{name}: layer {layer}, head {head}, mask {mask}",
+            name=pane.info.name,
+            layer=scene.layer + 1,
+            head=scene.head + 1,
+            mask=pane.info.build.mask_names[address.run.mask],
+        )
     unit = scene.info.reading.unit
     return message(
         "{name}: layer {layer}, head {head}, mask {mask}, {unit} {position} {word}",

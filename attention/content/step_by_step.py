@@ -29,6 +29,7 @@ from attention.content.guess import Asked
 from attention.content.on_map import has_map, on_map
 from attention.content.outcome import alignment, outcome
 from attention.content.pane import Pane, missing
+from attention.content.place import place_of
 from attention.content.under import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
 from attention.figures.chart import parts_chart
 from attention.figures.heads import HeadGrid
@@ -168,7 +169,7 @@ class _Pane:
         """Return the same in one column, under the model's name and the choice of its layer and head."""
         head = Section(f"{self.pane.name}_head", (*self.heading(), *self.formula()), is_line=True)
         return (
-            *self._place(),
+            *place_of(self.pane),
             head,
             *self._picture(),
             *self._factors_choice(),
@@ -177,21 +178,6 @@ class _Pane:
             *self._opened_cell(),
             *self._panel(),
         )
-
-    def _place(self) -> Blocks:
-        scene, chosen = self.pane.scene, self.pane.settings
-        name = Heading(self.pane.info.name, 3)
-        if scene is None:
-            return (name,)
-        info = scene.info
-        choices = (
-            _numbered(message("Layer"), chosen.layer, info.n_layers, scene.layer),
-            _numbered(message("Head"), chosen.head, info.n_heads, scene.head),
-        )
-        place = message(
-            "{name}, layer {layer}, head {head}", name=info.name, layer=scene.layer + 1, head=scene.head + 1
-        )
-        return (Section(f"{self.pane.name}_place", (name, *choices), is_line=True, on_paper=place),)
 
     def heading(self) -> Blocks:
         """Return the step's heading."""
@@ -359,13 +345,6 @@ def _bars(detail: Detail, name: str) -> Blocks:
         return ()
     bars = parts_chart(detail.labels, detail.parts, detail.axis, are_weights=detail.are_weights)
     return (Picture(f"{name}_parts", bars),)
-
-
-def _numbered(label: str, parameter: Parameter[int | None], count: int, value: int) -> Setting:
-    options = tuple(
-        Option(index, message("{number} of {count}", number=index + 1, count=count)) for index in range(count)
-    )
-    return Setting(parameter.name, parameter, label, value, options, is_list=True)
 
 
 def _product(pictures: Sequence[Block]) -> list[Block]:

@@ -44,10 +44,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TouchCell:
-    """A cell of the matrix with this name."""
+    """A cell of the matrix with this name, which a link knows by the name ``known_as``, or by the same.
+
+    In a table of heads, which ``has_heads``, the cell is a layer and a head.
+    """
 
     name: str
     shape: tuple[int, ...]
+    known_as: str = ""
+    has_heads: bool = False
     acts: tuple[str, ...] = ("select",)
 
     def said(self, act: str, value: object) -> Parts | None:
@@ -57,7 +62,9 @@ class TouchCell:
         row, column = value.get("row"), value.get("column")
         if not (is_index(row, self.shape[0]) and is_index(column, self.shape[1])):
             return None
-        return {"cell": f"{self.name}-{row}-{column}", "row": str(row)}
+        if self.has_heads:
+            return {"layer": str(row + 1), "head": str(column + 1)}
+        return {"cell": f"{self.known_as or self.name}-{row}-{column}", "row": str(row)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,9 @@ class Matrix:
 
     A matrix with a ``change`` can be seen turning into what it is from what it was. If ``are_counts``, its numbers are
     whole, and are written without decimals.
+
+    Where several pictures show the same pairs, a link knows a cell of all of them by one name, ``known_as``. A table
+    that ``has_heads`` has a row for each layer and a column for each head.
     """
 
     component: ClassVar[str] = "matrix"
@@ -145,6 +155,8 @@ class Matrix:
     hidden: Bool[Array, "R C"] | None = None
     change: Turn | None = None
     are_counts: bool = False
+    known_as: str = ""
+    has_heads: bool = False
 
     def __post_init__(self) -> None:
         """Refuse labels, marks of hidden cells, or a matrix that this one was, that do not match the numbers.
@@ -263,8 +275,8 @@ class Matrix:
 
     @property
     def touch(self) -> TouchCell:
-        """A cell: its place, and its row."""
-        return TouchCell(self.name, self.values.shape)
+        """A cell: its place, and its row; in a table of heads, the layer and the head."""
+        return TouchCell(self.name, self.values.shape, self.known_as, self.has_heads)
 
     @property
     def fingerprint(self) -> str:

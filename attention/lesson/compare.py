@@ -229,6 +229,7 @@ class Comparison:
             selected=selected,
             blank=message("not in both") if name == "difference" else message("not here"),
             hidden=hidden if hidden.any() else None,
+            known_as=COMPARE,
         )
 
 
@@ -384,6 +385,7 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
         limit=float(changed.max()) or 1.0,
         alt=message("The largest difference between two words in each of {size} heads.", size=changed.size),
         selected=current,
+        has_heads=True,
     )
 
 

@@ -73,7 +73,6 @@ __all__ = [
     "read_by",
     "record",
     "recorded_at",
-    "scene_at",
     "settle",
     "shelf",
     "survey_of",
@@ -126,10 +125,6 @@ class Recorded:
     def pair(self) -> str:
         """The second sentence that the model read with the first."""
         return self.key.pair
-
-    def scene(self, address: Address) -> Scene:
-        """Return the scene at an address in this run."""
-        return Scene(self.trace.part(address.part), address.layer, address.head, address.word, address.cell)
 
     @property
     def is_pair(self) -> bool:
@@ -310,11 +305,6 @@ def read_by(run: RunKey, text: str) -> Recorded | None:
         return recorded_at(replace(run, text=text, pair=""))
     except (ValueError, ModelFailedError, ModelUnavailableError):
         return None
-
-
-def scene_at(address: Address) -> Scene:
-    """Return the scene at an address, or raise what ``recorded_at`` raises."""
-    return recorded_at(address.run).scene(address)
 
 
 def _model_of(run: RunKey) -> Model:

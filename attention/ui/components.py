@@ -19,7 +19,7 @@ import streamlit as st
 
 from attention.blocks import Figure
 from attention.figures.atlas import Atlas
-from attention.figures.matrix import Cell, Matrix
+from attention.figures.matrix import Matrix
 from attention.figures.touch import Parts, Touch
 from attention.ui import state
 from attention.ui.files import component
@@ -97,14 +97,9 @@ def _pressed(touch: Touch, act: str, take: Callable[[Parts], None], value: objec
         take(parts)
 
 
-def matrix(data: Matrix, *, key: str, on_select: Callable[[Cell], None] | None = None) -> None:
-    """Draw a matrix; ``on_select`` is called with the cell that was clicked, or chosen with Enter."""
-    figure(data, key=key, take=None if on_select is None else partial(_select, on_select))
-
-
-def _select(on_select: Callable[[Cell], None], parts: Parts) -> None:
-    matrix, row, column = str(parts["cell"]).split("-")
-    on_select(Cell(matrix, int(row), int(column)))
+def matrix(data: Matrix, *, key: str) -> None:
+    """Draw a matrix in which nothing can be chosen."""
+    figure(data, key=key)
 
 
 def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None], on_zoom: Callable[[int], None]) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.blocks import Proven
-from attention.content.pane import missing, proof_line
+from attention.content.pane import missing, not_for, proof_line
 from attention.lesson.proof import Proof
 from attention.lesson.prose import lesson, word
 from attention.messages import message
@@ -46,7 +46,7 @@ def begin(page: Page) -> View:
 def load(info: ModelInfo) -> Model | None:
     """Load the model; if it cannot be loaded, or reads something else, say why and how to put it right."""
     if not state.current().page.is_for(info):
-        markup.not_for(info, message("works on English sentences of its own"))
+        markup.notice(not_for(info, message("works on English sentences of its own")))
         return None
     if info.build.of_heads:
         markup.prose(lesson(info.build.of_heads, model=word(info.name)))

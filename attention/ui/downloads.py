@@ -1,7 +1,7 @@
 """Files to download, made on demand: what is written in them, and a button for those that have no address.
 
 A session keeps the callback that makes such a button's file as long as the button is there, and longer. So it refers
-only to names (see ``Address``), never to the numbers themselves, which would stay in memory with it.
+only to names, never to the numbers themselves, which would stay in memory with it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import TypeVar
 
 import streamlit as st
 
-from attention.address import Address
 from attention.export import explanation
 from attention.lesson.tables import to_csv
 from attention.messages import message
 from attention.models import ModelUnavailableError
-from attention.ui.cache import ModelFailedError, scene_at
+from attention.ui.cache import ModelFailedError
 
 __all__ = ["GoneError", "Table", "csv_button", "csv_of", "is_file_name", "made", "mime_of"]
 
@@ -44,18 +43,15 @@ class GoneError(Exception):
     """What a file is made from is no longer in memory; the message says what to do."""
 
 
-def csv_button(name: str, make: Callable[..., Table], *addresses: Address) -> None:
-    """Offer a table as CSV; ``make`` is called with the scenes at the addresses, and refers only to names.
-
-    A cell that is None is written as an empty one. If the scenes are no longer there, the file says so.
-    """
+def csv_button(name: str, make: Callable[[], Table]) -> None:
+    """Offer a table as CSV; ``make`` refers only to names. A cell that is None is written as an empty one."""
     file_name = f"{name}.csv"
-    data = partial(made, file_name, partial(_of_scenes, make, addresses))
+    data = partial(made, file_name, partial(_written, make))
     st.download_button(file_name, data=data, file_name=file_name, mime=mime_of(file_name), on_click="ignore")
 
 
-def _of_scenes(make: Callable[..., Table], addresses: Sequence[Address]) -> bytes:
-    return csv_of(make(*map(scene_at, addresses)))
+def _written(make: Callable[[], Table]) -> bytes:
+    return csv_of(make())
 
 
 def csv_of(table: Table) -> bytes:

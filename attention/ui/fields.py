@@ -9,27 +9,20 @@ from types import MappingProxyType
 
 import streamlit as st
 
+from attention.corpus import pairs
 from attention.kinds import Second
 from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError, get_info
 from attention.models.closed import refused, words
-from attention.places import ASSETS
 from attention.reading import Reading
 from attention.settings import PAIR, TEXT
 from attention.ui import picture, state
 from attention.ui.lines import Examples, Field, Line
 from attention.view import View
 
-__all__ = ["FIELDS", "add", "draw", "read_pairs"]
+__all__ = ["FIELDS", "add", "draw"]
 
-
-def read_pairs(name: str) -> dict[str, tuple[str, str]]:
-    """Read pairs of sentences from a file of the assets, a pair on each line, by what is written there."""
-    lines = (ASSETS / name).read_text("utf-8").splitlines()
-    return {line: (first, second) for line in lines for first, second in [line.split(" | ")]}
-
-
-_PAIRS = read_pairs("pairs.txt")
+_PAIRS = pairs("pairs.txt")
 
 
 def add(line: Line, view: View, own: Field | None) -> None:
@@ -67,9 +60,9 @@ def _add_sentence(line: Line, view: View, info: ModelInfo, own: Field | None) ->
 def _examples(view: View, info: ModelInfo, *, with_pairs: bool) -> Examples:
     """Return the examples of one sentence, and those of two where they are read as one text."""
     reading = info.reading
-    pairs = list(_PAIRS) if with_pairs and reading.takes_pair and info.build.second.is_joined else []
-    labels = [*reading.examples, *pairs]
-    shown = [*((sentence, "") for sentence in reading.examples), *(_PAIRS[line] for line in pairs)]
+    joined = list(_PAIRS) if with_pairs and reading.takes_pair and info.build.second.is_joined else []
+    labels = [*reading.examples, *joined]
+    shown = [*((sentence, "") for sentence in reading.examples), *(_PAIRS[line] for line in joined)]
     here = (view.text, view.pair)
     chosen = shown.index(here) if here in shown else None
     return Examples("example", message("Examples"), labels, chosen, partial(_take_example, reading, shown))

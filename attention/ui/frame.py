@@ -12,14 +12,13 @@ from attention.content.pane import Pane, proven
 from attention.content.registry import CONTENTS
 from attention.content.step_by_step import asks_for_tokens, presented
 from attention.lesson import steps
-from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, get_info
 from attention.pages import STEP_BY_STEP, Page
 from attention.parameters import Parameter
 from attention.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, WORD, masks_of
 from attention.trace import PARTS, Part
-from attention.ui import components, drawing, jobs, markup, model_choice, running, state
+from attention.ui import compare_page, components, drawing, jobs, markup, model_choice, running, state
 from attention.ui.cache import settle
 from attention.ui.files import LEAVES
 from attention.ui.lines import Line
@@ -27,9 +26,8 @@ from attention.ui.masthead import Second, head_of, is_presented, masthead, no_fi
 from attention.view import View
 
 __all__ = [
-    "add_controls",
-    "add_place",
     "all_parts",
+    "as_seen",
     "begin",
     "controls",
     "finish",
@@ -37,22 +35,13 @@ __all__ = [
     "is_quiet",
     "open_pane",
     "open_panes",
-    "run_as",
     "show",
 ]
 
 
-def begin(
-    page: Page,
-    *,
-    second: Second = no_field,
-    opening: Callable[[View], View] | None = None,
-) -> View:
-    """Set the page up and draw its head: the way between pages, what is read, the model, the notices.
-
-    ``second`` returns a page's own field for a second text; ``opening`` chooses what a link leaves open.
-    """
-    view = masthead(page, opening, second=second)
+def begin(page: Page) -> View:
+    """Set the page up and draw its head: the way between pages, what is read, the model, the notices."""
+    view = masthead(page)
     notices()
     return view
 
@@ -70,7 +59,7 @@ def open_panes(view: View) -> list[Pane]:
     """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
     if not has_input(view):
         return []
-    panes = running.run(view, model_choice.load)
+    panes = running.run_page(view, model_choice.load)
     tell(panes)
     return panes
 
@@ -82,19 +71,23 @@ def tell(panes: Sequence[Pane]) -> None:
             markup.notice(sentence)
 
 
-def show(page: Page, **look: bool) -> None:
-    """Draw a page that is made of blocks; ``look`` says which controls it has (see ``controls``)."""
-    masthead(page)
+def show(page: Page, *, second: Second = no_field, **look: bool) -> None:
+    """Draw a page that is made of blocks; ``look`` says which controls it has (see ``controls``).
+
+    ``second`` returns the page's own field for a second text.
+    """
+    masthead(page, CONTENTS[page].opening, second=second)
     follows = jobs.follows(page)
-    st.fragment(_below_head, run_every=jobs.REFRESH_SECONDS if follows else None)(page, look, follows)
+    every = jobs.REFRESH_SECONDS if follows else None
+    st.fragment(_below_head, run_every=every)(page, partial(head_of, second=second), look, follows)
 
 
-def _below_head(page: Page, look: Mapping[str, bool], follows: bool) -> None:
+def _below_head(page: Page, head: Callable[[View], object], look: Mapping[str, bool], follows: bool) -> None:
     """Draw what lies below the head of a page; a press that changes nothing of the head runs this alone.
 
     While the page ``follows`` something long, this runs by itself again and again.
     """
-    view = state.open_part(page, head_of)
+    view = state.open_part(page, head)
     if jobs.follows(page) != follows:
         st.rerun()
     notices()
@@ -109,7 +102,7 @@ def _content(view: View, look: Mapping[str, bool]) -> None:
     steps_line = _steps_line(view)
     drawing.show(steps_line)
     with above:
-        panes = open_panes(run_as(view))
+        panes = open_panes(as_seen(view))
         laid_above = _above(view, panes, look)
         drawing.show(laid_above)
     with st.spinner(content.waiting, show_time=True) if content.waiting else nullcontext():
@@ -120,9 +113,9 @@ def _content(view: View, look: Mapping[str, bool]) -> None:
         _can_be_turned(view, panes, (*steps_line, *laid_above, *laid), look)
 
 
-def run_as(view: View) -> View:
-    """Return the view as its models are run: to a room, one of them is shown."""
-    return CONTENTS[view.page].run_as(view.without(BESIDE) if is_presented(view) else view)
+def as_seen(view: View) -> View:
+    """Return the view with the models that are seen: to a room, one of them is shown."""
+    return view.without(BESIDE) if is_presented(view) else view
 
 
 def all_parts(view: View, panes: list[Pane], look: Mapping[str, bool]) -> drawing.Laid:
@@ -180,7 +173,7 @@ def _can_be_turned(view: View, panes: Sequence[Pane], laid: drawing.Laid, look: 
 def _offered(look: Mapping[str, bool], view: View) -> dict[str, components.Act]:
     """Return what the page would offer to press for another view, by the keys of its components."""
     with state.imagined(view):
-        laid = all_parts(view, running.run(run_as(view), running.load_silently), look)
+        laid = all_parts(view, running.run_page(as_seen(view), running.load_silently), look)
     return {f"{part.key}.{name}": act for part in drawing.parts_of(laid) for name, act in part.acts.items()}
 
 
@@ -199,50 +192,27 @@ def controls(
     with_mask: bool = True,
     with_layer: bool = True,
     with_head: bool = True,
+    with_compared: bool = False,
 ) -> components.Part:
-    """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model."""
+    """Return the line of what is looked at: use of attention, layer and head, the word, the mask, a second model.
+
+    Where two sentences may be compared, or two models, that is chosen first (``with_compared``).
+    """
     # Without a text there is nothing to hide, nor to put beside something.
     with_mask, with_beside = with_mask and bool(panes), with_beside and bool(panes)
     # A step says its own name, in the line of the steps.
     title = "" if view.page is STEP_BY_STEP else view.page.title
     line = Line("context", title=title).group(message("What is looked at"))
-    add_controls(
-        line,
-        view,
-        panes,
-        with_beside=with_beside,
-        with_word=with_word,
-        with_parts=with_parts,
-        with_mask=with_mask,
-        with_layer=with_layer,
-        with_head=with_head,
-    )
-    return line.part()
-
-
-def add_controls(
-    line: Line,
-    view: View,
-    panes: list[Pane],
-    *,
-    with_beside: bool,
-    with_word: bool,
-    with_parts: bool,
-    with_mask: bool = True,
-    with_layer: bool = True,
-    with_head: bool = True,
-    is_one_place: bool = False,
-) -> None:
-    """Add to a line what is looked at: side by side and a word where a page has them.
-
-    ``is_one_place`` tells whether a layer and a head are chosen together.
-    """
     info = get_info(view.model)
+    is_for = view.page.is_for(info)
+    if with_compared and is_for:
+        compare_page.add_compared(line)
     if with_parts and info.parts:
         _add_part(line)
     for pane in panes[:1]:
         if not view.beside:
-            add_place(line, pane, is_one_place=is_one_place, with_layer=with_layer, with_head=with_head)
+            # Until one is chosen, the head follows from the two sentences: both are chosen together.
+            _add_place(line, pane, is_one=with_compared, with_layer=with_layer, with_head=with_head)
         if with_word:
             _add_word(line, pane)
     if with_mask:
@@ -250,8 +220,9 @@ def add_controls(
         line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
     if with_beside and info.reading.takes_sentences:
         line.switch(BESIDE, message("Side by side"))
-    if GUESS in view.page.own and panes:
+    if GUESS in view.page.own and panes and is_for:
         line.switch(GUESS, message("Guess first"))
+    return line.part()
 
 
 _PART_NAMES: dict[Part, str] = {
@@ -275,15 +246,13 @@ def _add_part(line: Line) -> None:
     )
 
 
-def add_place(
-    line: Line, pane: Pane, *, is_one_place: bool = False, with_layer: bool = True, with_head: bool = True
-) -> None:
+def _add_place(line: Line, pane: Pane, *, is_one: bool, with_layer: bool, with_head: bool) -> None:
     """Add the choice of layer and head of one pane."""
     scene, info = pane.scene, pane.info
     if scene is not None:
         place = scene.layer, scene.head
         model_choice.add_place(
-            line, info, *place, pane.settings, is_one=is_one_place, with_layer=with_layer, with_head=with_head
+            line, info, *place, pane.settings, is_one=is_one, with_layer=with_layer, with_head=with_head
         )
 
 
@@ -302,8 +271,8 @@ def _add_word(line: Line, pane: Pane) -> None:
     line.list(WORD, scene.info.reading.label, range(len(labels)), labels, value=scene.word)
 
 
-def open_pane(view: View, info: ModelInfo, *, is_other: bool = False, main: Scene | None = None) -> Pane:
+def open_pane(view: View, info: ModelInfo) -> Pane:
     """Run one model on the sentence; a link that points beside it is answered with a notice."""
-    pane = running.run_one(view, info, model_choice.load, is_other=is_other, main=main)
+    pane = running.run_one(view, info, model_choice.load)
     tell([pane])
     return pane

@@ -17,7 +17,7 @@ from attention.room.tasks import ModelHead, Task, UnfitError
 from attention.settings import MODEL
 from attention.ui.gate import in_turn
 from attention.ui.hosts import base_path, is_known, named_hosts
-from attention.ui.running import load_silently, run
+from attention.ui.running import load_silently, run, run_page
 from attention.view import View
 
 __all__ = ["judge", "place_of", "view_of"]
@@ -68,7 +68,8 @@ def place_of(page: str, link: str) -> ModelHead:
     """
     view = _view(_PAGES[page], link)
     with in_turn():
-        scene = next((pane.scene for pane in _panes(view) if pane.scene is not None), None)
+        panes = [] if _is_empty(view) else run_page(view, load_silently)
+    scene = next((pane.scene for pane in panes if pane.scene is not None), None)
     if scene is None or not scene.info.reading.takes_sentences:
         raise UnfitError(message("This task is about the head on your screen: show one that reads a sentence first."))
     return ModelHead(scene.info.model_id, scene.info.name, scene.layer, scene.head)
@@ -101,6 +102,8 @@ def _view(page: Page, link: str) -> View:
 
 
 def _panes(view: View) -> Sequence[Pane]:
-    if next(info for info in list_models() if info.model_id == view.model).reading.is_empty(view.text):
-        return []
-    return run(run_as(view), load_silently)
+    return [] if _is_empty(view) else run(run_as(view), load_silently)
+
+
+def _is_empty(view: View) -> bool:
+    return next(info for info in list_models() if info.model_id == view.model).reading.is_empty(view.text)

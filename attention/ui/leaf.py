@@ -18,7 +18,7 @@ from attention.pages import STEP_BY_STEP, Page
 from attention.parameters import Context, read
 from attention.ui import drawing, frame, state
 from attention.ui.gate import in_turn
-from attention.ui.running import load_silently, run
+from attention.ui.running import load_silently, run_page
 from attention.view import View
 
 __all__ = ["give", "leaf"]
@@ -48,7 +48,7 @@ def leaf(page: Page, chosen: str, link: Mapping[str, str]) -> dict[str, Any] | N
     with state.imagined(before):
         state.set(parameter, value)
         view = state.current()
-        panes = run(frame.run_as(view), load_silently)
+        panes = run_page(frame.as_seen(view), load_silently)
         if state.notices() or not frame.is_quiet(panes):
             return None
         laid = frame.all_parts(view, panes, {})

@@ -24,7 +24,7 @@ from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, list_models
 from attention.models.bundled import TOY
-from attention.pages import ALL_HEADS, COMPARE, PAGES, Page
+from attention.pages import PAGES, Page
 from attention.parameters import other_model
 from attention.settings import OTHER
 from attention.ui import downloads
@@ -33,7 +33,7 @@ from attention.ui.downloads import GoneError, is_file_name
 from attention.ui.files import FILES
 from attention.ui.gate import in_turn
 from attention.ui.hosts import FRAME_VARIABLE, framed_by
-from attention.ui.running import load_silently, run, run_one
+from attention.ui.running import load_silently, run_one, run_page
 from attention.view import View
 from attention.worksheet import POLICY, can_be_done, paper
 
@@ -44,8 +44,6 @@ _NOW = "now"
 # In place of a block: all of the page, or its worksheet, of which there are two files.
 _PAGE, _WORKSHEET = "page", "worksheet"
 _WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
-# These pages have the worksheet of another one: of the first sentence, and of the same head.
-_SHEET_OF = {COMPARE: ALL_HEADS}
 # By the toy's head 3, a token gives its weight to several others, and not nearly all of it to one.
 _HEAD_BY_HAND = 2
 
@@ -77,9 +75,8 @@ def worksheet_of(page: Page) -> str:
 
     It is empty if there is none: the page is about no head that looks at one text.
     """
-    found = _SHEET_OF.get(page, page)
-    has_sheet = found in CONTENTS and CONTENTS[found].sheet is not None
-    return _now(found, _WORKSHEET, _WITH_SOLUTIONS) if has_sheet else ""
+    has_sheet = page in CONTENTS and CONTENTS[page].sheet is not None
+    return _now(page, _WORKSHEET, _WITH_SOLUTIONS) if has_sheet else ""
 
 
 def worksheets() -> dict[str, str]:
@@ -115,15 +112,15 @@ def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[st
     wanted = link.get("model", "")
     if wanted and wanted not in models:
         raise GoneError(message("{model_id} is no longer here.", model_id=wanted))
-    view, _ = View.from_query(link, page, models)
+    content = CONTENTS[page]
+    view = content.opening(View.from_query(link, page, models)[0])
     reading = models[view.model].reading
     if reading.is_empty(view.text):
         raise GoneError(reading.invitation)
     if fingerprint not in (_NOW, _fingerprint(view, models)):
         name_of = models[view.model].name
         raise GoneError(message("The files of {name} have changed since: load the page anew.", name=name_of))
-    content = CONTENTS[page]
-    panes = run(content.run_as(view), load_silently)
+    panes = run_page(view, load_silently)
     if key == _PAGE:
         return page_file(view, panes)
     if key in NOTEBOOKS and content.has_head:

@@ -11,7 +11,6 @@ import streamlit as st
 
 from attention.blocks import Columns, ProofLine
 from attention.messages import message
-from attention.trace import ModelInfo
 
 __all__ = [
     "news",
@@ -37,18 +36,6 @@ def notice(sentence: str) -> None:
 def news(sentence: str) -> None:
     """Show a plain sentence that reports the outcome of something; it is announced, and never interpreted."""
     st.html(f'<div class="prose news" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
-
-
-def not_for(info: ModelInfo, purpose: str) -> None:
-    """Say that a page does not make sense for a model that reads something else."""
-    notice(
-        message(
-            "{name} reads {what}, and this page {purpose}: choose another model above.",
-            name=info.name,
-            what=info.reading.what,
-            purpose=purpose,
-        )
-    )
 
 
 def plain(label: str) -> str:

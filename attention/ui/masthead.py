@@ -59,9 +59,11 @@ def masthead(
     return view
 
 
-def head_of(view: View) -> tuple[object, ...]:
-    """Return all of a view that the head of its page shows."""
-    return (view.page, view.model, view.text, view.pair, is_presented(view), state.written(TEXT))
+def head_of(view: View, second: Second = no_field) -> tuple[object, ...]:
+    """Return all of a view that the head of its page shows; ``second`` returns the page's own field."""
+    own = second(view)
+    written = "" if own is None else state.written(own.parameter)
+    return (view.page, view.model, view.text, view.pair, is_presented(view), state.written(TEXT), own, written)
 
 
 def is_presented(view: View) -> bool:

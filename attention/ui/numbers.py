@@ -18,7 +18,7 @@ from attention.figures.matrix import Matrix
 from attention.models import list_models
 from attention.pages import Page
 from attention.ui.files import NUMBERS
-from attention.ui.running import load_silently, run
+from attention.ui.running import load_silently, run_page
 from attention.view import View
 
 __all__ = ["give", "where"]
@@ -48,9 +48,8 @@ def _find(page: Page, key: str, link: Mapping[str, str]) -> Matrix | None:
     view, _ = View.from_query(link, page, models)
     if models[view.model].reading.is_empty(view.text):
         return None
-    content = CONTENTS[page]
-    panes = run(content.run_as(view), load_silently)
-    for block in walk(content.make(view, panes)):
+    panes = run_page(view, load_silently)
+    for block in walk(CONTENTS[page].make(view, panes)):
         if isinstance(block, Picture) and block.key == key and isinstance(block.figure, Matrix):
             return block.figure
     return None

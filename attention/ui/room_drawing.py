@@ -26,7 +26,7 @@ from attention.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PRESENT
 from attention.ui.files import address_of
 from attention.ui.gate import in_turn
 from attention.ui.numbers import where
-from attention.ui.running import load_silently, run
+from attention.ui.running import load_silently, run_page
 from attention.view import View
 
 __all__ = [
@@ -149,7 +149,7 @@ def read(page: str, link: str) -> Pane:
 
 def place_of(pane: Pane) -> str:
     """Say which part of its run a pane shows."""
-    return title_of(View(), [pane])[1]
+    return title_of(View(STEP_BY_STEP), [pane])[1]
 
 
 def _info(link: str) -> ModelInfo:
@@ -193,13 +193,13 @@ def _scene(page: str, link: str) -> Scene | None:
 def _view(page: Page, link: str) -> View:
     models = {info.model_id: info for info in list_models()}
     view, _ = View.from_query(dict(parse_qsl(link, keep_blank_values=True)), page, models)
-    return view.fitting(Context(models, view.model))
+    return CONTENTS[page].opening(view).fitting(Context(models, view.model))
 
 
 def _panes(view: View) -> Sequence[Pane]:
     if next(info for info in list_models() if info.model_id == view.model).reading.is_empty(view.text):
         return []
-    return run(CONTENTS[view.page].run_as(view), load_silently)
+    return run_page(view, load_silently)
 
 
 def _closed(view: View) -> View:

@@ -933,5 +933,6 @@ async def _link(said: Mapping[str, Any]) -> tuple[str, str]:
     """Return the page and the link that a browser names, as the page itself would write it."""
     page, link = said.get("page"), said.get("link")
     if not isinstance(page, str) or not isinstance(link, str) or not is_shown(page):
-        raise _RefusedError(409, message("A class can follow the steps, all heads, the neuron view and the labs."))
+        told = message("A class can follow the steps, all heads, the neuron view, Compare and the labs.")
+        raise _RefusedError(409, told)
     return page, await run_in_threadpool(tidy, page, link)

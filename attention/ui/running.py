@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.ablation import Change, Effect
-from attention.address import Address
+from attention.address import Address, RunKey
+from attention.content import compare
 from attention.content.pane import Pane
+from attention.content.registry import CONTENTS
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
 from attention.jobs import Job, Status
@@ -24,7 +27,7 @@ from attention.models.base import Answer, Unmasked
 from attention.one_page import Passed
 from attention.parameters import other_model
 from attention.planes import Plane
-from attention.settings import FACTORS
+from attention.settings import FACTORS, HEAD, LAYER, TEXT, WORD
 from attention.syntax import SyntaxCheck
 from attention.trace import Cut, Trace
 from attention.ui import focus, jobs
@@ -32,6 +35,7 @@ from attention.ui.cache import (
     ModelFailedError,
     added_of,
     answer_of,
+    changes_of,
     effects_of,
     first_word_of,
     five_ways_of,
@@ -48,7 +52,7 @@ from attention.ui.cache import (
 from attention.ui.study_cache import counted_syntax
 from attention.view import Place, View, same_word, word_at
 
-__all__ = ["Load", "Shared", "load_silently", "place_within", "run", "run_one"]
+__all__ = ["Load", "Shared", "load_silently", "place_within", "run", "run_one", "run_page"]
 
 # A function that returns a model, or the reason why it is not there.
 Load = Callable[[ModelInfo], Model | ModelUnavailableError]
@@ -116,6 +120,10 @@ class Shared:
         """Return the plane closest to the vectors of some tokens, before and after every layer."""
         return plane_of(self.address, self.scene.trace, tokens)
 
+    def changes(self, run: RunKey, trace: Trace) -> Float[Array, "L H"]:
+        """Return the largest change of a weight in each head, from this run to another one of the same model."""
+        return changes_of((self.address.run, run), self.scene.trace, trace)
+
     def job(self, job: Job) -> Status:
         """Return what is known of something long that this server does when it is asked to."""
         return jobs.status(job)
@@ -124,6 +132,52 @@ class Shared:
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:
     """Return a model, for callers that have no page on which to show progress."""
     return model_or_reason(info.model_id)
+
+
+def run_page(view: View, load: Load) -> list[Pane]:
+    """Run what the page of a view shows; its text must not be empty."""
+    content = CONTENTS[view.page]
+    as_run = content.run_as(view)
+    if not content.compares:
+        return run(as_run, load)
+    info = get_info(view.model)
+    if not view.page.is_for(info):
+        return [Pane(info, is_other=False, notices=(compare.unfit(info),))]
+    return run(as_run, load) if view.beside else _run_two(as_run, info, content.second(view), load)
+
+
+def _run_two(view: View, info: ModelInfo, second: str, load: Load) -> list[Pane]:
+    """Run one model on two sentences, shown in the same head: that of the link or, failing that, a telling one."""
+    main = run_one(view, info, load)
+    if not second:
+        return [replace(main, notices=(*main.notices, compare.ASK))]
+    versus = view.but(TEXT, second).but(WORD, None)
+    if main.scene is not None:
+        # Whichever the second sentence would open by itself.
+        versus = versus.but(LAYER, main.scene.layer).but(HEAD, main.scene.head)
+    panes = [main, run_one(versus, info, load)]
+    return panes if view[LAYER] is not None or view[HEAD] is not None else _where_most_changes(panes)
+
+
+def _where_most_changes(panes: list[Pane]) -> list[Pane]:
+    """Look at the head that changes most, which is where there is something to see; if none changes, as before."""
+    runs = [(pane.address.run, pane.scene.trace) for pane in panes if pane.address is not None and pane.scene]
+    if len(runs) < 2:
+        return panes
+    (first, one), (second, other) = runs
+    changed = changes_of((first, second), one, other)
+    layer, head = map(int, np.unravel_index(int(changed.argmax()), changed.shape))
+    return [_at(pane, layer, head) for pane in panes] if changed.any() else panes
+
+
+def _at(pane: Pane, layer: int, head: int) -> Pane:
+    """Return a pane that looks at another head of the same run."""
+    assert pane.scene is not None
+    assert pane.address is not None
+    assert pane.whole is not None
+    scene = Scene(pane.scene.trace, layer, head, pane.scene.word)
+    address = replace(pane.address, layer=layer, head=head)
+    return replace(pane, scene=scene, address=address, found=Shared(address, scene, pane.whole))
 
 
 def run(view: View, load: Load) -> list[Pane]:

@@ -196,6 +196,23 @@ def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     teacher.press("End the class")
 
 
+def test_a_class_compares_two_sentences_and_guesses_first(new_teacher, new_pupil):
+    teacher = new_teacher()
+    teacher.tab.page.goto(f"{teacher.tab.url}/compare?model=toy&text=One+two&versus=One+three")
+    pupil = new_pupil().join(teacher.code)
+    expect(pupil.title).to_have_text("One two / One three")
+    names = pupil.page.locator("#view .matrix .name")
+    wanted = ["The first sentence", "The second sentence", "The second sentence minus the first sentence"]
+    expect(names).to_have_text([*wanted, "The largest difference in each head"])
+    teacher.press("Ask")
+    expect(pupil.question.get_by_role("button")).to_have_text(["more", "less", "the same"])
+    expect(names).to_have_text(wanted[:1])
+    pupil.answer(2)
+    teacher.press("Show the answers")
+    expect(pupil.question.locator("tr.right")).to_have_count(1)
+    expect(names).to_have_count(4)
+
+
 def test_a_ready_question_is_asked_and_what_most_got_wrong_is_explained(new_teacher, new_pupil):
     teacher = new_teacher(step="softmax")
     pupils = [

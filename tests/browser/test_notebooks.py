@@ -25,7 +25,9 @@ def test_the_head_of_the_page_is_in_the_notebook(new_shared_tab, models):
     assert tab.page.url == address
 
 
-@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab", "masks", "explain"])
+@pytest.mark.parametrize(
+    "page", ["step_by_step", "all_heads", "neuron_view", "compare", "code_lab", "masks", "explain"]
+)
 @pytest.mark.parametrize(("label", "name"), [(BY_HAND, "attention-by-hand"), (RECORDED, "attention-recorded")])
 def test_every_page_with_a_head_offers_both(new_shared_tab, models, page, label, name):
     tab = new_shared_tab().go(page, text=SENTENCE, layer="3", head="9")

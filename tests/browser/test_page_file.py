@@ -14,6 +14,7 @@ PAGES = {
     "all_heads": {},
     "neuron_view": {},
     "code_lab": {},
+    "compare": {"versus": "The otter slept"},
 }
 # A4 and letter with a margin of a centimetre, in CSS pixels.
 PAPERS = {"A4": (718, 1047), "letter": (740, 980)}
@@ -57,7 +58,8 @@ def opened(browser, files):
 @pytest.mark.parametrize("scheme", sweep(["light", "dark"], quick=["light"]))
 def test_every_picture_is_drawn_and_the_words_are_the_users_own(opened, page, scheme):
     shown = opened(page, scheme)
-    expect(shown.get_by_role("heading", level=1)).to_have_text(SENTENCE)
+    read = [SENTENCE, *filter(None, [PAGES[page].get("versus")])]
+    expect(shown.get_by_role("heading", level=1)).to_have_text(" / ".join(read))
     places = shown.locator("[data-picture]")
     assert places.count() or page == "code_lab"
     for place in places.all():

@@ -1,12 +1,21 @@
 """The page Compare, run without a browser."""
 
 import base64
+import json
 import re
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pytest
 
+from attention.models import load
+from attention.ui import asked, made
+from attention.ui.handed_in import place_of
+from attention.ui.room_drawing import Shown, guess_of, show
+from tests.notebooks import code_of, run_here
+
 PAGE = "pages/compare.py"
+PICTURES = ("first", "second", "difference", "changes")
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"
 
@@ -144,3 +153,86 @@ def test_where_only_one_sentence_has_a_word_there_is_nothing_to_guess(open_page)
     assert "question" not in shown.components()
     assert "There is nothing to guess about this pair" in " ".join(shown.captions)
     assert "difference" in shown.components()
+
+
+def file_of(rest, **link):
+    """A file of the page of a link, as a browser takes it."""
+    answer = asked.answer(made.give, "GET", f"compare/now/{rest}", link, {})
+    assert answer.status_code == 200
+    return answer.body.decode()
+
+
+def drawn(found):
+    """The numbers of the matrices among the pictures, by their names."""
+    return {each["data"]["name"]: each["data"]["values"] for each in found if each["component"] == "matrix"}
+
+
+@pytest.mark.parametrize(
+    ("link", "names"),
+    [
+        ({}, PICTURES),
+        ({"model": "toy", "text": "One two", "versus": "One three", "layer": "1", "head": "2"}, PICTURES),
+        ({"text": "The cat sat", "beside": "1", "beside_head": "3"}, PICTURES[:3]),
+        ({"text": "One two"}, PICTURES[:1]),
+    ],
+    ids=["examples", "two sentences", "two models", "one sentence"],
+)
+def test_the_app_a_file_and_a_room_draw_the_same(open_page, link, names):
+    shown = open_page(PAGE, **link)
+    written = file_of("page/compare.html", **link)
+    given = json.loads(re.search('<script type="application/json" id="given">(.*?)</script>', written)[1])
+    in_room = show(Shown("compare", urlencode(link)))
+    wanted = {name: shown.component(name)["values"] for name in names}
+    assert drawn(given["pictures"]) == drawn(in_room["pictures"]) == wanted
+    assert ("Every head" in written, "Every head" in in_room["html"]) == ("changes" in names,) * 2
+    # Neither has anything to be chosen above it.
+    assert "Type a second sentence" not in written + in_room["html"]
+
+
+def test_a_file_and_a_room_say_what_is_compared_and_in_which_head():
+    told = show(Shown("compare", ""))
+    assert told["title"] == f"{TIRED} / {WIDE}"
+    assert told["caption"] == "BERT: layer 4, head 2, mask none"
+    told = show(Shown("compare", "text=The+cat+sat&beside=1"))
+    assert told["title"] == "The cat sat"
+    assert [line.partition(":")[0] for line in told["caption"].split("\n")] == ["BERT", "Toy"]
+
+
+def test_a_room_asks_what_the_page_asks_and_shows_nothing_of_the_second_sentence_before():
+    assert "gives <strong><bdi>animal</bdi></strong> <b>0.64</b>" in guess_of("compare", "").question
+    closed, opened = (show(Shown("compare", "", seen)) for seen in ("closed", "opened"))
+    assert set(drawn(closed["pictures"])) == {"first"}
+    assert set(drawn(opened["pictures"])) == set(PICTURES)
+
+
+def test_a_task_about_the_head_on_a_screen_is_about_the_one_that_the_page_shows(open_page):
+    link = {"text": TIRED, "versus": WIDE}
+    found = place_of("compare", urlencode(link))
+    assert [found.layer, found.head] == open_page(PAGE, **link).component("changes")["selected"]
+
+
+@pytest.mark.parametrize("link", [{}, {"text": "One two", "versus": "One three"}, {"layer": "2", "head": "5"}])
+def test_its_notebook_has_the_head_that_the_page_shows(open_page, link):
+    shown = open_page(PAGE, **link)
+    layer, head = shown.component("changes")["selected"]
+    written, _ = run_here(code_of(file_of("notebook/attention-by-hand.ipynb", **link)))
+    wanted = load("minilm-l6").trace(shown.view.text).layers[layer].head(head).weights
+    np.testing.assert_allclose(written["weights"], wanted, rtol=0, atol=1e-5)
+    recorded = json.loads(file_of("notebook-model/attention-recorded.ipynb", **link))
+    assert f"Layer {layer + 1}, head {head + 1} of BERT" in "".join(recorded["cells"][0]["source"])
+
+
+def test_its_difference_is_a_file_with_the_numbers_of_the_picture(open_page):
+    shown = open_page(PAGE)
+    path, _, query = shown.files["difference.csv"].removeprefix("./_attention/file/").partition("?")
+    answer = asked.answer(made.give, "GET", path, dict(parse_qsl(query)), {})
+    _, *rows = [line.split(",") for line in answer.body.decode("utf-8-sig").splitlines()]
+    written = np.array([[float(cell or "nan") for cell in row[1:]] for row in rows])
+    drawn = np.frombuffer(base64.b64decode(shown.component("difference")["values"]), "<f4").reshape(written.shape)
+    np.testing.assert_allclose(written, drawn, rtol=1e-3, atol=1e-6)
+
+
+def test_a_model_that_reads_no_sentences_has_no_notebook_of_them():
+    told = file_of("notebook/attention-by-hand.ipynb", model="vit-digits")
+    assert "sets two English sentences side by side" in told
+    assert "sets two English sentences side by side" in file_of("page/compare.html", model="vit-digits")

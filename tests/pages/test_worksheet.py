@@ -16,6 +16,7 @@ WITH, WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
 HAVE_ONE = {
     pages.ALL_HEADS: "softmax",
     pages.NEURON_VIEW: "scores",
+    pages.COMPARE: "softmax",
     pages.CODE_LAB: "sum",
     pages.FIND_IT: "softmax",
     **{page: lab.sheet for lab, page in pages.OF_LABS.items()},
@@ -23,7 +24,8 @@ HAVE_ONE = {
 
 
 def ask(page, name=WITH, headers=(), **link):
-    link = {"model": "toy", "text": TEXT, **link}
+    # Without a second sentence, Compare would open a pair of examples.
+    link = {"model": "toy", "text": TEXT, **({"versus": "It slept"} if page is pages.COMPARE else {}), **link}
     return asked.answer(made.give, "GET", f"{page.address}/now/worksheet/{name}", link, dict(headers))
 
 
@@ -52,7 +54,7 @@ def test_a_page_without_a_worksheet_says_so(page):
 
 def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does():
     ways = made.worksheets()
-    assert {page.address for page in (*HAVE_ONE, pages.STEP_BY_STEP, pages.COMPARE)} == set(ways)
+    assert {page.address for page in (*HAVE_ONE, pages.STEP_BY_STEP)} == set(ways)
     for way in ways.values():
         path = way.removeprefix("./_attention/file/")
         answer = asked.answer(made.give, "GET", path, {"model": "toy", "text": TEXT, "versus": "text"}, {})
@@ -60,10 +62,19 @@ def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does(
         assert title(answer).startswith(f"{TEXT} · Worksheet: ")
 
 
-@pytest.mark.parametrize("path", ["models/now/worksheet/worksheet.html", "compare/now/worksheet/worksheet.html", "no"])
+@pytest.mark.parametrize(
+    "path", ["models/now/worksheet/worksheet.html", "many_sentences/now/worksheet/worksheet.html", "no"]
+)
 def test_what_is_not_there_says_so_in_a_sentence(path):
     answer = asked.answer(made.give, "GET", path, {}, {})
     assert (answer.status_code, answer.body.decode()) == (404, "There is nothing here.")
+
+
+def test_the_worksheet_of_a_comparison_is_of_its_first_sentence_in_the_head_that_it_shows():
+    body = asked.answer(made.give, "GET", f"compare/now/worksheet/{WITH}", {}, {}).body.decode()
+    assert "<title>The animal didn&#x27;t cross the street because it was too tired · Worksheet: " in body
+    assert "layer 4, head 2" in body
+    assert (">tired<" in body, ">wide<" in body) == (True, False)
 
 
 def test_the_two_files_lead_to_one_another():

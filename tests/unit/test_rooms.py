@@ -117,7 +117,7 @@ def test_where_nothing_was_typed_there_is_nothing_to_ask(teacher, code):
     assert teacher.post(f"{ROOM}/{code}/ask", json={"ready": "cost"}).status_code == 409
 
 
-@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "code_lab", "masks"])
+@pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "compare", "code_lab", "masks"])
 def test_whatever_a_room_shows_can_be_asked_about(page):
     assert "cost" in {each.name for each in questions_of(page, LINK["link"])}
 
