@@ -10,6 +10,7 @@ from attention.parameters import Spot
 from attention.reading import FRENCH, PICTURE, TEXT
 from tests.loaded import load
 from tests.pages.conftest import STEP_PAGE
+from tests.sweep import sweep
 
 MODELS = {info.model_id: info for info in list_models()}
 OWN = {"text": "Two small birds sing loudly", "french": "le petit chat noir dort", "picture": PICTURE.examples[4]}
@@ -37,7 +38,7 @@ def follow(shown, label, file=None):
 # ------------------------------------------------------------------------------------------ the menu
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", sweep(MODELS, ("minilm-l6", "translator-fr-en")))
 def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word(open_page, model):
     text = OWN[MODELS[model].reading.name]
     shown = open_page("app.py", model=model, text=text, word="3")

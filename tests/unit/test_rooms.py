@@ -24,6 +24,7 @@ from attention.ui import numbers, room_page, rooms
 from attention.ui.files import FOLDER, NUMBERS, kept_files, kept_room
 from attention.ui.room_drawing import Shown, questions_of, show
 from attention.ui.rooms import MAX_BODY, Rooms
+from tests.sweep import sweep
 from tests.unit.test_room_copies import Browser, opened
 
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
@@ -246,7 +247,7 @@ LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for numbe
     ("page", "link"),
     [*sorted({(part.page, part.link) for plan in plans() for part in plan.parts}), ("step_by_step", LONG)],
 )
-@pytest.mark.parametrize("seen", ["as it is", "closed", "opened"])
+@pytest.mark.parametrize("seen", sweep(("as it is", "closed", "opened"), ("as it is",)))
 def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen):
     drawn = show(Shown(page, link, seen))
     files = {f"./{FOLDER}/{each.name}": len(each.packed) for each in kept_files().values()}

@@ -16,6 +16,7 @@ from attention.models.shelf import RETRY_SECONDS, Shelf, ShelvedModel, max_model
 from attention.models.store import Progress
 from attention.models.toy import TOY_INFO, ToyModel
 from tests import tiny_models
+from tests.sweep import sweep
 
 PATIENCE = 20
 
@@ -423,7 +424,7 @@ def test_many_threads_and_few_places(make, loader):
 # ----------------------------------------------------------------------- memory is really given back
 
 
-@pytest.mark.parametrize("kind", [kind for kind in tiny_models.KINDS if kind != "vit"])
+@pytest.mark.parametrize("kind", sweep((kind for kind in tiny_models.KINDS if kind != "vit"), ("bert", "llama", "t5")))
 def test_a_model_that_is_put_out_is_freed_even_out_of_the_garbage_collectors_sight(kind, tmp_path):
     folder = tiny_models.make(kind, tmp_path / kind)
     info = info_from_config(kind, folder, name=kind, licence="", source="")
