@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -14,9 +14,12 @@ from numpy import ndarray as Array
 from attention.trace import Token
 
 __all__ = [
+    "APOSTROPHES",
     "SPACE",
     "Word",
+    "end_of",
     "folded",
+    "follows_apostrophe",
     "hide_tokens",
     "is_punctuation",
     "is_punctuation_mark",
@@ -32,6 +35,8 @@ CONTINUES = "##"
 
 # How a space is shown that is part of the token after it, as in byte-level tokens.
 SPACE = "␣"
+
+APOSTROPHES = ("'", "’")
 
 # What BERT's tokenizer treats as punctuation, although Unicode counts it among the symbols.
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
@@ -76,6 +81,19 @@ def _join(pieces: Sequence[Token]) -> Word:
         segment=first.segment,
         is_padding=first.is_padding,
     )
+
+
+def end_of(word: Word, starts: Mapping[int, int | None]) -> int | None:
+    """Return where in the text a word ends; ``starts`` has where each token begins, by its position."""
+    start = starts[word.position]
+    return None if start is None else start + len(word.typed)
+
+
+def follows_apostrophe(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
+    """Tell whether an apostrophe stands right before a word, as before the *s* where a model cuts *cat's*."""
+    if place == 0 or words[place - 1].typed not in APOSTROPHES:
+        return False
+    return end_of(words[place - 1], starts) == starts[words[place].position]
 
 
 def special_names(units: Iterable[Token | Word]) -> tuple[str, ...]:

@@ -10,12 +10,11 @@ from numpy import ndarray as Array
 
 from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexicon
 from attention.trace import Token
-from attention.words import Word, is_punctuation, words_of
+from attention.words import APOSTROPHES, Word, end_of, follows_apostrophe, is_punctuation, words_of
 
 __all__ = ["nouns_of"]
 
 _NOUN = WORD_FEATURES.index("noun")
-_APOSTROPHES = ("'", "’")
 
 
 def nouns_of(tokens: Sequence[Token]) -> list[int]:
@@ -35,19 +34,11 @@ def nouns_of(tokens: Sequence[Token]) -> list[int]:
 
 def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:
     """Tell whether a word stands at an apostrophe, with no space between them."""
-    pairs = ((place - 1, place, place - 1), (place, place + 1, place + 1))
-    return any(
-        one >= 0
-        and other < len(words)
-        and words[mark].typed in _APOSTROPHES
-        and _end(words[one], starts) == starts[words[other].position]
-        for one, other, mark in pairs
+    return follows_apostrophe(place, words, starts) or (
+        place + 1 < len(words)
+        and words[place + 1].typed in APOSTROPHES
+        and end_of(words[place], starts) == starts[words[place + 1].position]
     )
-
-
-def _end(word: Word, starts: Mapping[int, int | None]) -> int | None:
-    start = starts[word.position]
-    return None if start is None else start + len(word.typed)
 
 
 def _is_noun(word: Word) -> bool:

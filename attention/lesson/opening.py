@@ -20,7 +20,7 @@ from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.places import ASSETS
 from attention.trace import ModelInfo, Token, Trace
-from attention.words import is_punctuation
+from attention.words import APOSTROPHES, follows_apostrophe, is_punctuation, words_of
 
 __all__ = ["Opening", "first_place", "first_word", "openings", "tell_opening"]
 
@@ -52,7 +52,8 @@ def first_word(trace: Trace) -> int:
     """Return the position of the word that is in focus first; it is the same whichever head is chosen.
 
     It is the one chosen for the text, or that of which the reading says so, or the telling one: the row of the head
-    that is opened first in which one word gives another the most weight.
+    that is opened first in which one word gives another the most weight; where there are any, words of two letters or
+    more, which do not follow an apostrophe as the *s* of *cat's* does, and not their later pieces.
     """
     opening = _opening(trace.info.model_id, trace.text)
     if opening is not None and opening.word is not None and opening.word < len(trace.tokens):
@@ -127,10 +128,23 @@ def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
     # Where later tokens are hidden, every row can see the first, and many give it weight for which they have no use.
     if attention.hidden(head)[0, 1:].all() and pairs[:, 1:].any():
         pairs[:, 0] = False
+    queries, keys = (_begin_full_words(tokens) for tokens in (trace.tokens, trace.key_tokens))
+    narrowed = (pairs & np.outer(queries, keys), pairs & queries[:, None], pairs)
+    pairs = next((each for each in narrowed if each.any()), pairs)
     if not pairs.any():
-        return rows[0]
+        return next((row for row in rows if queries[row]), rows[0])
     weights = np.where(pairs, attention.head(head).weights, -1)
     return int(np.unravel_index(weights.argmax(), weights.shape)[0])
+
+
+def _begin_full_words(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:
+    """Tell which tokens begin a word of two letters or more that is not cut off from another by an apostrophe."""
+    words, found = words_of(tokens), np.zeros(len(tokens), bool)
+    starts = {token.position: token.start for token in tokens}
+    for place, each in enumerate(words):
+        has_letters = sum(map(str.isalnum, each.typed)) > 1 and not each.typed.startswith(APOSTROPHES)
+        found[each.position] = has_letters and not each.is_special and not follows_apostrophe(place, words, starts)
+    return found
 
 
 def _pairs_of_words(trace: Trace) -> Bool[Array, "Q K"]:

@@ -1,5 +1,7 @@
 """What a fresh link opens, held to the record and to transformers' own plain attention."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -69,18 +71,36 @@ def test_no_caption_is_told_of_another_head_or_where_the_mask_makes_it_untrue(mi
     assert not tell_opening(causal)
 
 
-@pytest.mark.parametrize("text", ["Two small birds sing", "Hello, big world!", "unbelievable tokenizers, again"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Two small birds sing",
+        "Hello, big world!",
+        "unbelievable tokenizers, again",
+        "Grandfather's old violin sounded sad",
+        "I’ve a cat’s toy",
+    ],
+)
 @pytest.mark.parametrize("mask", MASK_NAMES)
-def test_another_sentence_opens_the_row_with_the_most_weight_between_two_words(minilm, text, mask):
+def test_another_sentence_opens_the_row_with_the_most_weight_between_two_full_words(minilm, text, mask):
     scene = opened(minilm, text, mask)
-    weights = {
-        (row.position, key.position): scene.steps.weights[row.position, key.position]
-        for row in scene.tokens
-        for key in scene.tokens
-        if None not in (row.word, key.word) and row.word != key.word and row.text.strip("#").isalnum()
-        if key.text.strip("#").isalnum()
-    }
+    # Where a word of two letters or more begins, but not right after an apostrophe.
+    begins = {match.start() for match in re.finditer(r"(?<![’'])\b\w\w+", text)}
+    full = [token.position for token in scene.tokens if token.typed and token.start in begins]
+    weights = {(row, key): scene.steps.weights[row, key] for row in full for key in full if row != key}
     assert scene.word == max(weights, key=weights.get)[0]
+
+
+@pytest.mark.parametrize("text", ["cat's", "A cat's", "I'm a cat"])
+def test_a_full_word_is_in_focus_first_though_it_meets_no_other(minilm, text):
+    scene = opened(minilm, text)
+    assert scene.names[scene.word] == "cat"
+
+
+@pytest.mark.parametrize("text", ["s t", "I'm a b c", "L'Afrique"])
+def test_where_there_is_no_full_word_any_other_is_in_focus_first(minilm, text):
+    scene = opened(minilm, text)
+    assert scene.tokens[scene.word].typed.isalnum()
 
 
 def test_the_first_token_of_a_decoder_which_all_may_see_does_not_make_a_row_telling(smollm2):
