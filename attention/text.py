@@ -13,6 +13,8 @@ MAX_CHARACTERS = 2500
 MAX_LINK_BYTES = 7000
 # A text is cut before a word that has no room, if that does not cost more than this: not every script has spaces.
 MAX_WORD = 64
+# Where a text was cut is told by so many of its last characters.
+MAX_ENDING = 40
 
 # Marks that change the direction of all text after them, even outside the text itself.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -35,6 +37,21 @@ def shorten(text: str) -> tuple[str, bool]:
     if n_kept < len(text) and n_kept - border <= MAX_WORD and border > 0:
         n_kept = border
     return text[:n_kept].rstrip(), n_kept < len(text)
+
+
+def last_words(text: str) -> str:
+    """Return the last words of a text as they were typed, at most ``MAX_ENDING`` characters, after an ellipsis.
+
+    >>> last_words("up to here"), last_words("the last words of a text that goes on for quite some time")
+    ('up to here', '… a text that goes on for quite some time')
+    """
+    kept = text.rstrip()
+    if len(kept) <= MAX_ENDING:
+        return kept
+    tail = kept[-MAX_ENDING - 1 :]
+    border = tail.find(" ")
+    # Not every script has spaces.
+    return f"… {tail[border + 1 :]}" if border >= 0 else f"…{tail[1:]}"
 
 
 def _clean_character(character: str) -> str:

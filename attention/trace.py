@@ -131,11 +131,11 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a text was cut because it was too long for the model: tokens kept, tokens in all, last word kept."""
+    """Where a text was cut because it was too long for the model: tokens kept, tokens in all, the last words kept."""
 
     kept: int
     total: int
-    last_word: str
+    ending: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from attention.models import ModelInfo, bundled
 from attention.pages import FRONT, PAGES, Page, everything
 from attention.parameters import Context, Parameter, Spot, Text, read
 from attention.segments import Block
-from attention.text import clean, shorten
+from attention.text import clean, last_words, shorten
 from attention.trace import Part, Token
 
 __all__ = [
@@ -307,8 +307,8 @@ def _cut(noun: str, cleaned: str, kept: str) -> str:
             "The {noun} has {all} characters, and a link has room for {room} of them: it was left out.", **facts
         )
     return message(
-        "The {noun} has {all} characters, and a link has room for {room} of them: it was cut after “…{end}”.",
-        end=kept[-20:],
+        "The {noun} has {all} characters, and a link has room for {room} of them: it was cut after “{end}”.",
+        end=last_words(kept),
         **facts,
     )
 

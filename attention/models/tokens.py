@@ -19,7 +19,7 @@ from tokenizers import Encoding, Tokenizer, decoders, models
 from attention.messages import message
 from attention.models import byte_level
 from attention.models.lean import AutoTokenizer, PreTrainedTokenizerFast
-from attention.text import clean
+from attention.text import clean, last_words
 from attention.trace import Cut, Token
 from attention.words import SPACE
 
@@ -97,8 +97,7 @@ class TextReader:
                     limit=limit,
                 )
             )
-        last_word = text[:end].rsplit(maxsplit=1)[-1]
-        return encoding, Cut(kept=len(encoding.ids), total=total, last_word=last_word)
+        return encoding, Cut(kept=len(encoding.ids), total=total, ending=last_words(text[:end]))
 
     def _encode(self, text: str, pair: str | None = None) -> Encoding:
         with _no_panic():

@@ -54,7 +54,7 @@ from attention.models.base import Batch, Encoded, check_batch
 from attention.places import ASSETS
 from attention.positions import waves
 from attention.structure import Structure, Sublayer
-from attention.text import clean
+from attention.text import clean, last_words
 from attention.trace import (
     Cut,
     Embeddings,
@@ -467,7 +467,7 @@ class ToyModel:
         if not spans:
             raise ValueError(message("There is no text to look at: type at least one word."))
         kept = spans[: MAX_TOKENS - n_padding]
-        cut = Cut(len(kept), len(spans), text[slice(*kept[-1])]) if len(kept) < len(spans) else None
+        cut = Cut(len(kept), len(spans), last_words(text[: kept[-1][1]])) if len(kept) < len(spans) else None
         return Encoded(text, self._tokens(text, kept, n_padding), cut)
 
     def _tokens(self, text: str, spans: Sequence[tuple[int, int]], n_padding: int) -> tuple[Token, ...]:

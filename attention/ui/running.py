@@ -303,4 +303,4 @@ def _cuts(whole: Trace) -> list[str]:
 
 
 def _cut_facts(info: ModelInfo, cut: Cut) -> dict[str, str | float]:
-    return {"model": info.name, "kept": cut.kept, "total": cut.total, "end": cut.last_word[-40:]}
+    return {"model": info.name, "kept": cut.kept, "total": cut.total, "end": cut.ending}

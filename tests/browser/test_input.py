@@ -134,7 +134,7 @@ def test_a_text_that_is_too_long_is_cut_and_a_notice_says_where(opened, models, 
     assert trace.cut is not None
     tab.type_sentence(words)
     expect(tab.notices).to_contain_text(f"takes {trace.cut.kept} tokens here, and the text has {trace.cut.total}")
-    expect(tab.notices).to_contain_text(f"“{trace.cut.last_word}”")
+    expect(tab.notices).to_contain_text(f"“{trace.cut.ending}”")
     info = models[model].info
     matrix = tab.matrix("weights")
     layer, head = first_place(info, words)

@@ -62,3 +62,16 @@ def test_a_long_text_is_cut_between_words_where_there_is_a_border():
     assert text.MAX_CHARACTERS - len("attention ") < len(shortened) <= text.MAX_CHARACTERS
     # A word that no cut would save is cut itself.
     assert len(text.shorten("a " + "x" * text.MAX_CHARACTERS)[0]) == text.MAX_CHARACTERS
+
+
+@given(st.lists(st.text("ab’😀", min_size=1, max_size=50), min_size=1).map(" ".join))
+def test_where_a_text_is_cut_is_told_by_its_last_whole_words(typed):
+    told = text.last_words(typed)
+    tail = told.lstrip("… ")
+    assert typed.endswith(tail)
+    assert 0 < len(tail) <= text.MAX_ENDING
+    assert told.startswith("…") == (tail != typed)
+    words, fits = typed.split(" "), []
+    while words and len(" ".join([words[-1], *fits])) <= text.MAX_ENDING:
+        fits.insert(0, words.pop())
+    assert tail == " ".join(fits) if fits else tail == typed[-text.MAX_ENDING :]

@@ -277,7 +277,11 @@ def test_up_to_the_limit_nothing_is_cut(n_words):
 def test_a_long_text_is_cut_and_says_so():
     trace = MODEL.trace(" ".join(f"Word{i}" for i in range(100)))
     assert len(trace.tokens) == 64
-    assert (trace.cut.kept, trace.cut.total, trace.cut.last_word) == (64, 100, "Word63")
+    assert (trace.cut.kept, trace.cut.total, trace.cut.ending) == (
+        64,
+        100,
+        "… Word59 Word60 Word61 Word62 Word63",
+    )
     assert_is_sound(trace)
 
 
