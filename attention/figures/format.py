@@ -41,6 +41,22 @@ def percent(part: float) -> str:
     return f"{100 * part:.1f}%" if 0.0005 <= part < 0.00995 else f"{100 * part:.0f}%"
 
 
+def percents(parts: Sequence[float]) -> tuple[str, ...]:
+    """Write parts of a whole in percent with one decimal, rounded so that they add up to their sum as it is written.
+
+    Each is less than 0.1% from what it is (the method of largest remainders).
+
+    >>> percents((0.01146, 0.00443)), percents((0.01589,))
+    (('1.2%', '0.4%'), ('1.6%',))
+    """
+    sizes = [1000 * part for part in parts]
+    rounded = [int(size) for size in sizes]
+    missing = round(sum(sizes)) - sum(rounded)
+    for place in sorted(range(len(sizes)), key=lambda place: rounded[place] - sizes[place])[:missing]:
+        rounded[place] += 1
+    return tuple(f"{size / 10:.1f}%" for size in rounded)
+
+
 def readable(columns: Mapping[str, Sequence[object]]) -> dict[str, list[object]]:
     """Return columns to read: of a number that is written in full, five significant digits.
 

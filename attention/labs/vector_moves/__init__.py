@@ -14,7 +14,7 @@ from numpy import ndarray as Array
 from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.figures.arrows import Arrows, Chain, Ink
 from attention.figures.chart import Line, layer_lines
-from attention.figures.format import number, percent
+from attention.figures.format import number, percents
 from attention.labs.base import Lab, Runs
 from attention.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
 from attention.lesson.guess import Guess
@@ -128,13 +128,13 @@ def _moves(scene: Scene, scope: Scope, changes: Float[Array, "L M"], runs: Runs 
     picture = _picture(scene, scope, plane, (*others, *way.chains))
     facts: dict[str, str | int] = {
         "width": scene.info.d_model,
-        "share": f"<b>{percent(float(plane.shares.sum()))}</b>",
+        "share": _in_percent(plane),
         "noun": scene.info.reading.noun,
     }
     if scope == "layers":
         where = lesson("vector-moves/where-layers", **facts)
     else:
-        where = lesson(_WHERE[scope], most=f"<b>{percent(float(fit(seen).shares.sum()))}</b>", **facts)
+        where = lesson(_WHERE[scope], most=_in_percent(fit(seen)), **facts)
     return (
         Heading(_place(scene, scope)),
         Section("knobs", knobs, is_line=True),
@@ -147,6 +147,11 @@ def _moves(scene: Scene, scope: Scope, changes: Float[Array, "L M"], runs: Runs 
         ),
         Fold("way", message("The steps as a table"), way.tables),
     )
+
+
+def _in_percent(plane: Plane) -> str:
+    """Return the share of the variance that lies in a plane."""
+    return f"<b>{percents((sum(plane.shares.tolist()),))[0]}</b>"
 
 
 def _place(scene: Scene, scope: Scope) -> str:
@@ -215,7 +220,7 @@ def _picture(scene: Scene, scope: Scope, plane: Plane, chains: tuple[Chain, ...]
             ("other", message("all else")),
         ),
     }
-    shares = [message("{share} of the variance", share=percent(float(share))) for share in plane.shares]
+    shares = [message("{share} of the variance", share=share) for share in percents(plane.shares.tolist())]
     return Arrows(
         title=message("the way of {word}", word=focus),
         alt=message("Arrows in a plane: how the vector of {word} moves, and those of the other words.", word=focus),

@@ -72,6 +72,14 @@ def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
     assert summed == pytest.approx(float(scene.attention.lengths.summed[row]), abs=0.006, rel=1e-4)
 
 
+@pytest.mark.parametrize("scope", ["head", "heads", "layers"])
+def test_the_shares_of_the_two_axes_add_up_to_that_of_the_plane_as_they_are_written(scene, scope):
+    blocks = shown(scene, scope)
+    way = figure(blocks, "way")
+    written = [round(10 * float(re.match(r"([\d.]+)% of", axis)[1])) for axis in (way.x_axis, way.y_axis)]
+    assert sum(written) == round(10 * float(re.search(r"([\d.]+)% of the variance", prose(blocks))[1]))
+
+
 def test_one_head_sends_its_own_part(scene):
     blocks, row = shown(scene, "head"), scene.word
     sent, change = main_chains(blocks)
