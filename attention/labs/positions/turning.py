@@ -130,7 +130,7 @@ def turning(values: Values, scene: Scene | None) -> Blocks:
     )
     return (
         *opened(message("Queries and keys that turn"), values, knob),
-        Prose(_tell(drawn)),
+        Prose(_tell(drawn, scene)),
         Picture("dials", _dials(drawn, shift)),
         *_by_distance(drawn, _tell_shift(drawn, shift, before, after)),
         Row(tuple((Picture(each.name, each),) for each in matrices)),
@@ -171,10 +171,11 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
     )
 
 
-def _tell(drawn: _Turning) -> str:
-    """Say what is turned: the queries and keys of a head, or random ones."""
+def _tell(drawn: _Turning, scene: Scene | None) -> str:
+    """Say what is turned: the queries and keys of a head, or random ones, and why these."""
     if drawn.scene is None:
-        return lesson("positions/random-turns", count=N_RANDOM, width=RANDOM_WIDTH)
+        reason, advice = _why_random(scene)
+        return lesson("positions/random-turns", count=N_RANDOM, width=RANDOM_WIDTH, reason=reason, advice=advice)
     return lesson(
         "positions/own-turns",
         model=word(drawn.scene.info.name),
@@ -182,6 +183,22 @@ def _tell(drawn: _Turning) -> str:
         head=drawn.scene.head + 1,
         pairs=drawn.queries.shape[1] // 2,
     )
+
+
+def _why_random(scene: Scene | None) -> tuple[str, str]:
+    """Say as HTML why no queries and keys of the model's own are shown, and what to choose in order to see some."""
+    advice = message("Choose SmolLM2 and a sentence to see a real head.")
+    if scene is None:
+        return "", advice
+    name = word(scene.info.name)
+    if scene.attention.rotary is None:
+        return message("{name} does not do that.", name=name), advice
+    if len(scene.tokens) < 2:
+        reason = message(
+            "{name} does that, but it has read one token alone, which has no distance to another.", name=name
+        )
+        return reason, message("Type a longer text to see a real head.")
+    return message("{name} does that, but what it rotates was not recorded.", name=name), advice
 
 
 def _tell_shift(drawn: _Turning, shift: int, before: Float[Array, "T T"], after: Float[Array, "T T"]) -> str:

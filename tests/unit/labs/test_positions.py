@@ -220,6 +220,16 @@ def test_the_arrows_of_all_pairs_give_the_score():
     assert "drawn at random" not in prose(shown(scene_of("smollm2-135m"), scheme="rotary"))
 
 
+def test_it_is_told_which_of_the_reasons_holds_for_random_queries_and_keys():
+    bert = prose(shown(scene_of("minilm-l6"), scheme="rotary"))
+    assert "does not do that" in bert
+    assert "one token" not in bert
+    alone = prose(shown(Scene(load("smollm2-135m").trace("cat"), 13, 4, 0), scheme="rotary"))
+    assert "does that, but it has read one token alone" in alone
+    assert "Type a longer text" in alone
+    assert "Choose SmolLM2" not in alone
+
+
 @pytest.mark.parametrize(("layer", "head", "word"), [(3, 2, 4), (12, 0, 6), (29, 8, 0)])
 def test_a_query_and_a_key_are_moved_apart_and_where_they_stand_is_their_score(layer, head, word):
     scene = scene_of("smollm2-135m", layer=layer, head=head, word=word)
