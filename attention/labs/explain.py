@@ -44,6 +44,8 @@ MAX_SHUFFLES, MIN_SHUFFLES = 20, 7
 WORK_OF_ALL, MOST_WORK = 2e10, 1e11
 # The largest flow is looked for while layers times tokens³ is no more than this: a third of a second.
 MOST_FLOW = 60_000
+# Of fewer points, nearly any order comes about by chance: of three, the same one in one case of six.
+FEWEST_POINTS = 5
 
 _EXPERIMENTS: dict[Experiment, str] = {
     "heads": message("heads off"),
@@ -395,9 +397,11 @@ def _tell_lengths(scene: Scene, lengths: Float[Array, "Q K"], shares: Float[Arra
             weight=fact(float(weights[:, signs].sum(axis=-1).mean())),
             share=fact(float(shares[:, signs].sum(axis=-1).mean())),
         )
-    rho = rank_correlation(weights[scene.visible], lengths[scene.visible])
-    if not np.isnan(rho):
-        told += lesson("explain/lengths-ranks", n=int(scene.visible.sum()), rho=fact(rho))
+    rho, n = rank_correlation(weights[scene.visible], lengths[scene.visible]), int(scene.visible.sum())
+    if n < FEWEST_POINTS:
+        told += lesson("explain/lengths-few", cells=messages("{n} cell", "{n} cells", n))
+    elif not np.isnan(rho):
+        told += lesson("explain/lengths-ranks", n=n, rho=fact(rho))
     return told
 
 
@@ -442,10 +446,8 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         most=word(names[best]),
         moved=fact(float(moved[best])),
     )
-    columns: Blocks = (
-        Notice(message("With fewer than three other tokens, there is no order to compare."), is_quiet=True),
-    )
-    if not np.isnan(raw[-1] + rolled[-1]):
+    columns: Blocks = (Notice(_tell_no_order(len(names)), is_quiet=True),)
+    if len(names) >= FEWEST_POINTS and not np.isnan(raw[-1] + rolled[-1]):
         ranks = {"first": fact(raw[0]), "raw": fact(raw[-1]), "rolled": fact(rolled[-1])}
         layers = messages("{n} layer", "{n} layers", len(raw))
         words += lesson("explain/words-ranks", layers=layers, **ranks)
@@ -470,6 +472,17 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         Row(((Picture("occluded", chart),), columns)),
         Prose(lesson("explain/words-caveat"), "detail"),
         Fold("words", message("These numbers as a table"), (table,)),
+    )
+
+
+def _tell_no_order(n: int) -> str:
+    """Say why the order of ``n`` numbers is not compared with another one."""
+    if n >= FEWEST_POINTS:
+        return message("All of these numbers, or all of the weights, are the same: there is no order to compare.")
+    return messages(
+        "With {n} other token, there are too few points for a rank correlation to mean anything.",
+        "With {n} other tokens, there are too few points for a rank correlation to mean anything.",
+        n,
     )
 
 

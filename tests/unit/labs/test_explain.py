@@ -233,11 +233,22 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
         assert f"up to layer {layer + 1}, the chosen one" in prose(shown(there, Runs(scene.trace), experiment="words"))
 
 
+@pytest.mark.parametrize("n_others", [3, 4, 5])
+def test_an_order_of_fewer_than_five_is_not_compared(n_others):
+    scene = scene_of("smollm2-135m", word=n_others)
+    blocks = shown(scene, Runs(scene.trace), experiment="words")
+    told = prose(blocks) + " ".join(each.sentence for each in blocks if isinstance(each, Notice))
+    assert ("Their rank correlation" in told) == (n_others > 4)
+    assert ("too few points for a rank correlation" in told) == (n_others < 5)
+
+
 def test_a_decoder_looks_back_only_and_its_first_token_at_nothing_else():
     scene = scene_of("smollm2-135m", word=2)
     blocks = shown(scene, Runs(scene.trace), experiment="words")
     assert table(blocks, "words_table")["blotted out"] == list(scene.names[:2])
-    assert "fewer than three other tokens" in " ".join(each.sentence for each in blocks if isinstance(each, Notice))
+    assert "With 2 other tokens, there are too few points" in " ".join(
+        each.sentence for each in blocks if isinstance(each, Notice)
+    )
     first = scene_of("smollm2-135m", word=0)
     (notice,) = [each for each in shown(first, Runs(first.trace), experiment="words") if isinstance(each, Notice)]
     assert "choose another" in notice.sentence
