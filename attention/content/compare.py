@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from jaxtyping import Float
+from numpy import ndarray as Array
+
 from attention.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Table
 from attention.content.guess import Asked
 from attention.content.pane import Pane, missing, not_for
@@ -100,6 +103,7 @@ def _compared(view: View, panes: Sequence[Pane], comparison: Comparison) -> Bloc
         *notices,
         Prose(lesson("compare/intro-models" if view.beside else "compare/intro")),
         *_notes(panes[0].info, are_models=view.beside),
+        *_opened(view, panes, comparison),
         *question.content(),
     )
     if question.is_open:
@@ -121,12 +125,28 @@ def _notes(info: ModelInfo, *, are_models: bool) -> Iterator[Prose]:
         yield Prose(lesson(name, model=word(info.name)))
 
 
-def _changes(panes: Sequence[Pane]) -> Blocks:
+def _opened(view: View, panes: Sequence[Pane], comparison: Comparison) -> Iterator[Prose]:
+    """Yield why this head is opened, if the user has chosen none and the sentences make a difference to it."""
+    if view.beside or view[LAYER] is not None or view[HEAD] is not None or not comparison.counted.any():
+        return
+    scene, changed = panes[0].scene, _changed(panes)
+    if scene is not None and changed is not None and changed[scene.layer, scene.head] == changed.max() > 0:
+        yield Prose(lesson("compare/opened", layer=scene.layer + 1, head=scene.head + 1), "detail")
+
+
+def _changed(panes: Sequence[Pane]) -> Float[Array, "L H"] | None:
+    """Return the largest change of each head; None if one of the two sentences was not run."""
     first, other = panes
-    if first.scene is None or first.found is None or other.scene is None or other.address is None:
+    if first.found is None or other.scene is None or other.address is None:
+        return None
+    return first.found.changes(other.address.run, other.scene.trace)
+
+
+def _changes(panes: Sequence[Pane]) -> Blocks:
+    scene, changed = panes[0].scene, _changed(panes)
+    if scene is None or changed is None:
         return ()
-    changed = first.found.changes(other.address.run, other.scene.trace)
-    picture = changes_picture(changed, (first.scene.layer, first.scene.head))
+    picture = changes_picture(changed, (scene.layer, scene.head))
     return (
         Heading(message("Every head")),
         Prose(tell_changes(changed)),

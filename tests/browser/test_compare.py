@@ -58,6 +58,23 @@ def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_wo
     expect(tab.words.filter(has_text="Only in the")).to_contain_text("Only in the first sentence: tired")
 
 
+def test_it_is_told_why_the_head_that_changes_most_is_open_until_one_is_chosen(opened, models):
+    tab = opened(PAGE)
+    field = tab.page.get_by_role("textbox", name="Sentence to compare")
+    field.fill("The animal slept")
+    field.press("Enter")
+    # Both begin with the same two words, after [CLS], and share no others.
+    runs = (models["minilm-l6"].trace(text) for text in (TIRED, "The animal slept"))
+    ours, theirs = (np.stack([layer.steps().weights[:, 1:3, 1:3] for layer in run.layers]) for run in runs)
+    apart = np.abs(theirs - ours).max(axis=(2, 3))
+    layer, head = np.unravel_index(apart.argmax(), apart.shape)
+    told = tab.page.get_by_role("paragraph").filter(has_text="You have chosen no head")
+    expect(told).to_contain_text(f"layer {layer + 1}, head {head + 1}.")
+    picture(tab, "changes").locator(f"rect[data-row='{layer}'][data-column='{head}']").click(force=True)
+    tab.expect_query(text=TIRED, versus="The animal slept", layer=str(layer + 1), head=str(head + 1))
+    expect(told).to_have_count(0)
+
+
 def test_a_typed_sentence_a_head_and_a_cell_lead_somebody_else_there(opened, new_tab):
     tab = opened(PAGE)
     field = tab.page.get_by_role("textbox", name="Sentence to compare")
