@@ -93,7 +93,7 @@ function move(where) {
   const button = make("button", `framed ${where}`);
   button.type = "button";
   button.word = make("span", "word");
-  const arrow = make("span", "", where === "back" ? "◂" : "▸");
+  const arrow = make("span", "arrow", where === "back" ? "◂" : "▸");
   arrow.setAttribute("aria-hidden", "true");
   button.append(...(where === "back" ? [arrow, " ", button.word] : [button.word, " ", arrow]));
   return button;
