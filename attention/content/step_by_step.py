@@ -39,7 +39,7 @@ from attention.lesson import steps
 from attention.lesson.detail import Detail
 from attention.lesson.excerpt import Excerpt
 from attention.lesson.opening import tell_opening
-from attention.lesson.picture import overlay
+from attention.lesson.picture import overlay, picture_table
 from attention.lesson.prose import in_short
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
@@ -61,6 +61,8 @@ _PANELS: tuple[tuple[Panel, str], ...] = (
     ("pytorch", "PyTorch"),
     ("table", message("Table")),
 )
+# The picture that was cut into tokens, and its table.
+_PATCHES = "patches"
 _ALL_PANELS = frozenset(key for key, _ in _PANELS)
 _CODE = frozenset[Panel]({"shapes", "numpy", "pytorch"})
 
@@ -226,13 +228,20 @@ class _Pane:
             return ()
         figure = overlay(scene, is_bare=is_bare)
         return (
-            Picture("patches" if is_bare else "overlay", figure, sets={"word": WORD, "head": self.pane.settings.head}),
+            Picture(_PATCHES if is_bare else "overlay", figure, sets={"word": WORD, "head": self.pane.settings.head}),
         )
 
     def _with_what_was_cut(self, pictures: Blocks) -> Blocks:
         """Return tokens with the picture that was cut into them, and other pictures as they are."""
         seen = self.what_is_read(is_bare=True) if _has_tokens(pictures) else ()
         return (Section("cut", (*pictures, *seen)),) if seen else pictures
+
+    def _table_of_what_was_cut(self) -> Mapping[str, Callable[[], Columns]]:
+        """Return the pixels of the picture that stands beside its tokens, by the name of that picture."""
+        scene = self.pane.scene
+        if scene is None or not scene.info.reading.is_laid_out or not _has_tokens(self._picture()):
+            return {}
+        return {_PATCHES: lambda: picture_table(overlay(scene, is_bare=True))}
 
     def main_picture(self) -> Blocks:
         """Return the picture that the step is about, or a row of them, where they stand side by side."""
@@ -326,7 +335,7 @@ class _Pane:
             "shapes": lambda: (Shapes(self.step.shapes(scene)),),
             "numpy": lambda: (Code(self.step.code(Excerpt("numpy", scene, *self.step.printed_cell(scene)))),),
             "pytorch": lambda: (Code(self.step.code(Excerpt("pytorch", scene, *self.step.printed_cell(scene)))),),
-            "table": lambda: _tables(self.step.tables(scene, self.chosen), name),
+            "table": lambda: _tables({**self.step.tables(scene, self.chosen), **self._table_of_what_was_cut()}, name),
         }
         opened = self.view[parameter]
         panels = Panels(

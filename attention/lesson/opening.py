@@ -53,7 +53,7 @@ def first_word(trace: Trace) -> int:
 
     It is the one chosen for the text, or that of which the reading says so, or the telling one: the row of the head
     that is opened first in which one word gives another the most weight; where there are any, words of two letters or
-    more, which do not follow an apostrophe as the *s* of *cat's* does, and not their later pieces.
+    more, not what is left of one after an apostrophe, as the *s* of *cat's*, and not their later pieces.
     """
     opening = _opening(trace.info.model_id, trace.text)
     if opening is not None and opening.word is not None and opening.word < len(trace.tokens):
@@ -138,12 +138,13 @@ def _telling(trace: Trace, layer: int, head: int, rows: list[int]) -> int:
 
 
 def _begin_full_words(tokens: tuple[Token, ...]) -> Bool[Array, " T"]:
-    """Tell which tokens begin a word of two letters or more that is not cut off from another by an apostrophe."""
+    """Tell which tokens begin a word of two letters or more; of three where that may be what is left, as in *we've*."""
     words, found = words_of(tokens), np.zeros(len(tokens), bool)
     starts = {token.position: token.start for token in tokens}
     for place, each in enumerate(words):
-        has_letters = sum(map(str.isalnum, each.typed)) > 1 and not each.typed.startswith(APOSTROPHES)
-        found[each.position] = has_letters and not each.is_special and not follows_apostrophe(place, words, starts)
+        n_letters = sum(map(str.isalnum, each.typed))
+        is_cut_off = each.typed.startswith(APOSTROPHES) or follows_apostrophe(place, words, starts)
+        found[each.position] = n_letters > (2 if is_cut_off else 1) and not each.is_special
     return found
 
 

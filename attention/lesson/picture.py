@@ -13,7 +13,7 @@ from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.trace import Trace
 
-__all__ = ["cut", "overlay", "overlay_table", "tell_overlay"]
+__all__ = ["cut", "overlay", "overlay_table", "picture_table", "tell_overlay"]
 
 
 def overlay(scene: Scene, *, is_bare: bool = False) -> Overlay:
@@ -62,6 +62,15 @@ def overlay_table(data: Overlay) -> dict[str, list[str]]:
     table = {message("to"): [*data.patches, message("other tokens")]}
     for head in data.heads:
         table[head.label] = [repr(float(weight)) for weight in (*head.weights, head.special)]
+    return table
+
+
+def picture_table(data: Overlay) -> dict[str, list[str]]:
+    """Return the grey levels of the picture, from 0 to 1, as columns: a row for each of its rows of pixels."""
+    numbers = range(1, len(data.picture) + 1)
+    table = {message("row of pixels"): [str(number) for number in numbers]}
+    for number, levels in zip(numbers, data.picture.T, strict=True):
+        table[str(number)] = [repr(float(level)) for level in levels]
     return table
 
 
