@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cable import cable_to
-from tests.browser.looks import expect_no_barrier
+from tests.browser.looks import expect_bars_as_long_as_true, expect_no_barrier
 from tests.browser.server import free_port, serve
 from tests.until import until
 
@@ -252,6 +252,7 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
     expect(silent.question).not_to_contain_text("Not this time.")
     for slider in sliders.all():
         expect(slider).to_be_disabled()
+    expect_bars_as_long_as_true(pupil.question, row)
     expect_no_barrier(pupil.tab, "told")
     assert pupil.page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
     # On the wall, where nobody answers, the true ones and what came of all are seen without scrolling.
