@@ -75,3 +75,6 @@ def expect_bars_as_long_as_true(question: Locator, shares: Iterable[float]) -> N
     lengths = question.locator(".truth i").evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
     # A bar has a pixel at least, so that it is seen.
     assert lengths == pytest.approx([max(1, share * whole) for share in shares], abs=0.5)
+    # The numbers stay in their column.
+    beyond = "all => all.map(each => each.scrollWidth - each.clientWidth)"
+    assert max(question.locator(".truth b, .share").evaluate_all(beyond)) <= 0
