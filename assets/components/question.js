@@ -32,9 +32,14 @@ export default function ({ data, parentElement, setStateValue }) {
   const tell = (name, value) => send(setStateValue, name, value);
   const had = parentElement.activeElement !== null;
   state.root.classList.toggle("answered", Boolean(data.given));
-  state.root.replaceChildren(data.shape === "one" ? answers(data, tell) : bars(data, tell), line(data, tell));
+  state.root.replaceChildren(shownOf(data, tell), line(data, tell));
   if (data.given) count(state.root, data);
   if (had) state.root.querySelector("button:enabled, input:enabled")?.focus();
+}
+
+function shownOf(data, tell) {
+  if (data.shape === "one") return answers(data, tell);
+  return bars(data, message("Check"), (values) => tell("share", values));
 }
 
 /** One button for each answer; once one was chosen, signs and words say which is right. */
@@ -59,47 +64,6 @@ function answers(data, tell) {
     group.append(button);
   });
   return group;
-}
-
-/** One slider for each answer: how long they are beside one another is what is guessed. */
-function bars(data, tell) {
-  const form = make("form", "bars");
-  form.setAttribute("aria-label", data.label);
-  const inputs = data.answers.map((answer, index) => {
-    const row = make("label", "bar");
-    const input = make("input");
-    Object.assign(input, { type: "range", min: "0", max: "100", disabled: Boolean(data.given) });
-    input.value = String(data.given?.[index] ?? Math.round(100 / data.answers.length));
-    const share = make("output", "share");
-    row.append(make("bdi", "name", visible(answer)), input, share);
-    if (data.given) {
-      const truth = make("span", "truth");
-      const length = make("i");
-      length.style.width = `${data.shares[index]}%`;
-      truth.append(length, make("b", "", `${data.shares[index].toFixed(1)}%`));
-      row.append(truth);
-    }
-    form.append(row);
-    return { input, share };
-  });
-  const show = () => {
-    const total = inputs.reduce((sum, { input }) => sum + Number(input.value), 0);
-    for (const { input, share } of inputs) {
-      share.textContent = total ? `${Number(((100 * Number(input.value)) / total).toFixed(1))}%` : "–";
-    }
-    return total;
-  };
-  form.oninput = show;
-  const check = make("button", "framed", message("Check"));
-  check.hidden = Boolean(data.given);
-  form.append(check);
-  form.onsubmit = (event) => {
-    event.preventDefault();
-    if (show()) tell("share", inputs.map(({ input }) => Number(input.value)));
-  };
-  if (!data.given?.length && data.given) for (const { input, share } of inputs) input.hidden = share.hidden = true;
-  else show();
-  return form;
 }
 
 /** What else can be done: to be shown the answer or, afterwards, to be asked about another word, or once more. */

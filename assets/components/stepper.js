@@ -25,9 +25,10 @@ const stateOf = remembering((parent) => {
   root.setAttribute("aria-label", message("Steps"));
   const list = make("ol");
   const [back, next] = [move("back"), move("next")];
-  root.append(back, list, next);
+  const leave = way();
+  root.append(back, list, next, leave);
   parent.append(root);
-  return { root, list, back, next, wish: new Wish() };
+  return { root, list, back, next, leave, wish: new Wish() };
 });
 
 /** @param {Mount} mount */
@@ -43,6 +44,7 @@ export default function ({ data, parentElement, setStateValue }) {
   onChosen(state.list, (index) => choose(state, index));
   state.back.onclick = () => choose(state, shown(state) - 1);
   state.next.onclick = () => choose(state, shown(state) + 1);
+  state.leave.onclick = () => turn(state);
   listen(state);
   return whenGone(state, () => {
     state.wish.stop();
@@ -99,6 +101,15 @@ function move(where) {
   return button;
 }
 
+/** The way out of the presentation, for a room that has no keyboard. */
+function way() {
+  const button = make("button", "leave", "✕");
+  button.type = "button";
+  button.setAttribute("aria-label", message("Leave the presentation"));
+  button.title = message("Leave the presentation");
+  return button;
+}
+
 function item(index) {
   const button = make("button");
   button.type = "button";
@@ -126,6 +137,11 @@ function press(state, event) {
   const usesArrows = (target) => target instanceof Element && target.matches(USES_ARROWS);
   if (event.composedPath().some(usesArrows)) return;
   event.preventDefault();
-  if (turns) send(state.setStateValue, "present", !present);
+  if (turns) turn(state);
   else choose(state, shown(state) + by);
+}
+
+/** Begin to present, or leave it. */
+function turn(state) {
+  send(state.setStateValue, "present", !state.data.present);
 }

@@ -116,7 +116,7 @@ function questionOf() {
 /** What can be answered, to be read by all. */
 function possible() {
   return part("possible", asked.answers, () => {
-    const list = make("ul", "possible");
+    const list = make("ul", `possible ${asked.shape}`);
     list.setAttribute("aria-label", asked.label);
     for (const answer of asked.answers) {
       const item = make("li");
@@ -174,7 +174,9 @@ function tallyOf(tally) {
     shade.style.width = `${(100 * tally.counts[index]) / most}%`;
     length.append(shade);
     const sign = tally.right.includes(index) ? message("right") : tally.close.includes(index) ? message("close") : "";
-    row.append(name, length, make("td", "count", String(tally.counts[index])), make("td", "sign", sign));
+    // Shares are counted by their verdicts, which are the labels already.
+    const said = asked.shape === "one" ? sign : "";
+    row.append(name, length, make("td", "count", String(tally.counts[index])), make("td", "sign", said));
   });
   return found;
 }

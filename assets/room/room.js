@@ -1,8 +1,8 @@
 /**
  * A screen of a class: it shows what the teacher shows, and sends what is answered.
  *
- * The server sends events (attention.ui.rooms): the view, the question, one's own answer, what is to be found, the best
- * link that one has handed in, the end.
+ * The server sends events (attention.ui.rooms): the view, the question, one's own answer and what it was worth, what is
+ * to be found, the best link that one has handed in, the end.
  */
 
 const given = JSON.parse(document.getElementById("given").textContent);
@@ -14,9 +14,10 @@ const EVENTS = given.isScreen ? "screen" : "events";
 const part = (name) => document.getElementById(name);
 // The pictures that are there, by their components' names and their places among those.
 let pictures = new Map();
-// The question that is asked, and what was answered to it.
+// The question that is asked, what was answered to it and, once the answers are shown, what that is worth.
 let question = null;
 let mine = null;
+let worth = null;
 
 /** Ask the server for something; its own sentence says why it is refused. */
 async function post(act, body) {
@@ -56,6 +57,10 @@ function follow() {
   on("question", ask);
   on("mine", (answer) => {
     mine = answer;
+    ask(question);
+  });
+  on("verdict", (found) => {
+    worth = found;
     ask(question);
   });
   on("task", showTask);
@@ -180,7 +185,7 @@ function ask(asked) {
   const own = mine?.number === asked.number ? mine.given : null;
   const said = make("p", "said");
   said.setAttribute("role", "status");
-  const shown = asked.told ? outcome(asked, own) : asked.shape === "one" ? answers(asked, own) : bars(asked, own);
+  const shown = asked.told ? outcome(asked, own) : choicesOf(asked, own);
   place.replaceChildren(words, shown, said);
   if (!asked.told && !given.isScreen) setText(said, own ? message("Sent. You can change it until your teacher shows the answers.") : "");
   if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
@@ -204,6 +209,11 @@ async function give(values, given = (nGiven += 1)) {
   if (sent.isAway) setTimeout(again, 1000);
 }
 
+function choicesOf(asked, own) {
+  if (asked.shape === "one") return answers(asked, own);
+  return bars({ ...asked, given: own }, message("Send"), give);
+}
+
 function answers(asked, own) {
   const group = make("div", "answers");
   group.setAttribute("role", "group");
@@ -220,31 +230,8 @@ function answers(asked, own) {
   return group;
 }
 
-/** One slider for each answer: how long they are beside one another is what is guessed. */
-function bars(asked, own) {
-  const form = make("form", "bars");
-  form.setAttribute("aria-label", asked.label);
-  const inputs = asked.answers.map((answer, index) => {
-    const row = make("label");
-    const input = make("input");
-    Object.assign(input, { type: "range", min: "0", max: "100" });
-    input.value = String(own?.[index] ?? Math.round(100 / asked.answers.length));
-    input.dataset.answer = String(index);
-    row.append(make("bdi", "", visible(answer)), input);
-    form.append(row);
-    return input;
-  });
-  const button = make("button", "", message("Send"));
-  form.append(button);
-  form.onsubmit = (event) => {
-    event.preventDefault();
-    give(inputs.map((input) => Number(input.value)));
-  };
-  return form;
-}
-
-/** How many gave each answer, which is right, and why. */
-function outcome({ told, shape }, own) {
+/** What the own answer was worth, the own shares beside the true ones, how many gave each answer, and why. */
+function outcome({ number, label, answers, told, shape }, own) {
   const box = make("div", "outcome");
   const table = make("table");
   const most = Math.max(1, ...told.counts);
@@ -266,7 +253,17 @@ function outcome({ told, shape }, own) {
   });
   const reason = make("div", "prose");
   reason.innerHTML = told.reason; // written by the server, which escapes what was typed
-  box.append(table, reason);
+  const came = make("div", "came");
+  if (worth?.number === number) {
+    const said = make("div", "prose");
+    said.innerHTML = worth.told; // the project's own text
+    came.append(said);
+  }
+  if (shape === "shares") {
+    came.append(bars({ label, answers, given: own ?? [], shares: told.shares }), make("p", "", message("The class:")));
+  }
+  came.append(table);
+  box.append(came, reason);
   if (told.wrong) {
     const wrong = make("div", "prose");
     wrong.innerHTML = told.wrong;

@@ -8,8 +8,7 @@ from typing import Self
 from attention.blocks import Blocks, Notice, Picture, Prose, Section
 from attention.content.pane import Pane
 from attention.figures.question import Answer, Question, Verdict
-from attention.lesson.guess import Guess, words_of
-from attention.lesson.prose import lesson
+from attention.lesson.guess import Guess, verdict_words, words_of
 from attention.lesson.scene import Scene
 from attention.lesson.steps.base import Step
 from attention.messages import message
@@ -65,7 +64,7 @@ class Asked:
         is_known = verdict is not None
         question = Question(
             guess.mark,
-            message("Possible answers"),
+            guess.label,
             guess.answers,
             guess.shape,
             self.view[self.parameter] if is_known else None,
@@ -75,18 +74,9 @@ class Asked:
             self.next_word,
         )
         asked = Picture("question", question, sets={"answer": self.parameter, "word": WORD})
-        told = (Prose(_told(verdict) + guess.reason, "detail"),) if verdict is not None else ()
+        told = (Prose(verdict_words(verdict) + guess.reason, "detail"),) if verdict is not None else ()
         # Once it is answered, it makes room for what is shown then.
         return (Section(SECTION, (Prose(guess.question), asked, *told), is_framed=True, is_line=is_known),)
-
-
-def _told(verdict: Verdict) -> str:
-    return {
-        "right": lesson("guess/right"),
-        "close": lesson("guess/close"),
-        "other": lesson("guess/other"),
-        "shown": lesson("guess/shown"),
-    }[verdict]
 
 
 def next_word(scene: Scene) -> int | None:

@@ -59,7 +59,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "neuron": ("colours", "svg"),
     "order": (),
     "overlay": ("colours",),
-    "question": (),
+    "question": ("shares",),
     "sheet": (),
     "stepper": ("leaves",),
     "tokens": ("stage", "turn_split"),
@@ -209,7 +209,7 @@ def still() -> str:
 
 def room_script() -> str:
     """Return the script of a screen that follows a class, with its texts in the server's language."""
-    code = bare("\n".join((_read("base.js"), still(), *_of_class("room", "js"))))
+    code = bare("\n".join((_read("base.js", "shares.js"), still(), *_of_class("room", "js"))))
     return lean(script_messages(code) + code)
 
 

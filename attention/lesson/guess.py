@@ -13,10 +13,22 @@ from numpy import ndarray as Array
 from attention.figures.question import Answer, Shape, Verdict
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
+from attention.messages import message
 from attention.trace import Token
 from attention.words import is_punctuation
 
-__all__ = ["TIE", "Guess", "around", "comes_near", "highest", "overlap", "ranked", "words_of", "words_seen"]
+__all__ = [
+    "TIE",
+    "Guess",
+    "around",
+    "comes_near",
+    "highest",
+    "overlap",
+    "ranked",
+    "verdict_words",
+    "words_of",
+    "words_seen",
+]
 
 # Numbers that differ by no more than this count as equal.
 TIE = 0.02
@@ -56,6 +68,11 @@ class Guess:
         return "shares" if self.shares else "one"
 
     @property
+    def label(self) -> str:
+        """What the answers are, for those who hear it."""
+        return message("Shares of 100%") if self.shares else message("Possible answers")
+
+    @property
     def mark(self) -> str:
         """What tells this question from all others: an answer to another one is no answer to this."""
         told = "\n".join((self.question, *self.answers, self.reason))
@@ -79,6 +96,11 @@ class Guess:
             return None
         shared = overlap(np.array(given, dtype=np.float64), np.array(self.shares))
         return "right" if shared >= RIGHT_OVERLAP else "close" if shared >= CLOSE_OVERLAP else "other"
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return what is said of an answer that is worth so much (HTML)."""
+    return lesson(f"guess/{verdict}")
 
 
 def overlap(guessed: Array, true: Array) -> float:

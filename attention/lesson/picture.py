@@ -69,9 +69,8 @@ def picture_table(data: Overlay) -> dict[str, list[str]]:
     """Return the grey levels of the picture, from 0 to 1, as columns: a row for each of its rows of pixels."""
     numbers = range(1, len(data.picture) + 1)
     table = {message("row of pixels"): [str(number) for number in numbers]}
-    for number, levels in zip(numbers, data.picture.T, strict=True):
-        table[str(number)] = [repr(float(level)) for level in levels]
-    return table
+    columns = zip(numbers, data.picture.T, strict=True)
+    return table | {str(number): [repr(float(level)) for level in levels] for number, levels in columns}
 
 
 def tell_overlay(scene: Scene) -> str:

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from attention.figures.question import Answer, Question
-from attention.lesson.guess import Guess
+from attention.lesson.guess import Guess, verdict_words
 from attention.lesson.prose import typed
 from attention.messages import message
 from attention.room.store import Answered
 
-__all__ = ["Meanwhile", "given", "meanwhile", "packed", "seen", "tallied", "told", "unpacked"]
+__all__ = ["Meanwhile", "given", "meanwhile", "packed", "seen", "tallied", "told", "unpacked", "worth"]
 
 # What is seen while a question is open: the view without what it is about, the view as it is, or only what it is of.
 Meanwhile = Literal["closed", "as it is", "hidden"]
@@ -47,7 +47,7 @@ def seen(guess: Guess) -> dict[str, Any]:
     return {
         "mark": guess.mark,
         "question": guess.question,
-        "label": message("Possible answers"),
+        "label": guess.label,
         "answers": list(guess.answers),
         "shape": guess.shape,
     }
@@ -87,7 +87,9 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
     """Return what everybody is told when the answers are revealed."""
     counts = tallied(guess, answers)
     common = _commonest_wrong(guess, counts)
+    true = {"shares": [round(100 * share, 1) for share in guess.shares]} if guess.shares else {}
     return {
+        **true,
         "labels": list(labels(guess)),
         "counts": counts,
         "right": [0] if guess.shares else sorted(guess.right),
@@ -95,6 +97,11 @@ def told(guess: Guess, answers: Counter[Answered]) -> dict[str, Any]:
         "reason": guess.reason,
         "wrong": "" if common is None else _wrong(guess, common, counts[common]),
     }
+
+
+def worth(answers: Mapping[str, Answered]) -> dict[str, str]:
+    """Return what each pupil is told of the own answer when the answers are revealed (HTML)."""
+    return {pupil: verdict_words(answered.verdict) for pupil, answered in answers.items()}
 
 
 def _wrong(guess: Guess, wrong: int, count: int) -> str:

@@ -105,6 +105,8 @@ class Followers:
         # Those of each pupil, the oldest first.
         self._of: dict[str, list[Follower]] = {}
         self._shown: dict[str, Written] = {}
+        # What was last sent to each pupil alone, by kind.
+        self._own: dict[str, dict[str, Written]] = {}
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -121,7 +123,9 @@ class Followers:
         A pupil, who has a seat, has ``MOST_OF_ONE`` of them. For one more, the oldest goes, which may be one whose
         connection is lost without anybody having noticed; and is told, so that it does not come back by itself.
         """
-        follower = Follower({**self._shown, **{kind: event(kind, data) for kind, data in own.items()}})
+        written = {kind: event(kind, data) for kind, data in own.items()}
+        sent = {kind: of_each[seat] for kind, of_each in self._own.items() if seat in of_each}
+        follower = Follower({**self._shown, **written, **sent})
         self._screens.add(follower)
         if seat:
             of_seat = self._of.setdefault(seat, [])
@@ -157,3 +161,10 @@ class Followers:
         self._shown[kind] = written
         for each in self._screens:
             each.put(kind, written)
+
+    def send_each(self, kind: str, data: Mapping[str, object]) -> None:
+        """Send each pupil what is for them alone, by seat; who comes later is sent it then."""
+        self._own[kind] = {seat: event(kind, found) for seat, found in data.items()}
+        for seat, written in self._own[kind].items():
+            for each in self._of.get(seat, ()):
+                each.put(kind, written)

@@ -74,7 +74,7 @@ def seen(question: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "title": _known(question["name"]).title,
         "question": guess.question,
-        "label": message("Possible answers"),
+        "label": guess.label,
         "answers": list(guess.answers),
     }
 

@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects import sqlite as sqlite_dialect
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from attention.figures.question import Verdict
 from attention.room.codes import digest, fits, new_code, new_key
 
 __all__ = [
@@ -125,7 +126,7 @@ class Answered:
     """An answer to a question of a room, and what it is worth."""
 
     given: tuple[int, ...]
-    verdict: str
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +342,13 @@ class Store:
         with self.reading() as connection:
             row = connection.execute(sql.select(_ANSWERS).where(*where)).one_or_none()
         return None if row is None else Answered(tuple(json.loads(row.given)), row.verdict)
+
+    def own_answers(self, code: str, number: int) -> dict[str, Answered]:
+        """Return what each pupil has answered."""
+        where = (_ANSWERS.c.code == code, _ANSWERS.c.number == number)
+        with self.reading() as connection:
+            rows = connection.execute(sql.select(_ANSWERS).where(*where)).all()
+        return {row.pupil: Answered(tuple(json.loads(row.given)), row.verdict) for row in rows}
 
     def answers(self, code: str, number: int) -> Counter[Answered]:
         """Return how often each answer to a question was given."""

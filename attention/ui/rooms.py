@@ -109,6 +109,8 @@ class _Live:
     # How often it was asked for what the room shows now, and how many of those that was done for.
     n_asked: int = 0
     n_done: int = 0
+    # The question of whose answers the pupils were last told what they are worth.
+    judged: int | None = None
     # Whether there is something that the teacher has not been told, and who was there when it was last said.
     is_new: bool = True
     said: tuple[Present | None, float] = (None, 0.0)
@@ -515,12 +517,22 @@ class Rooms:
             for each in live.all:
                 each.send("question", question)
                 each.send("task", task)
+            await self._judge(live, room)
             invitation = await self._own.invitation(code)
             for each in (live.screens, live.walls):
                 each.send("own", invitation)
             live.is_new = True
             live.n_done = done
             self._say_trouble(live, is_lost=False)
+
+    async def _judge(self, live: _Live, room: Room) -> None:
+        """Tell each pupil what the own answer was worth, once the answers are revealed; none is taken after that."""
+        if not room.is_revealed or live.judged == room.number:
+            return
+        answers = await self.with_store(Store.own_answers, room.code, room.number)
+        told = {pupil: {"number": room.number, "told": words} for pupil, words in asking.worth(answers).items()}
+        live.screens.send_each("verdict", told)
+        live.judged = room.number
 
     async def _question(self, room: Room) -> Mapping[str, Any] | None:
         if room.question is None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.tab import Tab
 
@@ -64,3 +67,14 @@ def expect_to_fit(tab: Tab) -> None:
         ".map(each => each.scrollWidth - each.clientWidth)"
     )
     assert too_wide == [0, 0]
+
+
+def expect_bars_as_long_as_true(question: Locator, shares: Iterable[float]) -> None:
+    """The bars of true shares are as long, of the sliders beside them, as the shares are of 1."""
+    whole = question.get_by_role("slider").first.bounding_box()["width"]
+    lengths = question.locator(".truth i").evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
+    # A bar has a pixel at least, so that it is seen.
+    assert lengths == pytest.approx([max(1, share * whole) for share in shares], abs=0.5)
+    # The numbers stay in their column.
+    beyond = "all => all.map(each => each.scrollWidth - each.clientWidth)"
+    assert max(question.locator(".truth b, .share").evaluate_all(beyond)) <= 0

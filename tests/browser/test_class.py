@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cable import cable_to
-from tests.browser.looks import expect_no_barrier
+from tests.browser.looks import expect_bars_as_long_as_true, expect_no_barrier
 from tests.browser.server import free_port, serve
 from tests.until import until
 
@@ -211,6 +211,60 @@ def test_a_class_compares_two_sentences_and_guesses_first(new_teacher, new_pupil
     teacher.press("Show the answers")
     expect(pupil.question.locator("tr.right")).to_have_count(1)
     expect(names).to_have_count(4)
+
+
+def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwards(new_teacher, new_pupil, models):
+    teacher = new_teacher(step="softmax", word="2")
+    pupil, silent = new_pupil(viewport=PHONE).join(teacher.code), new_pupil().join(teacher.code)
+    row = models["toy"].trace(SENTENCE).layers[0].head(1).weights[2]
+    true = [f"{100 * weight:.1f}%" for weight in row]
+    pupil.expect_step(7)
+    silent.expect_step(7)
+    teacher.press("Ask")
+    # On the only screen, it is true without any bars, and nothing looks like a choice.
+    teacher.expect_covered()
+    expect(teacher.bar.locator(".question")).not_to_contain_text("below")
+    listed = teacher.bar.get_by_role("list", name="Shares of 100%").get_by_role("listitem")
+    expect(listed).to_have_count(len(row))
+    expect(listed.first).to_have_css("border-top-width", "0px")
+    sliders, shares = pupil.question.get_by_role("slider"), pupil.question.locator(".share")
+    even = f"{100 / len(row):.1f}%"
+    expect(shares).to_have_text([even] * len(row))
+    for slider in sliders.all()[1:]:
+        slider.fill("0")
+    sliders.first.fill("60")
+    sliders.nth(1).fill("20")
+    given = ["75%", "25%"] + ["0%"] * (len(row) - 2)
+    expect(shares).to_have_text(given)
+    expect(pupil.question.locator(".truth")).to_have_count(0)
+    expect_no_barrier(pupil.tab, "shares")
+    pupil.question.get_by_role("button", name="Send").click()
+    expect(pupil.question).to_contain_text("Sent.")
+    expect(shares).to_have_text(given)
+    expect(teacher.bar).to_contain_text("1 of 2 answered")
+    expect(pupil.question).not_to_contain_text("Not this time.")
+    teacher.press("Show the answers")
+    for each in (pupil, silent):
+        expect(each.question.locator(".truth")).to_have_text(true)
+    expect(shares).to_have_text(given)
+    expect(pupil.question).to_contain_text("Not this time.")
+    expect(silent.question.get_by_role("slider")).to_have_count(0)
+    expect(silent.question).not_to_contain_text("Not this time.")
+    for slider in sliders.all():
+        expect(slider).to_be_disabled()
+    expect_bars_as_long_as_true(pupil.question, row)
+    expect_no_barrier(pupil.tab, "told")
+    assert pupil.page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
+    # On the wall, where nobody answers, the true ones and what came of all are seen without scrolling.
+    wall = new_pupil(viewport={"width": 1280, "height": 720})
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    expect(wall.question.locator(".truth")).to_have_text(true)
+    expect(wall.question.get_by_role("slider")).to_have_count(0)
+    expect(wall.question.get_by_role("row").last).to_be_in_viewport(ratio=1)
+    # How many were right is said once in each row.
+    for place in (teacher.bar, pupil.question):
+        rows = [re.sub(r"\s+", " ", text).strip() for text in place.get_by_role("row").all_inner_texts()]
+        assert rows == ["right 0", "close 0", "further off 1"]
 
 
 def test_a_ready_question_is_asked_and_what_most_got_wrong_is_explained(new_teacher, new_pupil):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import check
+from tests.browser.looks import check, expect_bars_as_long_as_true
 
 SENTENCE = "The animal was tired"
 
@@ -42,6 +42,7 @@ def test_the_weights_are_not_there_before_they_are_guessed(tab, models):
     row = models["toy"].trace(SENTENCE).layers[0].head(1).weights[1]
     told = [float(each.strip("% ")) for each in question(tab).locator(".truth b").all_text_contents()]
     assert told == pytest.approx(100 * row, abs=0.051)
+    expect_bars_as_long_as_true(question(tab), row)
     expect(tab.matrix("weights").cell(1, 0)).to_be_visible()
     check(tab)
 

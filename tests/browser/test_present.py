@@ -174,6 +174,26 @@ def test_the_keys_of_a_remote_lead_on_and_p_turns_it_on_and_off(tab):
     tab.expect_query(step="scale")
 
 
+@pytest.mark.parametrize("size", [PROJECTOR, {"width": 390, "height": 844}], ids=["projector", "phone"])
+def test_without_a_keyboard_there_is_a_way_out_at_the_end_of_the_dots(tab, size):
+    tab.page.set_viewport_size(size)
+    tab.go(step="scores")
+    leave = tab.page.get_by_role("button", name="Leave the presentation")
+    expect(leave).to_have_count(0)
+    tab.go(step="scores", present="1")
+    expect(leave).to_be_in_viewport(ratio=1)
+    box, dots = leave.bounding_box(), tab.page.locator(".stepper ol").bounding_box()
+    # Beside the last dot, at its height, and small; a finger still hits it.
+    assert 0 <= box["x"] - dots["x"] - dots["width"] <= 16
+    assert box["y"] + box["height"] / 2 == pytest.approx(dots["y"] + dots["height"] / 2, abs=1)
+    assert 24 <= min(box["width"], box["height"]) <= max(box["width"], box["height"]) <= 32
+    expect_to_fit(tab)
+    leave.click()
+    tab.expect_query(step="scores")
+    expect(tab.field).to_be_visible()
+    tab.page.set_viewport_size(PROJECTOR)
+
+
 @pytest.mark.quick
 def test_a_letter_that_is_typed_is_no_command(tab):
     tab.go(model="toy")

@@ -81,6 +81,51 @@ def test_an_answer_needs_a_question_a_place_in_the_room_and_sense(app, teacher, 
     assert answer(1, [1]) == 409
 
 
+SOFTMAX = {**LINK, "link": "model=toy&step=softmax&word=1&text=Two+geese+fly"}
+
+
+def test_a_pupil_hears_what_the_own_shares_are_worth_when_the_answers_are_shown_and_nobody_else_does(app):
+    async def follow():
+        teacher, code = await opened(app)
+        await teacher.post(app, f"{code}/show", SOFTMAX)
+        await teacher.post(app, f"{code}/ask")
+        true = [round(100 * share) for share in asked_of(app, code)["shares"]]
+        away = [100 if share == min(true) else 0 for share in true]
+        pupils = [Browser() for _ in range(3)]
+        for pupil in pupils:
+            await pupil.post(app, f"{code}/join")
+        wise, other, silent = pupils
+        async with (
+            wise.follow(app, f"{code}/events") as near,
+            other.follow(app, f"{code}/events") as far,
+            silent.follow(app, f"{code}/events") as mute,
+            Browser().follow(app, f"{code}/screen") as wall,
+        ):
+            screens = (near, far, mute, wall)
+            for screen in screens:
+                await screen.until("question", bool)
+            for pupil, given in ((wise, true), (other, away)):
+                answer = await pupil.post(app, f"{code}/answer", {"number": 1, "given": given})
+                assert answer == (200, {"number": 1, "given": given})
+            for screen in screens:
+                assert "verdict" not in screen.latest
+                assert screen.latest["question"]["told"] is None
+                assert "shares" not in screen.latest["question"]
+            await teacher.post(app, f"{code}/reveal")
+            await near.until("verdict", lambda said: said["number"] == 1 and "Right." in said["told"])
+            await far.until("verdict", lambda said: said["number"] == 1 and "Not this time." in said["told"])
+            for screen in screens:
+                await screen.until("question", lambda asked: asked["told"] is not None)
+                assert screen.latest["question"]["told"]["shares"] == pytest.approx(true, abs=0.6)
+            assert "verdict" not in {**mute.latest, **wall.latest}
+        # Who comes back, and whoever comes to a server that has just begun, hears it again.
+        for server in (app, Rooms()):
+            async with wise.follow(server, f"{code}/events") as again:
+                await again.until("verdict", lambda said: "Right." in said["told"])
+
+    asyncio.run(follow())
+
+
 def asked_of(app, code):
     return app._do(lambda store: store.room(code)).question
 

@@ -1,6 +1,7 @@
 """What a class is told of a question, and when."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -94,6 +95,19 @@ def test_what_was_typed_is_text_in_the_commonest_wrong_answer():
     hostile = replace(ONE, answers=("<img src=x>", "mat", "sat"))
     told = asking.told(hostile, Counter({Answered((0,), "other"): 1}))
     assert "<bdi>&lt;img src=x&gt;</bdi>" in told["wrong"]
+
+
+def test_true_shares_are_told_in_percent_and_only_of_shares():
+    assert asking.told(SHARES, Counter())["shares"] == [90.0, 10.0]
+    assert "shares" not in asking.told(ONE, Counter())
+
+
+def test_each_pupil_is_told_what_the_own_answer_is_worth():
+    told = asking.worth(
+        {"a": Answered((9, 1), "right"), "b": Answered((7, 3), "close"), "c": Answered((1, 9), "other")}
+    )
+    words = {"a": "Right.", "b": "Close.", "c": "Not this time."}
+    assert {pupil: re.sub("<.*?>", "", said).strip() for pupil, said in told.items()} == words
 
 
 def test_shares_are_counted_by_their_verdicts():

@@ -115,3 +115,17 @@ def test_who_is_gone_does_not_wait():
         return await asyncio.wait_for(waiting, 5)
 
     assert asyncio.run(leave()) == ()
+
+
+def test_what_is_for_each_alone_reaches_all_their_screens_and_those_that_come_later():
+    async def follow():
+        followers = Followers()
+        mine, mine_too, yours = (followers.join({}, seat) for seat in ("me", "me", "you"))
+        wall = followers.join({})
+        followers.send("view", 1)
+        followers.send_each("verdict", {"me": "right", "you": "close"})
+        late, stranger = followers.join({"verdict": None}, "me"), followers.join({}, "she")
+        screens = (mine, mine_too, yours, late, wall, stranger)
+        return [dict(messages(await each.next())).get("verdict") for each in screens]
+
+    assert asyncio.run(follow()) == ["right", "right", "close", "right", None, None]

@@ -88,6 +88,8 @@ def test_an_answer_counts_once_until_the_reveal_and_to_its_own_question(store):
     assert store.answers(code, 1) == Counter({right: 1, wrong: 1})
     assert store.own_answer(code, 1, "me") == right
     assert store.own_answer(code, 1, "she") is None
+    assert store.own_answers(code, 1) == {"me": right, "you": wrong}
+    assert store.own_answers(code, 2) == {}
     store.reveal(code, key)
     assert not store.answer(code, 1, "me", wrong)
     assert store.room(code).is_revealed

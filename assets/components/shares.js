@@ -1,0 +1,53 @@
+// Bars that share 100% among several answers: how long they are beside one another is what is guessed.
+
+/**
+ * One slider for each answer, with its share of all bars beside it; once the true shares are known, each under its bar.
+ * @param {{label: string, answers: string[], given?: number[] | null, shares?: number[]}} asked the true shares are in
+ * percent; where they are known and nothing was given, they stand alone
+ * @param {string} send what the button says that sends the bars
+ * @param {(values: number[]) => void} take
+ */
+function bars({ label, answers, given, shares }, send, take) {
+  const form = make("form", "bars");
+  form.setAttribute("aria-label", label);
+  const rows = answers.map((answer, index) => {
+    const row = make("label", "bar");
+    const input = make("input");
+    Object.assign(input, { type: "range", min: "0", max: "100", disabled: Boolean(shares) });
+    input.value = String(given?.[index] ?? Math.round(100 / answers.length));
+    input.dataset.answer = String(index);
+    const share = make("output", "share");
+    row.append(make("bdi", "name", visible(answer)), input, share);
+    if (shares) {
+      row.append(truth(shares[index]));
+      input.hidden = share.hidden = !given?.length;
+    }
+    form.append(row);
+    return { input, share };
+  });
+  const show = () => {
+    const total = rows.reduce((sum, { input }) => sum + Number(input.value), 0);
+    for (const { input, share } of rows) {
+      share.textContent = total ? `${Number(((100 * Number(input.value)) / total).toFixed(1))}%` : "–";
+    }
+    return total;
+  };
+  show();
+  if (shares) return form;
+  form.oninput = show;
+  form.append(make("button", "framed", send));
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    if (show()) take(rows.map(({ input }) => Number(input.value)));
+  };
+  return form;
+}
+
+/** A true share in percent, as a bar and as a number. */
+function truth(share) {
+  const found = make("span", "truth");
+  const length = make("i");
+  length.style.width = `${share}%`;
+  found.append(length, make("b", "", `${share.toFixed(1)}%`));
+  return found;
+}
