@@ -30,6 +30,13 @@ __all__ = [
     "words_seen",
 ]
 
+_VERDICTS: Mapping[Verdict, str] = {
+    "right": "guess/right",
+    "close": "guess/close",
+    "other": "guess/other",
+    "shown": "guess/shown",
+}
+
 # Numbers that differ by no more than this count as equal.
 TIE = 0.02
 # So many answers can be read at a glance.
@@ -100,7 +107,7 @@ class Guess:
 
 def verdict_words(verdict: Verdict) -> str:
     """Return what is said of an answer that is worth so much (HTML)."""
-    return lesson(f"guess/{verdict}")
+    return lesson(_VERDICTS[verdict])
 
 
 def overlap(guessed: Array, true: Array) -> float:

@@ -271,9 +271,9 @@ def test_other_copies_hear_of_every_change_once_it_is_made(postgres):
     ]
     for n, change in enumerate(changes, 1):
         change()
-        until(lambda n=n: len(there.changed) == n + 1, 20)
+        # Both have heard of it, and looked, before there is something else to be seen.
+        until(lambda n=n: len(there.changed) == len(seen) == n + 1, 20)
     assert there.changed == [None, *[room.code] * len(changes)]
-    until(lambda: len(seen) == len(changes) + 1, 20)
     # Who looks when told finds what was told of.
     assert seen[1].page == "why_divide"
     assert seen[2].question == QUESTION
