@@ -44,7 +44,7 @@ def alibi(values: Values, scene: Scene | None) -> Blocks:
     away = np.abs(positions.distances(len(scene.tokens)))
     before, after = ((each * away).sum(axis=1) for each in (steps.weights, weights))
     row = scene.word
-    told = lesson("positions/alibi", slope=exact(slope), model=word(scene.info.name))
+    told = lesson("positions/alibi", slope=exact(slope)) + _tell_own(scene)
     told_row = lesson(
         "positions/alibi-row",
         focus=word(scene.names[row]),
@@ -71,6 +71,24 @@ def alibi(values: Values, scene: Scene | None) -> Blocks:
         Prose(told_row),
         Fold("away_fold", message("Every row as a table"), (Table("away_table", lambda: columns, file="distances"),)),
     )
+
+
+def _tell_own(scene: Scene) -> str:
+    """Say whether the model itself has such a penalty in the head that is looked at."""
+    own, model = _own_slope(scene), word(scene.info.name)
+    if own is None:
+        return lesson("positions/alibi-not-own", model=model)
+    return lesson("positions/alibi-own", model=model, own=exact(own))
+
+
+def _own_slope(scene: Scene) -> float | None:
+    """Return the slope of what the head itself adds to its scaled scores; None unless that is a straight line."""
+    bias = scene.attention.bias
+    if bias is None or bias.shape[-1] < 2:
+        return None
+    steps = np.diff(bias[scene.head], axis=-1) * scene.attention.scale
+    slope = float(steps.mean())
+    return slope if slope > 0 and np.allclose(steps, slope, rtol=1e-3, atol=1e-6) else None
 
 
 def t5(values: Values, scene: Scene | None) -> Blocks:

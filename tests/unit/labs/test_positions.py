@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
 from attention.blocks import Notice, Picture
 from attention.figures.dials import Dials
@@ -301,3 +302,16 @@ def test_a_model_that_has_learnt_such_numbers_shows_its_own():
 def test_shuffle_always_leads_to_another_order(order):
     row = figure(shown(scene_of("toy", " ".join(["red", "sun", "sea"][: len(order)])), order=order), "orders").row
     assert row[0].parts["order"] != ORDER.kind.write(order)
+
+
+def test_a_model_that_was_trained_with_alibi_is_not_said_to_be_without(model_of):
+    trace = model_of("bloom").trace("The old dog ran to the small tree")
+    n_heads, n_tokens = trace.info.n_heads, len(trace.tokens)
+    # transformers' own: a penalty for every key, of which only differences count.
+    theirs = build_alibi_tensor(torch.ones(1, n_tokens), n_heads, torch.float32)[:, 0]
+    for head in range(n_heads):
+        told = prose(shown(Scene(trace, 1, head, 2), scheme="alibi"))
+        assert "was not trained with it" not in told
+        (own,) = re.findall(r"has the slope ([0-9.]+) already", told)
+        assert float(own) == pytest.approx(float(theirs[head, 1] - theirs[head, 0]), abs=6e-5)
+    assert "was not trained with it" in prose(shown(scene_of("smollm2-135m"), scheme="alibi"))
