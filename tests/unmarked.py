@@ -90,7 +90,7 @@ _NAMES = re.compile(
             r"\[[A-Z]{3,4}(\]|…)",
             # Formulas, and numbers as code writes them.
             r"softmax\(|turn\(|LayerNorm|RMSNorm|joined·W_O|W[QKVO]\b|b[QKVO]\b|\b(cos|sin|ln|exp)\b|-inf\b",
-            r"\b[KMG]i?B\b|\\x[0-9a-f]{2}",
+            r"\b[KMG]i?B\b|\d [mµ]s\b|\\x[0-9a-f]{2}",
         ]
     )
 )
