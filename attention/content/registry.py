@@ -198,22 +198,19 @@ def _place(pane: Pane, *, has_word: bool) -> str:
     scene, address = pane.scene, pane.address
     if scene is None or address is None:
         return pane.info.name
-    if not has_word:
-        return message(
-            "{name}: layer {layer}, head {head}, mask {mask}",
-            name=pane.info.name,
-            layer=scene.layer + 1,
-            head=scene.head + 1,
-            mask=pane.info.build.mask_names[address.run.mask],
-        )
-    unit = scene.info.reading.unit
-    return message(
-        "{name}: layer {layer}, head {head}, mask {mask}, {unit} {position} {word}",
+    place = message(
+        "{name}: layer {layer}, head {head}, mask {mask}",
         name=pane.info.name,
         layer=scene.layer + 1,
         head=scene.head + 1,
         mask=pane.info.build.mask_names[address.run.mask],
-        unit=unit,
+    )
+    if not has_word:
+        return place
+    return message(
+        "{place}, {unit} {position} {word}",
+        place=place,
+        unit=scene.info.reading.unit,
         position=scene.word,
         word=scene.names[scene.word],
     )

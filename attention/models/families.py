@@ -204,18 +204,14 @@ _MARIAN_ENCODER = Stack(
     words="embed_tokens",
     positions="embed_positions",
 )
-_MARIAN_DECODER = replace(
-    _MARIAN_ENCODER,
-    root="decoder",
-    cross=Attention(
-        "encoder_attn.q_proj",
-        "encoder_attn.k_proj",
-        "encoder_attn.v_proj",
-        "encoder_attn.out_proj",
-        norm_after="encoder_attn_layer_norm",
-    ),
-    is_causal=True,
+_MARIAN_CROSS = Attention(
+    "encoder_attn.q_proj",
+    "encoder_attn.k_proj",
+    "encoder_attn.v_proj",
+    "encoder_attn.out_proj",
+    norm_after="encoder_attn_layer_norm",
 )
+_MARIAN_DECODER = replace(_MARIAN_ENCODER, root="decoder", cross=_MARIAN_CROSS, is_causal=True)
 # BART leaves the first two rows of its table of positions unused.
 _BART_ENCODER = replace(_MARIAN_ENCODER, first_position=2, norm="layernorm_embedding")
 _BART_DECODER = replace(_MARIAN_DECODER, first_position=2, norm="layernorm_embedding")
@@ -229,13 +225,7 @@ _PEGASUS_ENCODER = replace(
 _PEGASUS_DECODER = replace(
     _PEGASUS_ENCODER,
     root="decoder",
-    cross=Attention(
-        "encoder_attn.q_proj",
-        "encoder_attn.k_proj",
-        "encoder_attn.v_proj",
-        "encoder_attn.out_proj",
-        norm="encoder_attn_layer_norm",
-    ),
+    cross=replace(_MARIAN_CROSS, norm="encoder_attn_layer_norm", norm_after=None),
     is_causal=True,
 )
 _MBART_ENCODER = replace(_PEGASUS_ENCODER, first_position=2, norm="layernorm_embedding")
