@@ -50,7 +50,7 @@ def test_every_step_runs_with_every_model_and_mask_and_is_proved(steps_of, model
         assert shown.exceptions == []
         assert ["mask=padding" in notice for notice in shown.notices] == ([] if is_taken or seen else [True])
         assert shown.proofs == wanted
-        assert re.search(r"\b(sat|cat|the \(\d\)|visite|septembre|l'|r\dc\d)|\[CLS\]", shown.text)
+        assert re.search(r"\b(sat|cat|the \(\d\)|visite|septembre|en\b|l'|r\dc\d)|\[CLS\]", shown.text)
         named = "Cut the picture into patches" if reading is PICTURE and not seen else STEPS[len(seen)].heading(None)
         headers = [header for header in shown.headings(2) if header != "Laid over the picture"]
         assert headers == [f"{len(seen) + 1}. {named}" for _ in shown_models]
