@@ -2,7 +2,7 @@
 
 Every model's code imports torch's compiler, only to mark functions that it is not to compile, and torch's tools for
 many machines: a second, of the five in which a fresh server shows its first real model. Nothing is compiled here, and
-one machine runs a model.
+one machine runs a model. And transformers reads the source of all its models twice, to learn the names in it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
 
@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 _COMPILER = "torch._dynamo"
+_MODELS = "transformers.models"
 # What torch's compiler marks functions with.
 _MARKS = ("allow_in_graph", "assume_constant_result", "disable")
 # What transformers asks before it imports more: tools for many machines, and those for detecting objects.
@@ -72,6 +73,15 @@ def without_compiler() -> Iterator[None]:
             del sys.modules[_COMPILER], torch._dynamo
 
 
+def _take_as_folder(package: str) -> None:
+    """Let a package be found by what lies in it, without running its own code, unless it has been imported already."""
+    spec = None if package in sys.modules else find_spec(package)
+    if spec is not None:
+        sys.modules[package] = module_from_spec(spec)
+
+
+# Its own code would read the source of all models once more: a third of a second. Names are looked up in transformers.
+_take_as_folder(_MODELS)
 for _asked in _NOT_HERE:
     for _module in (import_utils, transformers.utils):
         setattr(_module, _asked, partial(bool, False))

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from types import MappingProxyType
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
@@ -29,29 +28,8 @@ __all__ = ["Act", "Part", "atlas", "figure", "matrix", "mount", "of_figure", "st
 # What is done with what a component's script sends; a browser can say anything.
 Act = Callable[[object], None]
 
-_NAMES = (
-    "arrows",
-    "atlas",
-    "buttons",
-    "chart",
-    "dials",
-    "drawing",
-    "head_grid",
-    "head_view",
-    "leaf",
-    "line",
-    "matrix",
-    "model_map",
-    "neuron",
-    "order",
-    "overlay",
-    "question",
-    "sheet",
-    "stepper",
-    "tokens",
-    "work",
-)
-_COMPONENTS: Mapping[str, Callable[..., Any]] = MappingProxyType({name: component(name) for name in _NAMES})
+# A component is registered when it is first drawn, which one page does at a time.
+_component = cache(component)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +130,7 @@ def mount(part: Part) -> None:
         state.offer(f"{part.key}.{event}", None, act, is_press=True)
     # The data is in a list, because Streamlit would search a dict for tables to send separately. The number of the run
     # has a browser draw it even if it is what the server sent last: meanwhile, it may have drawn something by itself.
-    _COMPONENTS[part.name](key=part.key, data=[part.data, part.key, state.run_number()])
+    _component(part.name)(key=part.key, data=[part.data, part.key, state.run_number()])
     if state.is_new():
         said = st.session_state.get(part.key)
         for event in part.acts:

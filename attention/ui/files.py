@@ -12,7 +12,7 @@ import gzip
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -28,15 +28,14 @@ __all__ = [
     "LEAVES",
     "NUMBERS",
     "ROOMS",
+    "STEMS",
     "DocumentLinks",
     "KeptFile",
     "address_of",
-    "address_of_class",
     "answer",
     "component",
     "document_links",
-    "kept_files",
-    "kept_room",
+    "kept_file",
     "stub",
 ]
 
@@ -89,18 +88,42 @@ _HEADERS_OF_OURS = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 _KINDS = {"js": "text/javascript", "css": "text/css"}
 
 
-def kept_files() -> dict[str, KeptFile]:
-    """Return all files by the part of their names that does not change."""
-    files = [KeptFile.of(name, "js", assets.module(name)) for name in assets.COMPONENTS]
-    files.append(KeptFile.of("class", "js", assets.class_script()))
-    files += [KeptFile.of("page", "css", assets.page_css()), *kept_room()]
-    return {file.stem: file for file in files}
+def _styles() -> KeptFile:
+    return KeptFile.of("page", "css", assets.page_css())
+
+
+def _room_styles() -> KeptFile:
+    return KeptFile.of("room_page", "css", assets.room_css())
+
+
+def _script(stem: str, write: Callable[[], str]) -> KeptFile:
+    return KeptFile.of(stem, "js", write())
+
+
+# How each file is made, by the part of its name that does not change: every component's module, and the others.
+_MAKERS: Mapping[str, Callable[[], KeptFile]] = {
+    **{name: partial(_script, name, partial(assets.module, name)) for name in assets.COMPONENTS},
+    "class": partial(_script, "class", assets.class_script),
+    "room": partial(_script, "room", assets.room_script),
+    "room_page": _room_styles,
+    "page": _styles,
+}
+STEMS = tuple(_MAKERS)
 
 
 @cache
-def kept_room() -> tuple[KeptFile, KeptFile]:
-    """Return the script and the style sheet of a screen that follows a class."""
-    return KeptFile.of("room", "js", assets.room_script()), KeptFile.of("room_page", "css", assets.room_css())
+def kept_file(stem: str) -> KeptFile:
+    """Return one of the files, which is made when somebody first needs it: a server is to be there soon.
+
+    Raises:
+        KeyError: there is none whose name begins like this.
+    """
+    return _MAKERS[stem]()
+
+
+def address_of(stem: str) -> str:
+    """Return the address of a file, from any page."""
+    return f"./{FOLDER}/{kept_file(stem).name}"
 
 
 def component(name: str) -> Callable[..., Any]:
@@ -113,24 +136,13 @@ def stub(name: str) -> str:
     return _STUB.replace("./FOLDER/NAME", address_of(name))
 
 
-@cache
-def address_of_class() -> str:
-    """Return the address of the script of a class over the app's own pages."""
-    return f"./{FOLDER}/{KeptFile.of('class', 'js', assets.class_script()).name}"
-
-
-@cache
-def address_of(name: str) -> str:
-    """Return the address of a component's module, from any page."""
-    return f"./{FOLDER}/{KeptFile.of(name, 'js', assets.module(name)).name}"
-
-
 # ------------------------------------------------------------------------------- for the server
 
 
-def answer(files: Mapping[str, KeptFile], name: str, headers: Headers) -> Response:
+def answer(name: str, headers: Headers) -> Response:
     """Answer a request for a file."""
-    file = files.get(name.partition(".")[0])
+    stem = name.partition(".")[0]
+    file = kept_file(stem) if stem in _MAKERS else None
     if file is None or not name.endswith(file.name[-3:]):
         return PlainTextResponse("Not Found", status_code=404)
     said = {"Cache-Control": FOR_ALWAYS if name == file.name else "no-store", "Vary": "Accept-Encoding"}
@@ -139,11 +151,11 @@ def answer(files: Mapping[str, KeptFile], name: str, headers: Headers) -> Respon
     return Response(file.packed, media_type=file.kind, headers={**said, "Content-Encoding": "gzip"})
 
 
-def document_links(files: Mapping[str, KeptFile]) -> bytes:
+def document_links() -> bytes:
     """Return the end of every document: the page's style sheet, and the modules that it needs first."""
-    modules = "".join(f'<link rel="modulepreload" href="./{FOLDER}/{files[name].name}">' for name in FIRST)
+    modules = "".join(f'<link rel="modulepreload" href="{address_of(name)}">' for name in FIRST)
     # They come after Streamlit's own styles, which it writes into the head.
-    return f'{modules}<link rel="stylesheet" href="./{FOLDER}/{files["page"].name}">'.encode()
+    return f'{modules}<link rel="stylesheet" href="{address_of("page")}">'.encode()
 
 
 class DocumentLinks:

@@ -13,7 +13,7 @@ from attention.models import list_models
 from attention.pages import GROUP_TITLES, GROUPS, MODELS, PAGES, Page
 from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT, TEXT
 from attention.ui import fields, hosts, made, markup, state
-from attention.ui.files import address_of_class
+from attention.ui.files import address_of
 from attention.ui.lines import Field, Line
 from attention.view import View
 
@@ -111,7 +111,7 @@ def _actions(line: Line, page: Page) -> None:
         {
             "label": message("Open a room for a class"),
             "inTab": message("Open a room for a class, in a tab of its own"),
-            "module": address_of_class(),
+            "module": address_of("class"),
         }
     )
     if page in CONTENTS:

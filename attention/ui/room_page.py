@@ -7,7 +7,7 @@ import json
 from attention.messages import language, message
 from attention.page_file import plain, theme_css
 from attention.room.codes import read_code
-from attention.ui.files import FOLDER, ROOMS, KeptFile, kept_room
+from attention.ui.files import ROOMS, address_of
 
 __all__ = ["page", "policy"]
 
@@ -30,7 +30,7 @@ def page(typed: str, *, wall: str = "") -> str:
     given = json.dumps({"code": code or "", "folder": ROOMS, "told": told, "isScreen": bool(wall)}).replace(
         "<", r"\u003c"
     )
-    script, styles = (_address(file) for file in kept_room())
+    script, styles = address_of("room"), address_of("room_page")
     title = plain(message("Class · attention step by step"))
     alone = plain(message("Open it myself"))
     where = f'<span id="where">{plain(wall)}</span> ' if wall else ""
@@ -86,7 +86,3 @@ required></div>
 </body>
 </html>
 """
-
-
-def _address(file: KeptFile) -> str:
-    return f"./{FOLDER}/{file.name}"

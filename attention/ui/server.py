@@ -17,7 +17,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,12 @@ _LOGGER = logging.getLogger(__name__)
 def middleware(script: str) -> list[Middleware]:
     """Return what every request passes through before it reaches Streamlit; ``script`` is the main page's file."""
     pages = frozenset(path.stem for path in Path(script).with_name("pages").glob("*.py"))
-    kept = files.kept_files()
     return [
         Middleware(_WithHeaders, policy=content_policy(_inline_scripts(), os.environ.get(FRAME_VARIABLE, ""))),
         Middleware(_AtOnce),
         Middleware(_KnownOriginsOnly),
-        Middleware(_Ways, pages=pages, kept=kept, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
-        Middleware(files.DocumentLinks, links=files.document_links(kept)),
+        Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
+        Middleware(files.DocumentLinks, links=files.document_links()),
     ]
 
 
@@ -299,12 +298,9 @@ async def _class(scope: Scope, receive: Receive, send: Send) -> None:
 class _Ways:
     """Serves the files that browsers cache, redirects from below a page to the page, and hides the server's metrics."""
 
-    def __init__(
-        self, app: ASGIApp, pages: frozenset[str], kept: Mapping[str, files.KeptFile], *, has_metrics: bool
-    ) -> None:
+    def __init__(self, app: ASGIApp, pages: frozenset[str], *, has_metrics: bool) -> None:
         self.app = app
         self.pages = pages
-        self.kept = kept
         self.has_metrics = has_metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -321,7 +317,7 @@ class _Ways:
             if path.startswith(f"/{folder}/"):
                 return _Asked(module, path.removeprefix(f"/{folder}/"))
         if path.startswith(f"/{files.FOLDER}/"):
-            return files.answer(self.kept, path.removeprefix(f"/{files.FOLDER}/"), Headers(scope=scope))
+            return files.answer(path.removeprefix(f"/{files.FOLDER}/"), Headers(scope=scope))
         way = page_below(path, self.pages) if scope["method"] in ("GET", "HEAD") else None
         if way is None:
             return None

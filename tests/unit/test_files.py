@@ -11,16 +11,17 @@ from attention.ui.files import (
     FIRST,
     FOLDER,
     FOR_ALWAYS,
+    STEMS,
     DocumentLinks,
     KeptFile,
     answer,
     document_links,
-    kept_files,
+    kept_file,
     stub,
 )
 from tests.loops import complete
 
-FILES = kept_files()
+FILES = {stem: kept_file(stem) for stem in STEMS}
 NAMES = sorted(FILES)
 DOCUMENT = "<!doctype html><html><body><div id=root></div></body></html>"
 LINKS = b"<link href=x>"
@@ -30,7 +31,7 @@ STYLES, OF_A_CLASS = ("page", "room_page"), ("class", "room")
 
 
 def ask(name, **headers):
-    return answer(FILES, name, Headers(headers))
+    return answer(name, Headers(headers))
 
 
 def respond(app, path="/step_by_step", method="GET", **headers):
@@ -152,7 +153,7 @@ def test_nothing_else_is_changed(other):
 
 
 def test_a_page_asks_first_for_its_styles_and_for_what_every_page_needs():
-    links = document_links(FILES).decode()
+    links = document_links().decode()
     assert re.findall(rf'href="\./{FOLDER}/([\w.]+)"', links) == [FILES[name].name for name in (*FIRST, "page")]
     assert links.index('rel="modulepreload"') < links.index('rel="stylesheet"')
 

@@ -21,7 +21,7 @@ from attention.room.followers import event
 from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.ui import numbers, room_page, rooms
-from attention.ui.files import FOLDER, NUMBERS, kept_files, kept_room
+from attention.ui.files import NUMBERS, STEMS, address_of, kept_file
 from attention.ui.room_drawing import Shown, questions_of, show
 from attention.ui.rooms import MAX_BODY, Rooms
 from tests.sweep import sweep
@@ -295,8 +295,8 @@ LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for numbe
 @pytest.mark.parametrize("seen", sweep(("as it is", "closed", "opened"), ("as it is",)))
 def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen):
     drawn = show(Shown(page, link, seen))
-    files = {f"./{FOLDER}/{each.name}": len(each.packed) for each in kept_files().values()}
-    own = sum(len(each.packed) for each in kept_room()) + len(room_page.page("KMPRTX").encode())
+    files = {address_of(stem): len(kept_file(stem).packed) for stem in STEMS}
+    own = files[address_of("room")] + files[address_of("room_page")] + len(room_page.page("KMPRTX").encode())
     stream = len(event("view", drawn).packed)
     whole = own + sum(files[address] for address in drawn["modules"].values()) + stream
     assert 10_000 < whole <= LIGHT
