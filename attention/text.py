@@ -26,6 +26,8 @@ def clean(text: str) -> str:
     Letters of every script, emoji and their zero-width joiners are kept. Marks that override the
     writing direction are removed, runs of white space become one space, and the ends are trimmed.
     """
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
     return " ".join("".join(map(_clean_character, text)).split())
 
 
