@@ -18,7 +18,7 @@ expect.set_options(timeout=20_000)
 
 
 def pytest_collection_modifyitems(items):
-    """Leave to `make test-all` what is not marked as quick: a journey through every page is, and little more."""
+    """Leave to `make test-all` what is not marked as quick: a journey through each kind of page is, and little more."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent) and item.get_closest_marker("quick") is None:
             item.add_marker(pytest.mark.slow)

@@ -165,7 +165,6 @@ def test_a_click_leads_to_any_step(opened):
     assert tab.query() == {"model": "toy", "step": "embed"}
 
 
-@pytest.mark.quick
 def test_arrow_keys_lead_a_step_on_and_back(opened):
     tab = opened(model="toy", step="scores")
     tab.page.keyboard.press("ArrowRight")

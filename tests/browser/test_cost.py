@@ -50,7 +50,6 @@ def test_it_is_measured_followed_and_stopped_and_whoever_comes_next_sees_it(unme
     expect_to_fit(tab)
 
 
-@pytest.mark.quick
 def test_what_is_on_paper_goes_by_mouse_and_keyboard_and_is_in_the_link(tab, new_tab):
     show(tab.go(ADDRESS, model="toy", cost="paper"))
     slider = tab.page.get_by_role("slider", name="Tokens")

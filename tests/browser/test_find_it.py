@@ -73,7 +73,6 @@ class Finder(Pupil):
         return expect(self.task.get_by_role("status"))
 
 
-@pytest.mark.quick
 def test_a_pupil_hands_in_a_wrong_and_then_a_right_view(teacher, new_pupil):
     pupil, other = new_pupil(), new_pupil(viewport=PHONE)
     teacher.set("Previous token")

@@ -67,7 +67,6 @@ def test_the_weights_of_the_head_follow_the_knobs(tab, models):
     tab.expect_chosen("Word", "4 the")
 
 
-@pytest.mark.quick
 def test_a_mask_is_painted_by_mouse_and_keyboard_and_is_in_the_link(tab, new_tab):
     show(tab.go("masks", model="toy", text="Two small birds sing", rule="none"))
     cell = tab.page.locator(".st-key-mask rect[data-row='1'][data-column='2'] + text")
@@ -126,7 +125,6 @@ def moved_without(model, text, heads, instead):
     return 1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other)
 
 
-@pytest.mark.quick
 def test_heads_are_switched_off_by_mouse_and_keyboard(tab, models):
     """Every number is that of the toy, whose layer is run once more here."""
     show(tab.go("explain", model="toy", text=SENTENCE, head="2"))

@@ -54,7 +54,6 @@ def test_back_and_forward_and_a_reload_show_what_the_address_says(opened):
     expect(opened.heading).to_have_text(re.compile("^6"))
 
 
-@pytest.mark.quick
 def test_what_is_pressed_after_it_counts_on_the_step_that_is_seen(opened):
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")

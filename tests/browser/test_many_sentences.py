@@ -61,7 +61,6 @@ def test_the_means_of_a_head_are_shown_and_another_head_is_one_click_away(tab, s
     picture.expect_to_show(studied.from_start.weights[2, 8])
 
 
-@pytest.mark.quick
 def test_a_file_of_ones_own_is_measured_and_a_bad_line_named(tab, models):
     tab.go(PAGE, model="toy")
     upload(tab, b"A cat sat on the mat.\n" + b"caf\xe9\n" + b"A cat sat on the mat.\n")

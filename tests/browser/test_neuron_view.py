@@ -42,8 +42,7 @@ def head_of(models, model):
     return [token.text for token in trace.tokens], *vectors, info.d_head**-0.5
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("model", ["toy", "minilm-l6"])
+@pytest.mark.parametrize("model", ["toy", pytest.param("minilm-l6", marks=pytest.mark.quick)])
 def test_every_number_that_stands_there_is_torchs_own(opened, models, model):
     tab = opened(PAGE, text=SENTENCE, model=model, word="2")
     texts, queries, keys, scale = head_of(models, model)

@@ -11,7 +11,6 @@ SENTENCE = "The otter <b>slept</b> & $x$"
 BY_HAND, RECORDED = "Open as a notebook (.ipynb)", "Notebook that runs the model (.ipynb)"
 
 
-@pytest.mark.quick
 def test_the_head_of_the_page_is_in_the_notebook(new_shared_tab, models):
     tab = new_shared_tab().go("step_by_step", text=SENTENCE, model="toy", head="2", word="1", step="softmax")
     address = tab.page.url

@@ -88,8 +88,7 @@ def test_a_typed_sentence_changes_every_step_to_its_own_words_and_numbers(typed,
         expect(tab.proof).to_contain_text("✓")
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [MODELS[0], pytest.param(MODELS[-1], marks=pytest.mark.quick)])
 def test_the_cell_of_two_words_is_their_score(typed, models, model):
     tab = typed(model).to_step("Scores")
     _, _, steps = place_of(models, model)
@@ -194,7 +193,6 @@ def test_what_a_decoder_hides_stays_hatched_wherever_its_weights_are_drawn(tab, 
 # ------------------------------------------------------------------------- where a number comes from
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("model", MODELS)
 def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, model):
     tab = typed(model).to_step("Scores")

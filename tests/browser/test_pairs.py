@@ -63,7 +63,6 @@ def test_a_typed_second_sentence_is_read_with_the_first_and_leads_somebody_else_
     expect(there.page.locator(".st-key-head_view .query .token")).to_have_count(4)
 
 
-@pytest.mark.quick
 def test_the_steps_show_the_pair_and_its_numbers(opened, models):
     tab = opened(pair=SECOND)
     expect(tab.chips.locator(".text")).to_have_count(12)

@@ -51,7 +51,6 @@ def shown(drawn):
     return found
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("press", PRESSES)
 def test_what_runs_alone_is_what_a_fresh_link_shows(server, press):
     page, *sent = PRESSES[press]

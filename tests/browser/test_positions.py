@@ -46,7 +46,6 @@ def middle(locator):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@pytest.mark.quick
 def test_a_word_is_dragged_elsewhere_and_the_order_is_in_the_link(lab, models, new_tab):
     tab = lab(order="")
     expect_order(tab, "nine", "small", "boats", "left")

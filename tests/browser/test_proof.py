@@ -46,7 +46,6 @@ def test_each_link_of_the_proof_is_a_key_away_and_its_difference_is_there(tab, m
     expect(table).to_be_hidden()
 
 
-@pytest.mark.quick
 def test_an_open_proof_is_in_the_link_and_stays_open_from_step_to_step(tab, new_tab):
     tab.go("step_by_step", text=TEXT, model="toy", beside="1")
     tables = tab.proof.locator("table")

@@ -77,7 +77,6 @@ def test_ones_own_sentence_is_there_at_the_head_and_the_relation_on_coming_back(
     tab.expect_query(text=own, step="softmax", relation="nsubj", **place)
 
 
-@pytest.mark.quick
 def test_a_row_of_the_table_chooses_its_relation(tab):
     tab.go(PAGE)
     relation = tab.page.get_by_role("combobox", name="Relation")

@@ -108,7 +108,6 @@ def test_a_copied_link_leads_somebody_else_to_the_same_part(new_tab, other):
     assert there.detail.all_inner_texts() == tab.detail.all_inner_texts()
 
 
-@pytest.mark.quick
 def test_where_nothing_is_written_and_of_unknown_words_a_sentence_says_so(shared_tab):
     tab = shared_tab.go(model=MODEL, text="dort", part="cross", step="softmax")
     expect(tab.page.get_by_text("Translator wrote no word for this")).to_be_visible()

@@ -7,6 +7,7 @@ from attention.pages import OF_LABS
 from attention.parameters import Context
 from attention.settings import HEAD, LAYER, WORD
 from tests.pages.test_memory import fetch
+from tests.sweep import sweep
 
 MODELS = {info.model_id: info for info in list_models()}
 LABS = {lab.address: (lab, page) for lab, page in OF_LABS.items()}
@@ -32,7 +33,7 @@ def knobs(address, model):
             yield knob, value
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", sweep(MODELS, quick=("minilm-l6", "vit-digits")))
 @pytest.mark.parametrize("address", LABS)
 def test_a_lab_asks_first_and_shows_then(open_page, address, model):
     lab, page = LABS[address]
@@ -66,7 +67,7 @@ def test_a_wrong_answer_is_answered_too_and_stays_in_the_link(open_page, address
     assert there.text == shown.text
 
 
-@pytest.mark.parametrize("address", LABS)
+@pytest.mark.parametrize("address", sweep(LABS, quick=("masks", "one_or_many")))
 def test_every_knob_is_in_the_link_and_leads_somebody_else_to_the_same(open_lab, open_page, address):
     for knob, value in knobs(address, "toy"):
         shown = open_lab(address, model="toy", text="Two small birds sing loudly")
@@ -89,7 +90,11 @@ def content(shown):
 
 
 @pytest.mark.parametrize(
-    ("address", "model"), [*((address, "minilm-l6") for address in LABS), ("positions", "smollm2-135m")]
+    ("address", "model"),
+    sweep(
+        [*((address, "minilm-l6") for address in LABS), ("positions", "smollm2-135m")],
+        quick=[("masks", "minilm-l6"), ("vector_moves", "minilm-l6")],
+    ),
 )
 def test_a_word_a_layer_and_a_head_are_a_choice_where_they_change_something(open_lab, open_page, address, model):
     lab, page = LABS[address]

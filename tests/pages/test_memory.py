@@ -16,6 +16,7 @@ from attention.models import hub, local
 from attention.ui import asked, cache, downloads, made, study_cache
 from attention.ui.files import FILES
 from tests import tiny_models
+from tests.sweep import sweep
 
 PAGES = ("app", "pages/step_by_step", "pages/all_heads", "pages/neuron_view", "pages/compare", "pages/code_lab")
 MODELS = ("toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits")
@@ -81,7 +82,7 @@ def leave(open_page):
     gc.collect()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", sweep(MODELS, quick=("minilm-l6",)))
 @pytest.mark.parametrize("page", PAGES)
 def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, model):
     shown = open_page(f"{page}.py", model=model, step="qkv", versus="Two birds sang")

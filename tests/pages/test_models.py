@@ -304,7 +304,7 @@ def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, o
 
 
 @pytest.mark.parametrize("kind", tiny_models.KINDS)
-@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[:2]))
+@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[:1]))
 def test_every_page_works_with_every_architecture_or_says_why_not(open_page, of_the_owner, folders, kind, page):
     of_the_owner(folders[kind])
     shown = open_page(f"pages/{page}.py", model=kind)
@@ -361,7 +361,7 @@ def test_the_last_model_goes_when_there_is_no_place_and_comes_back(open_page, of
 # ---------------------------------------------------------------- models that change, or go, meanwhile
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[:2]))
 def test_a_folder_that_is_overwritten_while_it_is_loaded_is_shown_as_it_is_now(
     open_page, of_the_owner, folders, tmp_path, page
 ):

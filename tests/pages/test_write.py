@@ -72,6 +72,7 @@ def test_a_text_is_learnt_by_the_session_that_has_given_it_and_nobody_else_sees_
     assert "velvet" not in caplog.text + "".join(capfd.readouterr())
 
 
+@pytest.mark.slow
 def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
     shown = opened(open_page)
     shown.send("train", "press", {"start": ""})

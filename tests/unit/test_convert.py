@@ -245,6 +245,7 @@ def test_where_the_file_system_has_no_locks_what_is_old_is_cleared_away(source, 
     assert set(cache.iterdir()) == {folder, cache / f"{store.TEMPORARY}new"}
 
 
+@pytest.mark.slow
 def test_two_processes_that_convert_at_once_both_have_it(source, tmp_path):
     script = (
         f"from attention.models import convert, weights\nsource = weights.{source!r}\nprint(convert.unpacked(source))\n"

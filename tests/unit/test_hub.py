@@ -26,6 +26,7 @@ from attention.models.hub_line import (
 from attention.models.memory import MAX_MEMORY_VARIABLE
 from tests import tiny_models
 from tests.small_hub import COMMIT, DRIP, serve_hub
+from tests.sweep import sweep
 
 ID = "tiny/bert"
 
@@ -78,7 +79,7 @@ def refused(match, model_id=ID):
     return sentence
 
 
-@pytest.mark.parametrize("kind", tiny_models.KINDS)
+@pytest.mark.parametrize("kind", sweep(tiny_models.KINDS, quick=("bert", "t5", "vit")))
 def test_a_fetched_model_is_one_of_the_catalogue_and_gives_what_its_folder_gives(small, tiny, kind):
     from attention.models.huggingface import HuggingFaceModel
 
@@ -251,16 +252,19 @@ def test_a_hub_that_says_nothing(small):
     refused("has not answered for 4 seconds")
 
 
+@pytest.mark.slow
 def test_a_hub_that_answers_letter_by_letter(small):
     small.trickle_seconds = 0.2
     refused("has not answered for 4 seconds")
 
 
+@pytest.mark.slow
 def test_a_hub_that_goes_silent_in_the_middle(small):
     small.wait_at = 2**15
     refused("has not answered for 4 seconds")
 
 
+@pytest.mark.slow
 def test_a_slow_line_that_goes_on_is_no_fault(small):
     small.drip_seconds = 0.05
     # It takes longer than a silence may last.
@@ -269,6 +273,7 @@ def test_a_slow_line_that_goes_on_is_no_fault(small):
     fetch()
 
 
+@pytest.mark.slow
 def test_a_name_that_nobody_looks_up_in_time(small, monkeypatch):
     slow = Event()
 

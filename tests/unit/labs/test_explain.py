@@ -14,6 +14,7 @@ from attention.labs.explain import LAB, LEAST, MOST_FLOW, _far
 from attention.lesson.scene import Scene
 from attention.measures.flow import flow_to, rollout
 from tests.loaded import load
+from tests.sweep import sweep
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
 
@@ -49,7 +50,9 @@ def scene_of(model_id, layer=0, head=1, word=3):
     return Scene(trace_of(model_id), layer, head, word)
 
 
-@pytest.fixture(params=["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"])
+@pytest.fixture(
+    params=sweep(["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"], ("toy", "vit-digits"))
+)
 def scene(request):
     return scene_of(request.param)
 
