@@ -1,4 +1,4 @@
-"""All heads at once: the atlas, one head enlarged, what it does, and the table of all heads."""
+"""All heads at once: the atlas with one head enlarged beside it, what that does, and the table of all heads."""
 
 from __future__ import annotations
 
@@ -122,8 +122,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         *map_of_heads(view, pane),
-        Picture("atlas", _atlas(view, scene, surveyed), sets=_SETS, clears=(CELL,)),
-        *_one_head(view, pane, scene, surveyed),
+        *_heads(view, pane, scene, surveyed),
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
         *_table(surveyed),
     )
@@ -162,8 +161,8 @@ def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:
     )
 
 
-def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey) -> Blocks:
-    """Return what one head does, and its weights as lines and as a heatmap."""
+def _heads(view: View, pane: Pane, scene: Scene, surveyed: Survey) -> Blocks:
+    """Return all heads with the chosen one beside them, and below what that does, with its weights as lines."""
     current = (scene.layer, scene.head)
     has_rules = scene.use.has_patterns
     rules = (
@@ -171,12 +170,28 @@ def _one_head(view: View, pane: Pane, scene: Scene, surveyed: Survey) -> Blocks:
     )
     steps = view.on(STEP_BY_STEP).having(STEP, softmax.STEP.key).to_query()
     return (
-        Heading(message("Layer {layer}, head {head}", layer=current[0] + 1, head=current[1] + 1)),
-        Prose(describe(surveyed.summary(current), scene.info.reading)),
-        *_shares(surveyed, surveyed.index(current)),
-        *rules,
-        Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
-        Row((_lines(view, pane, scene), (_heatmap(view.look, scene),))),
+        Row(
+            (
+                (Picture("atlas", _atlas(view, scene, surveyed), sets=_SETS, clears=(CELL,)),),
+                (
+                    Heading(message("Layer {layer}, head {head}", layer=current[0] + 1, head=current[1] + 1)),
+                    _heatmap(view.look, scene),
+                ),
+            ),
+            widths=(5, 3),
+            gap="small",
+        ),
+        Row(
+            (
+                _lines(view, pane, scene),
+                (
+                    Prose(describe(surveyed.summary(current), scene.info.reading)),
+                    *_shares(surveyed, surveyed.index(current)),
+                    *rules,
+                    Way("way_in_steps", message("Step through this head ▸"), STEP_BY_STEP, steps),
+                ),
+            )
+        ),
     )
 
 
