@@ -113,7 +113,8 @@ function layOut(state, width) {
   const beyond = isRows ? 12 : data.kind === "points" && data.names === null ? Math.max(6, widths(names) / 2) : 6;
   const across = 8 + (isRows ? widths(names) : widths(values.map((value) => ({ text: written(value, values, data.isLog) }))));
   const slotFrom = (left) => (isRows ? ROW : (width - left - beyond) / places.count);
-  const isSlanted = !isRows && data.names !== null && widths(names) > slotFrom(across) - 4;
+  const apart = names.length > 1 ? names[1].place - names[0].place : 1;
+  const isSlanted = !isRows && data.names !== null && widths(names) > apart * slotFrom(across) - 4;
   // A name that is slanted ends under its place, and begins further left.
   const begins = ({ place, text }) => SLANT.across * textWidth(state, text) + SLANT.down * SIZE - (place - places.low) * slotFrom(across);
   const beside = isSlanted ? Math.max(across, ...names.map(begins)) : across;
@@ -163,12 +164,17 @@ function roundStep(least) {
   return [1, 2, 3, 5, 10].map((factor) => factor * power).find((step) => step >= least);
 }
 
-/** What is written at the places: names, or numbers at even distances. */
+/** What is written at the places: names, all of them but where they count, or numbers at even distances. */
 function placeTicks(data, places, width, widest) {
-  if (data.names) return data.names.map((name, place) => ({ place, text: shortened(name) }));
+  const step = roundStep(((widest + GAP) * places.count) / width);
+  if (data.names) {
+    const names = data.names.map((name, place) => ({ place, text: shortened(name) }));
+    const areCounted = data.names.every((name, index) => Number(name) === Number(data.names[0]) + index);
+    return areCounted ? names.filter(({ text }) => Number(text) % step === 0) : names;
+  }
   const ticks =
     data.kind === "points"
-      ? [...(data.first ? [] : [0]), ...everyNth(places.count - 1 + data.first, roundStep(((widest + GAP) * places.count) / width))]
+      ? [...(data.first ? [] : [0]), ...everyNth(places.count - 1 + data.first, step)]
       : ticksOf(places.low, places.low + places.span, Math.max(2, Math.floor(width / 60)));
   return ticks.map((place) => ({ place, text: written(place, ticks) }));
 }

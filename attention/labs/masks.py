@@ -157,7 +157,7 @@ def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> Row:
     scores = pairs(scene, "mask", title, masked.scores, full_colour(scene.steps.unmasked_scores))
     painted = Picture("mask", scores, brush=brush, is_selectable=can_paint)
     drawn = (
-        ("own_weights", message("weights, as the model does it"), scene.steps.weights, ~scene.visible),
+        ("own_weights", message("the model's own weights"), scene.steps.weights, ~scene.visible),
         ("masked_weights", message("weights, with this mask"), masked.weights, masked.hidden),
     )
     weights = (

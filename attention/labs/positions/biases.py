@@ -55,7 +55,7 @@ def alibi(values: Values, scene: Scene | None) -> Blocks:
     )
     drawn = (
         pairs(scene, "alibi", message("what is added"), bias),
-        _drawn_weights(scene, "own_weights", message("weights, as the model does it"), steps.weights),
+        _drawn_weights(scene, "own_weights", message("the model's own weights"), steps.weights),
         _drawn_weights(scene, "alibi_weights", message("weights with this added"), weights),
     )
     pictures = tuple((Picture(each.name, each, sets={"row": WORD}, is_selectable=True),) for each in drawn)
