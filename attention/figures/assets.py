@@ -11,6 +11,7 @@ from attention.messages import script_messages
 from attention.places import ASSETS
 
 __all__ = [
+    "AT_REST",
     "COMPONENTS",
     "OF_THE_PAGE",
     "VARIABLES",
@@ -55,6 +56,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "leaf": ("leaves",),
     "line": (),
     "matrix": ("colours", "svg", "stage", "turn_overlay", "turn_cells", "turn_products", "turn_share", "turn_join"),
+    "matrix_at_rest": ("colours", "svg", "matrix"),
     "model_map": ("colours", "svg", "thumb"),
     "neuron": ("colours", "svg"),
     "order": (),
@@ -79,8 +81,11 @@ _VERBATIM = re.compile(
 _AROUND = re.compile(r" *([{}()\[\];,<>=!*&|?:%]|=>|\+=|-=) *")
 # These are part of the page, and have its styles; each of the others has its own.
 OF_THE_PAGE = ("leaf", "sheet")
-# The shared scripts that have a style sheet.
-_STYLED = ("stage",)
+# The shared scripts that have a style sheet, and the components that have none but theirs.
+_STYLED = ("stage", "matrix")
+_UNSTYLED = ("matrix_at_rest",)
+# What draws the pictures of a component of which none ever comes from another.
+AT_REST: Mapping[str, str] = {"matrix": "matrix_at_rest"}
 
 
 def _read(*names: str) -> str:
@@ -175,7 +180,8 @@ def notebook(*names: str) -> str:
 
 def css(name: str) -> str:
     """Return the style sheet of a component, preceded by the shared ones and the colours of Q, K, V and the weights."""
-    parts = ("base", *(part for part in COMPONENTS[name] if part in _STYLED), name)
+    own = () if name in _UNSTYLED else (name,)
+    parts = ("base", *(part for part in COMPONENTS[name] if part in _STYLED), *own)
     return f"{_LETTERS}\n{_read(*(f'{part}.css' for part in parts))}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from attention.content.guess import SECTION
 from attention.content.labs import OPENING
 from attention.content.pane import Pane, missing
 from attention.content.registry import CONTENTS, title_of
+from attention.figures.assets import AT_REST
 from attention.figures.question import Answer
 from attention.lesson.guess import Guess
 from attention.lesson.scene import Scene
@@ -111,7 +112,9 @@ def show(shown: Shown) -> dict[str, Any]:
         title, caption = title_of(view, panes)
         # What is large comes in shades, so that a first visit is light; whoever points at it asks for the numbers.
         page = drawn(_blocks(view, panes, shown.seen), partial(where, view))
-    modules = {each["component"] for each in page.pictures}
+    # From one step to the next, a picture that has not changed may be what another goes back to.
+    pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
+    modules = {each["component"] for each in pictures}
     nothing = message("There is nothing to be seen here yet.")
     # While a question about the view is open, its answer stands on the page itself.
     is_held = shown.seen in ("closed", "hidden")
@@ -120,10 +123,17 @@ def show(shown: Shown) -> dict[str, Any]:
         "title": title,
         "caption": caption,
         "html": page.html or f"<p>{nothing}</p>",
-        "pictures": page.pictures,
+        "pictures": pictures,
         "modules": {name: address_of(name) for name in sorted(modules)},
         "link": None if is_held else f"./{shown.page}?{shown.link}",
     }
+
+
+def _at_rest(pictures: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Have pictures drawn by shorter scripts where none of them comes from another: a first visit is to be light."""
+    if any(each["data"].get("change") for each in pictures):
+        return pictures
+    return [{**each, "component": AT_REST.get(each["component"], each["component"])} for each in pictures]
 
 
 def model_of(page: str, link: str) -> str:

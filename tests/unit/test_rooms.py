@@ -285,12 +285,13 @@ def test_the_page_may_load_only_what_lies_beside_it(teacher, code):
 
 # What a first visit may take, in bytes.
 LIGHT = 80_000
+TWELVE = "model=minilm-l6&text=My+grandmother+baked+bread+before+the+rain+came+and+we+ate+it"
 LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for number in range(45))
 
 
 @pytest.mark.parametrize(
     ("page", "link"),
-    [*sorted({(part.page, part.link) for plan in plans() for part in plan.parts}), ("step_by_step", LONG)],
+    [*sorted({(part.page, part.link) for plan in plans() for part in plan.parts}), ("step_by_step", LONG), ("all_heads", TWELVE)],
 )
 @pytest.mark.parametrize("seen", sweep(("as it is", "closed", "opened"), ("as it is",)))
 def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen):
