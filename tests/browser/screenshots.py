@@ -18,7 +18,7 @@ SHOTS = {
     "scores": (f"{STEP_PAGE}scores&layer=6&head=7&cell=scores-3-6", 1400, 1000, "light"),
     "softmax-dark": (f"{STEP_PAGE}softmax", 1400, 1000, "dark"),
     "side-by-side": (f"{STEP_PAGE}softmax&beside=1", 1400, 1100, "light"),
-    "all-heads": ("all_heads", 1400, 1150, "light"),
+    "all-heads": ("all_heads", 1400, 900, "light"),
     "cross-attention": (f"{STEP_PAGE}softmax&model=translator-fr-en&part=cross&word=2", 1400, 1100, "light"),
     "digits": (f"{STEP_PAGE}tokens&model=vit-digits", 1400, 1250, "light"),
 }
