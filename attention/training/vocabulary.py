@@ -67,7 +67,7 @@ def known_words(folder: Path) -> tuple[str, ...]:
 def closest_words(word: str, folder: Path, n: int = 3) -> list[str]:
     """Return the known words that are spelt most like another one, the most similar first: ``n`` of them, or fewer."""
     plain = {_plain(known): known for known in known_words(folder)}
-    return [plain[found] for found in get_close_matches(_plain(word), plain, n, cutoff=0.5)]
+    return [plain[found] for found in get_close_matches(_plain(word), plain, n, cutoff=0.65)]
 
 
 def _plain(word: str) -> str:
