@@ -14,7 +14,9 @@ function bars({ label, answers, given, shares }, send, take) {
     const row = make("label", "bar");
     const input = make("input");
     Object.assign(input, { type: "range", min: "0", max: "100", disabled: Boolean(shares) });
-    input.value = String(given?.[index] ?? Math.round(100 / answers.length));
+    // As long for as much as what is true below it, once that is known.
+    if (shares) input.step = "any";
+    input.value = String(shares && given?.length ? (100 * given[index]) / sum(given) : (given?.[index] ?? Math.round(100 / answers.length)));
     input.dataset.answer = String(index);
     const share = make("output", "share");
     row.append(make("bdi", "name", visible(answer)), input, share);
@@ -26,7 +28,7 @@ function bars({ label, answers, given, shares }, send, take) {
     return { input, share };
   });
   const show = () => {
-    const total = rows.reduce((sum, { input }) => sum + Number(input.value), 0);
+    const total = sum(rows.map(({ input }) => Number(input.value)));
     for (const { input, share } of rows) {
       share.textContent = total ? `${Number(((100 * Number(input.value)) / total).toFixed(1))}%` : "–";
     }
@@ -42,6 +44,8 @@ function bars({ label, answers, given, shares }, send, take) {
   };
   return form;
 }
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 /** A true share in percent, as a bar and as a number. */
 function truth(share) {

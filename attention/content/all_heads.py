@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from attention.blocks import (
@@ -60,6 +61,7 @@ from attention.words import special_names
 
 __all__ = ["content", "looks"]
 
+_CHOOSE, _STILL = message("Choose one to enlarge it."), message("The one in the frame is enlarged.")
 # What a press in the picture of all heads sets.
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ACROSS = " → ".join(SENTENCES)
@@ -83,7 +85,12 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     names = [name for name in SORT_NAMES if is_offered.get(name, True)]
     sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
     sort = view.sort if view.sort in names else SORT_NAMES[0]
-    hides = tuple(Option(name, label) for name, label in _hide_labels(panes).items())
+    # The tokens of a picture are no words, and none of them is punctuation.
+    has_words = all(pane.scene is None or pane.scene.info.reading.has_pieces for pane in panes)
+    labels = _hide_labels(panes) if has_words else dict(islice(_hide_labels(panes).items(), 2))
+    hides = tuple(Option(name, label) for name, label in labels.items())
+    hide = view.look.hide if view.look.hide in labels else HIDE_NAMES[1]
+    words = (Setting("words", WORDS, message("Whole words"), view.look.words),) if has_words else ()
     renormalise = Setting(
         "renormalise",
         RENORMALISE,
@@ -97,8 +104,8 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
             "look",
             (
                 Setting("sort", SORT, message("Sort by"), sort, sortings),
-                Setting("hide", HIDE, message("Hide"), view.look.hide, hides, is_list=True),
-                Setting("words", WORDS, message("Whole words"), view.look.words),
+                Setting("hide", HIDE, message("Hide"), hide, hides, is_list=True),
+                *words,
                 renormalise,
             ),
             is_line=True,
@@ -115,10 +122,11 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     scene, found = pane.scene, pane.found
     if scene is None or found is None:
         return missing(pane.reason)
+    view = _fitting(view, scene)
     surveyed = found.survey(view.look)
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     return (
-        Prose(lesson(scene.info.reading.lesson("all-heads/intro"))),
+        Prose(lesson(scene.info.reading.lesson("all-heads/intro"), choose=_STILL if whole else _CHOOSE)),
         *((Prose(tell_pair(scene, pane.pair)),) if pane.pair else ()),
         *((Notice(" ".join(notes), is_quiet=True),) if notes else ()),
         *map_of_heads(view, pane),
@@ -126,6 +134,15 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
         *(() if whole else _downloads(view, scene, found, pane.pair, notes)),
         *_table(surveyed),
     )
+
+
+def _fitting(view: View, scene: Scene) -> View:
+    """Return the view without what a link of another model asks for: a picture has neither words nor punctuation."""
+    if scene.info.reading.has_pieces:
+        return view
+    if view.look.words:
+        view = view.having(WORDS, False)
+    return view.having(HIDE, HIDE_NAMES[1]) if view.look.hide == HIDE_NAMES[2] else view
 
 
 def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:

@@ -70,11 +70,14 @@ def expect_to_fit(tab: Tab) -> None:
 
 
 def expect_bars_as_long_as_true(question: Locator, shares: Iterable[float]) -> None:
-    """The bars of true shares are as long, of the sliders beside them, as the shares are of 1."""
+    """The bars of true shares are as long, of the sliders beside them, as the shares are of 1; so is what was guessed."""
     whole = question.get_by_role("slider").first.bounding_box()["width"]
     lengths = question.locator(".truth i").evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
     # A bar has a pixel at least, so that it is seen.
     assert lengths == pytest.approx([max(1, share * whole) for share in shares], abs=0.5)
+    stand = question.get_by_role("slider").evaluate_all("all => all.map(each => Number(each.value))")
+    told = [float(each.strip("%")) for each in question.locator(".share").all_text_contents()]
+    assert stand == pytest.approx(told, abs=0.051)
     # The numbers stay in their column.
     beyond = "all => all.map(each => each.scrollWidth - each.clientWidth)"
     assert max(question.locator(".truth b, .share").evaluate_all(beyond)) <= 0

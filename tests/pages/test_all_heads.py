@@ -25,6 +25,17 @@ def test_whole_words_and_hidden_tokens_are_said_and_shown(open_page):
     assert "not made to sum to 1" in said
 
 
+def test_a_picture_has_neither_words_nor_punctuation(open_page):
+    shown = open_page(PAGE, model="vit-digits", words="1", hide="punctuation")
+    assert shown.exceptions == []
+    assert "words" not in shown.controls()
+    assert len(shown.component("head_matrix")["rows"]) == 17
+    said = " ".join(shown.captions)
+    assert "merged into words" not in said
+    assert "Hidden: [CLS];" in said
+    assert "punctuation" not in said
+
+
 def test_a_head_chosen_in_the_link_is_the_one_shown_and_described(open_page):
     shown = open_page(PAGE, layer="1", head="3")
     assert shown.component("atlas")["current"] == [0, 2]

@@ -291,7 +291,11 @@ LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for numbe
 
 @pytest.mark.parametrize(
     ("page", "link"),
-    [*sorted({(part.page, part.link) for plan in plans() for part in plan.parts}), ("step_by_step", LONG), ("all_heads", TWELVE)],
+    [
+        *sorted({(part.page, part.link) for plan in plans() for part in plan.parts}),
+        ("step_by_step", LONG),
+        ("all_heads", TWELVE),
+    ],
 )
 @pytest.mark.parametrize("seen", sweep(("as it is", "closed", "opened"), ("as it is",)))
 def test_a_first_visit_is_light_with_all_that_the_stream_brings(page, link, seen):
