@@ -70,7 +70,7 @@ def expect_to_fit(tab: Tab) -> None:
 
 
 def expect_bars_as_long_as_true(question: Locator, shares: Iterable[float]) -> None:
-    """The bars of true shares are as long, of the sliders beside them, as the shares are of 1; so is what was guessed."""
+    """True and guessed shares are as long, of the sliders beside them, as they are of 1."""
     whole = question.get_by_role("slider").first.bounding_box()["width"]
     lengths = question.locator(".truth i").evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
     # A bar has a pixel at least, so that it is seen.
