@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 import pytest
 
+from attention.figures.assets import AT_REST
 from attention.models import load
 from attention.ui import asked, made
 from attention.ui.handed_in import place_of
@@ -164,7 +165,8 @@ def file_of(rest, **link):
 
 def drawn(found):
     """The numbers of the matrices among the pictures, by their names."""
-    return {each["data"]["name"]: each["data"]["values"] for each in found if each["component"] == "matrix"}
+    names = ("matrix", AT_REST["matrix"])
+    return {each["data"]["name"]: each["data"]["values"] for each in found if each["component"] in names}
 
 
 @pytest.mark.parametrize(
