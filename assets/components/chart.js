@@ -169,7 +169,7 @@ function placeTicks(data, places, width, widest) {
   const step = roundStep(((widest + GAP) * places.count) / width);
   if (data.names) {
     const names = data.names.map((name, place) => ({ place, text: shortened(name) }));
-    const areCounted = data.names.every((name, index) => Number(name) === Number(data.names[0]) + index);
+    const areCounted = data.kind !== "rows" && data.names.every((name, index) => Number(name) === Number(data.names[0]) + index);
     return areCounted ? names.filter(({ text }) => Number(text) % step === 0) : names;
   }
   const ticks =

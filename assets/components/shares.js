@@ -10,13 +10,14 @@
 function bars({ label, answers, given, shares }, send, take) {
   const form = make("form", "bars");
   form.setAttribute("aria-label", label);
+  // As long for as much as what is true below them, once that is known.
+  const stand = shares ? given?.map((each) => (100 * each) / (sum(given) || 1)) : given;
   const rows = answers.map((answer, index) => {
     const row = make("label", "bar");
     const input = make("input");
     Object.assign(input, { type: "range", min: "0", max: "100", disabled: Boolean(shares) });
-    // As long for as much as what is true below it, once that is known.
     if (shares) input.step = "any";
-    input.value = String(shares && given?.length ? (100 * given[index]) / sum(given) : (given?.[index] ?? Math.round(100 / answers.length)));
+    input.value = String(stand?.[index] ?? Math.round(100 / answers.length));
     input.dataset.answer = String(index);
     const share = make("output", "share");
     row.append(make("bdi", "name", visible(answer)), input, share);

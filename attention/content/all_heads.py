@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from attention.blocks import (
@@ -85,12 +84,9 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
     names = [name for name in SORT_NAMES if is_offered.get(name, True)]
     sortings = tuple(Option(name, _SORT_LABELS[name]) for name in names)
     sort = view.sort if view.sort in names else SORT_NAMES[0]
-    # The tokens of a picture are no words, and none of them is punctuation.
-    has_words = all(pane.scene is None or pane.scene.info.reading.has_pieces for pane in panes)
-    labels = _hide_labels(panes) if has_words else dict(islice(_hide_labels(panes).items(), 2))
-    hides = tuple(Option(name, label) for name, label in labels.items())
-    hide = view.look.hide if view.look.hide in labels else HIDE_NAMES[1]
-    words = (Setting("words", WORDS, message("Whole words"), view.look.words),) if has_words else ()
+    view = _fitting(view, panes)
+    hides = tuple(Option(name, label) for name, label in _hide_labels(panes).items())
+    words = (Setting("words", WORDS, message("Whole words"), view.look.words),) if _have_words(panes) else ()
     renormalise = Setting(
         "renormalise",
         RENORMALISE,
@@ -104,7 +100,7 @@ def looks(view: View, panes: Sequence[Pane]) -> Blocks:
             "look",
             (
                 Setting("sort", SORT, message("Sort by"), sort, sortings),
-                Setting("hide", HIDE, message("Hide"), hide, hides, is_list=True),
+                Setting("hide", HIDE, message("Hide"), view.look.hide, hides, is_list=True),
                 *words,
                 renormalise,
             ),
@@ -122,7 +118,7 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     scene, found = pane.scene, pane.found
     if scene is None or found is None:
         return missing(pane.reason)
-    view = _fitting(view, scene)
+    view = _fitting(view, [pane])
     surveyed = found.survey(view.look)
     notes = _look_notes(view.look, surveyed, _hide_labels([pane])[view.look.hide])
     return (
@@ -136,9 +132,14 @@ def _pane(view: View, pane: Pane, whole: bool) -> Blocks:
     )
 
 
-def _fitting(view: View, scene: Scene) -> View:
+def _have_words(panes: Sequence[Pane]) -> bool:
+    """Tell whether tokens are words or pieces of them: those of a picture are not, and none of them is punctuation."""
+    return all(pane.scene is None or pane.scene.info.reading.has_pieces for pane in panes)
+
+
+def _fitting(view: View, panes: Sequence[Pane]) -> View:
     """Return the view without what a link of another model asks for: a picture has neither words nor punctuation."""
-    if scene.info.reading.has_pieces:
+    if _have_words(panes):
         return view
     if view.look.words:
         view = view.having(WORDS, False)
@@ -151,7 +152,8 @@ def _hide_labels(panes: Sequence[Pane]) -> dict[Hidden, str]:
     tokens = [token for scene in scenes for token in (*scene.tokens, *scene.key_tokens)]
     special = ", ".join(special_names(tokens)) or message("special tokens")
     labels = (message("nothing"), special, message("{special}, punctuation", special=special))
-    return dict(zip(HIDE_NAMES, labels, strict=True))
+    names = HIDE_NAMES if _have_words(panes) else HIDE_NAMES[:2]
+    return dict(zip(names, labels, strict=False))
 
 
 def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:

@@ -88,27 +88,15 @@ _HEADERS_OF_OURS = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 _KINDS = {"js": "text/javascript", "css": "text/css"}
 
 
-def _styles() -> KeptFile:
-    return KeptFile.of("page", "css", assets.page_css())
-
-
-def _room_styles() -> KeptFile:
-    return KeptFile.of("room_page", "css", assets.room_css())
-
-
-def _script(stem: str, write: Callable[[], str]) -> KeptFile:
-    return KeptFile.of(stem, "js", write())
-
-
-# How each file is made, by the part of its name that does not change: every component's module, and the others.
-_MAKERS: Mapping[str, Callable[[], KeptFile]] = {
-    **{name: partial(_script, name, partial(assets.module, name)) for name in assets.COMPONENTS},
-    "class": partial(_script, "class", assets.class_script),
-    "room": partial(_script, "room", assets.room_script),
-    "room_page": _room_styles,
-    "page": _styles,
+# The ending of each file and what writes it, by the part of its name that does not change.
+_WRITERS: Mapping[str, tuple[str, Callable[[], str]]] = {
+    **{name: ("js", partial(assets.module, name)) for name in assets.COMPONENTS},
+    "class": ("js", assets.class_script),
+    "room": ("js", assets.room_script),
+    "room_page": ("css", assets.room_css),
+    "page": ("css", assets.page_css),
 }
-STEMS = tuple(_MAKERS)
+STEMS = tuple(_WRITERS)
 
 
 @cache
@@ -118,7 +106,8 @@ def kept_file(stem: str) -> KeptFile:
     Raises:
         KeyError: there is none whose name begins like this.
     """
-    return _MAKERS[stem]()
+    ending, write = _WRITERS[stem]
+    return KeptFile.of(stem, ending, write())
 
 
 def address_of(stem: str) -> str:
@@ -142,7 +131,7 @@ def stub(name: str) -> str:
 def answer(name: str, headers: Headers) -> Response:
     """Answer a request for a file."""
     stem = name.partition(".")[0]
-    file = kept_file(stem) if stem in _MAKERS else None
+    file = kept_file(stem) if stem in _WRITERS else None
     if file is None or not name.endswith(file.name[-3:]):
         return PlainTextResponse("Not Found", status_code=404)
     said = {"Cache-Control": FOR_ALWAYS if name == file.name else "no-store", "Vary": "Accept-Encoding"}
