@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import threading
-import time
 
 import pytest
 from starlette.testclient import TestClient
@@ -285,7 +284,7 @@ async def joined(app, code):
     return pupil
 
 
-def test_thirty_at_once_are_read_one_after_another_within_seconds(app, monkeypatch):
+def test_thirty_at_once_are_read_one_after_another(app, monkeypatch):
     reading, most, lock = 0, 0, threading.Lock()
     questions = room_own._questions
 
@@ -306,26 +305,37 @@ def test_thirty_at_once_are_read_one_after_another_within_seconds(app, monkeypat
         teacher, code = await opened(app)
         await teacher.post(app, f"{code}/own/start")
         pupils = [await joined(app, code) for _ in range(30)]
-        begun = time.monotonic()
         said = [{"number": 1, "text": f"{SENTENCE} number {n}"} for n in range(30)]
         answers = await asyncio.gather(
             *(pupil.post(app, f"{code}/own/begin", each) for pupil, each in zip(pupils, said, strict=True))
         )
-        took = time.monotonic() - begun
         assert {status for status, _ in answers} == {200}
         assert [found["sentence"] for _, found in answers] == [each["text"] for each in said]
-        return took
 
-    # About a second on a quiet machine.
-    assert asyncio.run(lesson()) < 20
+    asyncio.run(lesson())
     assert most == 1
 
 
 def test_a_full_queue_says_so_and_a_small_room_does_not_wait_for_a_large_one(app, monkeypatch):
     monkeypatch.setattr(room_own, "MAX_WAITING", 8)
-    order = []
-    questions = room_own._questions
-    monkeypatch.setattr(room_own, "_questions", lambda link, text: order.append(text) or questions(link, text))
+    order, asked, all_asked = [], [], threading.Event()
+    questions, sentence = room_own._questions, room_own._sentence
+
+    def read(link, text):
+        # The model is busy until everybody has asked: how many are refused does not depend on how quick it is.
+        assert all_asked.wait(60)
+        order.append(text)
+        return questions(link, text)
+
+    def typed(said):
+        asked.append(said)
+        if len(asked) == 13:
+            # Whoever asks has a place in the queue before the loop goes on to this.
+            asyncio.get_running_loop().call_soon(all_asked.set)
+        return sentence(said)
+
+    monkeypatch.setattr(room_own, "_questions", read)
+    monkeypatch.setattr(room_own, "_sentence", typed)
 
     async def lesson():
         rooms = [await opened(app) for _ in range(2)]
@@ -346,8 +356,8 @@ def test_a_full_queue_says_so_and_a_small_room_does_not_wait_for_a_large_one(app
 
     asyncio.run(lesson())
     assert len(order) == 9
-    # It comes after those of the other room that were being read before, and not after all of them.
-    assert order.index("a small room") <= 6
+    # One of the other room is being read when the last has asked, and one may be next.
+    assert order.index("a small room") <= 2
 
 
 # ------------------------------------------------------------------------------------- over time, and on copies
