@@ -44,7 +44,7 @@ from attention.blocks import (
     rows_of,
 )
 from attention.figures import assets
-from attention.figures.matrix import Matrix
+from attention.figures.large import AskAt, Large
 from attention.messages import language, message
 from attention.places import ASSETS
 
@@ -52,8 +52,8 @@ __all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css"]
 
 _FOLDER = ASSETS / "file"
 
-# For the key of a picture, what gives the address of the numbers with a fingerprint; None if nobody can be asked.
-AskAt = Callable[[str], Callable[[str], str] | None]
+# What gives the address of the numbers of a picture, by its key; None if nobody can be asked.
+ByKey = Callable[[str], AskAt | None]
 
 # The theme of the page, as components read it; a test compares it with the app's own.
 _LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
@@ -75,10 +75,10 @@ class Drawn:
     pictures: tuple[Mapping[str, Any], ...]
 
 
-def drawn(blocks: Blocks, ask_at: AskAt = lambda _: None, *, has_code: bool = True) -> Drawn:
+def drawn(blocks: Blocks, ask_at: ByKey = lambda _: None, *, has_code: bool = True) -> Drawn:
     """Return blocks as part of a page that has the components' scripts, with or without the code to read.
 
-    ``ask_at`` gives, for the key of a picture, what gives the address of its numbers (see ``Matrix.payload``), where a
+    ``ask_at`` gives, for the key of a picture, what gives the address of its numbers (see ``Large.payload``), where a
     server can be asked for them.
     """
     written = _Page("", "", ask_at)
@@ -116,7 +116,7 @@ def plain(text: str) -> str:
 class _Page:
     """One file while it is being written; its figures are collected for its script."""
 
-    def __init__(self, title: str, caption: str, ask_at: AskAt = lambda _: None) -> None:
+    def __init__(self, title: str, caption: str, ask_at: ByKey = lambda _: None) -> None:
         self.title, self.caption, self.ask_at = title, caption, ask_at
         self.pictures: list[dict[str, Any]] = []
         self.writers: dict[type, Callable[[Any], str]] = {
@@ -208,7 +208,7 @@ class _Page:
         if block.figure.component in _PRESSED:
             return ""
         figure = block.figure
-        data = figure.payload(self.ask_at(block.key)) if isinstance(figure, Matrix) else figure.payload()
+        data = figure.payload(self.ask_at(block.key)) if isinstance(figure, Large) else figure.payload()
         self.pictures.append({"component": figure.component, "data": data, "isStill": bool(block.sets)})
         return f'<div class="picture" data-picture="{len(self.pictures) - 1}"></div>'
 

@@ -14,7 +14,9 @@
  * @property {number} rows of every picture
  * @property {number} columns of every picture
  * @property {[number, number]} block each pixel is the largest weight of so many rows and columns
- * @property {string | Uint8Array} tiles one byte a pixel: compressed, in base64, or as they are
+ * @property {string | ArrayBuffer | Uint8Array} tiles one byte a pixel: compressed, in base64 or not, or as they are
+ * @property {{id: string, at: string} | null} [numbers] if they are a sketch: a name of the whole, and where it can be had
+ * @property {{rows: number, columns: number, block: [number, number]} | null} [whole] the same of the whole
  * @property {{title: string, heads: HeadInfo[]}[]} groups
  * @property {boolean} isTable a row for each layer, a column for each head
  * @property {string} badgeName
@@ -64,8 +66,9 @@ const stateOf = remembering(build);
 export default function (mount) {
   const state = stateOf(mount.parentElement);
   state.setStateValue = mount.setStateValue;
+  state.ask = mount.ask;
   state.observer.observe(state.root);
-  take(state, mount.data);
+  receive(state, mount.data);
   draw(state); // once more on a new theme
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
   return whenGone(state, () => {
@@ -93,6 +96,7 @@ function build(parent) {
   parent.append(root);
   const state = { root, title, scroller, picture, canvas, readout, caption, zoom: 1, active: null, hovered: null };
   state.sent = [];
+  state.numbers = new Numbers();
   title.append(...titleParts(state));
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
@@ -129,6 +133,23 @@ function titleParts(state) {
 
 // ---- New data ----------------------------------------------------------------------------------
 
+/** Take in what the server says: what has been asked for already takes the place of its sketch. */
+function receive(state, told) {
+  if (state.told === told) return;
+  state.told = told;
+  state.numbers.take(told.numbers ?? null);
+  take(state, state.numbers.found ? inFull(state) : told);
+}
+
+const inFull = ({ told, numbers }) => ({ ...told, ...told.whole, tiles: numbers.found });
+const isSketch = ({ told, numbers }) => Boolean(told?.numbers) && !numbers.found;
+
+/** Ask for the pictures that came as a sketch. */
+function askWhole(state) {
+  if (!isSketch(state)) return;
+  state.numbers.again(state.ask, () => isSketch(state) || take(state, inFull(state)));
+}
+
 /**
  * Take new data once its pictures are unpacked; until then the old ones stay. Pictures that are there
  * already, in another order say, are not unpacked again, and of what arrives meanwhile the newest counts.
@@ -155,12 +176,12 @@ function take(state, given) {
 }
 
 /**
- * @param {string | Uint8Array} tiles
+ * @param {string | ArrayBuffer | Uint8Array} tiles
  * @returns {Promise<Uint8Array>}
  */
 async function unpack(tiles) {
-  if (typeof tiles !== "string") return tiles;
-  const packed = decodeBytes(tiles);
+  if (tiles instanceof Uint8Array) return tiles;
+  const packed = typeof tiles === "string" ? decodeBytes(tiles) : tiles;
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -300,9 +321,10 @@ function sizesOf({ data, words }, tile) {
   const snap = (length) => Math.max(1, Math.round(length * ratio)) / ratio;
   const pixels = Math.max(1, Math.floor(tile * ratio));
   // Weights are all equally wide where that costs little.
-  const even = pixels - (pixels % data.columns);
+  const { rows, columns } = data.whole ?? data; // so that nothing moves when it comes
+  const even = pixels - (pixels % columns);
   const tileWidth = (even > EVEN * pixels ? even : pixels) / ratio;
-  const tileHeight = snap((tileWidth * data.rows) / data.columns);
+  const tileHeight = snap((tileWidth * rows) / columns);
   const gap = snap(gapOf(tile));
   const captions = captionsThatFit(words, tileWidth);
   const captionHeight = captions.length * CAPTION_LINE + (captions.length ? 2 : 0);
@@ -638,6 +660,7 @@ function writeCaption(state) {
     hasBadges && data.badgeName && badgeText(hasNames ? example.badge : null, data.badgeName),
     rows * columns > 1 && message("each pixel is the largest weight of {rows}×{columns}", { rows, columns }),
     isShrunk && message("shrunk to fit, the largest weights kept: zoom in to see all"),
+    isSketch(state) && message("in fewer shades until you point at it"),
   ];
   caption.textContent = parts.filter(Boolean).join(" · ");
 }
@@ -668,6 +691,7 @@ const isKeyed = ({ picture }) => picture.matches(":focus-visible");
 
 function listen(state) {
   const { picture, scroller } = state;
+  picture.onpointerenter = () => askWhole(state);
   picture.onpointermove = (event) => event.pointerType !== "touch" && hover(state, tileUnder(state, event));
   picture.onpointerleave = () => hover(state, null);
   picture.onclick = (event) => {
@@ -676,6 +700,7 @@ function listen(state) {
   };
   picture.onkeydown = (event) => press(state, event);
   picture.onfocus = () => {
+    askWhole(state);
     if (!state.layout) return;
     state.active ??= Math.max(0, state.layout.tiles.findIndex((tile) => isCurrent(state, tile)));
     refresh(state);
@@ -791,6 +816,7 @@ function zoomTo(state, wanted, place = placeToKeep(state), anchor = anchorAt(sta
   const { scroller, picture } = state;
   const zoom = Math.min(MAX_ZOOM, Math.max(1, wanted));
   if (!anchor || zoom === state.zoom) return;
+  askWhole(state);
   state.zoom = zoom;
   arrange(state);
   const { tiles, tileWidth, tileHeight } = state.layout;

@@ -76,20 +76,22 @@ function decodeNumbers(base64) {
   return new Float32Array(decodeBytes(base64).buffer);
 }
 
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 /**
- * About the numbers that are drawn, from shades of 8 bits (attention.figures.format.shades): −∞ is hidden by the
+ * About the numbers that are drawn, from shades, a letter each (attention.figures.format.shades): −∞ is hidden by the
  * mask, and NaN is no number.
- * @param {string} base64
+ * @param {string} shades
  * @param {number} limit the number that gets the full colour; a signed one beyond it is drawn a step further
  * @param {boolean} isSigned
  */
-function decodeShades(base64, limit, isSigned) {
-  const about = Float32Array.from({ length: 256 }, (_, shade) => {
-    if (shade === 0) return -Infinity;
-    if (shade === 255) return NaN;
-    return limit * (isSigned ? (shade - 127) / 125 : (shade - 1) / 253);
+function decodeShades(shades, limit, isSigned) {
+  const about = [];
+  Array.from(LETTERS, (letter, shade) => {
+    const number = limit * (isSigned ? (shade - 31) / 29 : (shade - 1) / 61);
+    about[letter.charCodeAt(0)] = shade === 0 ? -Infinity : shade === 63 ? NaN : number;
   });
-  return Float32Array.from(decodeBytes(base64), (shade) => about[shade]);
+  return Float32Array.from({ length: shades.length }, (_, index) => about[shades.charCodeAt(index)]);
 }
 
 /** @param {string | Uint8Array} base64 or the bytes themselves, where they are there already */
@@ -189,6 +191,44 @@ class Wish {
   /** Wait no longer. */
   stop() {
     clearTimeout(this.timer);
+  }
+}
+
+/** The numbers of a picture that came without them: they are asked for once, and anew where that has failed. */
+class Numbers {
+  named = null;
+  found = null;
+  isAsked = false;
+  isLost = false;
+
+  /**
+   * Take in what a picture says of its numbers; those that are there stay for as long as it names the same.
+   * @param {{id: string, at: string} | null} named a name of them, and where they can be had
+   */
+  take(named) {
+    if (this.named?.id !== named?.id) Object.assign(this, { found: null, isAsked: false, isLost: false });
+    this.named = named;
+  }
+
+  /**
+   * @param {(address: string) => Promise<ArrayBuffer | null>} ask
+   * @param {() => void} then is called once they are there, or cannot be had
+   */
+  async get(ask, then) {
+    const { named } = this;
+    if (!named || this.isAsked) return;
+    this.isAsked = true;
+    const found = await ask(named.at);
+    if (this.named?.id !== named.id) return; // by now it is another picture
+    this.found = found;
+    this.isLost = found === null;
+    then();
+  }
+
+  /** The same, and anew where it has failed. */
+  again(ask, then) {
+    if (this.isLost) this.isAsked = this.isLost = false;
+    this.get(ask, then);
   }
 }
 

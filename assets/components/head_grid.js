@@ -5,7 +5,7 @@
  * @property {string} label
  * @property {string} description
  * @property {string} group the heading that it stands under, with those beside it; empty if there is none
- * @property {string} shades 8 bits each in base64, row by row
+ * @property {string} shades a letter each, row by row
  * @property {boolean} isPicture whether they are the greys of a picture, and not weights
  * @property {number} rows
  * @property {number} columns

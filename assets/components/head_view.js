@@ -17,6 +17,8 @@
  * @property {{label: string, colours: [string, string]}[]} heads with the colour on light and on dark
  * @property {number[]} shown the heads that are on at first
  * @property {string | Uint32Array} values for each head, row by row: little-endian uint16 in base64, or the numbers
+ * @property {number[] | null} [held] the heads that have values, if not all of them
+ * @property {{id: string, at: string} | null} [numbers] a name of the values of all heads, and where they can be had
  * @property {number} levels the number that is a weight of 1
  * @property {string | null} hidden what the mask hides in every head, a bit for each cell in base64
  * @property {number[]} thresholds from the smallest to the largest
@@ -58,6 +60,7 @@ const otherSide = (side) => (side === "query" ? "key" : "query");
 export default function (mount) {
   const state = stateOf(mount.parentElement);
   state.setStateValue = mount.setStateValue;
+  state.ask = mount.ask;
   take(state, mount.data);
   state.observer.observe(state.root);
   state.observer.observe(state.lines); // which the page's own font makes narrower or wider
@@ -96,6 +99,7 @@ function build(parent) {
     ...{ root, title, slider, shown, clear, picture, lines, back, front, few, readout, columns },
     ...{ legend: { element: legend, buttons: [], reached: 0 } },
     asked: { heads: [], pin: [], threshold: [] },
+    numbers: new Numbers(),
     ...{ on: new Set(), pins: { side: "query", positions: [] }, hovered: null, focused: null },
   };
   state.observer = new ResizeObserver(() => {
@@ -136,8 +140,7 @@ function take(state, given) {
   const heads = JSON.stringify(given.heads);
   const sides = [given.rows, given.rowBreaks, given.rowStart, given.columns, given.columnBreaks, given.columnStart];
   const tokens = JSON.stringify(sides);
-  const isNew = before?.values !== given.values;
-  if (isNew) state.weights = decodeWeights(given.values);
+  const isNew = takeWeights(state, given);
   state.hidden = given.hidden === null ? null : decodeBytes(given.hidden);
   // Lines that are there already are not drawn again: an answer to a click must not make them flicker.
   if (isNew || state.headsId !== heads || state.tokensId !== tokens) state.paintedId = null;
@@ -176,8 +179,34 @@ function tell(state, name, value) {
   send(state.setStateValue, name, value);
 }
 
+/** Take in the weights; tell whether they are others than before. Those that have been asked for stay. */
+function takeWeights(state, { values, held, numbers, heads, rows, columns }) {
+  state.numbers.take(numbers ?? null);
+  const { found } = state.numbers;
+  const newest = found ?? values;
+  if (state.values === newest) return false;
+  state.values = newest;
+  state.held = new Set(found ? heads.keys() : (held ?? heads.keys()));
+  state.weights = found || !held ? decodeWeights(newest) : inPlace(decodeWeights(newest), held, heads.length, rows.length * columns.length);
+  return true;
+}
+
 function decodeWeights(values) {
-  return typeof values === "string" ? new Uint16Array(decodeBytes(values).buffer) : values;
+  if (typeof values === "string") return new Uint16Array(decodeBytes(values).buffer);
+  return values instanceof ArrayBuffer ? new Uint16Array(values) : values;
+}
+
+/** The weights of some heads where they stand among those of all. */
+function inPlace(weights, held, n, size) {
+  const all = new Uint16Array(n * size);
+  held.forEach((head, order) => all.set(weights.subarray(order * size, (order + 1) * size), head * size));
+  return all;
+}
+
+/** Draw the lines that have been asked for, or say that they cannot be had. */
+function showFound(state) {
+  if (takeWeights(state, state.data)) state.paintedId = null;
+  refresh(state);
 }
 
 /** @param {Side} side */
@@ -255,8 +284,11 @@ function drawLegend(state) {
 
 /** Everything that follows from the heads that are on and from the threshold. */
 function refresh(state) {
-  const { legend, on, columns } = state;
-  state.heads = [...on].sort((a, b) => a - b);
+  const { legend, on, columns, held } = state;
+  state.heads = [...on].filter((head) => held.has(head)).sort((a, b) => a - b);
+  // A head that was off came without its weights.
+  state.isWaiting = state.heads.length < on.size;
+  if (state.isWaiting) state.numbers.get(state.ask, () => showFound(state));
   legend.buttons.forEach((button, index) => setAttribute(button, "aria-pressed", on.has(index)));
   for (const side of SIDES) {
     columns[side].buttons.forEach((button, index) => {
@@ -538,9 +570,13 @@ function nameOf({ labels, repeats, start }, index) {
 
 /** @param {Chosen | null} chosen */
 function writeReadout(state, chosen, sums) {
-  const { readout, columns, heads, drawnWidth } = state;
-  const isHint = chosen === null || heads.length === 0;
+  const { readout, columns, heads, drawnWidth, numbers } = state;
+  const isHint = state.isWaiting || chosen === null || heads.length === 0;
   readout.classList.toggle("hint", isHint);
+  if (state.isWaiting) {
+    readout.replaceChildren(numbers.isLost ? message("These lines cannot be had now: load the page anew.") : "…");
+    return;
+  }
   if (isHint) {
     readout.replaceChildren(heads.length ? HINT : message("No head is switched on."));
     return;
@@ -662,6 +698,7 @@ function toggleHead(state, index, { shiftKey, detail }) {
     state.on.add(index);
   }
   refresh(state);
+  if (state.isWaiting) state.numbers.again(state.ask, () => showFound(state));
   tell(state, "heads", [...state.on].sort((a, b) => a - b));
 }
 

@@ -17,8 +17,9 @@
  * @property {"query" | "key" | "value" | "plain"} rowRole
  * @property {"query" | "key" | "value" | "plain"} columnRole
  * @property {string} [values] little-endian float32 in base64, row by row; -Infinity is masked
- * @property {string} [shades] instead of them, 8 bits each: what is drawn
- * @property {{id: string, at: string}} [numbers] with shades: a name of the numbers, and where they can be had
+ * @property {string} [shades] instead of them, a letter each: what is drawn
+ * @property {boolean} [areFew] whether these are fewer than usual
+ * @property {{id: string, at: string} | null} [numbers] with shades: a name of the numbers, and where they can be had
  * @property {string | null} [selectedValue] with shades: the number of the selected cell, as the values are
  * @property {string} masked what a masked cell has in it: −∞ before softmax, 0 after it
  * @property {"weights" | "signed"} palette
@@ -118,6 +119,7 @@ function build(parent) {
   root.append(title, stage.root, scroller, readout, caption, tip);
   parent.append(root);
   const state = { root, title, scroller, picture, stage, readout, caption, tip, active: null, hovered: null };
+  state.asked = new Numbers();
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
   });
@@ -133,20 +135,24 @@ function take(state, given) {
   const data = state.given === given ? before : dressed(given);
   state.given = given;
   if (data !== before) state.hovered = null;
-  const cells = data.shades ?? data.values;
-  if (state.cells !== cells) {
-    state.cells = cells;
-    state.cellsId = null;
-    state.numbers = data.shades
-      ? decodeShades(data.shades, data.limit, data.palette === "signed")
-      : decodeNumbers(data.values);
-  }
-  if (state.asked?.id !== data.numbers?.id) state.asked = null;
+  state.asked.take(data.numbers ?? null);
+  takeCells(state, data);
   if (!before || before.shape !== data.shape) state.active = null;
   if (data !== before) state.selected = data.selected;
   state.data = data;
   setAttribute(state.root, "data-name", data.name);
   takeTurn(state, before);
+}
+
+/** Take in the numbers, those that have been asked for instead of their shades. */
+function takeCells(state, data) {
+  const cells = state.asked.found ?? data.shades ?? data.values;
+  if (state.cells === cells) return;
+  state.cells = cells;
+  state.cellsId = null;
+  if (cells === data.values) state.numbers = decodeNumbers(cells);
+  else if (cells === data.shades) state.numbers = decodeShades(cells, data.limit, data.palette === "signed");
+  else state.numbers = new Float32Array(cells);
 }
 
 function dressed(given) {
@@ -428,7 +434,8 @@ function writeFrame(state) {
   const axes = { rows: data.rowAxis, columns: data.columnAxis };
   // The cells of a frame have no corners.
   const beyond = data.beyond && !frame ? [" · ", make("span", "beyond", data.beyond)] : [];
-  caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range, ...beyond);
+  const few = data.areFew && !state.asked.found ? [" · ", message("in fewer shades until you point at it")] : [];
+  caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range, ...beyond, ...few);
 }
 
 function titleOf(data, theme) {
@@ -747,27 +754,19 @@ function numberAt(state, place) {
   const { frame } = seen(state);
   if (frame?.numbers) return frame.numbers[place[0] * data.columns.length + place[1]];
   const drawn = valueAt(state, place);
-  if (!data.shades || !Number.isFinite(drawn)) return drawn;
-  if (asked?.numbers) return asked.numbers[place[0] * data.columns.length + place[1]];
+  if (!data.shades || asked.found || !Number.isFinite(drawn)) return drawn;
   return String(place) === String(data.selected) ? decodeNumbers(data.selectedValue)[0] : undefined;
 }
 
-/** Ask for the numbers themselves of a picture that came in shades, once for each picture. */
-async function askNumbers(state) {
-  const { numbers } = state.data;
-  if (!numbers || state.asked) return;
-  const asked = { id: numbers.id, numbers: null, isLost: false };
-  state.asked = asked;
-  const found = await state.ask(numbers.at);
-  if (found) asked.numbers = new Float32Array(found);
-  else asked.isLost = true;
-  if (state.asked === asked) writeReadout(state);
+/** Ask for the numbers themselves of a picture that came in shades. */
+function askNumbers(state) {
+  state.asked.again(state.ask, () => showFound(state));
 }
 
-/** The same, and anew where it has failed. */
-function askAgain(state) {
-  if (state.asked?.isLost) state.asked = null;
-  askNumbers(state);
+function showFound(state) {
+  takeCells(state, state.data);
+  draw(state);
+  writeReadout(state);
 }
 
 /** A number with four digits that mean something: 10.80, 0.0004213. */
@@ -860,7 +859,7 @@ function besideOf(cell, { width, height }, cells) {
 function spoken(state, place) {
   const value = numberAt(state, place);
   if (value !== undefined) return make("b", "", exact(value, saidOf(state)));
-  askNumbers(state);
+  state.asked.get(state.ask, () => showFound(state));
   return state.asked.isLost ? message("cannot be read now: load the page anew.") : "…";
 }
 
@@ -893,7 +892,7 @@ const isKeyed = ({ picture }) => picture.matches(":focus-visible");
 
 function listen(state) {
   const { picture, scroller } = state;
-  picture.onpointerenter = () => askAgain(state);
+  picture.onpointerenter = () => askNumbers(state);
   picture.onpointermove = (event) => hover(state, placeUnder(state, event));
   picture.onpointerdown = (event) => {
     state.isTouched = event.pointerType === "touch";
@@ -907,7 +906,7 @@ function listen(state) {
   };
   picture.onkeydown = (event) => press(state, event);
   picture.onfocus = () => {
-    askAgain(state);
+    askNumbers(state);
     state.active ??= state.selected ?? [state.data.focusRow ?? 0, state.data.focusColumn ?? 0];
     drawMarks(state);
   };

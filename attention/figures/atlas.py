@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, count
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 from numpy import ndarray as Array
 
 from attention.figures.heads import shrink
+from attention.figures.large import AskAt, Large
 from attention.figures.touch import Parts, is_index
 from attention.messages import message
 
@@ -30,6 +31,9 @@ MAX_SIDE = 64
 WHOLE, MAX_ZOOM = 100, 600
 # A weight of 1 in steps of 8 bits: one less than the largest number, because 0 marks what the mask hides.
 FULL = 254
+# Pictures that take more bytes than this are sketched first: in fewer shades, the last of them with larger pixels too.
+LIGHT = 7_000
+FEWER = (63, 15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +70,63 @@ class Tiles:
         pictures = np.stack(shrunk)
         hidden = np.isneginf(pictures)
         steps = np.where(hidden, 0, 1 + np.rint(np.where(hidden, 0, pictures) * np.float32(FULL))).astype(np.uint8)
-        # Weights are noise with runs of zeros: searching for anything else takes ten times as long and finds little.
-        packer = zlib.compressobj(strategy=zlib.Z_RLE)
         _, n_queries, n_keys = shapes[0]
         return cls(
             n_heads=tuple(n_heads for n_heads, *_ in shapes),
             rows=pictures.shape[1],
             columns=pictures.shape[2],
             block=(-(-n_queries // MAX_SIDE), -(-n_keys // MAX_SIDE)),
-            packed=packer.compress(steps.tobytes()) + packer.flush(),
+            packed=_packed(steps),
         )
+
+    def sketch(self) -> Self:
+        """Return the same pictures in at most 7,000 bytes, if that can be: in fewer shades, then with larger pixels.
+
+        A pixel is the largest weight of what it covers, in one of 64 or of 16 shades: an error of at most 1/30.
+        """
+        if len(self.packed) <= LIGHT:
+            return self
+        whole = self._pixels()
+        for n_shades in FEWER:
+            packed = _packed(_in_shades(whole, n_shades))
+            if len(packed) <= LIGHT:
+                return replace(self, packed=packed)
+        for side in count(2):
+            small = _largest(whole, side)
+            packed = _packed(_in_shades(small, FEWER[-1]))
+            if len(packed) <= LIGHT or small[0].size == 1:
+                block = (self.block[0] * side, self.block[1] * side)
+                return replace(self, rows=small.shape[1], columns=small.shape[2], block=block, packed=packed)
+        raise AssertionError  # a picture of one pixel has been returned
+
+    def _pixels(self) -> UInt8[Array, "N R C"]:
+        pixels = np.frombuffer(zlib.decompress(self.packed), np.uint8)
+        return pixels.reshape(-1, self.rows, self.columns)
 
     def has(self, head: Head) -> bool:
         """Tell whether there is such a layer with such a head."""
         layer, index = head
         return 0 <= layer < len(self.n_heads) and 0 <= index < self.n_heads[layer]
+
+
+def _packed(pixels: UInt8[Array, "N R C"]) -> bytes:
+    # Weights are noise with runs of zeros: searching for anything else takes ten times as long and finds little.
+    packer = zlib.compressobj(strategy=zlib.Z_RLE)
+    return packer.compress(pixels.tobytes()) + packer.flush()
+
+
+def _in_shades(pixels: UInt8[Array, "N R C"], n: int) -> UInt8[Array, "N R C"]:
+    """Return the same weights in steps of 1/n; what the mask hides stays hidden."""
+    every = np.arange(1, FULL + 2)
+    steps = 1 + np.rint(np.rint((every - 1) / FULL * n) / n * FULL)
+    return np.concatenate([[0], steps]).astype(np.uint8)[pixels]
+
+
+def _largest(pixels: UInt8[Array, "N R C"], side: int) -> UInt8[Array, "N r c"]:
+    """Return the largest of each block of so many rows and columns: what is hidden is less than any weight."""
+    for axis in (1, 2):
+        pixels = np.maximum.reduceat(pixels, np.arange(0, pixels.shape[axis], side), axis=axis)
+    return pixels
 
 
 def by_layer(tiles: Tiles) -> tuple[Group, ...]:
@@ -113,7 +159,7 @@ class TouchHead:
 
 
 @dataclass(frozen=True, slots=True)
-class Atlas:
+class Atlas(Large):
     """All heads to draw: their pictures, their order, what each one does, and the current one.
 
     Groups need not contain all heads, and may contain a head more than once. What a head does is shown on
@@ -155,9 +201,20 @@ class Atlas:
         """A head: its layer and its number; and the zoom, where it is in the link."""
         return TouchHead(self.tiles.n_heads, ("choose",) if self.zoom is None else ("choose", "zoom"))
 
-    def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; the compressed pictures are sent in base64."""
-        tiles = self.tiles
+    @property
+    def numbers(self) -> bytes:
+        """The compressed pictures of all heads."""
+        return self.tiles.packed
+
+    def payload(self, ask_at: AskAt | None = None) -> dict[str, Any]:
+        """Return what the browser needs to draw it; the compressed pictures are sent in base64.
+
+        With ``ask_at``, which gives the address of the pictures with a fingerprint, large ones are sent as a sketch
+        (see ``Tiles.sketch``). The browser asks for all of them once the user points at them or zooms in.
+        """
+        whole = self.tiles
+        tiles = whole if ask_at is None else whole.sketch()
+        size = {"rows": whole.rows, "columns": whole.columns, "block": list(whole.block)}
         first = [0, *accumulate(tiles.n_heads)]
         groups = [
             {
@@ -182,6 +239,8 @@ class Atlas:
             "columns": tiles.columns,
             "block": list(tiles.block),
             "tiles": base64.b64encode(tiles.packed).decode("ascii"),
+            "numbers": None if ask_at is None or tiles is whole else self.asked(ask_at),
+            "whole": None if tiles is whole else size,
             "groups": groups,
             "isTable": self.is_table,
             "badgeName": self.badge_name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import string
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -19,8 +20,11 @@ _USUAL, _MUCH_LARGER = 98, 3
 # are above the percentile anyway.
 _FEWEST, _MOST = 4, 100 // (100 - _USUAL)
 
-# What a shade of 8 bits is: 0 is what the mask hides and 255 no number; between them lie the steps of the colours.
-_HIDDEN, _NO_NUMBER = 0, 255
+# What a shade is: 0 is what the mask hides and 63 no number; between them lie the steps of the colours.
+_HIDDEN, _NO_NUMBER = 0, 63
+# A shade as a letter of base64: of two shades in one letter, a compressed message would be longer.
+_LETTERS = np.frombuffer(f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/".encode(), np.uint8)
+_MANY = 8_000
 
 
 def number(value: float, decimals: int = 2) -> str:
@@ -144,21 +148,28 @@ def exact(numbers: Array) -> bytes:
 
 
 def shades(numbers: Array, limit: float, *, is_signed: bool) -> str:
-    """Encode numbers for a browser that only draws them, where ``limit`` has the full colour: 8 bits each, in base64.
+    """Encode numbers for a browser that only draws them, where ``limit`` has the full colour: a letter each.
 
-    From 0 to the limit, a shade is ``1 + 253·x / limit``; of signed numbers it is ``127 + 125·x / limit``. So what is
-    drawn is off by at most 1/506 or 1/250 of the limit. Beyond the limit, the colour is the full one, and a signed
-    number is one step further. ``-inf`` is what the mask hides; NaN is no number.
+    The letters are those of base64, which stand for 0 to 63. From 0 to the limit, a shade is ``1 + 61·x / limit``; of
+    signed numbers it is ``31 + 29·x / limit``. So what is drawn is off by at most 1/122 or 1/58 of the limit; of many
+    numbers (``are_many``), which have a quarter of these steps, by 1/30 or 1/14. Beyond the limit, the colour is the
+    full one, and a signed number is one step further. ``-inf`` is what the mask hides; NaN is no number.
     """
-    lowest, highest, zero, steps = (-126 / 125, 126 / 125, 127, 125) if is_signed else (0, 1, 1, 253)
+    zero, steps, few = (31, 29, 7) if is_signed else (1, 61, 15)
     is_number = np.isfinite(numbers)
     with np.errstate(over="ignore"):
         parts = np.where(is_number, numbers, 0) / limit
-    if is_signed:
-        parts = np.where(np.abs(parts) > 1, np.sign(parts) * highest, parts)
-    parts = np.clip(parts, lowest, highest)
-    found = np.where(is_number, np.rint(zero + steps * parts), np.where(np.isneginf(numbers), _HIDDEN, _NO_NUMBER))
-    return _base64(found.astype(np.uint8).tobytes())
+    about = np.clip(parts, -1 if is_signed else 0, 1)
+    if are_many(numbers):
+        about = np.rint(few * about) / few
+    found = np.rint(zero + steps * about) + (np.sign(parts) * (np.abs(parts) > 1) if is_signed else 0)
+    found = np.where(is_number, found, np.where(np.isneginf(numbers), _HIDDEN, _NO_NUMBER))
+    return _LETTERS[found.astype(np.uint8)].tobytes().decode("ascii")
+
+
+def are_many(numbers: Array) -> bool:
+    """Tell whether numbers are so many that they are sent in fewer shades than others."""
+    return numbers.size > _MANY
 
 
 def _base64(data: bytes) -> str:

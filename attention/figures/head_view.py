@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, UInt16
 from numpy import ndarray as Array
 
+from attention.figures.large import AskAt, Large
 from attention.figures.touch import Parts, indices, is_index
 from attention.messages import message
 
@@ -56,6 +57,8 @@ HIGHEST_DEFAULT = 0.1
 # Weights are sent as integers from 0 to this number.
 LEVELS = 65535
 RESOLUTION = 1 / LEVELS
+# The heads that are off come with the others if the weights of all take no more than so many bytes.
+LIGHT = 4096
 # Rounding in float32 can make a weight exceed 1 by this much; it then counts as 1.
 SLACK = 1e-3
 
@@ -101,7 +104,7 @@ class TouchLines:
 
 
 @dataclass(frozen=True, slots=True)
-class HeadView:
+class HeadView(Large):
     """Up to 12 heads, drawn as lines from the tokens that attend (rows, left) to those attended to (columns, right).
 
     ``row_breaks`` and ``column_breaks`` are the positions at which a new group, such as a second sentence, begins.
@@ -155,10 +158,21 @@ class HeadView:
         sizes: dict[Side, int] = {"query": len(self.row_labels), "key": len(self.column_labels)}
         return TouchLines(sizes, {"query": self.row_start, "key": self.column_start}, len(self.heads))
 
-    def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; weights are sent as integers from :func:`quantise`, in base64."""
-        numbers = np.stack([quantise(head.weights) for head in self.heads]).astype("<u2")
-        shown = range(len(self.heads)) if self.shown is None else self.shown
+    @property
+    def numbers(self) -> bytes:
+        """The weights of all heads as integers from :func:`quantise`, little-endian, head by head and row by row."""
+        return self._integers(range(len(self.heads)))
+
+    def payload(self, ask_at: AskAt | None = None) -> dict[str, Any]:
+        """Return what the browser needs to draw it; weights are sent as integers from :func:`quantise`, in base64.
+
+        With ``ask_at``, which gives the address of the weights with a fingerprint, many weights are sent only of the
+        heads that are on. The browser asks for all of them once another one is switched on.
+        """
+        every = range(len(self.heads))
+        shown = _inside(every if self.shown is None else self.shown, len(self.heads))
+        n_bytes = len(self.heads) * self.heads[0].weights.size * np.dtype(np.uint16).itemsize
+        held = None if ask_at is None or n_bytes <= LIGHT or len(shown) == len(self.heads) else shown
         return {
             "title": self.title,
             "rows": list(self.row_labels),
@@ -170,8 +184,10 @@ class HeadView:
             "rowStart": self.row_start,
             "columnStart": self.column_start,
             "heads": [{"label": head.label, "colours": list(HEAD_COLOURS[head.colour])} for head in self.heads],
-            "shown": _inside(shown, len(self.heads)),
-            "values": base64.b64encode(numbers.tobytes()).decode("ascii"),
+            "shown": shown,
+            "values": base64.b64encode(self._integers(every if held is None else held)).decode("ascii"),
+            "held": held,
+            "numbers": None if held is None or ask_at is None else self.asked(ask_at),
             "levels": LEVELS,
             "hidden": self._hidden(),
             "thresholds": list(THRESHOLDS),
@@ -179,6 +195,9 @@ class HeadView:
             "pinned": self._pins(),
             "alt": self.alt,
         }
+
+    def _integers(self, heads: Sequence[int]) -> bytes:
+        return b"".join(quantise(self.heads[head].weights).astype("<u2").tobytes() for head in heads)
 
     def _hidden(self) -> str | None:
         """Return what the mask hides as bits, row by row, the highest bit of each byte first, in base64."""

@@ -34,7 +34,7 @@ class HeadThumb:
     is_picture: bool = False
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; no number is read there, so they are sent as shades of 8 bits."""
+        """Return what the browser needs to draw it; no number is read there, so they are sent as shades."""
         small = shrink(self.weights)
         return {
             "label": self.label,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -12,7 +10,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.figures.format import MINUS, exact, full_colour, named, number, packed, shades
+from attention.figures.format import MINUS, are_many, exact, full_colour, named, number, packed, shades
+from attention.figures.large import AskAt, Large
 from attention.figures.touch import Parts, is_index
 from attention.figures.turn import Sent, Turn, said
 from attention.messages import message, messages
@@ -111,7 +110,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Large):
     """One matrix to draw: its numbers, the names of its rows and columns, its colours and its marks.
 
     What follows from them and takes long is computed once, for which it needs a ``__dict__``.
@@ -279,20 +278,15 @@ class Matrix:
         return TouchCell(self.name, self.values.shape, self.known_as, self.has_heads)
 
     @property
-    def fingerprint(self) -> str:
-        """A hash of the numbers as they are drawn."""
-        return hashlib.blake2b(self.numbers, digest_size=12).hexdigest()
-
-    @property
     def numbers(self) -> bytes:
         """The numbers as they are drawn, as little-endian float32, row by row."""
         return exact(self.drawn)
 
-    def payload(self, ask_at: Callable[[str], str] | None = None) -> dict[str, Any]:
+    def payload(self, ask_at: AskAt | None = None) -> dict[str, Any]:
         """Return what the browser needs to draw it, with nothing to select; numbers are sent as float32 in base64.
 
         With ``ask_at``, which gives the address of the numbers with a fingerprint, a matrix that is drawn as an image
-        is sent in shades of 8 bits. The browser asks for the numbers as soon as the user points at the picture.
+        is sent in shades. The browser asks for the numbers as soon as the user points at the picture.
         """
         return {
             "name": self.name,
@@ -327,13 +321,13 @@ class Matrix:
             "selectable": False,
         }
 
-    def _sent(self, ask_at: Callable[[str], str] | None) -> dict[str, Any]:
+    def _sent(self, ask_at: AskAt | None) -> dict[str, Any]:
         """Return the numbers, or their shades and the one number that is read at once: that of the selected cell."""
         if ask_at is None or not self.is_image:
             return {"values": packed(self.drawn)}
-        name = self.fingerprint
         return {
             "shades": shades(self.drawn, self.colour_limit, is_signed=self.palette == "signed"),
-            "numbers": {"id": name, "at": ask_at(name)},
+            "areFew": are_many(self.values),
+            "numbers": self.asked(ask_at),
             "selectedValue": None if self.selected is None else packed(self.drawn[self.selected]),
         }

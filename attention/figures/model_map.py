@@ -54,7 +54,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A square picture, cut into square patches: its pixels as shades of 8 bits, and how many make a side.
+    """A square picture, cut into square patches: its pixels as shades, and how many make a side.
 
     ``side`` counts pixels and ``across`` patches.
     """
@@ -158,7 +158,7 @@ def _plain(thing: Any) -> Any:
 
 
 def _drawn(heads: tuple[HeadThumb, ...]) -> dict[str, Any]:
-    """Return the small pictures of heads as shades of 8 bits, one after the other, and what is said of each."""
+    """Return the small pictures of heads as shades, one after the other, and what is said of each."""
     small = np.stack([shrink(head.weights, MAX_SIDE) for head in heads])
     return {
         "rows": small.shape[1],

@@ -18,6 +18,7 @@ import streamlit as st
 
 from attention.blocks import Figure
 from attention.figures.atlas import Atlas
+from attention.figures.large import AskAt, Large
 from attention.figures.matrix import Matrix
 from attention.figures.touch import Parts, Touch
 from attention.ui import state
@@ -53,14 +54,14 @@ def of_figure(
     take: Callable[[Parts], None] | None,
     *,
     is_selectable: bool | None = None,
-    ask_at: Callable[[str], str] | None = None,
+    ask_at: AskAt | None = None,
 ) -> tuple[dict[str, Any], dict[str, Act]]:
     """Return the data of a figure, and what is done on each kind of press in it.
 
     ``take`` is called with the parts of what was pressed, as they are written in a link; ``ask_at`` gives the address
-    of the numbers of a large matrix (see ``Matrix.payload``).
+    of the numbers of a large figure (see ``Large.payload``).
     """
-    payload, touch = data.payload(ask_at) if isinstance(data, Matrix) else data.payload(), data.touch
+    payload, touch = data.payload(ask_at) if isinstance(data, Large) else data.payload(), data.touch
     if "selectable" in payload:
         payload["selectable"] = take is not None if is_selectable is None else is_selectable
     acts: dict[str, Act] = {}

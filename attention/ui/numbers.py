@@ -1,4 +1,4 @@
-"""The numbers of a large matrix, which is sent in shades: a browser asks for them when somebody points at it.
+"""The numbers of a large picture, of which not all are sent with it: a browser asks for them when they are needed.
 
 Their address is the link of the page, the key of the picture and a fingerprint of the numbers: where another model or
 another picture is found there by now, the fingerprint tells.
@@ -6,7 +6,7 @@ another picture is found there by now, the fingerprint tells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from attention.blocks import Picture, walk
 from attention.content.registry import CONTENTS
-from attention.figures.matrix import Matrix
+from attention.figures.large import AskAt, Large
 from attention.models import list_models
 from attention.pages import Page
 from attention.ui.files import NUMBERS
@@ -24,7 +24,7 @@ from attention.view import View
 __all__ = ["give", "where"]
 
 
-def where(view: View, key: str) -> Callable[[str], str] | None:
+def where(view: View, key: str) -> AskAt | None:
     """Return what gives the address of a fingerprint's numbers, from the page; None where a page is not made anew."""
     return partial(_address, view, key) if view.page in CONTENTS else None
 
@@ -36,20 +36,20 @@ def _address(view: View, key: str, fingerprint: str) -> str:
 def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     """Return the numbers of a picture on the page of a link; ``rest`` is the picture's key and their fingerprint."""
     key, _, fingerprint = rest.partition("/")
-    matrix = _find(page, key, link)
-    if matrix is None or matrix.fingerprint != fingerprint:
+    figure = _find(page, key, link)
+    if figure is None or figure.fingerprint != fingerprint:
         return None
-    return Response(matrix.numbers, media_type="application/octet-stream")
+    return Response(figure.numbers, media_type="application/octet-stream")
 
 
-def _find(page: Page, key: str, link: Mapping[str, str]) -> Matrix | None:
-    """Make the page of a link anew, and return the matrix in it that has this key, if there is one."""
+def _find(page: Page, key: str, link: Mapping[str, str]) -> Large | None:
+    """Make the page of a link anew, and return the picture in it that has this key, if there is one."""
     models = {info.model_id: info for info in list_models()}
     view, _ = View.from_query(link, page, models)
     if models[view.model].reading.is_empty(view.text):
         return None
     panes = run_page(view, load_silently)
     for block in walk(CONTENTS[page].make(view, panes)):
-        if isinstance(block, Picture) and block.key == key and isinstance(block.figure, Matrix):
+        if isinstance(block, Picture) and block.key == key and isinstance(block.figure, Large):
             return block.figure
     return None

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attention.figures.atlas import MAX_ZOOM
+from attention.figures.atlas import MAX_ZOOM, Atlas, Tiles, by_layer
 
 SENTENCE = "The river bank was wet"
+LONG = (
+    "My grandmother baked bread before the rain came and we ate it while the children played outside near the old "
+    "stone bridge that crosses our river"
+)
 LAYER, HEAD = 4, 2  # counted from 0
 
 
@@ -102,6 +106,85 @@ def test_lines_can_be_read_by_keyboard_alone(opened, weights):
         "aria-label", re.compile(rf"^river, position 2: looks most at .+ {weights[2].max():.2f}$")
     )
     tab.expect_query(text=SENTENCE, layer="5", head="3")
+
+
+def test_the_lines_of_a_head_that_was_off_are_asked_for_once_and_have_its_numbers(shared_tab, models):
+    tab = shared_tab.go("all_heads", text=LONG, layer="5", head="3")
+    lines = lines_of(tab)
+    heads = models["minilm-l6"].trace(LONG).layers[LAYER]
+
+    def asked():
+        return [url for url in tab.requests if "/numbers/all_heads/head_view/" in url]
+
+    lines.locator(".query .token").nth(2).hover()
+    expect_numbers(lines, "key", heads.head(HEAD).weights[2])
+    before = len(asked())
+    tab.page.route("**/_attention/numbers/**", lambda route: route.fulfill(status=410))
+    lines.get_by_role("button", name="Head 8").click()
+    expect(lines.locator(".readout")).to_have_text("These lines cannot be had now: load the page anew.")
+    tab.page.unroute("**/_attention/numbers/**")
+    tab.errors = [error for error in tab.errors if "410" not in error]
+    # Off, and on again.
+    lines.get_by_role("button", name="Head 8").click(click_count=1, delay=20)
+    expect(lines.locator(".readout")).to_contain_text("Point at a token")
+    lines.get_by_role("button", name="Head 8").click(delay=20)
+    lines.get_by_role("button", name="Head 12").click(delay=20)
+    lines.locator(".query .token").nth(2).hover()
+    expect_numbers(lines, "key", np.mean([heads.head(head).weights[2] for head in (HEAD, 7, 11)], axis=0))
+    expect(lines.locator(".readout")).to_contain_text("Mean of 3 heads")
+    # Once in vain, and once for all heads.
+    assert len(asked()) == before + 2
+
+
+# Draws all heads twice, whole and as a sketch that is pointed at, and returns both pictures, and what the sketch said.
+TWICE = """async ({ whole, sketch, numbers }) => {
+  const { default: draw, styles } = await import(new URL("./_attention/atlas.js", document.baseURI));
+  const drawn = async (data, ask) => {
+    const host = document.createElement("div");
+    host.style.width = "900px";
+    document.body.prepend(host);
+    const parentElement = host.attachShadow({ mode: "open" });
+    parentElement.adoptedStyleSheets = [styles];
+    const root = () => parentElement.querySelector(".atlas");
+    draw({ data, parentElement, ask, setStateValue() {} });
+    while (!root().dataset.milliseconds) await new Promise((done) => setTimeout(done, 1));
+    return { host, root: root(), seen: () => parentElement.querySelector("canvas").toDataURL() };
+  };
+  const one = await drawn(whole, () => null);
+  const asked = [];
+  const ask = async (address) => (asked.push(address), Uint8Array.from(numbers).buffer);
+  const other = await drawn(sketch, ask);
+  const found = { before: [other.seen(), other.root.querySelector(".caption").textContent], asked: [...asked] };
+  delete other.root.dataset.milliseconds;
+  const enter = () => other.root.querySelector(".picture").dispatchEvent(new PointerEvent("pointerenter"));
+  enter();
+  enter();
+  while (!other.root.dataset.milliseconds) await new Promise((done) => setTimeout(done, 1));
+  enter();
+  Object.assign(found, { whole: one.seen(), after: other.seen(), then: asked });
+  found.captions = [one, other].map(({ root }) => root.querySelector(".caption").textContent);
+  one.host.remove();
+  other.host.remove();
+  return found;
+}"""
+
+
+def test_all_heads_come_as_a_sketch_and_whole_once_one_points_at_them(shared_tab, models):
+    tab = shared_tab.go("models")
+    tiles = Tiles.of(layer.steps().weights for layer in models["minilm-l6"].trace(LONG).layers)
+    figure = Atlas(tiles, by_layer(tiles), "All heads", "All heads.")
+    sketch = figure.payload(lambda name: f"./at/{name}")
+    assert sketch["block"] == [2, 2]
+    given = {"whole": figure.payload(), "sketch": sketch, "numbers": list(figure.numbers)}
+    found = tab.page.evaluate(TWICE, given)
+    assert found["asked"] == []
+    assert found["before"][0] != found["whole"]
+    assert found["before"][1].endswith(
+        "each pixel is the largest weight of 2×2 · in fewer shades until you point at it"
+    )
+    assert found["after"] == found["whole"]
+    assert found["captions"][0] == found["captions"][1]
+    assert found["then"] == [f"./at/{figure.fingerprint}"]
 
 
 @pytest.mark.quick

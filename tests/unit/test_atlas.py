@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.figures.atlas import MAX_SIDE, Atlas, Tiles, by_layer
+from attention.figures.atlas import LIGHT, MAX_SIDE, Atlas, Tiles, by_layer
 from attention.steps import softmax
 from attention.ui import components as ui
 
@@ -83,6 +83,43 @@ def test_a_long_text_is_pooled_and_says_by_how_much(n_tokens, block, side):
     assert side <= MAX_SIDE
     for picture, head in zip(decoded(atlas(tiles).payload()), weights[0], strict=True):
         assert np.array_equal(picture, 1 + np.rint(pooled(head, block) * np.float32(254)))
+
+
+# ---------------------------------------------------------------------------------- the first look
+
+
+def at(name):
+    return f"./at/{name}"
+
+
+def test_small_pictures_come_whole_at_once():
+    figure = atlas(Tiles.of(random_weights(5, layers=2, heads=4)))
+    assert figure.payload(at) == figure.payload()
+    assert figure.payload(at)["numbers"] is None
+
+
+@pytest.mark.parametrize(
+    ("layers", "n_tokens", "spread"), [(6, 14, 2.0), (6, 20, 2.0), (12, 64, 4.0), (30, 40, 1.0), (12, 512, 4.0)]
+)
+def test_large_pictures_are_sketched_with_the_largest_weight_of_each_pixel(layers, n_tokens, spread):
+    figure = atlas(Tiles.of(random_weights(n_tokens, layers=layers, spread=spread)))
+    whole, sketch = figure.payload(), figure.payload(at)
+    assert sketch["numbers"] == {"id": figure.fingerprint, "at": at(figure.fingerprint)}
+    assert zlib.decompress(figure.numbers) == zlib.decompress(base64.b64decode(whole["tiles"]))
+    assert sketch["whole"] == {name: whole[name] for name in ("rows", "columns", "block")}
+    assert len(base64.b64decode(sketch["tiles"])) <= LIGHT
+    side = sketch["block"][0] // whole["block"][0]
+    assert sketch["block"] == [side * n for n in whole["block"]]
+    for drawn, head in zip(decoded(sketch), decoded(whole), strict=True):
+        most = (pooled(head, side) - 1.0) / 254
+        assert np.abs((drawn - 1.0) / 254 - most).max() <= 1 / 30 + 1 / 254
+
+
+def test_a_sketch_hides_what_the_mask_hides_and_nothing_else():
+    weights = [np.where(np.tri(40, dtype=bool), each, -np.inf) for each in random_weights(40, layers=2, heads=8)]
+    sketch, whole = (decoded(atlas(Tiles.of(weights)).payload(ask)) for ask in (at, None))
+    side = whole.shape[1] // sketch.shape[1]
+    assert np.array_equal(sketch == 0, np.array([pooled(head, side) == 0 for head in whole]))
 
 
 def test_a_thin_line_of_a_long_text_is_not_lost():

@@ -16,6 +16,7 @@ from attention.figures.dials import Dials
 from attention.figures.format import named, number, scientific, shades
 from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
 from attention.figures.matrix import MAX_CELLS, MAX_LABELLED, Matrix
+from tests.shades import shown
 from tests.sights import SIGHTS, apart
 
 floats = st.floats(-1e6, 1e6, width=32)
@@ -209,13 +210,6 @@ def test_every_mark_of_a_matrix_is_sent():
 # ------------------------------------------------------------------------------------------ shades
 
 
-def shown(written, limit, *, is_signed):
-    """The numbers as a browser draws them, of which shades tell."""
-    shade = np.frombuffer(base64.b64decode(written), np.uint8).astype(float)
-    about = limit * ((shade - 127) / 125 if is_signed else (shade - 1) / 253)
-    return np.select([shade == 0, shade == 255], [-np.inf, np.nan], about)
-
-
 everything = st.floats(width=32, allow_infinity=False) | st.just(-np.inf)
 
 
@@ -228,7 +222,7 @@ def test_a_shade_is_off_by_half_a_step_and_what_is_hidden_or_missing_stays_so(va
     assert np.array_equal(np.isnan(found), np.isnan(values))
     drawn = finite if is_signed else np.maximum(finite, 0)
     off = np.abs(found[np.isfinite(found)] / limit - drawn / limit)
-    assert off.max(initial=0) <= 1 / (250 if is_signed else 506) + 1e-6
+    assert off.max(initial=0) <= 1 / (58 if is_signed else 122) + 1e-6
 
 
 def test_nothing_is_drawn_of_zero_and_beyond_the_limit_the_colour_is_full():
@@ -236,7 +230,7 @@ def test_nothing_is_drawn_of_zero_and_beyond_the_limit_the_colour_is_full():
     assert shown(shades(np.float32([0, -0.0]), 1, is_signed=False), 1, is_signed=False).tolist() == [0, 0]
     # Signed numbers beyond it are told apart from one that is just as large.
     about = shown(shades(np.float32([9, -9, 3, -3]), 3, is_signed=True), 3, is_signed=True)
-    assert about.tolist() == pytest.approx([3.024, -3.024, 3, -3])
+    assert about.tolist() == pytest.approx([3 * 30 / 29, -3 * 30 / 29, 3, -3])
     assert shown(shades(np.float32([3e38]), 1e-38, is_signed=False), 1, is_signed=False).tolist() == [1]
 
 
@@ -251,9 +245,19 @@ def test_an_image_is_sent_in_shades_and_its_numbers_can_be_asked_for():
     assert np.array_equal(np.frombuffer(large.numbers, "<f4").reshape(LARGE.shape), LARGE)
     assert numbers(payload["selectedValue"]).tolist() == [LARGE[1, 2]]
     drawn = shown(payload["shades"], payload["limit"], is_signed=True)
-    np.testing.assert_allclose(drawn, LARGE.ravel(), atol=payload["limit"] / 250 + 1e-6)
+    np.testing.assert_allclose(drawn, LARGE.ravel(), atol=payload["limit"] / 58 + 1e-6)
+    assert not payload["areFew"]
     # In a file, where nobody can be asked, they are there.
     assert np.array_equal(decoded(large.payload(), *LARGE.shape), LARGE)
+
+
+@pytest.mark.parametrize("is_signed", [True, False])
+def test_many_numbers_come_in_fewer_shades(is_signed):
+    values = np.linspace(-1 if is_signed else 0, 1, 9_000, dtype=np.float32)
+    found = shown(shades(values, 1, is_signed=is_signed), 1, is_signed=is_signed)
+    assert np.abs(found - values).max() <= (1 / 14 + 1 / 58 if is_signed else 1 / 30 + 1 / 122)
+    assert len(np.unique(found)) == (15 if is_signed else 16)
+    assert matrix(values.reshape(90, 100)).payload(str)["areFew"]
 
 
 def test_a_matrix_whose_cells_are_drawn_one_by_one_is_sent_as_it_is():
@@ -305,7 +309,7 @@ def test_a_small_picture_arrives_in_shades():
     weights = np.random.default_rng(0).random((5, 7)).astype(np.float32)
     payload = HeadThumb("Head 1", weights, "does nothing").payload()
     drawn = shown(payload["shades"], 1, is_signed=False)
-    np.testing.assert_allclose(drawn, weights.ravel(), atol=1 / 506 + 1e-6)
+    np.testing.assert_allclose(drawn, weights.ravel(), atol=1 / 122 + 1e-6)
     assert (payload["rows"], payload["columns"], payload["label"]) == (5, 7, "Head 1")
     assert payload["description"] == "does nothing"
 

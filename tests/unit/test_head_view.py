@@ -52,6 +52,39 @@ def softmaxed(seed, *shape):
     return (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
 
 
+# ---------------------------------------------------------------------------------- the first look
+
+
+def at(name):
+    return f"./at/{name}"
+
+
+def test_of_many_weights_those_of_the_heads_that_are_on_come_first():
+    weights = softmaxed(0, 4, 30, 30)
+    figure = view(*weights, shown=(2, 0))
+    whole, first = figure.payload(), figure.payload(at)
+    assert (whole["held"], whole["numbers"]) == (None, None)
+    assert first["held"] == first["shown"] == [0, 2]
+    assert first["numbers"] == {"id": figure.fingerprint, "at": at(figure.fingerprint)}
+    come = np.frombuffer(base64.b64decode(first["values"]), "<u2").reshape(2, 30, 30)
+    every = np.frombuffer(figure.numbers, "<u2").reshape(weights.shape)
+    assert np.array_equal(come, every[[0, 2]])
+    assert np.array_equal(every / 65535, decoded(whole))
+
+
+def test_which_heads_are_on_is_none_of_the_numbers_and_a_weight_is():
+    weights = softmaxed(0, 4, 30, 30)
+    other = softmaxed(1, 4, 30, 30)
+    assert view(*weights, shown=(1,)).fingerprint == view(*weights, shown=(2, 3)).fingerprint
+    assert view(*weights).fingerprint != view(*other).fingerprint
+
+
+@pytest.mark.parametrize(("n_tokens", "shown"), [(5, (0,)), (40, None), (40, (0, 1, 2, 3))])
+def test_few_weights_come_all_at_once_and_so_do_those_of_heads_that_are_all_on(n_tokens, shown):
+    figure = view(*softmaxed(0, 4, n_tokens, n_tokens), shown=shown)
+    assert figure.payload(at) == figure.payload()
+
+
 # ------------------------------------------------------------------------------------------ weights
 
 

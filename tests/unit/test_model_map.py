@@ -1,6 +1,5 @@
 """The map of a model says what the model is built of, and a press on it leads to places that exist, and no others."""
 
-import base64
 import json
 from dataclasses import replace
 
@@ -14,6 +13,7 @@ from attention.content.pane import Pane
 from attention.lesson.scene import Scene
 from attention.lesson.steps import STEPS, keys
 from attention.view import View
+from tests import shades
 from tests.loaded import load
 
 TEXTS = {
@@ -96,9 +96,9 @@ def test_what_is_read_is_drawn_in_patches_where_it_is_a_picture(model_id):
         return
     picture = column["picture"]
     assert (picture["side"], picture["across"]) == (8, 4)
-    drawn = np.frombuffer(base64.b64decode(picture["shades"]), np.uint8)
+    drawn = shades.shown(picture["shades"], 1, is_signed=False)
     levels = [int(character, 17) for character in TEXTS[model_id]]
-    np.testing.assert_allclose((drawn - 1) / 253, np.array(levels) / 16, atol=1 / 506)
+    np.testing.assert_allclose(drawn, np.array(levels) / 16, atol=1 / 122)
     # Few bytes, as it comes with every step.
     assert len(json.dumps(picture)) < 150
 
@@ -140,15 +140,15 @@ def test_a_small_picture_of_each_head_has_its_weights_in_few_shades():
     figure = map_of("smollm2-135m", layer=13)[1]
     heads = figure.payload()["heads"]
     trace = load("smollm2-135m").trace("The cat sat on the mat")
-    drawn = np.frombuffer(base64.b64decode(heads["shades"]), np.uint8).reshape(-1, heads["rows"], heads["columns"])
+    drawn = shades.shown(heads["shades"], 1, is_signed=False).reshape(-1, heads["rows"], heads["columns"])
     n = len(trace.tokens)
     assert drawn.shape == (9, n, n) == (len(heads["descriptions"]), n, n)
-    for head, shades in enumerate(drawn):
+    for head, picture in enumerate(drawn):
         weights = trace.layers[13].head(head).weights
         seen = np.tri(n, dtype=bool)
         # What the mask hides has no shade; of the rest, each is off by half a step at most.
-        assert np.array_equal(shades > 0, seen)
-        np.testing.assert_allclose((shades[seen] - 1) / 253, weights[seen], atol=1 / 32 + 1 / 253)
+        assert np.array_equal(np.isfinite(picture), seen)
+        np.testing.assert_allclose(picture[seen], weights[seen], atol=1 / 32 + 1 / 122)
     # A long text has pictures no larger.
     long = Pane(trace.info, is_other=False, scene=Scene(load("toy").trace("the cat " * 40), 0, 0, 1))
     whole = long.scene.trace

@@ -285,7 +285,11 @@ def test_the_page_may_load_only_what_lies_beside_it(teacher, code):
 
 # What a first visit may take, in bytes.
 LIGHT = 80_000
-TWELVE = "model=minilm-l6&text=My+grandmother+baked+bread+before+the+rain+came+and+we+ate+it"
+TWELVE = "text=My+grandmother+baked+bread+before+the+rain+came+and+we+ate+it"
+FORTY = (
+    f"{TWELVE}+while+the+children+played+outside+near+the+old+stone+bridge+that+crosses+our+river+and+the+dogs+slept"
+    "+under+a+tree+because+they+were+tired+of+all+that"
+)
 LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for number in range(45))
 
 
@@ -294,7 +298,9 @@ LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for numbe
     [
         *sorted({(part.page, part.link) for plan in plans() for part in plan.parts}),
         ("step_by_step", LONG),
-        ("all_heads", TWELVE),
+        *(("step_by_step", f"model=minilm-l6&step={step}&{FORTY}") for step in ("embed", "heads")),
+        *(("all_heads", f"model={model}&{TWELVE}") for model in ("minilm-l6", "smollm2-135m")),
+        ("all_heads", f"model=minilm-l6&{FORTY}"),
     ],
 )
 @pytest.mark.parametrize("seen", sweep(("as it is", "closed", "opened"), ("as it is",)))

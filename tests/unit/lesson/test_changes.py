@@ -1,6 +1,5 @@
 """What is told of a matrix that comes from another, and that it really comes from that one."""
 
-import base64
 import re
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from attention.figures.matrix import MAX_CELLS, Change, Matrix
 from attention.lesson.changes import masking, scaling, splitting, weighing
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
+from tests import shades
 
 # Each step on the stage, the step before it, and the name of the matrix that it shows.
 FOLLOWING = {"scale": ("scores", "scaled"), "mask": ("scale", "masked"), "softmax": ("mask", "weights")}
@@ -88,9 +88,9 @@ def test_what_is_sent_of_the_joined_heads_is_what_is_added_to_the_stream(scene):
     wanted = [np.linalg.norm(each) for each in (change.change, change.stream, summed)]
     np.testing.assert_allclose(parts["lengths"], wanted, rtol=1e-5)
     for name, vector in (("change", change.change), ("stream", change.stream), ("joined", scene.joined[scene.word])):
-        shades = np.frombuffer(base64.b64decode(parts[name]["shades"]), np.uint8).astype(float)
         limit = parts[name]["limit"]
-        np.testing.assert_allclose((shades - 127) / 125 * limit, np.clip(vector, -limit, limit), atol=limit / 120)
+        drawn = shades.shown(parts[name]["shades"], limit, is_signed=True)
+        np.testing.assert_allclose(drawn, np.clip(vector, -limit, limit), atol=limit / 28)
 
 
 def test_softmax_keeps_the_order_in_each_row_as_it_says(scene):
