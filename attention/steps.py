@@ -203,9 +203,9 @@ def output_projection(
 
 
 def attend(
-    queries: Float[Array, "H Q D"],
-    keys: Float[Array, "G K D"],
-    values: Float[Array, "G K Dv"],
+    queries: Float[Array, "*B H Q D"],
+    keys: Float[Array, "*B G K D"],
+    values: Float[Array, "*B G K Dv"],
     *,
     mask: Float[Array, "*H_Q_K"] | None = None,
     scale: float | None = None,
@@ -216,7 +216,7 @@ def attend(
 
     With fewer key/value heads than query heads (grouped-query attention, Ainslie et al. 2023), each
     group of ``H / G`` consecutive query heads shares one key/value head. The keys and values returned
-    are repeated, so that every array has ``H`` heads.
+    are repeated, so that every array has ``H`` heads. B texts of equal length may be an axis before the heads.
 
     Args:
         queries: shape (H, Q, D).
@@ -232,10 +232,10 @@ def attend(
         ValueError: the shapes do not fit together; the message gives the shape that came and the one expected.
     """
     _check_shapes(queries, keys, values)
-    n_heads, n_queries, d_head = queries.shape
-    group_size = n_heads // keys.shape[0]
-    keys, values = (array.repeat(group_size, axis=0) if group_size > 1 else array for array in (keys, values))
-    shape = (n_heads, n_queries, keys.shape[1])
+    *texts, n_heads, n_queries, d_head = queries.shape
+    group_size = n_heads // keys.shape[-3]
+    keys, values = (array.repeat(group_size, axis=-3) if group_size > 1 else array for array in (keys, values))
+    shape = (*texts, n_heads, n_queries, keys.shape[-2])
     full_mask = _broadcast("mask", mask, shape, queries.dtype)
 
     scores = score(queries, keys)
@@ -276,25 +276,26 @@ def share_heads(heads: Float[Array, "G T D"], n_shared: int) -> Float[Array, "S 
 
 def _check_shapes(queries: Array, keys: Array, values: Array) -> None:
     for name, array in (("queries", queries), ("keys", keys), ("values", values)):
-        if array.ndim != 3:
-            raise ValueError(f"{name} must have 3 axes (heads, tokens, width), got shape {array.shape}")
-    if keys.shape[2] != queries.shape[2]:
-        raise ValueError(f"keys must have width {queries.shape[2]}, as the queries have, got {keys.shape[2]}")
-    if values.shape[:2] != keys.shape[:2]:
+        if array.ndim < 3 or array.shape[:-3] != queries.shape[:-3]:
+            texts = f" after {queries.shape[:-3]}" if queries.ndim > 3 else ""
+            raise ValueError(f"{name} must have 3 axes (heads, tokens, width){texts}, got shape {array.shape}")
+    if keys.shape[-1] != queries.shape[-1]:
+        raise ValueError(f"keys must have width {queries.shape[-1]}, as the queries have, got {keys.shape[-1]}")
+    if values.shape[:-1] != keys.shape[:-1]:
         raise ValueError(
-            f"values must have {keys.shape[0]} heads and {keys.shape[1]} tokens, as the keys have, "
-            f"got {values.shape[0]} and {values.shape[1]}"
+            f"values must have {keys.shape[-3]} heads and {keys.shape[-2]} tokens, as the keys have, "
+            f"got {values.shape[-3]} and {values.shape[-2]}"
         )
-    if not keys.shape[0] or queries.shape[0] % keys.shape[0]:
+    if not keys.shape[-3] or queries.shape[-3] % keys.shape[-3]:
         raise ValueError(
             f"the number of query heads must be a multiple of the number of key/value heads, "
-            f"got {queries.shape[0]} and {keys.shape[0]}"
+            f"got {queries.shape[-3]} and {keys.shape[-3]}"
         )
-    if not keys.shape[1] or not keys.shape[2]:
+    if not keys.shape[-2] or not keys.shape[-1]:
         raise ValueError(f"keys must have at least one token and one dimension, got shape {keys.shape}")
 
 
-def _broadcast(name: str, addend: Array | None, shape: tuple[int, int, int], dtype: np.dtype[np.floating]) -> Array:
+def _broadcast(name: str, addend: Array | None, shape: tuple[int, ...], dtype: np.dtype[np.floating]) -> Array:
     if addend is None:
         return np.broadcast_to(np.zeros((), dtype), shape)
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
@@ -54,7 +55,7 @@ class Run:
     """A model going through texts batch by batch; it can be left between two batches for any length of time.
 
     Texts of equal length are run together. The batches of one window are shuffled, so that the first half of
-    them is not the shorter half of the texts.
+    them is not the shorter half of the texts. While the collector takes a batch, the model reads the next one.
     """
 
     def __init__(self, model: Model, texts: Sequence[str], collector: Collector) -> None:
@@ -66,6 +67,9 @@ class Run:
         self.n_cut = 0
         self._model = model
         self._batches = self._make_batches(texts)
+        # What the model has read ahead, or is to read again.
+        self._read: Batch | None = None
+        self._left: Sequence[Encoded] | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -73,12 +77,27 @@ class Run:
         return self.n_done + self.n_unreadable == self.n_texts
 
     def step(self) -> None:
-        """Run the next batch, if there is one, and give it to the collector."""
-        texts = next(self._batches, None)
-        if texts is not None:
-            self.collector.add(self._model.trace_batch(texts))
-            self.n_done += len(texts)
-            self.n_cut += sum(text.cut is not None for text in texts)
+        """Give the next batch, if there is one, to the collector."""
+        batch, self._read = self._read or self._read_next(), None
+        if batch is None:
+            return
+        with ThreadPoolExecutor(1) as other:
+            taken = other.submit(self.collector.add, batch)
+            try:
+                self._read = self._read_next()
+            finally:
+                taken.result()
+                self.n_done += len(batch.texts)
+                self.n_cut += sum(text.cut is not None for text in batch.texts)
+
+    def rest(self) -> None:
+        """Keep nothing large in memory until the next step."""
+        if self._read is not None:
+            self._left, self._read = self._read.texts, None
+
+    def _read_next(self) -> Batch | None:
+        texts, self._left = self._left or next(self._batches, None), None
+        return None if texts is None else self._model.trace_batch(texts)
 
     def _make_batches(self, texts: Sequence[str]) -> Iterator[list[Encoded]]:
         for start in range(0, len(texts), WINDOW):
@@ -183,18 +202,16 @@ class Study:
         step = max(1, CHUNK // per_layer)
         for start in range(0, self._info.n_layers, step):
             layers = slice(start, min(start + step, self._info.n_layers))
-            self._add_layers(layers, self._rows(batch, batch.layers[layers]), marks)
+            self._add_layers(layers, self._rows(batch.layers[layers]), marks)
 
-    def _rows(self, batch: Batch, layers: Sequence[LayerTrace]) -> Rows:
+    def _rows(self, layers: Sequence[LayerTrace]) -> Rows:
         """Derive the weights of some layers, and compare the resulting outputs with the model's own."""
         derived = []
         for layer in layers:
             steps = layer.steps()
             self._difference = self._difference.worst(Difference.between(steps.head_outputs, layer.model_output))
             derived.append(steps.weights)
-        weights = np.stack(derived)
-        shape = (len(layers), len(batch.texts), self._info.n_heads, *weights.shape[-2:])
-        rows = Rows.of(weights.reshape(shape), _masks(layers, shape))
+        rows = Rows.of(np.stack(derived), _masks(layers))
         # NumPy's maximum propagates NaN; Python's may drop it, and the proof must not.
         self._largest_row_error = float(np.maximum(self._largest_row_error, np.abs(rows.totals - 1).max()))
         return rows
@@ -254,11 +271,9 @@ def _name(token: Token) -> str:
     return token.text if token.is_special else ""
 
 
-def _masks(layers: Sequence[LayerTrace], shape: tuple[int, ...]) -> Float[Array, "L *1 T T"]:
+def _masks(layers: Sequence[LayerTrace]) -> Float[Array, "L *1 *1 T T"]:
     """Return the masks of layers of a batch, each once if its heads and texts share it."""
-    _, n_texts, n_heads, n_tokens, _ = shape
-    unmasked = np.zeros((n_tokens, n_tokens))
-    masks = [unmasked if layer.mask is None else layer.mask for layer in layers]
-    stacked = np.stack(np.broadcast_arrays(*(mask.reshape(-1, n_tokens, n_tokens) for mask in masks)))
-    is_shared = stacked.shape[1] == 1
-    return stacked.reshape(len(layers), *((1, 1) if is_shared else (n_texts, n_heads)), n_tokens, n_tokens)
+    n_tokens = layers[0].queries.shape[-2]
+    unmasked = np.zeros((1, 1, n_tokens, n_tokens))
+    masks = (unmasked if layer.mask is None else layer.mask for layer in layers)
+    return np.stack(np.broadcast_arrays(*(mask[(None,) * (4 - mask.ndim)] for mask in masks)))

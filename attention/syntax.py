@@ -176,12 +176,10 @@ class SyntaxCheck:
     def add(self, batch: Batch) -> None:
         """Add the predictions of all heads on the sentences of a batch."""
         derived = [layer.steps() for layer in batch.layers]
-        n_tokens = derived[0].weights.shape[-1]
-        weights = np.stack([steps.weights for steps in derived])
+        weights = np.stack([steps.weights for steps in derived])  # (L, B, H, T, T)
         for steps, layer in zip(derived, batch.layers, strict=True):
             self.difference = self.difference.worst(Difference.between(steps.head_outputs, layer.model_output))
         self.largest_row_error = float(np.maximum(self.largest_row_error, np.abs(weights.sum(axis=-1) - 1).max()))
-        weights = weights.reshape(-1, len(batch.texts), self._info.n_heads, n_tokens, n_tokens)  # (L, B, H, T, T)
         for index, text in enumerate(batch.texts):
             number = self._numbers[text.text]
             sentence = self._sentences[number]

@@ -30,8 +30,8 @@ class Encoded:
 class Batch:
     """One run of a model on B texts of T tokens each, with only the model's own mask.
 
-    For the attention equation, several texts are the same as more heads: each layer has ``B·H`` of them, those of the
-    first text first, and its weights have the shape (B·H, T, T).
+    The arrays of each layer have an axis for the texts before that of the heads: its weights have the shape
+    (B, H, T, T).
     """
 
     texts: tuple[Encoded, ...]

@@ -274,8 +274,8 @@ def _lengths(call: AttentionCall) -> Lengths | None:
 
 
 def batch_traces(calls: Sequence[AttentionCall]) -> tuple[LayerTrace, ...]:
-    """Record each layer of a run on several texts, with the heads of the first text first."""
-    biases = {_place(call.position_bias): _batch_bias(call) for call in calls}
+    """Record each layer of a run on several texts, which are the first axis of every array."""
+    biases = {_place(call.position_bias): _recorded_bias(call.position_bias, call.scaling) for call in calls}
     return tuple(_batch_trace(call, biases[_place(call.position_bias)]) for call in calls)
 
 
@@ -299,33 +299,25 @@ def layer_of_call(call: AttentionCall, index: int) -> LayerTrace:
 
 
 def _batch_trace(call: AttentionCall, bias: Array | None) -> LayerTrace:
-    n_texts, n_heads, n_tokens, _ = call.query.shape
     return LayerTrace(
         inputs=None,
-        queries=call.query.flatten(0, 1).numpy(),
-        keys=call.key.flatten(0, 1).numpy(),
-        values=call.value.flatten(0, 1).numpy(),
-        mask=_batch_mask(call.mask, (n_texts, n_heads, n_tokens, n_tokens)),
+        queries=call.query.numpy(),
+        keys=call.key.numpy(),
+        values=call.value.numpy(),
+        mask=_batch_mask(call.mask),
         scale=float(call.scaling),
-        model_output=call.output.transpose(1, 2).flatten(0, 1).numpy(),
+        model_output=call.output.transpose(1, 2).numpy(),
         bias=bias,
         softcap=call.softcap,
     )
 
 
-def _batch_mask(mask: torch.Tensor | None, shape: tuple[int, int, int, int]) -> Array | None:
-    """Return a call's mask for each head of each text, or a single one if all share it; None if it hides nothing."""
+def _batch_mask(mask: torch.Tensor | None) -> Array | None:
+    """Return a call's mask, once if all heads of all texts share it; None if it hides nothing."""
     if mask is None or not mask.any():
         return None
-    if mask.shape[:2] == (1, 1):
-        return masks.hide_lowest(mask[0, 0].numpy())
-    return np.broadcast_to(masks.hide_lowest(mask.numpy()), shape).reshape(-1, *shape[2:])
-
-
-def _batch_bias(call: AttentionCall) -> Array | None:
-    """Return a call's bias for each head of each text."""
-    bias = _recorded_bias(call.position_bias, call.scaling)
-    return None if bias is None else np.tile(bias, (call.query.shape[0], 1, 1))
+    hidden = masks.hide_lowest(mask.numpy())
+    return hidden[0, 0] if hidden.shape[:2] == (1, 1) else hidden
 
 
 def _recorded_mask(mask: torch.Tensor | None) -> Array | None:

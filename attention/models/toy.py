@@ -431,7 +431,7 @@ class ToyModel:
             inputs = self._word_vectors(text.tokens) + self._position_vectors(len(text.tokens))
             layers.append(_layer_trace(inputs, None))
         queries, keys, values, outputs = (
-            np.concatenate([getattr(layer, name) for layer in layers])
+            np.stack([getattr(layer, name) for layer in layers])
             for name in ("queries", "keys", "values", "model_output")
         )
         return Batch(tuple(texts), (LayerTrace(None, queries, keys, values, None, layers[0].scale, outputs),), TOY_INFO)

@@ -7,6 +7,7 @@ tells all of them (LISTEN and NOTIFY). Nothing is kept of who somebody is: a pup
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 import time
 from collections import Counter
@@ -92,6 +93,8 @@ _PATIENCE = {"connect_timeout": 3, "tcp_user_timeout": 5_000, "keepalives_idle":
 _CONNECTIONS: Mapping[str, Any] = {"pool_size": 10, "max_overflow": 0, "pool_timeout": 10}
 # In seconds: how long a listener waits before it tries again, looks whether it is to end, and asks for a sign of life.
 _AGAIN, _LOOK, _SIGN = 0.5, 0.5, 10.0
+# How long one waits for another who writes to SQLite's file, in seconds.
+_BUSY = 10.0
 
 
 class StoreError(Exception):
@@ -528,8 +531,26 @@ def _delete(connection: sql.Connection, codes: Sequence[str]) -> None:
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     # SQLAlchemy begins transactions, not the driver, which would do so only before the first change.
     connection.isolation_level = None
-    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "busy_timeout = 10000"):
-        connection.execute(f"PRAGMA {pragma}")
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY * 1000:.0f}")
+    _write_ahead(connection)
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _write_ahead(connection: Any) -> None:
+    """Have those who read and the one who writes not wait for one another.
+
+    The first one changes the file for good. Of several who do so at the same moment, SQLite refuses some at once, where
+    it would wait elsewhere ("Write-Ahead Logging", section 7).
+    """
+    end = time.monotonic() + _BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
 
 
 def _begin_sqlite(connection: sql.Connection) -> None:

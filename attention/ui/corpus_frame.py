@@ -76,10 +76,14 @@ def carry_on(job: Job[C], make: Callable[[C], R]) -> Snapshot[R]:
             right.button(
                 message("Cancel"), key=f"cancel_{number}", on_click=_press, args=(pressed, job.key, number, True)
             )
-        while not job.is_over():
-            bar.progress((job.run.n_done + job.run.n_unreadable) / job.run.n_texts, _how_far(job))
-            with aside():
-                job.advance()
+        try:
+            while not job.is_over():
+                bar.progress((job.run.n_done + job.run.n_unreadable) / job.run.n_texts, _how_far(job))
+                with aside():
+                    job.advance()
+        finally:
+            # A press ends this run anywhere.
+            job.rest()
         place.empty()
     found = job.snapshot(make)
     if job.failure is not None:

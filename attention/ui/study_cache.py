@@ -90,6 +90,11 @@ class Job(Generic[C]):
                     kind=kind,
                 )
 
+    def rest(self) -> None:
+        """Keep nothing large in memory while nobody goes on."""
+        with self._lock:
+            self.run.rest()
+
     def snapshot(self, make: Callable[[C], R]) -> Snapshot[R]:
         """Return the result so far; ``make`` computes it from the collector, once for each number of texts done.
 
@@ -160,6 +165,7 @@ def counted_syntax(model: Model, patience: float = 20.0) -> SyntaxCheck | None:
     job, end = syntax_job(model), time.monotonic() + patience
     while not job.is_over() and time.monotonic() < end:
         job.advance()
+    job.rest()
     return job.collector if job.run.is_finished else None
 
 

@@ -34,7 +34,7 @@ def outputs_of(model, trace, order, head):
     """What the model computes in its first layer when it reads the tokens in this order."""
     tokens = tuple(replace(trace.tokens[token], position=place) for place, token in enumerate(order))
     (first, *_) = model.trace_batch([Encoded(trace.text, tokens)]).layers
-    return first.model_output[head]
+    return first.model_output[0, head]
 
 
 @pytest.mark.parametrize("model_id", MODELS)

@@ -231,6 +231,24 @@ def test_split_heads_gives_each_head_its_columns_and_join_heads_puts_them_back(s
     np.testing.assert_array_equal(steps.join_heads(split), joined)
 
 
+@given(seeds, sizes, st.sampled_from([(4, 4), (4, 2), (4, 1)]), sizes, st.booleans())
+def test_several_texts_at_once_are_each_of_them_alone(seed, n_texts, heads, n_tokens, has_mask):
+    random = np.random.default_rng(seed)
+    # The heads beside one another in memory, as in a model.
+    queries, keys, values = (
+        random.normal(size=(n_texts, n_tokens, count, 3)).swapaxes(1, 2) for count in (heads[0], heads[1], heads[1])
+    )
+    mask = np.where(np.tri(n_tokens), 0, -np.inf) if has_mask else None
+    bias = random.normal(size=(heads[0], n_tokens, n_tokens))
+    together = steps.attend(queries, keys, values, mask=mask, bias=bias)
+    for text in range(n_texts):
+        alone = steps.attend(queries[text], keys[text], values[text], mask=mask, bias=bias)
+        for field in fields(together):
+            ours, theirs = getattr(together, field.name), getattr(alone, field.name)
+            if theirs is not None:
+                np.testing.assert_allclose(ours[text], theirs, rtol=1e-12)
+
+
 def zeros(*shape):
     return np.zeros(shape)
 
@@ -239,6 +257,7 @@ def zeros(*shape):
     ("queries", "keys", "values", "mask", "wanted", "got"),
     [
         (zeros(4, 3), zeros(2, 4, 3), zeros(2, 4, 3), None, "queries must have 3 axes", r"\(4, 3\)"),
+        (zeros(5, 2, 4, 3), zeros(6, 2, 4, 3), zeros(5, 2, 4, 3), None, r"keys .*after \(5,\)", r"\(6, 2, 4, 3\)"),
         (zeros(2, 4, 3), zeros(2, 4, 5), zeros(2, 4, 3), None, "keys must have width 3", "got 5"),
         (zeros(2, 4, 3), zeros(2, 4, 3), zeros(2, 7, 3), None, "values must have 2 heads and 4", "got 2 and 7"),
         (zeros(2, 4, 3), zeros(2, 4, 3), zeros(1, 4, 3), None, "values must have 2 heads and 4", "got 1 and 4"),

@@ -1,5 +1,9 @@
 """Batches against single traces, means against sentences one by one, and runs that stop half-way."""
 
+import gc
+import threading
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,7 +81,8 @@ def test_a_batch_has_the_weights_of_each_of_its_texts_run_alone(models, model_id
     traces = [model.trace(text) for text in texts]
     for layer, recorded in enumerate(batch.layers):
         assert recorded.check() < 1e-5
-        weights = recorded.steps().weights.reshape(len(texts), model.info.n_heads, 12, 12)
+        weights = recorded.steps().weights
+        assert weights.shape == (len(texts), model.info.n_heads, 12, 12)
         for trace, heads in zip(traces, weights, strict=True):
             alone = trace.layers[layer].steps().weights
             np.testing.assert_allclose(heads, alone, rtol=0, atol=1e-5)
@@ -205,7 +210,7 @@ def test_a_model_whose_output_is_another_fails_the_proof(toy):
 
         def trace_batch(self, texts):
             batch = toy.trace_batch(texts)
-            batch.layers[0].model_output[0, 0, 0] = np.nan if len(texts) > 1 else 5
+            batch.layers[0].model_output[0, 0, 0, 0] = np.nan if len(texts) > 1 else 5
             return batch
 
     assert study_of(Broken(), TEXTS[:1]).difference.absolute > 1
@@ -214,6 +219,77 @@ def test_a_model_whose_output_is_another_fails_the_proof(toy):
 
 
 # -------------------------------------------------------------------------------- stopping, and order
+
+
+def test_the_model_reads_the_next_batch_while_one_is_measured(toy):
+    """Each waits for the other to have begun: one after the other, neither would ever end."""
+    reading, measuring = threading.Barrier(2, timeout=30), []
+
+    class Reader:
+        info, encode = toy.info, staticmethod(toy.encode)
+        n_read = 0
+
+        def trace_batch(self, texts):
+            self.n_read += 1
+            if self.n_read > 1:
+                reading.wait()
+            return toy.trace_batch(texts)
+
+    class Waiting(Keeper):
+        def add(self, batch):
+            measuring.append(threading.current_thread())
+            if len(measuring) < n_batches:
+                reading.wait()
+            super().add(batch)
+
+    texts = corpus.sentences()[:60]
+    n_batches = len(finish(Run(toy, texts, Keeper())).batches)
+    assert n_batches > 3
+    batches = finish(Run(Reader(), texts, Waiting())).batches
+    assert sorted(text.text for batch in batches for text in batch.texts) == sorted(texts)
+    assert threading.current_thread() not in measuring
+
+
+def test_a_run_that_rests_keeps_nothing_and_loses_nothing(toy):
+    texts = corpus.sentences()[:100]
+    read = []
+
+    class Reader:
+        info, encode = toy.info, staticmethod(toy.encode)
+
+        def trace_batch(self, texts):
+            batch = toy.trace_batch(texts)
+            read.append(weakref.ref(batch.layers[0].queries))
+            return batch
+
+    run = Run(Reader(), texts, Study(toy.info))
+    while not run.is_finished:
+        run.step()
+        run.rest()
+        gc.collect()
+        assert all(each() is None for each in read)
+    alone = finish(Run(toy, texts, Study(toy.info))).result()
+    np.testing.assert_array_equal(run.collector.result().from_start.weights, alone.from_start.weights)
+    assert run.n_done == len(texts)
+
+
+def test_where_the_next_batch_cannot_be_read_the_one_before_counts(toy):
+    texts = corpus.sentences()[:100]
+
+    class Failing:
+        info, encode = toy.info, staticmethod(toy.encode)
+        n_read = 0
+
+        def trace_batch(self, texts):
+            self.n_read += 1
+            if self.n_read == 2:
+                raise RuntimeError
+            return toy.trace_batch(texts)
+
+    run = Run(Failing(), texts, Keeper())
+    with pytest.raises(RuntimeError):
+        run.step()
+    assert run.n_done == sum(len(batch.texts) for batch in run.collector.batches) > 0
 
 
 def test_nothing_done_is_no_result(toy):

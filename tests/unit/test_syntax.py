@@ -131,7 +131,8 @@ def test_held_out_is_what_a_head_does_on_the_half_that_it_was_not_chosen_on():
     for text, targets in heads.items():
         tokens = tuple(Token(word, word, i, i, 0, start=2 * i) for i, word in enumerate(text.split()))
         queries, keys = pointing(targets)
-        layer = LayerTrace(None, queries, keys, keys, None, 1.0, np.zeros((2, 3, 3)))
+        queries, keys = queries[None], keys[None]
+        layer = LayerTrace(None, queries, keys, keys, None, 1.0, np.zeros((1, 2, 3, 3)))
         collector.add(Batch((Encoded(text, tokens),), (layer,), info))
     det = next(finding for finding in collector.findings() if finding.relation == "det")
     # Each head finds the determiner's noun in one sentence of two; chosen on the one, it is wrong in the other.

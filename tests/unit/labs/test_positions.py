@@ -71,7 +71,9 @@ def test_with_positions_the_weights_are_those_of_the_model_that_reads_that_order
     tokens = tuple(replace(token, position=place) for place, token in enumerate(tokens))
     (first, *_) = load(model_id).trace_batch([Encoded(scene.trace.text, tokens)]).layers
     drawn = figure(blocks, "moved_weights")
-    np.testing.assert_allclose(np.where(np.isneginf(drawn.drawn), 0, drawn.values), first.head(1).weights, atol=1e-5)
+    np.testing.assert_allclose(
+        np.where(np.isneginf(drawn.drawn), 0, drawn.values), first.steps().weights[0, 1], atol=1e-5
+    )
     assert drawn.row_labels == tuple(token.text for token in tokens)
     assert drawn.row_labels[drawn.focus_row] == scene.labels[scene.word]
     np.testing.assert_allclose(figure(blocks, "typed_weights").values, scene.steps.weights, atol=1e-5)

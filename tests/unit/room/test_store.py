@@ -1,6 +1,7 @@
 """What is kept of a class, in SQLite and in PostgreSQL, held against what a plain dictionary would keep."""
 
 import logging
+import sqlite3
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -228,6 +229,18 @@ def test_copies_that_start_at_once_make_the_tables_once(address):
     for each in at_once(lambda _: Store(address), range(6)):
         assert each.room("BBBBBB") is None
         each.close()
+
+
+def test_many_who_open_a_new_file_at_the_same_moment_all_can(tmp_path):
+    def opened(path):
+        connection = sqlite3.connect(path)
+        stores._prepare_sqlite(connection, None)
+        (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+        connection.close()
+        return mode
+
+    for attempt in range(60):
+        assert at_once(opened, [tmp_path / f"{attempt}.sqlite"] * 6) == ["wal"] * 6
 
 
 def test_a_database_out_of_reach_is_said_without_what_was_to_be_written(store, address, caplog):
