@@ -83,7 +83,7 @@ class Content:
     ``asked`` returns what there is to guess about it. ``has_head`` tells whether it is about one head, which can be
     opened as a notebook. ``sheet`` returns the key of the step whose matrix its worksheet has; it is None if there is
     no worksheet of the page. ``idle`` returns what of the word, the layer and the head is no choice, since it would
-    change nothing.
+    change nothing. Unless a page ``opens``, the whole of it has no more than the app shows, and a class sees that.
     """
 
     make: Make
@@ -97,6 +97,7 @@ class Content:
     opening: Callable[[View], View] = _as_linked
     second: Callable[[View], str] = _pair
     compares: bool = False
+    opens: bool = True
 
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
@@ -112,6 +113,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             waiting=message("Looking at all heads …"),
             has_head=True,
             sheet=_always("softmax"),
+            opens=False,
         ),
         pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, has_head=True, sheet=_always("scores")),
         pages.COMPARE: Content(

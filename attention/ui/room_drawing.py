@@ -172,7 +172,8 @@ def _blocks(view: View, panes: Sequence[Pane], seen: Seen) -> Blocks:
     if seen == "hidden":
         return (Notice(message("What is to be seen here comes back with the answer."), is_quiet=True),)
     content = CONTENTS[view.page]
-    blocks = (*content.above(view, panes), *content.make(view, panes))
+    # What is pressed or downloaded in the app alone is left out where nothing is lost with it.
+    blocks = (*content.above(view, panes), *content.make(view, panes, whole=not content.opens))
     if not blocks:
         return tuple(block for pane in panes for block in missing(pane.reason))
     return (*_while_closed(view, panes, seen), *_without_question(blocks))

@@ -323,6 +323,14 @@ def test_a_closed_lab_has_no_buttons_in_a_room_and_says_what_is_true_there(page,
     assert ("Your teacher asks the question" in drawn["html"]) == (seen == "as it is")
 
 
+def test_all_heads_in_a_room_offer_nothing_that_only_the_app_can_do():
+    html = show(Shown("all_heads", f"model=minilm-l6&{TWELVE}"))["html"]
+    assert "The one in the frame is enlarged." in html
+    assert "Choose one" not in html
+    assert "Take it with you" not in html
+    assert "All heads as a table" in html
+
+
 def test_a_step_that_the_teacher_guesses_has_no_buttons_in_a_room():
     drawn = show(Shown("step_by_step", f"{LINK['link']}&guess=1"))
     assert "question" not in {picture["component"] for picture in drawn["pictures"]}
