@@ -429,16 +429,26 @@ def by_layer_chart(
     title: str,
     alt: str,
     limits: tuple[float, float] | None = None,
+    points: Sequence[tuple[str, int, float]] = (),
 ) -> Chart:
-    """Return one or two numbers for each layer, each with its name and a line through them."""
+    """Return one or two numbers for each layer, each with its name and a line through them.
+
+    ``points`` are numbers of one layer alone, each with its name and the layer, counted from 0.
+    """
     inks: tuple[Ink, ...] = ("inactive", "weight")
     numbers = range(1, len(lines[0][1]) + 1)
     return Chart(
         kind="points",
         title=title,
         alt=alt,
-        series=_lines(
-            [(name, ink, values) for (name, values), ink in zip(lines, inks, strict=False)], numbers, _of_layer
+        series=(
+            *_lines(
+                [(name, ink, values) for (name, values), ink in zip(lines, inks, strict=False)], numbers, _of_layer
+            ),
+            *(
+                Series(name, "plain", np.array([layer + 1]), np.array([value]), (_of_layer(name, layer + 1),))
+                for name, layer, value in points
+            ),
         ),
         place_axis=message("layer"),
         limits=limits,

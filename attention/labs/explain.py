@@ -462,6 +462,7 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
             message("rank correlation with blotting out"),
             message("Rank correlations with what blotting out does, layer by layer, of weights and of rollout."),
             (-1.0, 1.0),
+            [(message("flow up to there"), scene.layer, each[-1]) for name, each in ranked.items() if name == "flow"],
         )
         columns = (Picture("ranks", ranking),)
     rows = {name: each[-1][others] for name, each in told.items()}

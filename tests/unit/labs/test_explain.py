@@ -224,16 +224,20 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
     def rho(row):
         return np.corrcoef(pd.Series(row[others]).rank(), pd.Series(moved).rank())[0, 1]
 
-    raw, rolled = figure(blocks, "ranks").series
+    raw, rolled, _ = figure(blocks, "ranks").series
     np.testing.assert_allclose(raw.values, [rho(layer[3]) for layer in means], atol=1e-6)
     np.testing.assert_allclose(rolled.values, [rho(layer[3]) for layer in rollout(means)], atol=1e-6)
     assert f"and {raw.values[-1]:.2f} for those of the last".replace("-", "−") in prose(blocks)
     for layer in (1, scene.info.n_layers - 1):
         there = replace(scene, layer=layer)
-        columns = table(shown(there, Runs(scene.trace), experiment="words"), "words_table")
+        blocks = shown(there, Runs(scene.trace), experiment="words")
+        columns = table(blocks, "words_table")
         flow = flow_to(means[: layer + 1], 3)[others]
+        point = figure(blocks, "ranks").series[-1]
+        assert (point.name, point.places.tolist()) == ("flow up to there", [layer + 1])
+        assert point.values[0] == pytest.approx(np.corrcoef(pd.Series(flow).rank(), pd.Series(moved).rank())[0, 1])
         np.testing.assert_allclose(np.array(columns[f"flow up to layer {layer + 1}"], float), flow, atol=1e-6)
-        assert f"up to layer {layer + 1}, the chosen one" in prose(shown(there, Runs(scene.trace), experiment="words"))
+        assert f"up to layer {layer + 1}, the chosen one" in prose(blocks)
 
 
 @pytest.mark.parametrize("n_others", [3, 4, 5])
