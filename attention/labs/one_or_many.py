@@ -155,9 +155,10 @@ def _cut(scene: Scene, heads: _Heads, wanted: int) -> Blocks:
         shown.append(_seen(scene, "cut_heads", _counted(count), cut.weights[:, 0]))
     tables = tuple(Table(f"{each.name}_table", partial(matrix_table, each), file=each.name) for each in shown)
     place = message("Layer {layer} of {name}", layer=scene.layer + 1, name=scene.info.name)
+    knobs = Section("knobs", (Setting("cut", CUT, message("Number of heads"), count, options),), is_line=True)
     return (
         Heading(place),
-        Section("knobs", (Setting("cut", CUT, message("Number of heads"), count, options),), is_line=True),
+        *((knobs,) if len(options) > 1 else ()),
         Prose(told),
         Row(tuple((Picture(each.name, each),) for each in shown)),
         Prose(_tell_row(scene, heads, cut)),
