@@ -6,7 +6,8 @@ import base64
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, count
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ LIGHT = 7_000
 FEWER = (63, 15)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tiles:
     """The weights of all heads as pictures that are small enough to send, made once for a sentence.
 
@@ -79,25 +80,22 @@ class Tiles:
             packed=_packed(steps),
         )
 
+    @cached_property
     def sketch(self) -> Self:
-        """Return the same pictures in at most 7,000 bytes, if that can be: in fewer shades, then with larger pixels.
+        """The same pictures in at most 7,000 bytes, if that can be: in fewer shades, then with larger pixels.
 
         A pixel is the largest weight of what it covers, in one of 64 or of 16 shades: an error of at most 1/30.
         """
         if len(self.packed) <= LIGHT:
             return self
-        whole = self._pixels()
-        for n_shades in FEWER:
-            packed = _packed(_in_shades(whole, n_shades))
-            if len(packed) <= LIGHT:
-                return replace(self, packed=packed)
-        for side in count(2):
-            small = _largest(whole, side)
-            packed = _packed(_in_shades(small, FEWER[-1]))
-            if len(packed) <= LIGHT or small[0].size == 1:
-                block = (self.block[0] * side, self.block[1] * side)
-                return replace(self, rows=small.shape[1], columns=small.shape[2], block=block, packed=packed)
-        raise AssertionError  # a picture of one pixel has been returned
+        whole, found = self._pixels(), self
+        for side, n_shades in ((1, FEWER[0]), *((side, FEWER[-1]) for side in range(1, max(self.rows, self.columns)))):
+            small = _in_shades(_largest(whole, side), n_shades)
+            block = (self.block[0] * side, self.block[1] * side)
+            found = replace(self, rows=small.shape[1], columns=small.shape[2], block=block, packed=_packed(small))
+            if len(found.packed) <= LIGHT:
+                break
+        return found
 
     def _pixels(self) -> UInt8[Array, "N R C"]:
         pixels = np.frombuffer(zlib.decompress(self.packed), np.uint8)
@@ -213,7 +211,7 @@ class Atlas(Large):
         (see ``Tiles.sketch``). The browser asks for all of them once the user points at them or zooms in.
         """
         whole = self.tiles
-        tiles = whole if ask_at is None else whole.sketch()
+        tiles = whole if ask_at is None else whole.sketch
         size = {"rows": whole.rows, "columns": whole.columns, "block": list(whole.block)}
         first = [0, *accumulate(tiles.n_heads)]
         groups = [
