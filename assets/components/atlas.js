@@ -230,6 +230,8 @@ const placeOf = ({ layer, head }) => ({ layer: layer + 1, head: head + 1 });
 const nameOf = (tile) => message("Layer {layer}, head {head}", placeOf(tile));
 /** As in the literature: 8-10 is head 10 of layer 8. */
 const shortNameOf = ({ layer, head }) => `${layer + 1}-${head + 1}`;
+/** Near to each other, and not to what stands beside them. */
+const bothOf = (tile) => `${shortNameOf(tile)} · ${tile.badge}`;
 
 // ---- Layout ------------------------------------------------------------------------------------
 
@@ -291,6 +293,7 @@ function measureWords(state, width) {
     hasBadges: heads.some(({ badge }) => badge),
     nameWidth: caption(heads.map(shortNameOf)),
     badgeWidth: caption(heads.map(({ badge }) => badge)),
+    bothWidth: caption(heads.map(bothOf)),
   };
 }
 
@@ -334,10 +337,10 @@ function sizesOf({ data, words }, tile) {
 }
 
 /** What fits under every tile, line by line: badges, and the names of heads that stand in no table. */
-function captionsThatFit({ hasNames, hasBadges, nameWidth, badgeWidth }, room) {
+function captionsThatFit({ hasNames, hasBadges, nameWidth, badgeWidth, bothWidth }, room) {
   const names = hasNames && nameWidth <= room;
   const badges = hasBadges && badgeWidth <= room;
-  if (names && badges) return nameWidth + 8 + badgeWidth <= room ? ["both"] : ["name", "badge"];
+  if (names && badges) return bothWidth <= room ? ["both"] : ["name", "badge"];
   return names ? ["name"] : badges && !hasNames ? ["badge"] : [];
 }
 
@@ -395,6 +398,7 @@ function paint(state) {
   const snap = (length) => Math.round(length * ratio) / ratio;
   const from = { x: snap(scroller.scrollLeft), y: snap(scroller.scrollTop) };
   const view = { context, ratio, from, width, height };
+  setAttribute(scroller, "data-below", layout.height - scroller.scrollTop - scroller.clientHeight > 1 || null);
   paintTiles(state, view);
   paintMarks(state, view);
   paintTitles(state, view);
@@ -425,20 +429,11 @@ function paintTiles(state, { context, ratio, from, width, height }) {
     context.fillStyle = isCurrent(state, tile) ? theme.ink : muted;
     context.font = `${isCurrent(state, tile) ? 700 : 400} ${CAPTION_SIZE}px ${font}`;
     context.textBaseline = "alphabetic";
+    context.textAlign = "center";
     captions.forEach((caption, line) => {
-      const texts = caption === "badge" ? [tile.badge] : [shortNameOf(tile)];
-      if (caption === "both") texts.push(tile.badge);
-      writeBetween(context, texts, x, tileWidth, y + tileHeight + (line + 1) * CAPTION_LINE);
+      const text = { name: shortNameOf(tile), badge: tile.badge, both: bothOf(tile) }[caption];
+      context.fillText(text, x + tileWidth / 2, y + tileHeight + (line + 1) * CAPTION_LINE);
     });
-  });
-}
-
-/** One text in the middle, two at the ends. */
-function writeBetween(context, texts, x, width, y) {
-  texts.forEach((text, index) => {
-    const part = texts.length === 1 ? 0.5 : index;
-    context.textAlign = { 0: "left", 0.5: "center", 1: "right" }[part];
-    context.fillText(text, x + part * width, y);
   });
 }
 
@@ -660,7 +655,7 @@ function writeCaption(state) {
     hasBadges && data.badgeName && badgeText(hasNames ? example.badge : null, data.badgeName),
     rows * columns > 1 && message("each pixel is the largest weight of {rows}×{columns}", { rows, columns }),
     isShrunk && message("shrunk to fit, the largest weights kept: zoom in to see all"),
-    isSketch(state) && message("in fewer shades until you point at it"),
+    isSketch(state) && message("a sketch: point at it to see it with all its shades"),
   ];
   caption.textContent = parts.filter(Boolean).join(" · ");
 }

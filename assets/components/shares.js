@@ -37,8 +37,12 @@ function bars({ label, answers, given, shares }, send, take) {
   };
   show();
   if (shares) return form;
-  form.oninput = show;
-  form.append(make("button", "framed", send));
+  form.oninput = () => {
+    show();
+    setText(button, send);
+  };
+  const button = make("button", "framed", given ? message("Sent ✓") : send);
+  form.append(button);
   form.onsubmit = (event) => {
     event.preventDefault();
     if (show()) take(rows.map(({ input }) => Number(input.value)));

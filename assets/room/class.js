@@ -399,6 +399,9 @@ function showCode() {
   picture.src = new URL(`${room.code}/code.svg`, ROOMS).href;
   picture.alt = message("QR code of the address");
   const address = make("p", "address", room.address);
+  const isAlone = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(room.address).hostname);
+  const alone = message("This address is for this machine alone. For the devices of pupils, start the app with HOST=0.0.0.0.");
+  if (isAlone) address.append(make("br"), make("span", "alone", alone));
   const wall = make("a", "", message("A screen for the wall"));
   wall.href = `./room?code=${room.code}&screen=1`;
   wall.target = "_blank";

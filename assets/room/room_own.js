@@ -7,15 +7,16 @@ let round = null; // what everybody is asked to do, while they are
 let paper = null; // one's own questions, and what was answered
 let shown = 0; // which of them is seen; as many as there are: what came of them
 let entry = null; // the form, which keeps what was typed
+let over = null; // one's own questions of a round that has ended, until one has looked at what came of them
 
 /** Take up what the teacher has begun or ended. */
 function invite(found) {
   if (round?.number !== found?.number) {
+    over = found ? null : (paper ?? over);
     paper = entry = null;
     shown = 0;
   } else if (round) return;
   round = found;
-  document.body.classList.toggle("own", Boolean(round));
   drawOwn();
 }
 
@@ -30,8 +31,10 @@ function takePaper(found) {
 
 function drawOwn() {
   const place = part("own");
-  place.hidden = !round;
-  if (!round) place.replaceChildren();
+  place.hidden = !round && !over;
+  document.body.classList.toggle("own", Boolean(round));
+  if (!round && over) place.replaceChildren(...ended());
+  else if (!round) place.replaceChildren();
   else if (given.isScreen) place.replaceChildren(make("h2", "", message("Ten questions on a sentence of your own")), make("p", "", message("They are on your own screens.")));
   else if (!paper) place.replaceChildren((entry ??= makeEntry()));
   else if (shown < paper.questions.length) place.replaceChildren(ways(), ...questionOf(paper.questions[shown]));
@@ -257,6 +260,33 @@ function verdict(asked) {
 }
 
 // ------------------------------------------------------------------------------------- what came of all
+
+/** What came of a round that the teacher has ended, above what the class looks at. */
+function ended() {
+  const answered = over.questions.filter((each) => each.given !== undefined);
+  const right = answered.filter(isRight).length;
+  const told = message("Your teacher has ended the questions. You answered {n}, and {right} were right.", { n: answered.length, right });
+  const close = make("button", "", message("Close"));
+  close.type = "button";
+  close.onclick = () => {
+    over = null;
+    drawOwn();
+  };
+  return [make("h2", "", message("The questions are over")), make("p", "", told), waysTo(answered.filter((each) => !isRight(each))), close];
+}
+
+/** The ways to where one sees in the app what was not right. */
+function waysTo(questions) {
+  const list = make("ul", "again");
+  for (const each of questions) {
+    const way = make("a", "", `${each.title} ▸`);
+    way.href = each.way;
+    const item = make("li", look(each));
+    item.append(way);
+    list.append(item);
+  }
+  return list;
+}
 
 function result() {
   const right = paper.questions.filter(isRight).length;

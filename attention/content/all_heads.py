@@ -72,7 +72,11 @@ _SORT_LABELS: dict[Sorting, str] = {
     "across": _ACROSS,
 }
 # What the number under a head measures, if that is not the name of the sorting.
-_BADGE_NAMES: dict[Sorting, str] = {**_SORT_LABELS, "similarity": message("distance from the chosen head")}
+_BADGE_NAMES: dict[Sorting, str] = {
+    **_SORT_LABELS,
+    "pattern": message("score for this pattern"),
+    "similarity": message("distance from the chosen head"),
+}
 
 
 def looks(view: View, panes: Sequence[Pane]) -> Blocks:

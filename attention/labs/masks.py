@@ -17,7 +17,7 @@ from attention.figures.matrix import Matrix
 from attention.labs.base import Lab, Runs
 from attention.lesson.guess import Guess
 from attention.lesson.matrices import pairs
-from attention.lesson.prose import SMALLEST_TOLD, fact, length, lesson, small, word
+from attention.lesson.prose import SMALLEST_TOLD, fact, length, lesson, listed, small, word
 from attention.lesson.scene import Scene, numbered
 from attention.messages import message, messages
 from attention.models.base import Unmasked
@@ -33,6 +33,8 @@ RULES: tuple[Rule, ...] = ("none", "causal", "padding", "window", "prefix", "pai
 # Of how many tokens a mask can be painted: each cell has to be pressed, and all are in the link.
 MOST_PAINTED = 24
 REACHES = tuple(range(1, 9))
+# So many rows are named, and the others counted.
+_NAMED = 4
 N_PREDICTED = 5
 
 # Until one is chosen, it is a rule that changes something in the model (see ``_rule``).
@@ -144,10 +146,19 @@ def _mask(scene: Scene, values: Values, masked: _Masked) -> Blocks:
     return (
         Heading(scene.place),
         Section("knobs", tuple(knobs), is_line=True),
-        Prose(told),
+        Prose(told + _told_of_empty_rows(scene, hidden)),
         _pictures(scene, masked, can_paint=can_paint),
         Row((_told_of_row(scene, masked), (_own_scores(scene),)), (4, 5)),
     )
+
+
+def _told_of_empty_rows(scene: Scene, hidden: Bool[Array, "T T"]) -> str:
+    """Name the rows, but for the one in focus, which is told of by itself, in which the mask hides every key."""
+    empty = [word(scene.names[row]) for row in np.flatnonzero(hidden.all(axis=1)) if row != scene.word]
+    more = len(empty) - _NAMED
+    if more > 1:
+        empty = [*empty[:_NAMED], messages("{n} more", "{n} more", more)]
+    return lesson("masks/rows-all", rows=listed(empty)) if empty else ""
 
 
 def _pictures(scene: Scene, masked: _Masked, *, can_paint: bool) -> Row:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.format import number
-from attention.lesson.prose import fact, lesson, listed, word
+from attention.lesson.prose import exact, fact, lesson, listed, word
 from attention.measures.cross import CrossSummary
 from attention.measures.five_patterns import PATTERN_TITLES
 from attention.measures.marks import SPECIAL_MEASURES
@@ -75,7 +75,7 @@ def tell_behaviours(summary: HeadSummary) -> str:
         lesson(
             "head/behaviour",
             behaviour=word(behaviour.name),
-            score=fact(behaviour.score),
+            score=_above(behaviour.score, behaviour.rule.threshold),
             threshold=fact(behaviour.rule.threshold),
             meaning=html.escape(behaviour.rule.meaning),
             source=html.escape(behaviour.rule.source),
@@ -83,6 +83,14 @@ def tell_behaviours(summary: HeadSummary) -> str:
         for behaviour in summary.behaviours
         if behaviour.passes
     )
+
+
+def _above(score: float, threshold: float) -> str:
+    """Write a number that is larger than a threshold with as many digits as show that."""
+    decimals = 2
+    while decimals < 6 and number(score, decimals) == number(threshold, decimals):
+        decimals += 1
+    return exact(score, decimals)
 
 
 def in_short(summary: HeadSummary | CrossSummary, *, has_entropy: bool = True) -> str:

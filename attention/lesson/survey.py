@@ -309,7 +309,7 @@ def order(sorting: Sorting, surveyed: Survey, trace: Trace, look: Look, current:
 
 def _by_entropy(surveyed: Survey) -> Order:
     sharpest_first = sorted(surveyed.summaries, key=lambda summary: summary.entropy)
-    title = message("From the sharpest to the broadest (entropy in nats)")
+    title = message("Sharpest first (entropy, nats)")
     badges = {place(summary): number(summary.entropy) for summary in sharpest_first}
     return Order(((title, [place(summary) for summary in sharpest_first]),), badges)
 

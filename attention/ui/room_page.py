@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import string
 
 from attention.messages import language, message
 from attention.page_file import plain, theme_css
-from attention.room.codes import read_code
+from attention.room.codes import ALPHABET, read_code
 from attention.ui.files import ROOMS, address_of
 
 __all__ = ["page", "policy"]
@@ -20,13 +21,19 @@ def policy(framed_by: str) -> str:
     )
 
 
+def _no_code() -> str:
+    """Say what a code looks like."""
+    without = ", ".join(letter for letter in string.ascii_uppercase if letter not in ALPHABET)
+    return message("This is no code of a room. A code has six letters, and none of these: {without}.", without=without)
+
+
 def page(typed: str, *, wall: str = "") -> str:
     """Return the page for the code that an address has; without one, it asks for it.
 
     For the wall of the room, where nobody presses anything, ``wall`` is the address at which others join.
     """
     code = read_code(typed)
-    told = message("This is no code of a room: it has six letters.") if typed and code is None else ""
+    told = _no_code() if typed and code is None else ""
     given = json.dumps({"code": code or "", "folder": ROOMS, "told": told, "isScreen": bool(wall)}).replace(
         "<", r"\u003c"
     )

@@ -179,9 +179,7 @@ def test_all_heads_come_as_a_sketch_and_whole_once_one_points_at_them(shared_tab
     found = tab.page.evaluate(TWICE, given)
     assert found["asked"] == []
     assert found["before"][0] != found["whole"]
-    assert found["before"][1].endswith(
-        "each pixel is the largest weight of 2×2 · in fewer shades until you point at it"
-    )
+    assert "each pixel is the largest weight of 2×2 · a sketch: point at it" in found["before"][1]
     assert found["after"] == found["whole"]
     assert found["captions"][0] == found["captions"][1]
     assert found["then"] == [f"./at/{figure.fingerprint}"]

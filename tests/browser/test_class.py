@@ -240,6 +240,7 @@ def test_shares_are_seen_while_they_are_dragged_and_beside_the_true_ones_afterwa
     expect_no_barrier(pupil.tab, "shares")
     pupil.question.get_by_role("button", name="Send").click()
     expect(pupil.question).to_contain_text("Sent.")
+    expect(pupil.question.get_by_role("button", name="Sent ✓")).to_be_visible()
     expect(shares).to_have_text(given)
     expect(teacher.bar).to_contain_text("1 of 2 answered")
     expect(pupil.question).not_to_contain_text("Not this time.")

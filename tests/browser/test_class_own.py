@@ -137,9 +137,13 @@ def test_a_class_answers_ten_questions_each_and_the_teacher_sees_what_was_right(
     phone.page.get_by_role("link", name="Back to the class").click()
     expect(phone.own.get_by_role("heading", name=f"{sum(right)} of 10 right")).to_be_visible()
     teacher.press("End the questions")
-    for pupil in (phone, near):
-        expect(pupil.own).to_be_hidden()
+    # Everybody is back, and is told what came of it until they close that.
+    for pupil, told in ((phone, f"You answered 10, and {sum(right)} were right."), (near, "You answered 2, and ")):
         expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
+        expect(pupil.own).to_contain_text(told)
+        expect_no_barrier(pupil.tab, "over")
+        pupil.own.get_by_role("button", name="Close").click()
+        expect(pupil.own).to_be_hidden()
     # What came of it stays for the teacher.
     expect(teacher.bar.get_by_role("link", name="Download as CSV")).to_be_visible()
 

@@ -208,6 +208,21 @@ class Runs:
         return load("smollm2-135m").unmasked(SENTENCE)
 
 
+def test_other_rows_that_are_hidden_whole_are_named_and_many_are_counted(scene):
+    n = len(scene.tokens)
+    whole = (1 << n) - 1
+    # The row in focus is told of by itself.
+    for rows in ((scene.word,), (0,), (1, scene.word, 5), tuple(range(n))):
+        painted = tuple(whole if row in rows else 0 for row in range(n))
+        told = prose(shown(scene, rule="painted", hidden=painted))
+        others = [scene.names[row] for row in rows if row != scene.word]
+        assert ("adds up to 0 instead of 1" in told) == bool(others)
+        if others[4:]:
+            assert f"from {', '.join(others[:4])} and {len(others) - 4} more: such a row" in told
+        elif others:
+            assert f"from {' and '.join(others)}: such a row" in told
+
+
 def test_a_decoder_without_its_mask_is_told_of_in_its_own_numbers():
     trace = load("smollm2-135m").trace(SENTENCE)
     found = Runs().unmasked()
