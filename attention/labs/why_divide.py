@@ -178,6 +178,7 @@ def _table_of_widths() -> dict[str, list[str]]:
 
 def _head(scene: Scene, divisor: Divisor, temperature: float) -> Blocks:
     weights = _weights(scene, divisor, temperature)
+    is_own = divisor == "root" and temperature == 1 and scene.attention.has_usual_scale
     names: dict[Divisor, str] = {
         "none": message("1, as they are"),
         "root": message("√d = {root}", root=number(scene.d_head**0.5)),
@@ -218,7 +219,7 @@ def _head(scene: Scene, divisor: Divisor, temperature: float) -> Blocks:
         Section("knobs", knobs, is_line=True),
         Prose(_tell_head(scene)),
         Row(((own,), (chosen,))),
-        Prose(_tell_row(scene, weights)),
+        Prose(_tell_row(scene, weights, is_own=is_own)),
         Fold(
             "rows",
             message("Every row as a table"),
@@ -248,27 +249,32 @@ def _tell_head(scene: Scene) -> str:
     )
 
 
-def _tell_row(scene: Scene, weights: Float[Array, "Q K"]) -> str:
-    """Say what the change does to the row in focus and, on average, to all rows."""
+def _tell_row(scene: Scene, weights: Float[Array, "Q K"], *, is_own: bool) -> str:
+    """Say what the change does to the row in focus and, on average, to all rows; or how it is in the model itself."""
     own, row = scene.steps.weights, scene.word
     best = int(own[row].argmax())
     n_visible = int(scene.visible[row].sum())
     if n_visible < 2:
         return lesson("why-divide/row-lone", focus=word(scene.names[row]))
+    facts = {
+        "focus": word(scene.names[row]),
+        "best": word(scene.key_names[best]),
+        "before": fact(float(own[row, best])),
+        "most": fact(float(np.log(n_visible))),
+        "visible": str(n_visible),
+        "entropy": fact(float(entropy(own)[row])),
+        "slope": exact(float(gradient_length(own)[row]), 3),
+        "mean": fact(float(entropy(own).mean())),
+    }
+    if is_own:
+        return lesson("why-divide/row-own", **facts)
     return lesson(
         "why-divide/row",
-        focus=word(scene.names[row]),
-        best=word(scene.key_names[best]),
-        before=fact(float(own[row, best])),
         after=fact(float(weights[row, best])),
-        most=fact(float(np.log(n_visible))),
-        visible=n_visible,
-        entropy=fact(float(entropy(own)[row])),
         entropy_after=fact(float(entropy(weights)[row])),
-        slope=exact(float(gradient_length(own)[row]), 3),
         slope_after=exact(float(gradient_length(weights)[row]), 3),
-        mean=fact(float(entropy(own).mean())),
         mean_after=fact(float(entropy(weights).mean())),
+        **facts,
     )
 
 

@@ -43,8 +43,11 @@ def test_the_weights_as_chosen_are_those_of_torch(scene, divisor, temperature):
     np.testing.assert_allclose(found, -(wanted * logs).sum(axis=-1), atol=1e-4)
 
 
-def test_as_the_model_does_it_nothing_changes(scene):
-    rows = table(shown(scene), "rows_table")
+def test_as_the_model_does_it_nothing_changes_and_that_is_told(scene):
+    blocks = shown(scene)
+    rows = table(blocks, "rows_table")
+    assert "This is the model as it is." in prose(blocks)
+    assert "The mean entropy of all rows goes from" in prose(shown(scene, temperature=2.0))
     for what in ("largest weight", "entropy in nats", "gradient"):
         own, chosen = (np.array(rows[f"{whose}: {what}"], dtype=float) for whose in ("own", "chosen"))
         np.testing.assert_allclose(own, chosen, atol=1e-6)
