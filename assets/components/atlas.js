@@ -66,9 +66,8 @@ const stateOf = remembering(build);
 export default function (mount) {
   const state = stateOf(mount.parentElement);
   state.setStateValue = mount.setStateValue;
-  state.ask = mount.ask;
   state.observer.observe(state.root);
-  receive(state, mount.data);
+  receive(state, mount, take);
   draw(state); // once more on a new theme
   if (document.fonts.status === "loading") document.fonts.ready.then(() => draw(state));
   return whenGone(state, () => {
@@ -96,7 +95,6 @@ function build(parent) {
   parent.append(root);
   const state = { root, title, scroller, picture, canvas, readout, caption, zoom: 1, active: null, hovered: null };
   state.sent = [];
-  state.numbers = new Numbers();
   title.append(...titleParts(state));
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
@@ -132,23 +130,6 @@ function titleParts(state) {
 }
 
 // ---- New data ----------------------------------------------------------------------------------
-
-/** Take in what the server says: what has been asked for already takes the place of its sketch. */
-function receive(state, told) {
-  if (state.told === told) return;
-  state.told = told;
-  state.numbers.take(told.numbers ?? null);
-  take(state, state.numbers.found ? inFull(state) : told);
-}
-
-const inFull = ({ told, numbers }) => ({ ...told, ...told.whole, tiles: numbers.found });
-const isSketch = ({ told, numbers }) => Boolean(told?.numbers) && !numbers.found;
-
-/** Ask for the pictures that came as a sketch. */
-function askWhole(state) {
-  if (!isSketch(state)) return;
-  state.numbers.again(state.ask, () => isSketch(state) || take(state, inFull(state)));
-}
 
 /**
  * Take new data once its pictures are unpacked; until then the old ones stay. Pictures that are there
@@ -398,7 +379,7 @@ function paint(state) {
   const snap = (length) => Math.round(length * ratio) / ratio;
   const from = { x: snap(scroller.scrollLeft), y: snap(scroller.scrollTop) };
   const view = { context, ratio, from, width, height };
-  setAttribute(scroller, "data-below", layout.height - scroller.scrollTop - scroller.clientHeight > 1 || null);
+  setAttribute(scroller, "data-below", from.y + height < layout.height - 1 || null);
   paintTiles(state, view);
   paintMarks(state, view);
   paintTitles(state, view);
@@ -655,7 +636,7 @@ function writeCaption(state) {
     hasBadges && data.badgeName && badgeText(hasNames ? example.badge : null, data.badgeName),
     rows * columns > 1 && message("each pixel is the largest weight of {rows}×{columns}", { rows, columns }),
     isShrunk && message("shrunk to fit, the largest weights kept: zoom in to see all"),
-    isSketch(state) && message("a sketch: point at it to see it with all its shades"),
+    sketchNote(state),
   ];
   caption.textContent = parts.filter(Boolean).join(" · ");
 }

@@ -194,44 +194,6 @@ class Wish {
   }
 }
 
-/** The numbers of a picture that came without them: they are asked for once, and anew where that has failed. */
-class Numbers {
-  named = null;
-  found = null;
-  isAsked = false;
-  isLost = false;
-
-  /**
-   * Take in what a picture says of its numbers; those that are there stay for as long as it names the same.
-   * @param {{id: string, at: string} | null} named a name of them, and where they can be had
-   */
-  take(named) {
-    if (this.named?.id !== named?.id) Object.assign(this, { found: null, isAsked: false, isLost: false });
-    this.named = named;
-  }
-
-  /**
-   * @param {(address: string) => Promise<ArrayBuffer | null>} ask
-   * @param {() => void} then is called once they are there, or cannot be had
-   */
-  async get(ask, then) {
-    const { named } = this;
-    if (!named || this.isAsked) return;
-    this.isAsked = true;
-    const found = await ask(named.at);
-    if (this.named?.id !== named.id) return; // by now it is another picture
-    this.found = found;
-    this.isLost = found === null;
-    then();
-  }
-
-  /** The same, and anew where it has failed. */
-  again(ask, then) {
-    if (this.isLost) this.isAsked = this.isLost = false;
-    this.get(ask, then);
-  }
-}
-
 /**
  * Mark the sides of a box on which there is more, whenever it is scrolled or gets another size, and so does what is in it.
  * @param {HTMLElement} box

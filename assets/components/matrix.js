@@ -434,7 +434,8 @@ function writeFrame(state) {
   const axes = { rows: data.rowAxis, columns: data.columnAxis };
   // The cells of a frame have no corners.
   const beyond = data.beyond && !frame ? [" · ", make("span", "beyond", data.beyond)] : [];
-  const few = data.areFew && !state.asked.found ? [" · ", message("a sketch: point at it to see it with all its shades")] : [];
+  const sketch = toldOfSketch(data.areFew && !state.asked.found);
+  const few = sketch ? [" · ", sketch] : [];
   caption.replaceChildren(`${message("rows: {rows} · columns: {columns}", axes)} · `, range, ...beyond, ...few);
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from attention.figures import colours
 from attention.messages import script_messages
@@ -46,17 +46,27 @@ _LETTERS = f":host {{ {VARIABLES} }}"
 # Every component, and the scripts that it shares with others or is divided into, beside the base.
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "arrows": ("svg", "marks"),
-    "atlas": ("colours",),
+    "atlas": ("colours", "asked"),
     "buttons": (),
     "chart": ("colours", "svg", "marks"),
     "dials": ("svg",),
     "drawing": ("colours",),
     "head_grid": ("colours", "thumb"),
-    "head_view": ("colours",),
+    "head_view": ("colours", "asked"),
     "leaf": ("leaves",),
     "line": (),
-    "matrix": ("colours", "svg", "stage", "turn_overlay", "turn_cells", "turn_products", "turn_share", "turn_join"),
-    "matrix_at_rest": ("colours", "svg", "matrix"),
+    "matrix": (
+        "colours",
+        "svg",
+        "asked",
+        "stage",
+        "turn_overlay",
+        "turn_cells",
+        "turn_products",
+        "turn_share",
+        "turn_join",
+    ),
+    "matrix_at_rest": ("colours", "svg", "asked", "matrix"),
     "model_map": ("colours", "svg", "thumb"),
     "neuron": ("colours", "svg"),
     "order": (),
@@ -165,7 +175,8 @@ def notebook(*names: str) -> str:
     A component among the names is the function ``component`` in them.
     """
     own = [name for name in names if name not in COMPONENTS]
-    parts = dict.fromkeys(["base", "colours", *(part for name in names for part in COMPONENTS.get(name, ()))])
+    needed = (part for name in names for part in _asking_nothing(COMPONENTS.get(name, ())))
+    parts = dict.fromkeys(["base", "colours", *needed])
     code = bare(
         "\n".join(
             (
@@ -185,10 +196,18 @@ def css(name: str) -> str:
     return f"{_LETTERS}\n{_read(*(f'{part}.css' for part in parts))}"
 
 
-def script(name: str) -> str:
-    """Return the script of a component, preceded by the shared code and its texts in the server's language."""
-    code = bare(_read(*(f"{part}.js" for part in ("base", *COMPONENTS[name], name))))
+def script(name: str, *, asks: bool = False) -> str:
+    """Return the script of a component, preceded by the shared code and its texts in the server's language.
+
+    Unless it ``asks`` the server for what was left out, its data has all that is drawn.
+    """
+    parts = COMPONENTS[name] if asks else _asking_nothing(COMPONENTS[name])
+    code = bare(_read(*(f"{part}.js" for part in ("base", *parts, name))))
     return script_messages(code) + (_full() if "colours" in COMPONENTS[name] else "") + code
+
+
+def _asking_nothing(parts: Iterable[str]) -> Iterator[str]:
+    return ("asked_nothing" if part == "asked" else part for part in parts)
 
 
 def _full() -> str:
@@ -201,7 +220,7 @@ def module(name: str) -> str:
 
     ``default`` draws it, ``mount`` does so for Streamlit, and ``styles`` is its constructed style sheet, if it has one.
     """
-    code = f"{script(name)}\n{bare(_read('in_app.js'))}"
+    code = f"{script(name, asks=True)}\n{bare(_read('in_app.js'))}"
     if name in OF_THE_PAGE:
         return lean(code)
     styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(lean_css(css(name)))});\n"
