@@ -88,7 +88,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+
 function decodeShades(shades, limit, isSigned) {
   const about = [];
   Array.from(LETTERS, (letter, shade) => {
-    const number = limit * (isSigned ? (shade - 31) / 29 : (shade - 1) / 61);
+    const number = limit * (isSigned ? (shade - 31) / 29 : (shade - 1) / 48);
     about[letter.charCodeAt(0)] = shade === 0 ? -Infinity : shade === 63 ? NaN : number;
   });
   return Float32Array.from({ length: shades.length }, (_, index) => about[shades.charCodeAt(index)]);

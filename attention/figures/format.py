@@ -150,12 +150,12 @@ def exact(numbers: Array) -> bytes:
 def shades(numbers: Array, limit: float, *, is_signed: bool) -> str:
     """Encode numbers for a browser that only draws them, where ``limit`` has the full colour: a letter each.
 
-    The letters are those of base64, which stand for 0 to 63. From 0 to the limit, a shade is ``1 + 61·x / limit``; of
-    signed numbers it is ``31 + 29·x / limit``. So what is drawn is off by at most 1/122 or 1/58 of the limit; of many
-    numbers (``are_many``), which have a quarter of these steps, by 1/30 or 1/14. Beyond the limit, the colour is the
-    full one, and a signed number is one step further. ``-inf`` is what the mask hides; NaN is no number.
+    The letters are those of base64, which stand for 0 to 63. From 0 to the limit, a shade is ``1 + 48·x / limit``, so
+    that sixteenths are exact; of signed numbers it is ``31 + 29·x / limit``. What is drawn is off by at most 1/96 or
+    1/58 of the limit; of many numbers (``are_many``), which have fewer steps, by 1/32 or 1/14. Beyond the limit, the
+    colour is the full one, and a signed number is one step further. ``-inf`` is what the mask hides; NaN is no number.
     """
-    zero, steps, few = (31, 29, 7) if is_signed else (1, 61, 15)
+    zero, steps, few = (31, 29, 7) if is_signed else (1, 48, 16)
     is_number = np.isfinite(numbers)
     with np.errstate(over="ignore"):
         parts = np.where(is_number, numbers, 0) / limit

@@ -222,7 +222,7 @@ def test_a_shade_is_off_by_half_a_step_and_what_is_hidden_or_missing_stays_so(va
     assert np.array_equal(np.isnan(found), np.isnan(values))
     drawn = finite if is_signed else np.maximum(finite, 0)
     off = np.abs(found[np.isfinite(found)] / limit - drawn / limit)
-    assert off.max(initial=0) <= 1 / (58 if is_signed else 122) + 1e-6
+    assert off.max(initial=0) <= 1 / (58 if is_signed else 96) + 1e-6
 
 
 def test_nothing_is_drawn_of_zero_and_beyond_the_limit_the_colour_is_full():
@@ -255,8 +255,8 @@ def test_an_image_is_sent_in_shades_and_its_numbers_can_be_asked_for():
 def test_many_numbers_come_in_fewer_shades(is_signed):
     values = np.linspace(-1 if is_signed else 0, 1, 9_000, dtype=np.float32)
     found = shown(shades(values, 1, is_signed=is_signed), 1, is_signed=is_signed)
-    assert np.abs(found - values).max() <= (1 / 14 + 1 / 58 if is_signed else 1 / 30 + 1 / 122)
-    assert len(np.unique(found)) == (15 if is_signed else 16)
+    assert np.abs(found - values).max() <= (1 / 14 + 1 / 58 if is_signed else 1 / 32 + 1e-6)
+    assert len(np.unique(found)) == (15 if is_signed else 17)
     assert matrix(values.reshape(90, 100)).payload(str)["areFew"]
 
 
@@ -309,7 +309,7 @@ def test_a_small_picture_arrives_in_shades():
     weights = np.random.default_rng(0).random((5, 7)).astype(np.float32)
     payload = HeadThumb("Head 1", weights, "does nothing").payload()
     drawn = shown(payload["shades"], 1, is_signed=False)
-    np.testing.assert_allclose(drawn, weights.ravel(), atol=1 / 122 + 1e-6)
+    np.testing.assert_allclose(drawn, weights.ravel(), atol=1 / 96 + 1e-6)
     assert (payload["rows"], payload["columns"], payload["label"]) == (5, 7, "Head 1")
     assert payload["description"] == "does nothing"
 
