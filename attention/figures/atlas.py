@@ -32,8 +32,9 @@ MAX_SIDE = 64
 WHOLE, MAX_ZOOM = 100, 600
 # A weight of 1 in steps of 8 bits: one less than the largest number, because 0 marks what the mask hides.
 FULL = 254
-# Pictures that take more bytes than this are sketched first: in fewer shades, the last of them with larger pixels too.
-LIGHT = 7_000
+# Pictures that take more bytes than this, less what is said of each head, are sketched first: in fewer shades, the last
+# of them with larger pixels too.
+LIGHT, SAID = 7_900, 12
 FEWER = (63, 15)
 
 
@@ -82,18 +83,19 @@ class Tiles:
 
     @cached_property
     def sketch(self) -> Self:
-        """The same pictures in at most 7,000 bytes, if that can be: in fewer shades, then with larger pixels.
+        """The same pictures in about 7,000 bytes at most, if that can be: in fewer shades, then with larger pixels.
 
         A pixel is the largest weight of what it covers, in one of 64 or of 16 shades: an error of at most 1/30.
         """
-        if len(self.packed) <= LIGHT:
+        most = LIGHT - SAID * sum(self.n_heads)
+        if len(self.packed) <= most:
             return self
         whole, found = self._pixels(), self
         for side, n_shades in ((1, FEWER[0]), *((side, FEWER[-1]) for side in range(1, max(self.rows, self.columns)))):
             small = _in_shades(_largest(whole, side), n_shades)
             block = (self.block[0] * side, self.block[1] * side)
             found = replace(self, rows=small.shape[1], columns=small.shape[2], block=block, packed=_packed(small))
-            if len(found.packed) <= LIGHT:
+            if len(found.packed) <= most:
                 break
         return found
 

@@ -300,7 +300,7 @@ LONG = "model=minilm-l6&step=softmax&text=" + "+".join(f"word{number}" for numbe
         ("step_by_step", LONG),
         *(("step_by_step", f"model=minilm-l6&step={step}&{FORTY}") for step in ("embed", "heads")),
         *(("all_heads", f"model={model}&{TWELVE}") for model in ("minilm-l6", "smollm2-135m")),
-        ("all_heads", f"model=minilm-l6&{FORTY}"),
+        *(("all_heads", f"model={model}&{FORTY}") for model in ("minilm-l6", "smollm2-135m")),
     ],
 )
 @pytest.mark.parametrize("seen", sweep(("as it is", "closed", "opened"), ("as it is",)))
