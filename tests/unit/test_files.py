@@ -49,7 +49,7 @@ def respond(app, path="/step_by_step", method="GET", **headers):
 
 
 def test_every_component_and_the_page_have_a_file():
-    shared = {"base", "in_app"}.union(*assets.COMPONENTS.values())
+    shared = {"base", "in_app", "asked_nothing"}.union(*assets.COMPONENTS.values())
     assert {path.stem for path in (assets._FOLDER).glob("*.js")} == shared | set(assets.COMPONENTS)
     assert set(FILES) == {*assets.COMPONENTS, *OF_A_CLASS, *STYLES}
 

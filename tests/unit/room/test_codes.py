@@ -22,7 +22,8 @@ def test_whatever_is_typed_is_a_code_or_none(typed):
 def test_no_letter_of_a_code_can_be_taken_for_another_character():
     assert set(ALPHABET).isdisjoint("AEIOU01L")
     assert set(ALPHABET) < set(string.ascii_uppercase)
-    assert len({new_code() for _ in range(200)}) == 200
+    # Of so many, two are the same once in a thousand times, and three hardly ever.
+    assert len({new_code() for _ in range(200)}) >= 198
 
 
 def test_what_is_kept_of_a_key_tells_it_from_others_and_is_no_key():
