@@ -451,7 +451,9 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         ranks = {"first": fact(raw[0]), "raw": fact(raw[-1]), "rolled": fact(rolled[-1])}
         layers = messages("{n} layer", "{n} layers", len(raw))
         words += lesson("explain/words-ranks", layers=layers, **ranks)
+        points = []
         if "flow" in ranked:
+            points = [(message("flow up to there"), scene.layer, ranked["flow"][-1])]
             flow, there = fact(ranked["flow"][-1]), fact(rolled[scene.layer])
             words += lesson("explain/words-flow", layer=scene.layer + 1, flow=flow, rolled=there)
         else:
@@ -460,9 +462,12 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         ranking = by_layer_chart(
             ((message("weights of the layer"), np.array(raw)), (message("rollout up to there"), np.array(rolled))),
             message("rank correlation with blotting out"),
-            message("Rank correlations with what blotting out does, layer by layer, of weights and of rollout."),
+            message(
+                "Rank correlations with what blotting out does: layer by layer of weights and of rollout, and of flow "
+                "at the chosen layer, where that is known."
+            ),
             (-1.0, 1.0),
-            [(message("flow up to there"), scene.layer, each[-1]) for name, each in ranked.items() if name == "flow"],
+            points,
         )
         columns = (Picture("ranks", ranking),)
     rows = {name: each[-1][others] for name, each in told.items()}
