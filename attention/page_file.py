@@ -145,11 +145,11 @@ class _Page:
         body = self.all(blocks)
         used = sorted({picture["component"] for picture in self.pictures})
         own = f"{assets.still()}\n{(_FOLDER / 'page.js').read_text('utf-8')}"
-        script = f'(() => {{\n"use strict";\n{_components(used)}\n{own}}})();'
+        script = assets.alone(f'"use strict";\n{assets.lean_components(used)}\n{own}')
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
         # Only this very script may run, whatever a token contains, and nothing may be fetched.
         policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
-        given = _json({"pictures": self.pictures, "styles": {name: assets.css(name) for name in used}})
+        given = _json({"pictures": self.pictures, "styles": {name: assets.lean_css(assets.css(name)) for name in used}})
         heading = plain(self.title)
         words = f"<h1>{heading}</h1>" + (f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else "")
         no_script = plain(message("The pictures are drawn by a script, and scripts are switched off."))
@@ -297,18 +297,6 @@ def _cells(rows: tuple[tuple[str, ...], ...]) -> str:
     head = "".join(f"<th>{plain(title)}</th>" for title in titles)
     body = "".join(f"<tr>{''.join(f'<td>{plain(cell)}</td>' for cell in row)}</tr>" for row in others)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _components(names: list[str]) -> str:
-    """Return the scripts of these components, by name in the object ``components``."""
-    written = ",\n".join(f"{name}: {_component(name)}" for name in names)
-    return f"const components = {{\n{written}\n}};"
-
-
-def _component(name: str) -> str:
-    """Return a component's script as a function, in which its default export is named ``component``."""
-    code = assets.script(name).replace("export default function (", "function component(", 1)
-    return f"(() => {{\n{code}\nreturn component;\n}})()"
 
 
 def _json(value: object) -> str:

@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+import minify
+
 from attention.figures import colours
 from attention.messages import script_messages
 from attention.places import ASSETS
@@ -15,6 +17,7 @@ __all__ = [
     "COMPONENTS",
     "OF_THE_PAGE",
     "VARIABLES",
+    "alone",
     "bare",
     "class_script",
     "css",
@@ -77,18 +80,13 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "tokens": ("stage", "turn_split"),
     "work": (),
 }
+_SCRIPT = "application/javascript"
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 # Where a script declares something by a name, or does something, at its margin.
 _DECLARED = re.compile(
     r"^(?=(?:export (?:default )?)?(?:async )?(?:function|const|let|class|for)\b|[\w.]+ ?[(=])", re.MULTILINE
 )
 _NAMED = re.compile(r"(?:async )?(?:function\*?|const|let|class) (\w+)")
-# Texts and patterns, in which every space counts; and what is said after a line.
-_VERBATIM = re.compile(
-    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"""
-    r"""|(?<=[(,=:!&|?]) ?/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/\w*)|[ \t]+//[^\n]*"""
-)
-_AROUND = re.compile(r" *([{}()\[\];,<>=!*&|?:%]|=>|\+=|-=) *")
 # These are part of the page, and have its styles; each of the others has its own.
 OF_THE_PAGE = ("leaf", "sheet")
 # The shared scripts that have a style sheet, and the components that have none but theirs.
@@ -113,31 +111,36 @@ def bare(code: str) -> str:
 
 
 def lean(code: str) -> str:
-    r"""Return a script without what nothing in it uses, and without most of its white space.
+    r"""Return a script without what nothing in it uses, and otherwise as short as it can be written.
 
-    Declarations begin at the margin, and templates have no templates inside, as everywhere in ``assets``.
+    Declarations begin at the margin, as everywhere in ``assets``; these keep their names.
 
     >>> lean('const used = 1;\nconst unused = 2;\nfor (;;) {\n  used + "a  b";\n}\n')
-    'const used=1;for(;;){used + "a  b";}\n'
+    'const used=1;for(;;)used+"a  b"'
     """
-    written, at = [], 0
-    code = _used(code)
-    for text in _VERBATIM.finditer(code):
-        written += [_squeezed(code[at : text.start()]), text[1] or ""]
-        at = text.end()
-    return "".join((*written, _squeezed(code[at:])))
+    return minify.string(_SCRIPT, _used(code))
+
+
+def alone(code: str) -> str:
+    """Return a script that nobody else has names of, so that all of its own can be short.
+
+    >>> alone("const number = 1; show(number + number);")
+    '(()=>{const e=1;show(e+e)})()'
+    """
+    return minify.string(_SCRIPT, f"(() => {{\n{code}\n}})()")
 
 
 def lean_components(names: Iterable[str]) -> str:
     """Return components by name in the object ``components``, each without what it does not use."""
-    written = ",\n".join(f"{name}: {_as_function(lean(script(name)))}" for name in names)
-    return f"const components = {{\n{written}\n}};"
+    return minify.string(
+        _SCRIPT, f"const components = {{{','.join(f'{name}: {_as_function(name)}' for name in names)}}};"
+    )
 
 
-def _as_function(code: str) -> str:
+def _as_function(name: str) -> str:
     """Return a component's script as a function, in which its default export is named ``component``."""
-    named = code.replace("export default function(", "function component(", 1)
-    return f"(() => {{\n{named}\nreturn component;\n}})()"
+    code = _used(script(name)).replace("export default function (", "function component(", 1)
+    return f"(() => {{\n{code}\nreturn component;\n}})()"
 
 
 def lean_css(styles: str) -> str:
@@ -146,6 +149,7 @@ def lean_css(styles: str) -> str:
     >>> lean_css("a b {\n  /* Why. */\n  color: red;\n}\n")
     'a b{color: red}'
     """
+    # The minifier copies what stands in a container query as it is, and is no shorter elsewhere once it is compressed.
     bare_styles = re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL)
     return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", bare_styles)).replace(";}", "}").strip()
 
@@ -162,11 +166,6 @@ def _used(code: str) -> str:
             used.add(name)
             waiting.append(named[name])
     return "".join(part for part in parts if part in kept or names.get(part) in used)
-
-
-def _squeezed(code: str) -> str:
-    code = _AROUND.sub(r"\1", re.sub(r"[ \t]*\n\s*", "\n", code))
-    return re.sub(r"\n(?=[.)\],?:&|}])", "", re.sub(r"(?<=[{(\[,;=&|?:])\n", "", code))
 
 
 def notebook(*names: str) -> str:
@@ -216,7 +215,7 @@ def _full() -> str:
 
 
 def module(name: str) -> str:
-    """Return a component as one JavaScript module for the app, without white space: a phone is to have it soon.
+    """Return a component as one short JavaScript module for the app: a phone is to have it soon.
 
     ``default`` draws it, ``mount`` does so for Streamlit, and ``styles`` is its constructed style sheet, if it has one.
     """
@@ -241,8 +240,8 @@ def room_script() -> str:
 def class_script() -> str:
     """Return the script of a class over the app's own pages, with its styles and its texts."""
     code = bare("\n".join((_read("base.js"), *_of_class("class", "js"))))
-    styles = "\n".join(_of_class("class", "css"))
-    return f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}"
+    styles = lean_css("\n".join(_of_class("class", "css")))
+    return lean(f"{script_messages(code)}const STYLES = {json.dumps(styles)};\n{code}")
 
 
 def room_css() -> str:
@@ -265,7 +264,7 @@ def page_css() -> str:
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )
     own = _read(*(f"{name}.css" for name in OF_THE_PAGE))
-    return f":root {{ {VARIABLES} }}\n{dark}\n{(ASSETS / 'page.css').read_text('utf-8')}\n{own}"
+    return lean_css(f":root {{ {VARIABLES} }}\n{dark}\n{(ASSETS / 'page.css').read_text('utf-8')}\n{own}")
 
 
 def _as_in_styles(colour: str) -> str:

@@ -92,7 +92,8 @@ def shown_blocks(summary: str, blocks: Blocks) -> Shown:
         "pictures": written.pictures,
         "styles": {name: assets.lean_css(assets.css(name)) for name in used},
     }
-    code = f"{assets.lean_components(used)}\n{assets.still()}\n{assets.notebook('notebook', 'blocks')}"
+    own = assets.lean(f"{assets.still()}\n{assets.notebook('notebook', 'blocks')}")
+    code = assets.alone(f"{assets.lean_components(used)}\n{own}")
     # It is not packed, and code is long where it has the numbers of a model in it.
     instead = f"<p>{plain(summary)}</p>{drawn(blocks, has_code=False).html}"
     return Shown(html_of(code, given, deflated(b""), instead), summary)

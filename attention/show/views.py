@@ -78,7 +78,7 @@ def _drawn(
         "note": f"{note} {digits}".strip(),
         **given,
     }
-    code = assets.lean(assets.notebook(component, "notebook", script, "weights"))
+    code = assets.alone(assets.lean(assets.notebook(component, "notebook", script, "weights")))
     return Shown(html_of(code, whole, packed.data, _instead(parts[0], summary)), summary)
 
 

@@ -169,7 +169,7 @@ def test_a_formula_keeps_its_letters_and_their_colours(latex, colours):
 
 def test_the_script_of_a_component_is_there_once_however_often_it_is_drawn():
     text = shown(*(Picture(f"p{index}", MATRIX) for index in range(3)))
-    assert text.count("function component(") == 1
+    assert text.count("matrix:(()=>{") == 1
     assert len(re.findall(r"data-picture=\"\d\"", text)) == 3
 
 

@@ -47,7 +47,7 @@ def test_every_step_is_shown_with_its_heading_and_its_code(toy, name):
     assert "✓ rows sum to 1" in found.given["html"]
     assert not found.bytes_of_numbers
     for picture in found.given["pictures"]:
-        assert f"{picture['component']}: (() => {{" in found.script
+        assert f"{picture['component']}:(()=>{{" in found.script
 
 
 @pytest.mark.parametrize("model_id", LIGHT)
