@@ -492,6 +492,23 @@ def _gemma3(tokenizer: PreTrainedTokenizerFast) -> Any:
     return transformers.Gemma3ForCausalLM(config)
 
 
+def _gemma3_with_pictures(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.Gemma3Config(
+        text_config=_gemma3(tokenizer).config,
+        vision_config={
+            "hidden_size": 16,
+            "intermediate_size": 20,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "image_size": 8,
+            "patch_size": 4,
+        },
+        mm_tokens_per_image=1,
+        image_token_index=len(tokenizer) - 1,
+    )
+    return transformers.Gemma3ForConditionalGeneration(config)
+
+
 def _phi3(tokenizer: PreTrainedTokenizerFast) -> Any:
     sizes = {name: size for name, size in _GROUPED.items() if name != "head_dim"} | {"hidden_size": 48}
     stretched = {
@@ -689,6 +706,7 @@ _MAKERS |= {
     "qwen3": (_qwen3, _gpt2_tokenizer),
     "gemma2": (_gemma2, _llama_tokenizer),
     "gemma3_text": (_gemma3, _llama_tokenizer),
+    "gemma3": (_gemma3_with_pictures, _llama_tokenizer),
     "phi3": (_phi3, _llama_tokenizer),
     "gpt_neox": (_gpt_neox, _gpt2_tokenizer),
     "gpt_neox-in-turn": (_gpt_neox_in_turn, _gpt2_tokenizer),

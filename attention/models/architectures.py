@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from attention.messages import message
 from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
-from attention.models.layout import Architecture, Stack
+from attention.models.layout import Architecture, Stack, TextPart
 from attention.models.others import other_architecture
 from attention.trace import ModelInfo
 
@@ -158,7 +158,7 @@ def info_from_config(model_id: str, folder: Path, *, name: str, licence: str, so
     config = read_config(folder)
     info = replace(_sized(config), model_id=model_id, name=name, licence=licence, source=source)
     check_beside(folder)
-    shapes = shapes_of(folder)
+    shapes = _of_text_part(config, shapes_of(folder))
     _check_asked(config, info, shapes)
     learnt = (math.prod(shape) for name, shape in shapes.items() if not name.endswith(_NOT_LEARNT))
     return replace(info, n_parameters=sum(learnt))
@@ -174,7 +174,7 @@ def info_of_offer(config: dict[str, Any], n_bytes: int) -> ModelInfo:
         ValueError: the configuration is refused; the message is a sentence that says why.
     """
     kind = str(config.get("dtype") or config.get("torch_dtype")).removeprefix("torch.")
-    return replace(_sized(config), n_parameters=n_bytes // _BYTES_OF.get(kind, _BYTES_OF["float32"]))
+    return replace(_sized(_text_config(config)), n_parameters=n_bytes // _BYTES_OF.get(kind, _BYTES_OF["float32"]))
 
 
 def _sized(config: dict[str, Any]) -> ModelInfo:
@@ -213,12 +213,39 @@ def _sized(config: dict[str, Any]) -> ModelInfo:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read a model's configuration.
+    """Read a model's configuration; of one that reads something else beside a text, that of the part for the text.
 
     Raises:
         ValueError: there is none, or it is not a valid configuration.
     """
-    return read_json(folder / "config.json")
+    return _text_config(read_json(folder / "config.json"))
+
+
+def _text_config(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration of the part that reads a text, under the name of the whole model's architecture."""
+    part = _text_part(config)
+    if part is None:
+        return config
+    own = config.get(part.config)
+    if not isinstance(own, dict):
+        raise ValueError(
+            message(
+                "The model's config.json says nothing of the part of it that reads a text, {name}.", name=part.config
+            )
+        )
+    return {**part.defaults, **own, **{name: config.get(name) for name in ("model_type", "architectures", "dtype")}}
+
+
+def _text_part(config: dict[str, Any]) -> TextPart | None:
+    model_type = config.get("model_type")
+    found = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
+    return None if found is None else found.text_part
+
+
+def _of_text_part(config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of what is loaded, if that is not the whole model."""
+    part = _text_part(config)
+    return shapes if part is None else {name: shape for name, shape in shapes.items() if re.match(part.weights, name)}
 
 
 def _size(config: dict[str, Any], names: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attention.messages import message
-from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack
+from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack, TextPart
 from attention.reading import PICTURE
 
 __all__ = ["ARCHITECTURES", "AS_DECODER", "AS_ENCODER"]
@@ -76,6 +76,18 @@ _GEMMA2 = replace(
 _GEMMA3 = replace(
     _GEMMA2,
     attention=replace(_GEMMA2.attention, query_norm="self_attn.q_norm", key_norm="self_attn.k_norm"),
+)
+# From 4 billion parameters on, which also read pictures; the smallest one's configuration leaves half of it out.
+_GEMMA3_TEXT = TextPart(
+    "text_config",
+    r"^(?:model\.)?language_model\.(?:model\.)?",
+    {
+        "vocab_size": 262_208,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 256,
+        "max_position_embeddings": 131_072,
+    },
 )
 _PHI3 = replace(
     _QWEN2,
@@ -299,6 +311,9 @@ _ADDS_AFTER = message(
 _DIVIDES_QUERIES = message(
     "It divides its queries by √d_k, and not the scores. Here the scores are divided, which is the same."
 )
+_READS_PICTURES_TOO = message(
+    "It can read pictures beside a text. Only the part of it that reads the text is loaded, and counted, here."
+)
 _NORMALISES_WORDS = message(
     "Its decoder normalises the vectors of the words before it adds those of the positions: its word vectors are shown "
     "after that norm."
@@ -349,6 +364,7 @@ ARCHITECTURES = {
     "qwen3": Architecture(message("Qwen3 decoder"), _QWEN3),
     "gemma2": Architecture(message("Gemma 2 decoder"), _GEMMA2),
     "gemma3_text": Architecture(message("Gemma 3 decoder"), _GEMMA3),
+    "gemma3": Architecture(message("Gemma 3 decoder"), _GEMMA3, text_part=_GEMMA3_TEXT, note=_READS_PICTURES_TOO),
     "phi3": Architecture(message("Phi-3 decoder"), _PHI3),
     "gpt_neox": Architecture(
         message("GPT-NeoX decoder"),

@@ -96,9 +96,9 @@ class HuggingFaceModel:
         self._info = info
         self._folder = folder
         self._architecture = architecture_of(read_config(folder))
-        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config = _config_of(folder, self._architecture)
         self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder, config.vocab_size)
-        model = _load(self._kind(folder, config), folder)
+        model = _load(self._kind(folder, config), folder, config, self._architecture)
         lead_through_recorder(model)
         self._config = model.config
         # Some BERT models have learnt only one segment.
@@ -362,10 +362,10 @@ def check_size(info: ModelInfo, folder: Path) -> None:
     Raises:
         ValueError: they do not match; the message is a sentence that says how.
     """
-    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    architecture = architecture_of(read_config(folder))
+    config = _config_of(folder, architecture)
     with torch.device("meta"):
         skeleton = AutoModel.from_config(config, trust_remote_code=False)
-    architecture = architecture_of(read_config(folder))
     for name, size, found in (
         (message("numbers in a vector"), info.d_model, config.hidden_size),
         (message("numbers in a head"), info.d_head, getattr(config, "head_dim", None) or info.d_head),
@@ -411,11 +411,20 @@ def _n_layers_of(model: Any, stack: Stack | None) -> int:
     return len(layers_of(model if stack.root is None else getattr(model, stack.root), stack))
 
 
-def _load(kind: Any, folder: Path) -> Any:
+def _config_of(folder: Path, architecture: Architecture) -> Any:
+    """Return the configuration, as transformers reads it, of what is loaded of a model."""
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    return config if architecture.text_part is None else config.get_text_config()
+
+
+def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> Any:
     """Load a model, and make sure that no weights are missing: transformers would fill them in at random."""
+    part = architecture.text_part
     with _LOADING, without_compiler():
         model, found = kind.from_pretrained(
             folder,
+            config=config,
+            key_mapping=None if part is None else {part.weights: ""},
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,

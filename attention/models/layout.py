@@ -5,11 +5,12 @@ Names are those of transformers' modules and configurations, which are also the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from attention.reading import PICTURE, TEXT, Reading
 
-__all__ = ["Architecture", "Attention", "FeedForward", "Sizes", "Stack"]
+__all__ = ["Architecture", "Attention", "FeedForward", "Sizes", "Stack", "TextPart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,19 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
+class TextPart:
+    """Where, in a model that reads something else beside a text, the part is that reads the text: it alone is run.
+
+    ``config`` is what its own configuration is called in the model's, and ``weights`` matches what comes before a name
+    of its own in the files. ``defaults`` are sizes that may be left to transformers, which is not asked for them.
+    """
+
+    config: str
+    weights: str
+    defaults: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
     """A kind of model: its name in plain words, its stacks of layers, and its inputs."""
 
@@ -124,6 +138,7 @@ class Architecture:
     note: str = ""
     takes_pairs: bool = False
     takes_segments: bool = False
+    text_part: TextPart | None = None
     reading: Reading = TEXT
     # Whether it is known where its parts are; of any other model, they are looked for when it is loaded.
     is_known: bool = True

@@ -847,7 +847,8 @@ CONTRARY = [("is_causal", False), ("use_bidirectional_attention", True), ("is_de
 def contrary(folder, to, key, value):
     """A copy of a model with one value of its configuration changed."""
     shutil.copytree(folder, to)
-    config = json.loads((to / "config.json").read_text()) | {key: value}
+    config = json.loads((to / "config.json").read_text())
+    config.get("text_config", config)[key] = value
     (to / "config.json").write_text(json.dumps(config))
     return to
 

@@ -1,18 +1,21 @@
 """The kinds of models that people use today against transformers' own eager attention, at odd sizes, at random."""
 
 import json
+import shutil
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM
 
 from attention import masks
 from attention.ablation import Change
 from attention.lesson.proof import TOLERANCE, prove
-from attention.models.architectures import info_from_config
+from attention.models.architectures import info_from_config, info_of_offer, read_config
 from attention.models.huggingface import HuggingFaceModel, check_size
 from attention.order import can_be_reordered, first_head
 from attention.positions import alibi_slopes
@@ -27,6 +30,7 @@ WINDOWS = {
     "qwen2": (4, [0, 2]),
     "gemma2": (4, [0, 2]),
     "gemma3_text": (4, [0, 2]),
+    "gemma3": (4, [0, 2]),
 }
 
 
@@ -61,9 +65,10 @@ def with_mask(model, mask):
     own = masks.causal(len(mask)) if model.config.model_type not in ("modernbert", "electra", "albert", "mpnet") else 0
     places = np.arange(len(mask))
     distance = places[:, None] - places
-    reach = getattr(model.config, "sliding_window", None) or len(mask)
+    config = model.config.get_text_config()
+    reach = getattr(config, "sliding_window", None) or len(mask)
     far = np.abs(distance) > reach if model.config.model_type == "modernbert" else distance >= reach
-    types = getattr(model.config, "layer_types", None)
+    types = getattr(config, "layer_types", None)
     if types is None:
         return torch.from_numpy(mask + own + masks.painted(far))[None, None]
     found = {"full_attention": mask + own, "sliding_attention": mask + own + masks.painted(far)}
@@ -185,7 +190,7 @@ def test_where_attention_and_feed_forward_network_run_side_by_side_no_sum_is_tol
     assert {layer.lengths for layer in trace.layers} == {None}
 
 
-@pytest.mark.parametrize("kind", ["qwen3", "gemma3_text"])
+@pytest.mark.parametrize("kind", ["qwen3", "gemma3_text", "gemma3"])
 def test_queries_and_keys_are_normalised_before_they_are_turned(trace_of, kind):
     layer = trace_of(kind).layers[1]
     assert (layer.query_norm.name, layer.key_norm.name) == ("RMSNorm", "RMSNorm")
@@ -195,6 +200,58 @@ def test_queries_and_keys_are_normalised_before_they_are_turned(trace_of, kind):
     # Neither alone would do.
     assert np.abs(layer.turned(queries) - layer.queries[3]).max() > 1e-2
     assert np.abs(layer.normed(queries, "queries") - layer.queries[3]).max() > 1e-2
+
+
+@pytest.fixture
+def with_pictures(folder_of, tmp_path):
+    """A Gemma 3 that reads pictures, too: a folder of its own."""
+    return Path(shutil.copytree(folder_of("gemma3"), tmp_path / "gemma3"))
+
+
+def loaded(folder):
+    return HuggingFaceModel(info_from_config("gemma3", folder, name="Gemma 3", licence="", source=""), folder)
+
+
+def test_the_part_of_gemma_3_that_reads_the_text_is_found_by_either_of_its_names(with_pictures, trace_of):
+    """As the hub has them, and as transformers itself calls them."""
+    file = with_pictures / "model.safetensors"
+    tensors = load_file(file)
+    assert all(name.startswith(("language_model.model.", "vision_tower.", "multi_modal_")) for name in tensors)
+    renamed = {name.replace("language_model.model.", "model.language_model."): each for name, each in tensors.items()}
+    save_file(renamed, file, {"format": "pt"})
+    found = loaded(with_pictures).trace(SENTENCE)
+    for ours, theirs in zip(found.hidden_states, trace_of("gemma3").hidden_states, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_sizes_that_gemma_3_leaves_out_are_those_of_transformers(with_pictures):
+    """As in the configuration of the one with 4 billion parameters."""
+    config = json.loads((with_pictures / "config.json").read_text())
+    config["text_config"] = {
+        "hidden_size": 2560,
+        "intermediate_size": 10_240,
+        "model_type": "gemma3_text",
+        "num_hidden_layers": 34,
+        "sliding_window": 1024,
+    }
+    (with_pictures / "config.json").write_text(json.dumps(config))
+    theirs = transformers.AutoConfig.from_pretrained(with_pictures).get_text_config()
+    ours = read_config(with_pictures)
+    for name in ("vocab_size", "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings"):
+        assert ours[name] == getattr(theirs, name)
+    info = info_of_offer(config, 8_600_000_000)
+    assert (info.n_layers, info.n_heads, info.n_key_value_heads, info.d_head) == (34, 8, 4, 256)
+    assert info.n_parameters == 2_150_000_000
+
+
+def test_pictures_are_no_part_of_what_gemma_3_needs(with_pictures):
+    file = with_pictures / "model.safetensors"
+    save_file({name: each for name, each in load_file(file).items() if "vision" not in name}, file, {"format": "pt"})
+    assert prove(loaded(with_pictures).trace(SENTENCE)).holds
+    # And without the part for the text, nothing is left.
+    save_file({"vision_tower.x": torch.zeros(9)}, file, {"format": "pt"})
+    with pytest.raises(ValueError, match="asks for 3 layers, and its weights have 0"):
+        loaded(with_pictures)
 
 
 def test_the_capped_scores_of_gemma_2_are_felt(trace_of):
@@ -296,5 +353,6 @@ def test_what_is_said_of_a_model_is_true(trace_of, folder_of, kind):
     assert info.is_decoder == (kind in DECODERS)
     config = json.loads((folder / "config.json").read_text())
     whole = getattr(transformers, config["architectures"][0]).from_pretrained(folder, local_files_only=True)
-    tied = {id(parameter): parameter.numel() for parameter in whole.parameters()}
+    loaded = whole.model.language_model if kind == "gemma3" else whole
+    tied = {id(parameter): parameter.numel() for parameter in loaded.parameters()}
     assert info.n_parameters == sum(tied.values())

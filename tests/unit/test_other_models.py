@@ -167,7 +167,8 @@ def test_sinks_beside_the_scores_are_more_than_the_steps_explain(tmp_path):
             (json.dumps({"model_type": kind, "vocab_size": 9, "is_encoder_decoder": True}), "are bart, .*mt5\\.")
             for kind in ("bigbird_pegasus", "nllb-moe", "pegasus_x", "t5gemma", "umt5")
         ),
-        ('{"model_type": "gemma3", "text_config": {"vocab_size": 9}}', "a text beside pictures"),
+        ('{"model_type": "qwen2_vl", "text_config": {"vocab_size": 9}}', "a text beside pictures"),
+        ('{"model_type": "gemma3"}', "nothing of the part of it that reads a text, text_config"),
         ('{"model_type": "clip_vision_model"}', "Those that can be shown are"),
         ('{"model_type": "../../x"}', "Those that can be shown are"),
         ('{"model_type": "starcoder2", "vocab_size": 9}', "does not say how many"),
