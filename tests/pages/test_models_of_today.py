@@ -66,6 +66,7 @@ def test_every_page_opens(open_tiny, few_sentences, page, kind):
             ("qwen2", "mask", "of its 3 layers, those with a window are 1 and 3"),
             ("modernbert", "mask", "of its 3 layers, 2 also hide what is far away"),
             ("albert", "embed", "a matrix of 20 × 36 makes vectors of 36 numbers"),
+            ("bloom", "embed", "that of the vector after this first norm, LayerNorm"),
             ("bloom", "scores", "position bias"),
             ("bloom", "tokens", "√d_k times as large"),
             ("olmo2", "tokens", "not known part by part"),

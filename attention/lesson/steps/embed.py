@@ -210,7 +210,10 @@ def _tell_first_stream(scene: Scene, facts: dict[str, str | int]) -> str:
     """Describe the input of layer 1, and how the model learns the position of a token."""
     parts = scene.trace.embeddings
     if parts is None or parts.positions is None:
-        return lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
+        text = lesson("embed/words-bias" if scene.attention.bias is not None else "embed/words-rotary", **facts)
+        if parts is None or parts.norm is None:
+            return text
+        return text + lesson("embed/normed-before", first=parts.norm.name, length=facts["stream_length"])
     whole = facts | {
         "position": scene.word,
         "word_length": length(parts.words[scene.word]),
