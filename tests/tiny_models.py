@@ -16,7 +16,7 @@ import transformers
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-__all__ = ["KINDS", "OTHERS", "TODAY", "make"]
+__all__ = ["KINDS", "OTHERS", "PAIRS", "TODAY", "make"]
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -307,6 +307,10 @@ def _mt5(tokenizer: PreTrainedTokenizerFast) -> Any:
     return _of_t5s_kind(tokenizer, transformers.MT5Config, transformers.MT5ForConditionalGeneration)
 
 
+def _umt5(tokenizer: PreTrainedTokenizerFast) -> Any:
+    return _of_t5s_kind(tokenizer, transformers.UMT5Config, transformers.UMT5ForConditionalGeneration)
+
+
 def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_model: Any) -> Any:
     config = make_config(
         vocab_size=len(tokenizer),
@@ -386,6 +390,36 @@ def _blenderbot_small(tokenizer: PreTrainedTokenizerFast) -> Any:
     sizes = _TWO_STACKS | {"init_std": SPREAD}
     config = transformers.BlenderbotSmallConfig(vocab_size=len(tokenizer), **sizes, **_LIKE_BLENDERBOT)
     return _legible(transformers.BlenderbotSmallForConditionalGeneration(config), tokenizer)
+
+
+def _switch(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.SwitchTransformersConfig(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        d_kv=12,
+        num_heads=4,
+        num_layers=2,
+        num_decoder_layers=3,
+        d_ff=48,
+        num_experts=3,
+        num_sparse_encoder_layers=1,
+        num_sparse_decoder_layers=1,
+        relative_attention_num_buckets=8,
+        relative_attention_max_distance=16,
+        decoder_start_token_id=0,
+    )
+    model = transformers.SwitchTransformersForConditionalGeneration(config)
+    with torch.no_grad():
+        for stack in (model.encoder, model.decoder):
+            torch.nn.init.normal_(stack.block[0].layer[0].SelfAttention.relative_attention_bias.weight)
+    return _legible(model, tokenizer)
+
+
+def _nllb_moe(tokenizer: PreTrainedTokenizerFast) -> Any:
+    sizes = {"num_experts": 3, "encoder_sparse_step": 2, "decoder_sparse_step": 2}
+    special = _LIKE_BART | {"decoder_start_token_id": 2}
+    config = transformers.NllbMoeConfig(vocab_size=len(tokenizer), **_TWO_STACKS, **special, **sizes)
+    return _legible(transformers.NllbMoeForConditionalGeneration(config), tokenizer)
 
 
 def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
@@ -690,6 +724,7 @@ _MAKERS: dict[str, tuple[Callable[[Any], Any], Callable[[], PreTrainedTokenizerF
     "bart": (_bart, _roberta_tokenizer),
     "t5": (_t5, _t5_tokenizer),
     "mt5": (_mt5, _t5_tokenizer),
+    "umt5": (_umt5, _t5_tokenizer),
     "pegasus": (_pegasus, _t5_tokenizer),
     "mbart": (_mbart, _mbart_tokenizer),
     "m2m_100": (_m2m_100, _m2m_100_tokenizer),
@@ -721,4 +756,7 @@ _MAKERS |= {
 TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)
 # Of architectures that are not in the table: the parts of the first are found, those of the second are not.
 _MAKERS |= {"starcoder2": (_starcoder2, _gpt2_tokenizer), "olmo2": (_olmo2, _gpt2_tokenizer)}
-OTHERS = ("starcoder2", "olmo2")
+# And two with an encoder and a decoder, of whose decoders nothing is looked for.
+PAIRS = ("switch_transformers", "nllb-moe")
+_MAKERS |= {"switch_transformers": (_switch, _t5_tokenizer), "nllb-moe": (_nllb_moe, _m2m_100_tokenizer)}
+OTHERS = ("starcoder2", "olmo2", *PAIRS)

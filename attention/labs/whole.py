@@ -103,8 +103,11 @@ def _guess(scene: Scene | None) -> Guess | None:
 def _content(values: Values, scene: Scene | None, runs: Runs | None) -> Blocks:
     if scene is None:
         return ()
-    if not scene.use.is_reading or not _lengths(scene, scene.layer):
+    if not scene.use.is_reading:
         return (Notice(message("Here, the blocks of an encoder are shown, or of a decoder that stands alone.")),)
+    if not _lengths(scene, scene.layer):
+        told = message("The parts of a block of {model} cannot be shown one after another.", model=scene.info.name)
+        return (Notice(f"{told} {scene.info.note}"),)
     shown = values[SHOWN]
     options = tuple(Option(name, label) for name, label in _SHOWN.items())
     choice = Setting("shown", SHOWN, message("Show"), shown, options)

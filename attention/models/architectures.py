@@ -303,6 +303,9 @@ def _max_tokens(config: dict[str, Any], architecture: Architecture) -> int:
         raise ValueError(message("What the model's config.json says of pad_token_id is no whole number."))
     if architecture.encoder.has_padding_position:
         limit -= max(padding or 0, 0) + 1
+    elif not architecture.is_known and 0 <= (padding or 0) < LEAST_TOKENS:
+        # A relative of RoBERTa begins with the position after that of padding: whether it is one is not known.
+        limit -= (padding or 0) + 1
     if limit < LEAST_TOKENS:
         raise ValueError(message("The model takes fewer than {least} tokens, which is no text.", least=LEAST_TOKENS))
     return min(limit, MAX_TOKENS)

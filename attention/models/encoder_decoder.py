@@ -11,7 +11,8 @@ from numpy import ndarray as Array
 
 from attention import masks
 from attention.kinds import CROSS, WRITTEN
-from attention.models.lean import BaseModelOutput, DynamicCache, EncoderDecoderCache
+from attention.models.lean import DynamicCache, EncoderDecoderCache
+from attention.models.other_stack import OtherDecoder
 from attention.models.recorder import AttentionCall, recording
 from attention.models.stack import LayerStack
 from attention.models.tokens import TextReader
@@ -26,14 +27,14 @@ MAX_WRITTEN = 64
 class TargetReader:
     """A decoder that reads the target text, which is either given or written by the model itself."""
 
-    def __init__(self, model: Any, stack: LayerStack, reader: TextReader) -> None:
+    def __init__(self, model: Any, stack: LayerStack | OtherDecoder, reader: TextReader) -> None:
         """Take a model with its language-modelling head, and its stack of decoder layers."""
         self._model = model
         self._settings: Any = model.generation_config
         self._stack = stack
         self._reader = reader
 
-    def add_to(self, source: Trace, memory: torch.Tensor, target: str | None) -> Trace:
+    def add_to(self, source: Trace, encoded: Any, target: str | None) -> Trace:
         """Return the encoder's trace with those of the decoder's two attentions.
 
         Each token of the target attends to itself and those before it, whatever the mask, and to all tokens of the
@@ -41,12 +42,12 @@ class TargetReader:
 
         Args:
             source: the encoder's trace.
-            memory: the encoder's output, of shape (1, K, M).
+            encoded: the encoder's output, as transformers returns it; its last state has the shape (1, K, M).
             target: a cleaned text; None for what the model writes.
         """
         hidden = np.array([token.is_padding for token in source.tokens])
-        text, tokens, cut = self._target(source, memory, hidden, target)
-        result, calls = self._run(tokens, memory, hidden)
+        text, tokens, cut = self._target(source, encoded, hidden, target)
+        result, calls = self._run(tokens, encoded.last_hidden_state, hidden)
         states = tuple(state[0].numpy() for state in result.hidden_states)
         own, other = calls[0::2], calls[1::2]
         streams = self._stack.streams_after_self(own, states[:-1])
@@ -66,23 +67,23 @@ class TargetReader:
             decoder,
             layers=self._stack.cross_traces(other, streams, source.hidden_states[-1]),
             embeddings=None,
-            hidden_states=(*streams, states[-1]),
+            hidden_states=(*streams, states[-1]) if streams else (),
             memory=source.tokens,
             use=CROSS,
         )
         return replace(source, decoder=decoder, cross=cross)
 
     def _target(
-        self, source: Trace, memory: torch.Tensor, hidden: Array, target: str | None
+        self, source: Trace, encoded: Any, hidden: Array, target: str | None
     ) -> tuple[str, tuple[Token, ...], Cut | None]:
         """Return the target text, its tokens as the decoder reads them, and where it was cut."""
         limit = source.info.max_tokens
         if target is None:
-            return *self._reader.written(self._write(source, memory, hidden, min(limit - 1, MAX_WRITTEN))), None
-        tokens, cut = self._reader.target(self._opening(source, memory, hidden), target, limit)
+            return *self._reader.written(self._write(source, encoded, hidden, min(limit - 1, MAX_WRITTEN))), None
+        tokens, cut = self._reader.target(self._opening(source, encoded, hidden), target, limit)
         return target, tokens, cut
 
-    def _opening(self, source: Trace, memory: torch.Tensor, hidden: Array) -> list[int]:
+    def _opening(self, source: Trace, encoded: Any, hidden: Array) -> list[int]:
         """Return the tokens with which the decoder begins a text: the first one, and perhaps the code of a language."""
         settings, own = self._settings, self._reader.opening
         start = settings.bos_token_id if settings.decoder_start_token_id is None else settings.decoder_start_token_id
@@ -92,15 +93,15 @@ class TargetReader:
             return [start]
         # What the tokenizer adds is for a source: of which language a target is, the model says itself. It may have to
         # end what it writes with the last token that there is room for.
-        written = self._write(source, memory, hidden, len(own) + 1, min_length=0)[1 : len(own) + 1]
+        written = self._write(source, encoded, hidden, len(own) + 1, min_length=0)[1 : len(own) + 1]
         return [start, *(written if len(written) == len(own) and self._reader.are_special(written) else own)]
 
-    def _write(self, source: Trace, memory: torch.Tensor, hidden: Array, limit: int, **settings: object) -> list[int]:
+    def _write(self, source: Trace, encoded: Any, hidden: Array, limit: int, **settings: object) -> list[int]:
         """Return what the model writes, always taking the most likely token, without the one that ends the text."""
         ids: list[int] = self._model.generate(
             # Some models never write three tokens in a row that the source has.
             torch.tensor([[token.token_id for token in source.tokens if not token.is_padding]]),
-            encoder_outputs=BaseModelOutput(last_hidden_state=memory),
+            encoder_outputs=encoded,
             attention_mask=torch.from_numpy(~hidden)[None].long(),
             max_new_tokens=limit,
             # A cache that grows: generate() would make one with as many layers as the encoder has.
@@ -118,16 +119,22 @@ class TargetReader:
 
     def _run(self, tokens: tuple[Token, ...], memory: torch.Tensor, hidden: Array) -> tuple[Any, list[AttentionCall]]:
         """Run the decoder once over all tokens of the target, and record it."""
-        n_tokens = len(tokens)
-        causal = torch.from_numpy(masks.causal(n_tokens))[None, None]
-        unseen = masks.painted(np.broadcast_to(hidden, (n_tokens, hidden.size)))
         with recording() as calls:
             result = self._stack.module(
                 input_ids=torch.tensor([[token.token_id for token in tokens]]),
-                attention_mask=causal,
                 encoder_hidden_states=memory,
-                encoder_attention_mask=torch.from_numpy(unseen)[None, None] if hidden.any() else None,
                 output_hidden_states=True,
                 use_cache=False,
+                **self._masks(len(tokens), hidden),
             )
         return result, calls
+
+    def _masks(self, n_tokens: int, hidden: Array) -> dict[str, torch.Tensor | None]:
+        """Return what hides later tokens of the target, and padding of the source."""
+        if self._stack.has_own_masks:
+            return {"encoder_attention_mask": torch.from_numpy(~hidden)[None].long() if hidden.any() else None}
+        unseen = masks.painted(np.broadcast_to(hidden, (n_tokens, hidden.size)))
+        return {
+            "attention_mask": torch.from_numpy(masks.causal(n_tokens))[None, None],
+            "encoder_attention_mask": torch.from_numpy(unseen)[None, None] if hidden.any() else None,
+        }

@@ -409,5 +409,7 @@ ARCHITECTURES = {
     ),
     "t5": Architecture(message("T5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
     "mt5": Architecture(message("mT5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
+    # Here every layer has a table of distances of its own.
+    "umt5": Architecture(message("umT5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
     "vit": Architecture(message("Vision Transformer (ViT)"), _VIT, reading=PICTURE),
 }

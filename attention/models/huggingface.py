@@ -31,7 +31,7 @@ from attention.models.lean import (
     AutoModelForSeq2SeqLM,
     without_compiler,
 )
-from attention.models.other_stack import OtherStack
+from attention.models.other_stack import OtherDecoder, OtherStack
 from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
 from attention.models.recorder import ATTENTION_NAME, altering, masking, recording
@@ -104,19 +104,29 @@ class HuggingFaceModel:
         # Some BERT models have learnt only one segment.
         self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
-        self._stack: LayerStack | OtherStack
-        if self._architecture.is_known:
-            self._stack = LayerStack(model.base_model, self._architecture.encoder)
-        else:
-            self._stack = OtherStack(model.base_model, info.n_layers, is_causal=info.is_decoder)
+        self._stack = self._first_stack(model.base_model)
         self._final_norm = self._stack.take_final_norm()
         self._unembedding = self._matrix_of(model)
         # The classification head, if there is one, which is applied to the vector of [CLS].
         self._classifier: torch.nn.Module | None = getattr(model, "classifier", None)
         self._target: TargetReader | None = None
-        if self._architecture.decoder is not None and self._text is not None:
-            decoder = LayerStack(model.base_model, self._architecture.decoder)
+        if self._text is not None and (decoder := self._second_stack(model.base_model)) is not None:
             self._target = TargetReader(model, decoder, self._text)
+
+    def _first_stack(self, model: Any) -> LayerStack | OtherStack:
+        """Return the layers of the encoder, or of the only stack."""
+        if self._architecture.is_known:
+            return LayerStack(model, self._architecture.encoder)
+        whole = model if self._architecture.decoder is None else model.get_encoder()
+        return OtherStack(whole, self._info.n_layers, is_causal=self._info.is_decoder)
+
+    def _second_stack(self, model: Any) -> LayerStack | OtherDecoder | None:
+        """Return the layers of the decoder that reads what the encoder gives, if there is one."""
+        if self._architecture.decoder is None:
+            return None
+        if self._architecture.is_known:
+            return LayerStack(model, self._architecture.decoder)
+        return OtherDecoder(model.get_decoder(), model.get_encoder(), self._info.n_decoder_layers)
 
     def _kind(self, folder: Path, config: Any) -> Any:
         """Return the transformers class that has all parts of the model that are shown."""
@@ -125,7 +135,8 @@ class HuggingFaceModel:
         names = read_config(folder).get("architectures") or ()
         # With a head that says what comes next, if that is a matrix of its own and not the table of the words.
         if self._architecture.is_decoder and not config.tie_word_embeddings:
-            return AutoModelForCausalLM if any("ForCausalLM" in name for name in names) else AutoModel
+            has_head = any(kind in name for name in names for kind in ("ForCausalLM", "LMHead"))
+            return AutoModelForCausalLM if has_head else AutoModel
         is_classifier = self._architecture.reads_pictures and any("ImageClassification" in name for name in names)
         return AutoModelForImageClassification if is_classifier else AutoModel
 
@@ -173,7 +184,7 @@ class HuggingFaceModel:
             cut=source.cut,
             structure=self._stack.structure,
         )
-        return trace if self._target is None else self._target.add_to(trace, result.last_hidden_state, pair)
+        return trace if self._target is None else self._target.add_to(trace, result, pair)
 
     def _read(self, text: str, pair: str | None, n_padding: int) -> _Source:
         """Clean one or two texts and cut them into tokens; there must be something to read in the first."""
@@ -367,16 +378,9 @@ def check_size(info: ModelInfo, folder: Path) -> None:
     with torch.device("meta"):
         skeleton = AutoModel.from_config(config, trust_remote_code=False)
     for name, size, found in (
-        (message("numbers in a vector"), info.d_model, config.hidden_size),
-        (message("numbers in a head"), info.d_head, getattr(config, "head_dim", None) or info.d_head),
-        (message("heads"), info.n_heads, config.num_attention_heads),
-        (
-            message("heads for keys and values"),
-            info.n_key_value_heads,
-            getattr(config, "num_key_value_heads", None) or info.n_key_value_heads,
-        ),
+        *_sizes_of_layers(config, info),
         (message("layers"), info.n_layers, _n_layers(skeleton, architecture, config)),
-        (message("layers"), info.n_decoder_layers, _n_layers_of(skeleton, architecture.decoder)),
+        (message("layers"), info.n_decoder_layers, _n_decoder_layers(skeleton, architecture, info)),
     ):
         if found != size:
             raise ValueError(
@@ -398,11 +402,36 @@ def check_size(info: ModelInfo, folder: Path) -> None:
         )
 
 
+def _sizes_of_layers(config: Any, info: ModelInfo) -> tuple[tuple[str, int, int], ...]:
+    """Return what a size of every layer is called, how large it was found to be, and how transformers reads it."""
+    try:
+        head_width, n_key_value_heads = (
+            getattr(config, name, None) or size
+            for name, size in (("head_dim", info.d_head), ("num_key_value_heads", info.n_key_value_heads))
+        )
+    except RuntimeError:
+        # What transformers raises for a size that is not the same everywhere.
+        raise ValueError(
+            message("its layers differ in how many heads they have, or in how wide these are, and are shown alike")
+        ) from None
+    return (
+        (message("numbers in a vector"), info.d_model, config.hidden_size),
+        (message("numbers in a head"), info.d_head, head_width),
+        (message("heads"), info.n_heads, config.num_attention_heads),
+        (message("heads for keys and values"), info.n_key_value_heads, n_key_value_heads),
+    )
+
+
 def _n_layers(model: Any, architecture: Architecture, config: Any) -> int:
     if not architecture.is_known:
         count: int = config.num_hidden_layers
         return count
     return _n_layers_of(model, architecture.encoder)
+
+
+def _n_decoder_layers(model: Any, architecture: Architecture, info: ModelInfo) -> int:
+    # Of a decoder whose parts are not known, it is told once it runs.
+    return _n_layers_of(model, architecture.decoder) if architecture.is_known else info.n_decoder_layers
 
 
 def _n_layers_of(model: Any, stack: Stack | None) -> int:

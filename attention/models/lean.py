@@ -29,7 +29,6 @@ __all__ = [
     "AutoModelForImageClassification",
     "AutoModelForSeq2SeqLM",
     "AutoTokenizer",
-    "BaseModelOutput",
     "Conv1D",
     "DynamicCache",
     "EncoderDecoderCache",
@@ -99,6 +98,5 @@ with without_compiler():
     )
     from transformers.cache_utils import DynamicCache, EncoderDecoderCache
     from transformers.masking_utils import AttentionMaskInterface, eager_mask
-    from transformers.modeling_outputs import BaseModelOutput
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
     from transformers.pytorch_utils import Conv1D

@@ -23,7 +23,7 @@ from attention.models.recorder import AttentionCall, attend_plainly, note_added,
 from attention.models.stack import Parts, Shared, linear_of, norm_of, record
 from attention.trace import AttentionKind, LayerTrace, Norm, Projections
 
-__all__ = ["OtherStack"]
+__all__ = ["OtherDecoder", "OtherStack"]
 
 # The usual names of the four maps, and of the norms of queries and keys.
 _QUERY = ("q_proj", "query", "q_lin", "query_proj", "wq")
@@ -76,27 +76,16 @@ class OtherStack:
         with torch.inference_mode(), recording() as calls:
             result = self.module(input_ids=ids, output_hidden_states=True)
         states = result.hidden_states or ()
-        if len(calls) != n_layers or len(states) != n_layers + 1:
-            raise ValueError(
-                message(
-                    "of its {n_layers} layers, {count} leave their attention to transformers: it cannot be recorded",
-                    n_layers=n_layers,
-                    count=len(calls),
-                )
-            )
+        _check_count(calls, states, n_layers, n_layers)
         return calls, [state[0].numpy() for state in states[:-1]]
 
     def _check(self, calls: Sequence[AttentionCall]) -> None:
-        """Refuse a model whose attention gives something else than the steps."""
-        shared = Shared(calls)
-        for call in calls:
-            layer = record(call, Parts(), None, shared, "self")
-            size = float(np.abs(layer.model_output).max())
-            # NaN is not near.
-            if not layer.check() <= _NEAR * size:
-                raise ValueError(message("its attention does more than the steps that are explained here"))
-            if self._is_causal and not masks.is_causal(layer.mask):
-                raise ValueError(message("it is said to predict the next token, and lets tokens see those after them"))
+        """Refuse a model whose attention gives something else than the steps, or hides something else than is said."""
+        layers = _explained(calls, "self")
+        if self._is_causal and not all(masks.is_causal(layer.mask) for layer in layers):
+            raise ValueError(message("it is said to predict the next token, and lets tokens see those after them"))
+        if not self._is_causal and all(masks.is_causal(layer.mask) for layer in layers):
+            raise ValueError(message("it hides from each token those after it, which its config.json does not say"))
 
     def take_final_norm(self) -> None:
         """Return nothing: it is not known where the norm after the last layer is."""
@@ -119,6 +108,90 @@ class OtherStack:
 
     def _kind(self, mask: Array | None) -> AttentionKind:
         return "masked self" if self._is_causal or masks.is_causal(mask) else "self"
+
+
+class OtherDecoder:
+    """The layers of the decoder of such a model, with the interface of ``LayerStack``: only what is recorded."""
+
+    structure = None
+    has_own_masks = True
+
+    def __init__(self, decoder: Any, encoder: Any, n_layers: int) -> None:
+        """Run both on a few tokens.
+
+        Raises:
+            ValueError: its two attentions cannot be recorded, or are not the ones that the steps explain.
+        """
+        self.module: Any = decoder
+        for call in self._try(encoder, n_layers):
+            attend_plainly(call.module)
+        calls = self._try(encoder, n_layers)
+        own, other = _explained(calls[0::2], "masked self"), _explained(calls[1::2], "cross")
+        n_keys = [{layer.keys.shape[1] for layer in layers} for layers in (own, other)]
+        if n_keys != [{_N_TOKENS - 1}, {_N_TOKENS}] or not all(masks.is_causal(layer.mask) for layer in own):
+            raise ValueError(
+                message("its decoder does not look first at what it has written, and then at what was read")
+            )
+
+    def _try(self, encoder: Any, n_layers: int) -> list[AttentionCall]:
+        """Run both on a few tokens; return the decoder's calls of attention."""
+        ids = torch.arange(_N_TOKENS)[None] % self.module.config.vocab_size
+        with torch.inference_mode():
+            memory = encoder(input_ids=ids).last_hidden_state
+            with recording() as calls:
+                # A token fewer, so that the encoder's keys can be told from the decoder's own.
+                read = {"input_ids": ids[:, 1:], "encoder_hidden_states": memory}
+                result = self.module(**read, output_hidden_states=True, use_cache=False)
+        _check_count(calls, result.hidden_states or (), 2 * n_layers, n_layers)
+        return calls
+
+    def embeddings(self, ids: Sequence[int], segments: Sequence[int]) -> None:
+        """Return nothing: it is not known of which parts the vectors are made that enter the first layer."""
+
+    def self_traces(self, calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[LayerTrace, ...]:
+        """Record the self-attention of each layer."""
+        return _recorded(calls, "masked self")
+
+    def cross_traces(
+        self, calls: Sequence[AttentionCall], _streams: Sequence[Array], _memory: Array
+    ) -> tuple[LayerTrace, ...]:
+        """Record the cross-attention of each layer."""
+        return _recorded(calls, "cross")
+
+    def streams_after_self(self, _calls: Sequence[AttentionCall], _states: Sequence[Array]) -> tuple[Array, ...]:
+        """Return nothing: it is not known what becomes of a vector between the two attentions."""
+        return ()
+
+
+def _check_count(calls: Sequence[AttentionCall], states: Sequence[Any], n_calls: int, n_layers: int) -> None:
+    """Refuse a stack of layers that asks for attention more or less often than it has layers to show it in."""
+    if len(calls) != n_calls or len(states) != n_layers + 1:
+        raise ValueError(
+            message(
+                "its {n_layers} layers were to leave their attention to transformers {n_calls} times, and did so "
+                "{count} times: it cannot be recorded",
+                n_layers=n_layers,
+                count=len(calls),
+                n_calls=n_calls,
+            )
+        )
+
+
+def _explained(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
+    """Record calls, and refuse them if the steps give something else than the model had."""
+    layers = _recorded(calls, kind)
+    for layer in layers:
+        # NaN is not near.
+        if not layer.check() <= _NEAR * float(np.abs(layer.model_output).max()):
+            raise ValueError(message("its attention does more than the steps that are explained here"))
+    return layers
+
+
+def _recorded(calls: Sequence[AttentionCall], kind: AttentionKind) -> tuple[LayerTrace, ...]:
+    """Record calls of which nothing else is known."""
+    told = [replace(call, turns=None, entered=None, added=None) for call in calls]
+    shared = Shared(told)
+    return tuple(record(call, Parts(), None, shared, kind) for call in told)
 
 
 def _layer(call: AttentionCall, known: _Known | None, state: Array, shared: Shared, kind: AttentionKind) -> LayerTrace:

@@ -6,27 +6,34 @@ Nothing of transformers is imported: that takes seconds, and pages list models a
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from attention.messages import message
-from attention.models.families import ARCHITECTURES
+from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER
 from attention.models.files import in_one_line
 from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack
 
 __all__ = ["other_architecture"]
 
-# How models call their sizes.
+# How models call their sizes. What those of feed-forward networks mean differs from one to the next.
 _SIZES = Sizes(
     layers=("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     heads=("num_attention_heads", "n_head", "n_heads", "num_heads"),
     width=("hidden_size", "n_embd", "d_model", "dim"),
     positions=("max_position_embeddings", "n_positions", "max_seq_len"),
-    # What these names mean differs from one to the next.
     inner=(),
+)
+# Of two stacks, the configuration of many calls the encoder's sizes as if there were no other.
+_SIZES_OF_TWO = replace(
+    _SIZES,
+    layers=("encoder_layers", *_SIZES.layers),
+    heads=("encoder_attention_heads", *_SIZES.heads),
+    head_width=("d_kv", *_SIZES.head_width),
+    decoder_layers=("decoder_layers", "num_decoder_layers", *_SIZES.layers),
 )
 _NOWHERE = Stack(
     layers="",
@@ -35,8 +42,12 @@ _NOWHERE = Stack(
     words="",
     has_own_masks=True,
 )
-# What a model calls that leaves its attention to a function of one's choice.
+# What a model calls that leaves its attention to a function of one's choice, and what makes its masks.
 _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
+_HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
+_OTHER_INPUT = re.compile(r'main_input_name = "(?!input_ids)')
+# What a configuration has that describes several parts, of which one reads something else than a text.
+_PARTS = ("text_config", "vision_config", "audio_config")
 
 
 def other_architecture(config: dict[str, Any]) -> Architecture:
@@ -55,8 +66,8 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
             )
         )
     name = in_one_line(repr(model_type))[:60]
-    uses_interface = _uses_interface(model_type)
-    if uses_interface is None:
+    code = _code_of(model_type)
+    if code is None:
         raise ValueError(
             message(
                 "This model is of the architecture {name}. Those that can be shown are: {known}.",
@@ -64,26 +75,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 known=known,
             )
         )
-    if not uses_interface:
-        raise ValueError(
-            message(
-                "This model is of the architecture {name}. Those that can be shown are: {known}; and others that "
-                "leave their attention to a function of transformers. This one computes it in a way of its own, which "
-                "cannot be recorded.",
-                name=name,
-                known=known,
-            )
-        )
-    if config.get("is_encoder_decoder"):
-        raise ValueError(
-            message(
-                "This model is of the architecture {name}, which has an encoder and a decoder. Where the parts of two "
-                "stacks are is not guessed: only those can be shown that are known part by part, which are {known}.",
-                name=name,
-                known=", ".join(kind for kind, each in ARCHITECTURES.items() if each.decoder is not None),
-            )
-        )
-    if not config.get("vocab_size"):
+    if not config.get("vocab_size") and (code.uses_interface or any(part in config for part in _PARTS)):
         raise ValueError(
             message(
                 "This model is of the architecture {name}, whose config.json says nothing of one vocabulary: it reads "
@@ -93,12 +85,40 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 known=known,
             )
         )
-    written = config.get("architectures")
-    is_causal = isinstance(written, list) and any("CausalLM" in str(each) for each in written)
+    if not code.uses_interface:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}. Those that can be shown are: {known}; and others that "
+                "leave their attention to a function of transformers. This one has no attention, or computes it in a "
+                "way of its own, which cannot be recorded.",
+                name=name,
+                known=known,
+            )
+        )
+    has_two = bool(config.get("is_encoder_decoder"))
+    if has_two and code.reads_no_text:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, whose encoder reads something else than a text. Those that "
+                "can be shown are: {known}; and others that read a text alone.",
+                name=name,
+                known=known,
+            )
+        )
+    if has_two and isinstance(config.get("encoder"), dict):
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, whose encoder and decoder have configurations of their own: "
+                "only encoder–decoders that have one for both can be shown.",
+                name=name,
+            )
+        )
+    is_causal = not has_two and _is_causal(config, code)
     return Architecture(
         message("{name}, as far as it is known", name=model_type[:40]),
         replace(_NOWHERE, is_causal=is_causal),
-        sizes=_SIZES,
+        replace(_NOWHERE, is_causal=True) if has_two else None,
+        sizes=_SIZES_OF_TWO if has_two else _SIZES,
         note=message(
             "Models of this architecture are not known part by part: what could not be found in its layers, and "
             "checked, is not shown."
@@ -107,15 +127,42 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
     )
 
 
+def _is_causal(config: dict[str, Any], code: _Code) -> bool:
+    """Tell whether a model with one stack hides from each token those after it, before anything of it is run."""
+    written = config.get("architectures")
+    names = " ".join(map(str, written)) if isinstance(written, list) else ""
+    # As transformers names those that predict the next token.
+    if "CausalLM" in names or "LMHead" in names:
+        return True
+    if any(key in config and bool(config[key]) is value for key, value in AS_ENCODER):
+        return False
+    return code.is_causal or any(bool(config.get(key)) is value for key, value in AS_DECODER)
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """What transformers' own file with the code of an architecture shows, without being run.
+
+    Whether it leaves attention to the interface, hides later tokens wherever it makes a mask, and reads no token ids.
+    """
+
+    uses_interface: bool
+    is_causal: bool
+    reads_no_text: bool
+
+
 @cache
-def _uses_interface(model_type: str) -> bool | None:
-    """Tell whether the file with an architecture's code calls the attention interface; None if there is no file."""
+def _code_of(model_type: str) -> _Code | None:
+    """Read the file with an architecture's code; None if there is none."""
     spec = find_spec("transformers")
     if spec is None or not spec.submodule_search_locations or re.fullmatch("[a-z0-9_-]+", model_type) is None:
         return None
     name = model_type.replace("-", "_")
-    for folder in (name, name.removesuffix("_text")):
-        file = Path(spec.submodule_search_locations[0], "models", folder, f"modeling_{folder}.py")
-        if file.is_file():
-            return _INTERFACE in file.read_text("utf-8")
+    models = Path(spec.submodule_search_locations[0], "models")
+    for each in (name, name.removesuffix("_text")):
+        # A few share a folder with others, such as the kinds of data2vec.
+        for file in models.glob(f"*/modeling_{each}.py"):
+            code = file.read_text("utf-8")
+            is_causal = _HIDES_LATER in code and _HIDES_NONE not in code
+            return _Code(_INTERFACE in code, is_causal, _OTHER_INPUT.search(code) is not None)
     return None

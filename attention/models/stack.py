@@ -80,6 +80,7 @@ class LayerStack:
         """Find the parts."""
         self.module: Any = model if names.root is None else getattr(model, names.root)
         self._names = names
+        self.has_own_masks = names.has_own_masks
         layers = layers_of(self.module, names)
         # Layers may share their weights, and are the same modules then.
         distinct = {id(layer): layer for layer in layers}
@@ -512,9 +513,12 @@ def _norms(module: Any) -> Iterator[Norm]:
     """Yield the norms that a module may be, with its own numbers."""
     epsilon = next((getattr(module, name) for name in ("eps", "variance_epsilon") if hasattr(module, name)), 0.0)
     weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
-    if weight is None:
+    # Some have learnt nothing, and only bring vectors to a standard size.
+    shape = getattr(module, "normalized_shape", ())
+    if weight is None and not shape:
         return
-    gain, offset = shared(weight), None if bias is None else shared(bias)
+    gain = np.ones(shape, np.float32) if weight is None else shared(weight)
+    offset = None if bias is None else shared(bias)
     yield Norm(gain, epsilon, offset, centred=True)
     yield Norm(gain, epsilon)
     # Gemma learns by how much the gain differs from 1.

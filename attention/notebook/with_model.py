@@ -58,7 +58,8 @@ def _is_beyond(whole: Trace, address: Address) -> bool:
         return True
     n_tokens = sum(not token.is_padding for token in whole.tokens)
     hides_before = any(np.tril(each.hidden(0)[:n_tokens, :n_tokens], -1).any() for each in whole.layers)
-    return address.run.mask != "none" and hides_before
+    # Of what is not known part by part, it is not known either what it makes of a mask that is written out.
+    return address.run.mask != "none" and (hides_before or whole.embeddings is None)
 
 
 def _title(scene: Scene) -> Text:

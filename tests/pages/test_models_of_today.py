@@ -2,8 +2,9 @@
 
 import pytest
 
+from attention.labs import whole
 from attention.models import local
-from attention.pages import ALL_HEADS, CODE_LAB, COMPARE, NEURON_VIEW, PAGES, STEP_BY_STEP
+from attention.pages import ALL_HEADS, CODE_LAB, COMPARE, NEURON_VIEW, OF_LABS, PAGES, STEP_BY_STEP
 from tests.sweep import sweep
 from tests.tiny_models import OTHERS, TODAY, make
 
@@ -81,6 +82,19 @@ def test_every_page_opens(open_tiny, few_sentences, page, kind):
 )
 def test_what_a_model_does_beside_the_plain_steps_is_said(open_tiny, kind, step, told):
     assert told in " ".join(open_tiny(STEP_BY_STEP, kind, step=step).text.split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    sweep(
+        [("gpt_neox", "read the same vectors"), ("olmo2", "not known part by part")],
+        quick=[("gpt_neox", "read the same vectors")],
+    ),
+)
+def test_a_block_that_cannot_be_shown_is_no_other_model(open_tiny, kind, why):
+    [told] = [notice for notice in open_tiny(OF_LABS[whole.LAB], kind).notices if "block" in notice]
+    assert told.startswith(f"The parts of a block of tiny-{kind} cannot be shown one after another.")
+    assert why in told
 
 
 @pytest.mark.slow

@@ -31,18 +31,18 @@ SENTENCE = "The cat didn't sit on naïve 😀  tokenizers, café!"
 TARGET = "A small dog, naïve."
 PICTURE = "00123456789abcdefg0" * 3 + "0f0f0f0"
 PADDED = ["bert", "roberta", "xlm-roberta", "distilbert", "gpt2", "llama"]
-PRE_NORM = ["gpt2", "llama", "t5", "mt5", "pegasus", "mbart", "m2m_100", "blenderbot", "vit"]
-TWO_STACKS = ["bart", "t5", "mt5", "pegasus", "mbart", "m2m_100", "plbart", "blenderbot", "blenderbot-small"]
+PRE_NORM = ["gpt2", "llama", "t5", "mt5", "umt5", "pegasus", "mbart", "m2m_100", "blenderbot", "vit"]
+TWO_STACKS = ["bart", "t5", "mt5", "umt5", "pegasus", "mbart", "m2m_100", "plbart", "blenderbot", "blenderbot-small"]
 # Those whose vectors of positions are waves, and were not learnt.
 WAVES = ["pegasus", "m2m_100"]
-HAVE_POSITIONS = [kind for kind in TWO_STACKS if kind not in ("t5", "mt5")]
+HAVE_POSITIONS = [kind for kind in TWO_STACKS if kind not in ("t5", "mt5", "umt5")]
 OUTPUTS = {
     **dict.fromkeys(("bert", "roberta", "xlm-roberta"), "attention.output.dense"),
     "distilbert": "out_lin",
     "gpt2": "attn.c_proj",
     "llama": "o_proj",
     **dict.fromkeys(TWO_STACKS, "self_attn.out_proj"),
-    **dict.fromkeys(("t5", "mt5"), "SelfAttention.o"),
+    **dict.fromkeys(("t5", "mt5", "umt5"), "SelfAttention.o"),
     "vit": "o_proj",
 }
 
@@ -519,6 +519,7 @@ def names_of(trace):
         ("bart", ["</s>", "<s>"]),
         ("t5", ["<pad>"]),
         ("mt5", ["<pad>"]),
+        ("umt5", ["<pad>"]),
         ("pegasus", ["<pad>"]),
         ("mbart", ["fr_XX"]),
         ("m2m_100", ["</s>", "__fr__"]),

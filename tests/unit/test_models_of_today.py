@@ -311,6 +311,32 @@ def test_what_comes_next_is_the_models_own_answer(model_of, trace_of, folder_of,
         np.testing.assert_allclose(bare.logits[1], unhidden[-1].numpy(), rtol=0, atol=1e-5)
 
 
+def test_an_unembedding_of_its_own_is_found_whatever_the_class_is_called(folder_of, tmp_path):
+    """As in a GPT2LMHeadModel."""
+    config = transformers.GPT2Config.from_pretrained(folder_of("gpt2"), tie_word_embeddings=False)
+    torch.manual_seed(0)
+    whole = transformers.GPT2LMHeadModel(config).eval()
+    folder = Path(shutil.copytree(folder_of("gpt2"), tmp_path / "gpt2"))
+    whole.save_pretrained(folder)
+    model = HuggingFaceModel(info_from_config("gpt2", folder, name="GPT-2", licence="", source=""), folder)
+    trace = model.trace(SENTENCE)
+    with torch.inference_mode():
+        logits = whole(torch.tensor([[token.token_id for token in trace.tokens]])).logits[0, -1]
+    np.testing.assert_allclose(model.next_token(trace).logits[-1], logits.numpy(), rtol=0, atol=1e-5)
+
+
+def test_a_norm_that_has_learnt_nothing_is_a_norm(folder_of, tmp_path):
+    """As in Galactica, which is an OPT."""
+    config = transformers.OPTConfig.from_pretrained(folder_of("opt"), layer_norm_elementwise_affine=False)
+    torch.manual_seed(0)
+    folder = Path(shutil.copytree(folder_of("opt"), tmp_path / "opt"))
+    transformers.OPTForCausalLM(config).save_pretrained(folder)
+    model = HuggingFaceModel(info_from_config("opt", folder, name="OPT", licence="", source=""), folder)
+    trace = model.trace(SENTENCE)
+    assert (trace.layers[0].norm.gain == 1).all()
+    assert prove(trace).holds
+
+
 def test_an_unembedding_that_is_not_in_the_files_is_not_made_up(folder_of, tmp_path):
     folder = tmp_path / "bare"
     AutoModel.from_pretrained(folder_of("gpt_neox"), local_files_only=True).save_pretrained(folder)

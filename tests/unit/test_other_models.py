@@ -1,18 +1,22 @@
 """Models that are not in the table: what goes through transformers' interface is exact, and what is found holds."""
 
 import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import transformers
-from transformers import AutoModel
+from safetensors.torch import save_file
+from transformers import AutoModel, AutoModelForSeq2SeqLM
 
 from attention import masks
 from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel, check_size
-from tests.tiny_models import make
+from tests.tiny_models import PAIRS, make
 
 SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."
 SIZES = {
@@ -39,6 +43,7 @@ CONFIGS = {
     "Cohere": SIZES,
     "Mixtral": SIZES | {"num_local_experts": 4},
     "Camembert": ALONE | {"type_vocab_size": 1},
+    "Data2VecText": ALONE | {"type_vocab_size": 1},
     # It turns queries and keys by complex numbers, in two layers of three, which see so many tokens at most.
     "Llama4": SIZES
     | {
@@ -49,6 +54,7 @@ CONFIGS = {
         "attention_chunk_size": 8,
     },
 }
+ENCODERS = ("Camembert", "Data2VecText")
 # Where the configuration of the text alone has a name of its own.
 TEXT_CONFIGS = {"Llama4": "Llama4TextConfig"}
 # Of the others, something is done to queries and keys that is not known.
@@ -59,7 +65,7 @@ def saved(name, config, folder):
     """Save a model of random numbers with the tokenizer of a tiny Llama."""
     make("llama", folder)
     (folder / "model.safetensors").unlink()
-    is_encoder = name in ("Camembert", "DebertaV2")
+    is_encoder = name in (*ENCODERS, "DebertaV2")
     head = "ForMaskedLM" if is_encoder else "ForCausalLM"
     if name == "Reformer":
         head = "ModelWithLMHead"
@@ -94,7 +100,7 @@ def test_weights_and_states_are_those_of_plain_attention(other):
             output_hidden_states=True,
         )
     assert len(trace.layers) == 3
-    assert {layer.kind for layer in trace.layers} == {"self" if name == "Camembert" else "masked self"}
+    assert {layer.kind for layer in trace.layers} == {"self" if name in ENCODERS else "masked self"}
     for layer, theirs in zip(trace.layers, result.attentions, strict=True):
         np.testing.assert_allclose(layer.steps().weights, theirs[0].numpy(), rtol=0, atol=1e-5)
     for ours, theirs in zip(trace.hidden_states, result.hidden_states, strict=True):
@@ -133,6 +139,41 @@ def test_a_batch_is_its_texts_one_by_one(other):
     assert max(layer.check() for layer in batch.layers) < 1e-5
 
 
+def test_a_text_as_long_as_a_relative_of_roberta_takes_is_read(tmp_path):
+    """Its positions begin after that of padding, which its kind does not say."""
+    folder = saved("Camembert", CONFIGS["Camembert"] | {"max_position_embeddings": 40}, tmp_path / "camembert")
+    trace = HuggingFaceModel(info_of(folder), folder).trace("The cat sat on the mat. " * 20)
+    assert len(trace.tokens) == trace.info.max_tokens == 38
+    assert prove(trace).holds
+
+
+def test_a_decoder_is_one_without_the_head_that_says_so(tmp_path):
+    """What its own code makes of a mask decides."""
+    folder = saved("Granite", CONFIGS["Granite"], tmp_path / "granite")
+    assert info_of(folder).is_decoder
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": ["GraniteModel"]}))
+    assert info_of(folder).is_decoder
+    assert HuggingFaceModel(info_of(folder), folder).trace("The cat").layers[0].kind == "masked self"
+
+
+def test_a_model_that_hides_more_than_is_said_of_it_is_refused(tmp_path):
+    folder = saved("Granite", CONFIGS["Granite"], tmp_path / "granite")
+    with pytest.raises(ValueError, match=r"which its config\.json does not say"):
+        HuggingFaceModel(replace(info_of(folder), is_decoder=False), folder)
+
+
+def test_layers_of_several_widths_are_refused_in_words(tmp_path):
+    sizes = SIZES | {"head_dim": 8, "global_head_dim": 16, "layer_types": ["sliding_attention", "full_attention"] * 2}
+    config = {**sizes, "num_hidden_layers": 4, "hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 320}
+    folder = tmp_path / "gemma4"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"model_type": "gemma4_text", **config}))
+    save_file({f"model.layers.{n}.x": torch.zeros(10**5) for n in range(4)}, folder / "model.safetensors")
+    with pytest.raises(ValueError, match="its layers differ in how many heads they have"):
+        check_size(info_of(folder), folder)
+
+
 DEBERTA = ALONE | {"position_biased_input": False, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
 
 
@@ -162,11 +203,13 @@ def test_sinks_beside_the_scores_are_more_than_the_steps_explain(tmp_path):
     ("config", "why"),
     [
         ('{"model_type": "reformer"}', "in a way of its own"),
-        ('{"model_type": "whisper", "vocab_size": 9, "is_encoder_decoder": true}', "has an encoder and a decoder"),
-        *(
-            (json.dumps({"model_type": kind, "vocab_size": 9, "is_encoder_decoder": True}), "are bart, .*mt5\\.")
-            for kind in ("bigbird_pegasus", "nllb-moe", "pegasus_x", "t5gemma", "umt5")
+        ('{"model_type": "whisper", "vocab_size": 9, "is_encoder_decoder": true}', "reads something else than a text"),
+        (
+            '{"model_type": "t5gemma", "vocab_size": 9, "is_encoder_decoder": true, "encoder": {}}',
+            "have configurations of their own",
         ),
+        ('{"model_type": "mamba", "vocab_size": 9}', "has no attention"),
+        ('{"model_type": "llava", "vision_config": {}}', "a text beside pictures"),
         ('{"model_type": "qwen2_vl", "text_config": {"vocab_size": 9}}', "a text beside pictures"),
         ('{"model_type": "gemma3"}', "nothing of the part of it that reads a text, text_config"),
         ('{"model_type": "clip_vision_model"}', "Those that can be shown are"),
@@ -203,3 +246,82 @@ def test_a_decoder_that_hides_nothing_is_not_called_one(tmp_path, has_head):
     assert {layer.kind for layer in trace.layers} == {"self"}
     assert not trace.info.is_decoder
     assert trace.layers[0].steps().weights[:, 0, 1:].all()
+
+
+@pytest.fixture(scope="module", params=PAIRS)
+def of_two(request, model_of, folder_of):
+    """A model with an encoder and a decoder, and transformers' own plain attention of it."""
+    folder = folder_of(request.param)
+    check_size(model_of(request.param).info, folder)
+    eager = AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True, attn_implementation="eager").eval()
+    return model_of(request.param), eager
+
+
+def ids_of(trace):
+    return torch.tensor([[token.token_id for token in trace.tokens]])
+
+
+def expect_alike(layers, theirs, n_queries=None, n_keys=None):
+    for layer, plain in zip(layers, theirs, strict=True):
+        ours = layer.steps().weights[:, :n_queries, :n_keys]
+        np.testing.assert_allclose(ours, plain[0].numpy(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("mask", ["none", "padding"])
+@pytest.mark.parametrize("target", [None, "The mat sat."])
+def test_all_three_attentions_are_those_of_plain_attention(of_two, mask, target):
+    model, eager = of_two
+    trace = model.trace(SENTENCE, target, mask=mask)
+    n_read = sum(not token.is_padding for token in trace.tokens)
+    with torch.inference_mode():
+        result = eager(
+            input_ids=ids_of(trace)[:, :n_read],
+            decoder_input_ids=ids_of(trace.decoder),
+            output_attentions=True,
+            output_hidden_states=True,
+        )
+    expect_alike(trace.layers, result.encoder_attentions, n_read, n_read)
+    expect_alike(trace.decoder.layers, result.decoder_attentions)
+    expect_alike(trace.cross.layers, result.cross_attentions, None, n_read)
+    for layer in trace.cross.layers:
+        assert not layer.steps().weights[:, :, n_read:].any()
+    for ours, theirs in zip(trace.decoder.hidden_states, result.decoder_hidden_states, strict=True):
+        np.testing.assert_allclose(ours, theirs[0].numpy(), rtol=0, atol=1e-5)
+    assert len(trace.layers) == trace.info.n_layers == 2
+    assert len(trace.decoder.layers) == len(trace.cross.layers) == trace.info.n_decoder_layers == 3
+    for part in trace.traces:
+        assert prove(part).holds
+
+
+def test_what_it_writes_is_what_transformers_writes(of_two):
+    model, eager = of_two
+    trace = model.trace(SENTENCE)
+    settings = {"max_new_tokens": 64, "num_beams": 1, "do_sample": False, "use_cache": False}
+    written = eager.generate(ids_of(trace), **settings)[0].tolist()
+    read = ids_of(trace.decoder)[0].tolist()
+    assert read == written[: len(read)]
+    assert len(read) > 3
+
+
+def test_of_a_decoder_nothing_is_told_but_what_was_recorded(of_two):
+    model, _ = of_two
+    trace = model.trace(SENTENCE)
+    assert {layer.kind for layer in trace.decoder.layers} == {"masked self"}
+    assert {layer.kind for layer in trace.cross.layers} == {"cross"}
+    assert trace.cross.hidden_states == ()
+    for layer in (*trace.decoder.layers, *trace.cross.layers):
+        assert (layer.inputs, layer.projections, layer.rotary, layer.norm) == (None, None, None, None)
+
+
+@pytest.mark.parametrize("kind", ["LongT5", "PegasusX", "BigBirdPegasus"])
+def test_an_encoder_with_an_attention_of_its_own_is_refused(folder_of, tmp_path, kind):
+    """Only the decoders of these leave theirs to transformers."""
+    base = "t5" if kind == "LongT5" else "pegasus"
+    given = json.loads((folder_of(base) / "config.json").read_text())
+    config = {name: value for name, value in given.items() if name not in ("architectures", "model_type")}
+    folder = Path(shutil.copytree(folder_of(base), tmp_path / kind))
+    (folder / "model.safetensors").unlink()
+    made = getattr(transformers, f"{kind}ForConditionalGeneration")(getattr(transformers, f"{kind}Config")(**config))
+    made.save_pretrained(folder)
+    with pytest.raises(ValueError, match="were to leave their attention to transformers"):
+        HuggingFaceModel(info_of(folder), folder)
