@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
+from attention.figures.table import Columns
 from attention.figures.touch import Touch
 from attention.jobs import Job
 from attention.parameters import Parameter
@@ -46,11 +47,8 @@ __all__ = [
     "Way",
     "Work",
     "inside",
-    "rows_of",
     "walk",
 ]
-
-Columns = Mapping[str, Sequence[object]]
 
 
 class Figure(Protocol):
@@ -358,11 +356,6 @@ Block = (
     | Proven
 )
 Blocks = tuple[Block, ...]
-
-
-def rows_of(columns: Columns) -> int:
-    """Return the number of rows, that of the longest column."""
-    return max(map(len, columns.values()), default=0)
 
 
 def walk(blocks: Blocks) -> list[Block]:

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,10 @@ from attention.blocks import (
     Table,
     Way,
     Work,
-    rows_of,
 )
 from attention.figures import assets
 from attention.figures.large import AskAt, Large
+from attention.figures.table import Order, in_order, rows_of
 from attention.messages import language, message
 from attention.places import ASSETS
 
@@ -52,6 +53,8 @@ __all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css"]
 
 _FOLDER = ASSETS / "file"
 
+# The orders of the rows of tables, by their keys.
+Orders = Mapping[str, Order]
 # What gives the address of the numbers of a picture, by its key; None if nobody can be asked.
 ByKey = Callable[[str], AskAt | None]
 
@@ -75,21 +78,23 @@ class Drawn:
     pictures: tuple[Mapping[str, Any], ...]
 
 
-def drawn(blocks: Blocks, ask_at: ByKey = lambda _: None, *, has_code: bool = True) -> Drawn:
+def drawn(
+    blocks: Blocks, ask_at: ByKey = lambda _: None, *, has_code: bool = True, orders: Orders = MappingProxyType({})
+) -> Drawn:
     """Return blocks as part of a page that has the components' scripts, with or without the code to read.
 
     ``ask_at`` gives, for the key of a picture, what gives the address of its numbers (see ``Large.payload``), where a
-    server can be asked for them.
+    server can be asked for them; ``orders`` those of the rows of tables, by their keys.
     """
-    written = _Page("", "", ask_at)
+    written = _Page("", "", orders, ask_at)
     if not has_code:
         written.writers[Code] = written._nothing
     return Drawn(written.all(blocks), tuple(written.pictures))
 
 
-def page(title: str, caption: str, blocks: Blocks) -> str:
-    """Return blocks as a self-contained HTML file."""
-    return _Page(title, caption).written(blocks)
+def page(title: str, caption: str, blocks: Blocks, orders: Orders = MappingProxyType({})) -> str:
+    """Return blocks as a self-contained HTML file, with the rows of some tables, by their keys, in other orders."""
+    return _Page(title, caption, orders).written(blocks)
 
 
 def page_css() -> str:
@@ -116,8 +121,8 @@ def plain(text: str) -> str:
 class _Page:
     """One file while it is being written; its figures are collected for its script."""
 
-    def __init__(self, title: str, caption: str, ask_at: ByKey = lambda _: None) -> None:
-        self.title, self.caption, self.ask_at = title, caption, ask_at
+    def __init__(self, title: str, caption: str, orders: Orders, ask_at: ByKey = lambda _: None) -> None:
+        self.title, self.caption, self.orders, self.ask_at = title, caption, orders, ask_at
         self.pictures: list[dict[str, Any]] = []
         self.writers: dict[type, Callable[[Any], str]] = {
             Heading: self._heading,
@@ -217,7 +222,7 @@ class _Page:
         n_rows = rows_of(columns)
         if not n_rows or (block.limit is not None and max(n_rows, len(columns)) > block.limit):
             return ""
-        return f'<div class="scrolls">{_rows(columns)}</div>'
+        return f'<div class="scrolls">{_rows(in_order(columns, self.orders.get(block.key)))}</div>'
 
     def _setting(self, block: Setting) -> str:
         if not block.options:

@@ -114,6 +114,7 @@ STEP_BY_STEP = Page(
         settings.GUESS,
         settings.ANSWER,
         settings.PRESENT,
+        settings.ROWS,
     ),
 )
 ALL_HEADS = Page(
@@ -132,6 +133,7 @@ ALL_HEADS = Page(
         settings.ON,
         settings.PINS,
         settings.MEAN,
+        settings.ROWS,
     ),
 )
 NEURON_VIEW = Page(
@@ -155,7 +157,7 @@ MANY_SENTENCES = Page(
     message("Many sentences"),
     "Explore",
     message("What every head does on average over 500 sentences, or over a file of yours."),
-    own=(settings.ALIGNMENT, settings.ZOOM),
+    own=(settings.ALIGNMENT, settings.ZOOM, settings.ROWS),
     is_for=_takes_sentences,
 )
 SYNTAX_CHECK = Page(
@@ -163,7 +165,7 @@ SYNTAX_CHECK = Page(
     message("Syntax check"),
     "Explore",
     message("Which head finds the grammatical head of a word, and how often."),
-    own=(settings.RELATION, settings.EXAMPLE, settings.RARE),
+    own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.ROWS),
     is_for=_takes_sentences,
 )
 FIND_IT = Page(
@@ -178,7 +180,7 @@ CODE_LAB = Page(
     message("Code lab"),
     "Labs",
     message("The same attention written five ways, run on your sentence."),
-    own=(settings.WAY,),
+    own=(settings.WAY, settings.ROWS),
 )
 CLASSROOM = Page(
     "classroom",
@@ -198,7 +200,9 @@ MODELS = Page(
 
 def _page_of(lab: Lab) -> Page:
     """Return the page of a lab, on which a question is asked first."""
-    return Page(lab.address, lab.title, "Labs", lab.purpose, own=(*lab.knobs, settings.ANSWER), is_for=lab.is_for)
+    return Page(
+        lab.address, lab.title, "Labs", lab.purpose, own=(*lab.knobs, settings.ANSWER, settings.ROWS), is_for=lab.is_for
+    )
 
 
 OF_LABS: Mapping[Lab, Page] = MappingProxyType({lab: _page_of(lab) for lab in LABS})

@@ -20,6 +20,8 @@ from attention.figures.head_view import Side
 from attention.figures.matrix import Cell
 from attention.figures.order import written as as_order
 from attention.figures.question import MAX_PERCENT, SHOW, Answer
+from attention.figures.table import Order as RowOrder
+from attention.figures.table import read_order, written_order
 from attention.messages import message
 from attention.segments import SENTENCES
 from attention.text import clean
@@ -40,6 +42,7 @@ __all__ = [
     "Order",
     "Parameter",
     "Pins",
+    "Sorts",
     "Spot",
     "Spots",
     "Text",
@@ -57,6 +60,9 @@ MAX_DIGITS = 5
 # The most parts that an answer may have; the mark of a question is a hash.
 MAX_GIVEN = 16
 _MARK = re.compile("[0-9a-f]{8}")
+# The most tables in one view whose rows have another order than their own, and how tables are called.
+MAX_SORTED = 8
+_TABLE = re.compile("[a-zA-Z0-9_]{1,64}")
 # How many characters of a bad value are repeated in the notice about it.
 MAX_SHOWN = 60
 
@@ -475,6 +481,43 @@ class Answers(Kind[Answer]):
     def can_be(self, _: Context) -> str:
         """Show some."""
         return message("it looks like {example} or {other}", example="0a1b2c3d-2", other="0a1b2c3d-show")
+
+
+@dataclass(frozen=True, slots=True)
+class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
+    """The orders of the rows of some tables: their keys in alphabetical order, each with a column and a direction."""
+
+    def read(self, written: str, context: Context) -> tuple[tuple[str, RowOrder], ...]:
+        """Read orders with points between them."""
+        parts = (part.partition("-") for part in written.split(".")) if written else ()
+        value = tuple((table, read_order(order)) for table, _, order in parts)
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[tuple[str, RowOrder], ...]) -> str:
+        """Write orders with points between them."""
+        return ".".join(f"{table}-{written_order(order)}" for table, order in value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether these are such orders; whether there is such a table is known once a page is made."""
+        if not isinstance(value, tuple) or len(value) > MAX_SORTED:
+            return False
+        tables = [table for table, _ in value]
+        return tables == sorted(set(tables)) and all(map(_TABLE.fullmatch, tables))
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="heads_table-5down")
+
+    @staticmethod
+    def having(
+        value: tuple[tuple[str, RowOrder], ...], table: str, order: RowOrder | None
+    ) -> tuple[tuple[str, RowOrder], ...]:
+        """Return these orders with another one of one table, which None gives its own back."""
+        others = {name: each for name, each in value if name != table}
+        kept = dict(list(others.items())[: MAX_SORTED - 1])
+        return tuple(sorted((kept if order is None else kept | {table: order}).items()))
 
 
 def _are_ascending(value: object) -> bool:

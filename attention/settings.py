@@ -16,6 +16,7 @@ from attention.figures.atlas import MAX_ZOOM, WHOLE
 from attention.figures.head_view import THRESHOLDS, Side
 from attention.figures.matrix import Cell
 from attention.figures.question import Answer
+from attention.figures.table import Order as RowOrder
 from attention.five_ways import WAYS
 from attention.lesson import steps
 from attention.lesson.factors import LETTERS
@@ -35,6 +36,7 @@ from attention.parameters import (
     Number,
     Parameter,
     Pins,
+    Sorts,
     Spot,
     Spots,
     Text,
@@ -79,6 +81,7 @@ __all__ = [
     "RARE",
     "RELATION",
     "RENORMALISE",
+    "ROWS",
     "SAVINGS",
     "SHARED",
     "SIZES",
@@ -294,6 +297,9 @@ PINS: Parameter[tuple[Side, tuple[int, ...]] | None] = Parameter(
 MEAN: Parameter[bool] = Parameter("mean", Flag(), False)
 
 # ------------------------------------------------------------------------------------- others
+
+# The order of the rows of tables, by the tables' keys.
+ROWS: Parameter[tuple[tuple[str, RowOrder], ...]] = Parameter("rows", Sorts(), ())
 
 # A sentence that is read by itself and compared; None until the user chooses one.
 VERSUS: Parameter[str | None] = Parameter("versus", Text(message("sentence to compare")), None, resets=_CELLS)

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 from attention import settings
 from attention.figures.atlas import WHOLE
 from attention.figures.matrix import Cell
+from attention.figures.table import Order as RowOrder
 from attention.lesson.opening import first_place
 from attention.lesson.survey import Lines, Look, Sorting
 from attention.masks import MaskName
@@ -158,6 +159,12 @@ class View:
         return self[settings.SORT]
 
     @property
+    def orders(self) -> dict[str, RowOrder]:
+        """The orders of the rows of tables, by the tables' keys."""
+        orders: tuple[tuple[str, RowOrder], ...] = self[settings.ROWS]
+        return dict(orders)
+
+    @property
     def zoom(self) -> int:
         """How far one has zoomed into the picture of all heads, in per cent."""
         return WHOLE + self[settings.ZOOM]
@@ -206,8 +213,8 @@ class View:
         """Return the view on another page, without an answer; a cell of a matrix that it does not draw is dropped."""
         view = replace(self, page=page)
         if page is not self.page:
-            # Each page asks something else.
-            view = view.without(settings.ANSWER)
+            # Each page asks something else, and has other tables.
+            view = view.without(settings.ANSWER, settings.ROWS)
         cell = self[settings.CELL]
         is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
         return view.without(settings.CELL) if is_strange else view

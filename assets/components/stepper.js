@@ -7,14 +7,17 @@
  * @property {boolean} present whether it is shown to a room
  */
 
-// Keys belong to whatever has the focus: here the arrows have a meaning of their own.
+// Keys belong to whatever has the focus. Here one types, or chooses by a letter …
+const USES_LETTERS = [
+  "input:not([type=radio], [type=checkbox], [type=range]), textarea, select, audio, video, dialog",
+  "[contenteditable=''], [contenteditable=true], [role=textbox], [role=searchbox], [role=combobox], [role=spinbutton]",
+  "[role=dialog], [role=option], [role=listbox], [role=menu], [role=menubar], [role=menuitem], [role=tree]",
+].join();
+// … and here the arrows alone have a meaning of their own.
 const USES_ARROWS = [
-  "input, textarea, select, audio, video, dialog, [contenteditable=''], [contenteditable=true]",
-  "[role=slider], [role=spinbutton], [role=scrollbar], [role=textbox], [role=searchbox], [role=combobox]",
-  "[role=radio], [role=radiogroup], [role=tab], [role=tablist], [role=toolbar], [role=dialog]",
-  "[role=option], [role=listbox], [role=menu], [role=menubar], [role=menuitem], [role=tree]",
-  "[role=grid], [role=treegrid], [role=application]",
-  "[data-testid=stDataFrame]",
+  USES_LETTERS,
+  "input, [role=slider], [role=scrollbar], [role=radio], [role=radiogroup], [role=tab], [role=tablist], [role=toolbar]",
+  "[role=grid], [role=treegrid], [role=application], .table .box",
 ].join();
 
 // A page has one set of arrow keys: the stepper that was drawn last has them.
@@ -123,7 +126,11 @@ function item(index) {
 function listen(state) {
   document[KEYS]?.abort();
   state.keys = document[KEYS] = new AbortController();
-  document.addEventListener("keydown", (event) => press(state, event), { signal: state.keys.signal });
+  const { signal } = state.keys;
+  document.addEventListener("keydown", (event) => press(state, event), { signal });
+  // A presenter's remote leads on wherever the focus is: a picture with a cell that was pressed would go ten rows down.
+  const remote = (event) => state.data.present && ["PageUp", "PageDown"].includes(event.key) && press(state, event);
+  document.addEventListener("keydown", remote, { signal, capture: true });
 }
 
 function press(state, event) {
@@ -134,9 +141,10 @@ function press(state, event) {
   const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
   if ((!by && !turns) || hasModifier || event.repeat || event.defaultPrevented || event.isComposing) return;
   // The composed path, because a component's focus lies hidden in its shadow.
-  const usesArrows = (target) => target instanceof Element && target.matches(USES_ARROWS);
-  if (event.composedPath().some(usesArrows)) return;
+  const others = ["ArrowLeft", "ArrowRight"].includes(event.key) ? USES_ARROWS : USES_LETTERS;
+  if (event.composedPath().some((target) => target instanceof Element && target.matches(others))) return;
   event.preventDefault();
+  event.stopPropagation();
   if (turns) turn(state);
   else choose(state, shown(state) + by);
 }

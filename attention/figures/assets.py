@@ -77,6 +77,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "question": ("shares",),
     "sheet": (),
     "stepper": ("leaves",),
+    "table": (),
     "tokens": ("stage", "turn_split"),
     "work": (),
 }

@@ -1,11 +1,10 @@
-"""Streamlit's own widgets that change the view: what opens and shuts, and a table in which a cell is selected.
+"""Streamlit's own widget that changes the view: what opens and shuts.
 
-They note what is offered (:mod:`attention.ui.state`), and what a browser says is taken only if it was offered.
+It notes what is offered (:mod:`attention.ui.state`), and what a browser says is taken only if it was offered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.parameters import Parameter
 from attention.ui import state
 
-__all__ = ["cell_of", "opening"]
+__all__ = ["opening"]
 
 
 def opening(parameter: Parameter[Any], label: str, *, is_open: bool, key: str) -> DeltaGenerator | None:
@@ -33,17 +32,3 @@ def opening(parameter: Parameter[Any], label: str, *, is_open: bool, key: str) -
     if state.is_new() and not is_open:
         state.probe(key, place.open)
     return place if place.open else None
-
-
-def cell_of(table: Mapping[str, Sequence[Any]], *, key: str, take: Callable[[int], None], **look: Any) -> None:
-    """Draw a table of which one cell can be selected; ``take`` is given its row, however the table is sorted."""
-    n_rows = len(next(iter(table.values()), ()))
-
-    def check(selected: Any) -> None:
-        for row, _ in selected["selection"]["cells"]:
-            if 0 <= row < n_rows:
-                take(row)
-
-    nothing: Mapping[str, Mapping[str, list[Any]]] = {"selection": {"rows": [], "columns": [], "cells": []}}
-    state.offer(key, nothing, check, keeps=True)
-    st.dataframe(table, hide_index=True, key=key, selection_mode="single-cell", on_select="rerun", **look)

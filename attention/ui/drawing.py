@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -22,12 +22,8 @@ from attention.blocks import (
     Panels,
     Row,
     Section,
-    Table,
-    rows_of,
 )
-from attention.figures.format import readable
-from attention.messages import message
-from attention.ui import choices, markup, sheet
+from attention.ui import choices, sheet
 from attention.ui.components import Part, mount
 from attention.ui.sheet import is_for_sheet, with_words
 from attention.view import View
@@ -75,8 +71,6 @@ def _inside(block: Block, place: str) -> Iterator[tuple[Blocks, str]]:
         case Panels():
             yield (block.choice,), f"{block.key}_choice"
             yield block.contents[block.value], block.key
-        case Table() if block.file:
-            yield (replace(block, is_shown=False),), f"{block.key}_file"
         case Fold():
             yield block.blocks, block.key
         case Section():
@@ -127,10 +121,8 @@ def _outline(laid: Laid) -> str | None:
     return "\n".join(told)
 
 
-# Of the rest, long tables, it is not said what they are made from.
 _OUTLINES: Mapping[type[Block], Callable[[Any], object]] = {
     Code: lambda block: (block.source, block.language),
-    Table: lambda block: (block.key, block.make(), block.is_narrow) if block.is_whole and not block.file else None,
     Panels: lambda block: (block.key, block.value),
     Fold: lambda block: (block.key, block.title, block.is_open),
     Row: lambda block: (block.widths, block.gap),
@@ -140,26 +132,6 @@ _OUTLINES: Mapping[type[Block], Callable[[Any], object]] = {
 
 def _code(block: Code, _: Placed) -> None:
     st.code(block.source, language=block.language)
-
-
-def _table(block: Table, placed: Placed) -> None:
-    columns = block.make()
-    n_rows = rows_of(columns)
-    if block.limit is not None and max(n_rows, len(columns)) > block.limit:
-        markup.notice(
-            message(
-                "{file}: {size} numbers are too many to read here; take the CSV.",
-                file=block.file,
-                size=f"{n_rows} × {len(columns) - 1}",
-            )
-        )
-    else:
-        width: Literal["content", "stretch"] = "content" if block.is_narrow else "stretch"
-        if block.is_whole:
-            markup.table(readable(columns), width)
-        else:
-            st.dataframe(readable(columns), hide_index=True, key=block.key, width=width)
-    _all(placed)
 
 
 def _panels(block: Panels, placed: Placed) -> None:
@@ -199,7 +171,6 @@ def _all(placed: Placed) -> None:
 # The rest is on sheets.
 _DRAWERS: Mapping[type[Block], Callable[[Any, Placed], None]] = {
     Code: _code,
-    Table: _table,
     Panels: _panels,
     Fold: _fold,
     Row: _row,

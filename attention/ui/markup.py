@@ -5,11 +5,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 import streamlit as st
 
-from attention.blocks import Columns, ProofLine
+from attention.blocks import ProofLine
 from attention.messages import message
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "plain",
     "proof_lines",
     "prose",
-    "table",
 ]
 
 
@@ -41,12 +39,6 @@ def news(sentence: str) -> None:
 def plain(label: str) -> str:
     """Return a label in which nothing is interpreted as Markdown."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
-
-
-def table(columns: Columns, width: Literal["content", "stretch"]) -> None:
-    """Draw a short table as text, which can be read, marked and printed like the rest of the page."""
-    said = {plain(name): [plain(str(value)) for value in values] for name, values in columns.items()}
-    st.table(said, hide_index=True, border="horizontal", width=width)
 
 
 def proof_lines(lines: Sequence[ProofLine]) -> str:

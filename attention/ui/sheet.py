@@ -39,13 +39,14 @@ from attention.blocks import (
     Work,
     inside,
 )
+from attention.figures.table import rows_of
 from attention.figures.touch import Parts
 from attention.jobs import Job
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import Page
 from attention.parameters import Context, Grid, Parameter, read
-from attention.ui import components, jobs, made, markup, numbers, state
+from attention.ui import components, jobs, made, markup, numbers, state, tables
 from attention.ui.files import address_of
 from attention.ui.lines import Field, Line
 from attention.view import View
@@ -58,7 +59,7 @@ _KATEX = next(Path(st.__file__).parent.glob("static/static/js/rehype-katex.*.js"
 
 def is_for_sheet(block: Block) -> bool:
     """Tell whether a block can be drawn on a sheet, with all that is inside it."""
-    if type(block) not in _WRITERS or (isinstance(block, Table) and block.is_shown):
+    if type(block) not in _WRITERS:
         return False
     return all(map(is_for_sheet, (each for blocks in inside(block) for each in blocks)))
 
@@ -144,7 +145,23 @@ class _Sheet:
 
     def table(self, block: Table) -> dict[str, Any]:
         name = f"{block.file}.csv"
-        return self._file(name, block.key, name)
+        files = [self._file(name, block.key, name)] if block.file else []
+        if not block.is_shown:
+            return files[0]
+        blocks = [self._table(block), *files]
+        return {"kind": "section", "key": f"{block.key}_whole", "look": "", "blocks": blocks} if files else blocks[0]
+
+    def _table(self, block: Table) -> dict[str, Any]:
+        columns = block.make()
+        n_rows = rows_of(columns)
+        if block.limit is not None and max(n_rows, len(columns)) > block.limit:
+            told = message(
+                "{file}: {size} numbers are too many to read here; take the CSV.",
+                file=block.file,
+                size=f"{n_rows} × {len(columns) - 1}",
+            )
+            return {"kind": "notice", "text": told}
+        return self._component(tables.part_of(block.key, columns, self.view, block.is_whole, block.is_narrow))
 
     def _file(self, label: str, key: str, name: str) -> dict[str, Any]:
         address = made.where(self.view, key, name)

@@ -12,7 +12,6 @@ from attention import corpus
 from attention.corpus import MAX_BYTES, MAX_LINES, Sentences, read_sentences
 from attention.figures.atlas import WHOLE, Head
 from attention.figures.chart import layers_chart
-from attention.figures.format import readable
 from attention.lesson.many_sentences import (
     ALIGNMENTS,
     Alignment,
@@ -29,7 +28,7 @@ from attention.messages import message, messages
 from attention.models import ModelInfo, get_info
 from attention.settings import ALIGNMENT, ZOOM
 from attention.study import Study, StudyResult
-from attention.ui import components, corpus_frame, markup, state
+from attention.ui import components, corpus_frame, markup, state, tables
 from attention.ui.downloads import Table, csv_button
 from attention.ui.lines import Line
 from attention.ui.model_choice import add_place, choose_head
@@ -196,7 +195,7 @@ def _layers(result: StudyResult, current: Head) -> None:
 
 def _table(result: StudyResult, job: str) -> None:
     st.header(message("All heads as a table"), anchor=False)
-    st.dataframe(readable(study_table(result)), hide_index=True, key="study_table")
+    components.mount(tables.part_of("study_table", study_table(result), state.current()))
     csv_button("many-sentences", partial(_columns, job))
 
 

@@ -42,7 +42,7 @@ from attention.settings import (
     WORDS,
 )
 from attention.syntax import Finding, SyntaxCheck
-from attention.ui import choices, components, corpus_frame, markup, state
+from attention.ui import components, corpus_frame, markup, state, tables
 from attention.ui.cache import record
 from attention.ui.downloads import Table, csv_button
 from attention.ui.lines import Line
@@ -78,7 +78,7 @@ def show(view: View) -> None:
     rare.switch(RARE, message("Relations with fewer than {few} cases, too", few=FEW), take=partial(_take_rare, common))
     rare.draw()
     shown = relations(found, with_rare=with_rare)
-    _table(shown, partial(_columns, job.key, with_rare))
+    _table(view, shown, partial(_columns, job.key, with_rare))
     _one_relation(view, model, shown, n_heads)
     corpus_frame.finish(info.name, job.collector.difference, job.collector.largest_row_error)
 
@@ -104,11 +104,17 @@ def _columns(job: str, with_rare: bool) -> Table:
     return findings_table(relations(corpus_frame.result_again(job, SyntaxCheck.findings), with_rare=with_rare))
 
 
-def _table(shown: Sequence[Finding], make: Callable[[], Table]) -> None:
+def _choose(names: Sequence[str], row: int) -> None:
+    state.set(RELATION, names[row])
+
+
+def _table(view: View, shown: Sequence[Finding], make: Callable[[], Table]) -> None:
     st.caption(message("Click on a row to see an example of it below, and on a heading to sort."))
     names = [finding.relation for finding in shown]
     table = findings_table(shown)
-    choices.cell_of(table, key="syntax_table", take=lambda row: state.set(RELATION, names[row]), placeholder="–")
+    chosen = names.index(_shown(view[RELATION], names))
+    take = partial(_choose, names)
+    components.mount(tables.part_of("syntax_table", table, view, choose=take, chosen=chosen))
     csv_button("syntax-check", make)
 
 
@@ -129,10 +135,8 @@ def _one_relation(view: View, model: Model, shown: Sequence[Finding], n_heads: i
 
 
 def _relation(wanted: str, by_name: Collection[str]) -> str:
-    """Return the relation that the link names or, failing that, the direct object, about which the paper says most."""
-    if wanted in by_name:
-        return wanted
-    if wanted:
+    """Return the relation that is shown, and say so if the link names another one."""
+    if wanted and wanted not in by_name:
         markup.notice(
             message(
                 "The link points to {wanted}, which is not in the table: it has fewer than {few} cases, and is there "
@@ -141,7 +145,14 @@ def _relation(wanted: str, by_name: Collection[str]) -> str:
                 few=FEW,
             )
         )
-    return "dobj" if "dobj" in by_name else next(iter(by_name))
+    return _shown(wanted, by_name)
+
+
+def _shown(wanted: str, names: Collection[str]) -> str:
+    """Return the relation that the link names or, failing that, the direct object, about which the paper says most."""
+    if wanted in names:
+        return wanted
+    return "dobj" if "dobj" in names else next(iter(names))
 
 
 def _sentence(wanted: int | None, having: Sequence[int]) -> int:

@@ -24,7 +24,7 @@ def test_every_way_shows_its_own_code_and_shapes(tab, layer):
         code = tab.page.get_by_test_id("stCode").locator("code")
         expect(code).to_have_text(way.source.strip())
         table = shape_table(result)
-        cells = tab.page.get_by_test_id("stTable").locator("td")
+        cells = tab.page.locator(".table.whole td")
         expect(cells).to_have_text(list(chain(*zip(table["variable"], table["shape"], strict=True))))
 
 

@@ -224,7 +224,7 @@ def test_a_link_can_be_copied_with_its_question_open(new_tab):
 
 def test_what_is_opened_under_a_step_is_in_the_address_and_back_shuts_it(opened, new_tab):
     tab = opened(model="toy", step="softmax")
-    numbers = tab.page.get_by_test_id("stDataFrame")
+    numbers = tab.page.get_by_role("region", name="Table")
     summary = tab.page.locator("summary").filter(has_text="These parts as a table")
     expect(numbers).to_have_count(0)
     summary.click()
@@ -234,11 +234,11 @@ def test_what_is_opened_under_a_step_is_in_the_address_and_back_shuts_it(opened,
     tab.expect_query(model="toy", step="softmax", table="1", panel="numpy")
     # Somebody else finds it open, and can shut it.
     there = new_tab().go_to(tab.page.url)
-    expect(there.page.get_by_test_id("stDataFrame")).to_have_count(1)
+    expect(there.page.get_by_role("region", name="Table")).to_have_count(1)
     expect(there.page.get_by_test_id("stCode")).to_be_visible()
     there.page.locator("summary").filter(has_text="These parts as a table").click()
     there.expect_query(model="toy", step="softmax", panel="numpy")
-    expect(there.page.get_by_test_id("stDataFrame")).to_have_count(0)
+    expect(there.page.get_by_role("region", name="Table")).to_have_count(0)
 
     tab.page.go_back()
     tab.expect_query(model="toy", step="softmax", table="1")

@@ -109,10 +109,8 @@ def test_what_is_printed_is_whole_and_has_no_controls(shared_tab, name):
           app.style.width = `${{width}}px`;
           const cut = [];
           for (const each of everything(document)) {{
-            if (!each.matches('.matrix svg, .matrix .readout, canvas, .board, .main-svg') || !each.checkVisibility())
-              continue;
-            // A table's own scrolling is its own matter: its numbers are in its file.
-            if (each.closest('[data-testid=stDataFrame]')) continue;
+            const shown = '.matrix svg, .matrix .readout, canvas, .board, .main-svg, .table table';
+            if (!each.matches(shown) || !each.checkVisibility()) continue;
             const box = each.getBoundingClientRect();
             if (box.width === 0) continue;
             if (box.right > width + 1) cut.push(['paper', each.className?.baseVal ?? each.className, box.right]);

@@ -174,6 +174,25 @@ def test_the_keys_of_a_remote_lead_on_and_p_turns_it_on_and_off(tab):
     tab.expect_query(step="scale")
 
 
+def test_a_remote_leads_on_after_a_cell_was_pressed(tab):
+    """The focus is in the picture then, which has a meaning of its own for arrows and for the keys of pages."""
+    tab.go(step="scores", present="1")
+    tab.matrix("scores").click(1, 2)
+    tab.expect_query(step="scores", word="1", cell="scores-1-2", present="1")
+    tab.page.keyboard.press("PageDown")
+    tab.expect_query(step="scale", word="1", present="1")
+    tab.matrix("scaled").click(1, 2)
+    tab.expect_query(step="scale", word="1", cell="scaled-1-2", present="1")
+    # Arrows lead from cell to cell as ever.
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(step="scale", word="1", cell="scaled-1-3", present="1")
+    tab.page.keyboard.press("Escape")
+    tab.expect_query(step="scale", word="1", cell="scaled-1-3")
+    tab.page.keyboard.press("p")
+    tab.expect_query(step="scale", word="1", cell="scaled-1-3", present="1")
+
+
 @pytest.mark.parametrize("size", [PROJECTOR, {"width": 390, "height": 844}], ids=["projector", "phone"])
 def test_without_a_keyboard_there_is_a_way_out_at_the_end_of_the_dots(tab, size):
     tab.page.set_viewport_size(size)

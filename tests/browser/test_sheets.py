@@ -63,12 +63,12 @@ def test_a_formula_is_set_and_can_be_read_aloud(shared_tab):
     assert sizes["k"] < 0.8 * sizes["d"]
 
 
-def test_a_table_that_needs_a_widget_stands_between_two_sheets(shared_tab):
-    """What is opened among the parts of a sheet, and cannot be on it, has its place all the same."""
+def test_a_table_that_is_opened_stands_where_it_was_opened(shared_tab):
     tab = shared_tab.go(model="toy", step="scores", table="1")
     left = tab.page.locator(".st-key-step_left")
-    expect(left.get_by_test_id("stDataFrame")).to_be_visible()
-    heading, table = left.locator("h2").bounding_box(), left.get_by_test_id("stDataFrame").bounding_box()
+    shown = left.get_by_role("region", name="Table")
+    expect(shown).to_be_visible()
+    heading, table = left.locator("h2").bounding_box(), shown.bounding_box()
     picture = tab.page.locator(".st-key-main_stage").bounding_box()
     assert heading["y"] < table["y"]
     assert table["x"] + table["width"] <= picture["x"]

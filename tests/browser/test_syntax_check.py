@@ -31,11 +31,8 @@ def choose_relation(tab, relation):
 
 
 def click_cell(tab, row):
-    """Click into a row of the table: it is one drawing, whose rows and header are 35 pixels high."""
-    table = tab.page.locator(".st-key-syntax_table [data-testid=stDataFrame]").first
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    tab.page.mouse.click(box["x"] + 150, box["y"] + 35 * (row + 1) + 17)
+    """Click into a row of the table."""
+    tab.page.locator(".table tbody tr").nth(row).locator("td").nth(1).click()
 
 
 def test_a_relation_shows_its_best_head_on_an_example_and_the_way_to_it(tab, models, findings):

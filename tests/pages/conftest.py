@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -146,6 +147,14 @@ class Shown:
             else:
                 found[element.key] = json.loads(element.proto.json)[0]
         return found
+
+    @property
+    def tables(self):
+        """The tables that can be ordered, with their rows as they are sent."""
+        drawn = (data for data in self.pictures.values() if "cells" in data and "isWhole" in data)
+        return [
+            pd.DataFrame(dict(zip(data["names"], data["cells"], strict=True))) for data in drawn if not data["isWhole"]
+        ]
 
     def component(self, key):
         """The data that a component of ours is mounted with."""

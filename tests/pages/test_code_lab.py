@@ -11,7 +11,7 @@ PAGE = "pages/code_lab.py"
 def test_all_five_agree_and_show_their_code(open_page, model):
     shown = open_page(PAGE, model=model, text="the old sailor told a long story")
     assert shown.exceptions == []
-    table = shown.app.dataframe[0].value
+    table = shown.tables[0]
     assert list(table["written as"]) == [way.name for way in WAYS]
     assert table["largest difference"].astype(float).max() < 1e-5
     for way in WAYS:

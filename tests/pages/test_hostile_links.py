@@ -19,6 +19,7 @@ from attention.parameters import (
     Number,
     Order,
     Pins,
+    Sorts,
     Spots,
     Text,
 )
@@ -76,6 +77,8 @@ TEXTS = (
 JUNK = (SECRET, "", "0", "[CLS], [SEP]", "A-B", "aa", "../toy", "org/model", "TOY", "nan", "inf")
 # Rows of painted cells, in hexadecimal.
 ROWS = ("0", "1", "6", "1f", "ffffff", "1000000", "-1", "0x1", "1_0", "٣", "", "1e400")
+TABLES = ("heads_table", "x", "", "A B", "<b>", "t" * 65, SECRET)
+DIRECTIONS = ("up", "down", "down", "d", "", SECRET)
 FLAGS = ("0", "1", "1", "2", "", SECRET)
 
 
@@ -115,6 +118,9 @@ def said(parameter, chance):
             return chance.choice((numbers(chance), "2-1", "3-1-2", "1-2-3", "-".join(map(str, range(99, 0, -1)))))
         case Answers():
             return f"{chance.choice(('0a1b2c3d', SECRET, ''))}-{chance.choice(('show', numbers(chance)))}"
+        case Sorts():
+            orders = (f"{chance.choice(TABLES)}-{chance.choice(NUMBERS)}{chance.choice(DIRECTIONS)}" for _ in range(3))
+            return ".".join(orders)
         case Pins():
             return f"{chance.choice(('query', 'key', SECRET))}-{numbers(chance)}"
     raise AssertionError(f"no hostile value is known of {parameter.kind}")

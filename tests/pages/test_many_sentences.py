@@ -30,7 +30,7 @@ def test_all_heads_are_averaged_over_the_bundled_sentences(open_page, model, n_h
     for chart in charts:
         _, points = chart["series"]
         assert (points["name"], len(points["labels"])) == ("a head", n_heads)
-    assert len(shown.app.dataframe[0].value) == n_heads
+    assert len(shown.tables[0]) == n_heads
     (proof,) = shown.proofs
     assert proof.startswith("✓ rows sum to 1")
 

@@ -119,16 +119,16 @@ def test_what_is_chosen_is_in_the_link_and_leads_somebody_else_there(open_page, 
 def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page, label, name):
     query = {"model": "toy", "step": "qkv"}
     shown = open_page(**query)
-    n_tables = len(shown.app.dataframe)
+    n_tables = len(shown.tables)
     shown.open(label)
-    assert len(shown.app.dataframe) == n_tables + 1
+    assert len(shown.tables) == n_tables + 1
     assert shown.view.to_query() == {**query, name: "1"}
     there = open_page(**query, **{name: "1"})
     assert (there.exceptions, there.notices) == ([], [])
-    assert len(there.app.dataframe) == n_tables + 1
+    assert len(there.tables) == n_tables + 1
     assert there.folds[label] is True
     there.open(label, is_open=False)
-    assert len(there.app.dataframe) == n_tables
+    assert len(there.tables) == n_tables
     assert shown.open(label, is_open=False).view.to_query() == {**query, **({name: "0"} if name == "savings" else {})}
 
 

@@ -92,7 +92,7 @@ def test_behind_every_picture_there_is_a_table_to_take_away(open_page, trace, pa
         "softmax": ["weights.csv"],
     }
     assert list(shown.files) == wanted[step]
-    first = shown.app.dataframe[0].value
+    first = shown.tables[0]
     tokens = names(trace.part(part).tokens)
     numbered = [f"{position} {token}" for position, token in enumerate(tokens)]
     assert list(first.iloc[:, 1 if step == "tokens" else 0]) == (tokens if step == "tokens" else numbered)
@@ -122,10 +122,10 @@ def test_the_code_lab_runs_the_encoder_and_says_of_the_decoder_why_not(open_page
         (notice,) = shown.notices
         assert "cannot stand for this layer of Translator" in notice
         assert "Choose encoder or decoder" in notice
-        assert len(shown.app.dataframe) == 0
+        assert len(shown.tables) == 0
     else:
         assert shown.notices == []
-        assert shown.app.dataframe[0].value["largest difference"].astype(float).max() < 1e-5
+        assert shown.tables[0]["largest difference"].astype(float).max() < 1e-5
 
 
 @pytest.mark.parametrize("page", ["compare", "many_sentences", "syntax_check"])

@@ -21,12 +21,7 @@ WIDGET = Code("x = 1")
 def test_what_holds_a_widget_is_not_for_a_sheet(around):
     assert is_for_sheet(around(WORDS))
     assert not is_for_sheet(around(WIDGET))
-    assert not is_for_sheet(around(Table("table", dict)))
-
-
-def test_a_file_of_a_table_is_for_a_sheet_and_the_table_itself_is_not():
-    assert is_for_sheet(Table("table", dict, file="numbers", is_shown=False))
-    assert not is_for_sheet(Table("table", dict, file="numbers"))
+    assert is_for_sheet(around(Table("table", dict)))
 
 
 @pytest.mark.parametrize("step", [step.key for step in STEPS])
@@ -38,13 +33,11 @@ def test_a_step_is_drawn_on_few_sheets(open_page, step):
     assert len(shown.sheets) <= 7
 
 
-def test_a_table_comes_where_it_stands_among_the_words(open_page):
-    """The words before it and those after it are on two sheets."""
+def test_a_table_stands_among_the_words(open_page):
     shown = open_page(model="toy", step="scale", table="1")
-    (before, after) = (shown.blocks_on(f"sheet_step_left_{number}") for number in (1, 2))
-    assert before[0]["kind"] == "h2"
-    assert [block["key"] for block in after] == ["main_spread"]
-    assert shown.app.dataframe
+    keys = [block.get("key") for block in shown.blocks]
+    assert keys.index("main_parts_table") < keys.index("main_spread")
+    assert shown.tables
 
 
 def test_a_press_on_a_fold_that_says_anything_else_is_ignored(open_page):

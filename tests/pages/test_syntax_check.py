@@ -15,7 +15,7 @@ def test_every_relation_has_its_best_head_and_an_example(open_page, model):
     shown = open_page(PAGE, model=model)
     assert shown.exceptions == []
     assert shown.notices == []
-    table = shown.app.dataframe[0].value
+    table = shown.tables[0]
     assert table["cases"].min() >= 20
     assert table["cases"].is_monotonic_decreasing
     (proof,) = shown.proofs
@@ -42,9 +42,9 @@ def test_it_says_how_small_the_set_is_and_that_the_choice_flatters(open_page):
 
 def test_rare_relations_are_shown_when_asked_for_and_said_to_be_rare(open_page):
     shown = open_page(PAGE)
-    n_common = len(shown.app.dataframe[0].value)
+    n_common = len(shown.tables[0])
     shown.choose("rare", True)
-    assert len(shown.app.dataframe[0].value) > n_common
+    assert len(shown.tables[0]) > n_common
     shown.choose("relation", "iobj")
     assert "a tendency at most" in shown.text
     # A relation that is no longer in the table is not left standing.
@@ -92,7 +92,7 @@ def test_the_relation_and_the_example_are_in_the_link_and_lead_somebody_else_the
 def test_the_ways_lead_to_the_head_with_ones_own_sentence_and_with_the_example(open_page):
     chosen = {"text": "The small dog <b>chased</b> a cat", "model": "toy", "mask": "causal", "word": "2"}
     shown = open_page(PAGE, **chosen, pair="It ran", relation="det", head="1")
-    table = shown.app.dataframe[0].value
+    table = shown.tables[0]
     (place,) = table[table["relation"] == "det"]["head"]
     layer, head = place.split("-")
     own = {**chosen, "pair": "It ran", "step": "softmax", "layer": layer, "head": head}

@@ -191,7 +191,7 @@ def test_both_drawings_know_every_kind_of_block():
         "from attention.page_file import _Page\n"
         "from attention.ui import drawing, sheet\n"
         "in_app = {*drawing._DRAWERS, *sheet._WRITERS}\n"
-        "assert in_app == set(get_args(Block)) == set(_Page('', '').writers)\n"
+        "assert in_app == set(get_args(Block)) == set(_Page('', '', {}).writers)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
     assert not done.returncode, done.stderr

@@ -149,7 +149,8 @@ CALL = re.compile(r'\bmessages?\(\s*"(?:[^"\\]|\\.)*"(?:,\s*"(?:[^"\\]|\\.)*")?'
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 # Names of keys, and what is written for style sheets.
 NOT_SHOWN = re.compile(
-    r"Enter|Home|End|Escape|linear-gradient\(to right, |\.st-key-\w+ (input|button)|(mark ink|focus thin)( current)?"
+    r"Enter|Home|End|Escape|PageUp|PageDown|linear-gradient\(to right, |\.st-key-\w+ (input|button)|"
+    r"(mark ink|focus thin)( current)?"
 )
 
 

@@ -31,6 +31,7 @@ from attention.parameters import (
     Number,
     Order,
     Pins,
+    Sorts,
     Spot,
     Spots,
     Text,
@@ -53,6 +54,7 @@ from attention.settings import (
     PART,
     PINS,
     RELATION,
+    ROWS,
     STEP,
     TEXT,
     VERSUS,
@@ -110,6 +112,10 @@ def values(parameter, context):
         case Answers():
             given = st.lists(st.integers(0, 100), max_size=16).map(tuple)
             found = st.builds(Answer, st.from_regex("[0-9a-f]{8}", fullmatch=True), given)
+        case Sorts():
+            order = st.tuples(st.integers(0, 998), st.booleans())
+            tables = st.dictionaries(st.from_regex("[a-zA-Z0-9_]{1,64}", fullmatch=True), order, max_size=8)
+            found = tables.map(lambda orders: tuple(sorted(orders.items())))
         case Pins():
             found = st.tuples(st.sampled_from(["query", "key"]), ascending(st.integers(0, 99_999), min_size=1))
     return st.just(parameter.default) | found
@@ -128,6 +134,10 @@ def views(draw, pages=PAGES):
     if chosen["word"] is not None:
         chosen["at"] = None
     return View.of(page, model=context.model, **chosen)
+
+
+# What belongs to a page and stays there: its answer, and the orders of its tables.
+LEFT = (ANSWER, ROWS)
 
 
 def read(query, page=STEP_BY_STEP):
@@ -515,12 +525,12 @@ def test_the_link_of_a_page_has_what_is_its_own_and_nothing_of_another_page(view
     names = {parameter.name for parameter in page.parameters}
     assert set(there.to_query()) <= names
     for parameter in page.own:
-        is_left = parameter is ANSWER and page is not view.page
-        assert there[parameter] == (None if is_left else view[parameter])
+        is_left = parameter in LEFT and page is not view.page
+        assert there[parameter] == (parameter.default if is_left else view[parameter])
     # And what no link of the page holds is there on coming back.
     back = read(there.to_query(), page)[0].keeping(view).on(view.page)
     for parameter in view.page.own:
-        if parameter not in page.own and parameter is not ANSWER:
+        if parameter not in page.own and parameter not in LEFT:
             assert back[parameter] == view[parameter]
 
 

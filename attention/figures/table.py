@@ -1,0 +1,148 @@
+"""A table to read, whose rows can be put in the order of one of its columns, as the plain data of its component."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, ClassVar
+
+from attention.figures.format import readable
+from attention.figures.touch import Parts, is_index
+from attention.messages import message
+
+__all__ = ["Columns", "Order", "SortableTable", "in_order", "read_order", "rows_of", "written_order"]
+
+# The columns of a table by their headings; short ones are blank at their ends.
+Columns = Mapping[str, Sequence[object]]
+# The column by which rows are ordered, counted from 0, and whether the largest comes first.
+Order = tuple[int, bool]
+
+_ORDER = re.compile("([1-9][0-9]{0,2})(up|down)")
+# A number at the beginning of a cell, such as 1,024 or 12.5% or 3 (of 6); the component's script has the same one.
+_NUMBER = re.compile(r"[-−+]?[0-9][0-9,]*(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
+
+
+def rows_of(columns: Columns) -> int:
+    """Return the number of rows, that of the longest column."""
+    return max(map(len, columns.values()), default=0)
+
+
+def written_order(order: Order) -> str:
+    """Return an order as a link has it: the column counted from 1, and the direction.
+
+    >>> written_order((4, True))
+    '5down'
+    """
+    column, is_down = order
+    return f"{column + 1}{'down' if is_down else 'up'}"
+
+
+def read_order(written: str) -> Order:
+    """Return the order that is written like this.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = _ORDER.fullmatch(written)
+    if found is None:
+        raise ValueError(written)
+    return int(found[1]) - 1, found[2] == "down"
+
+
+def in_order(columns: Columns, order: Order | None) -> dict[str, list[object]]:
+    """Return the columns with their rows in an order: by numbers if all cells have one, else by their letters.
+
+    Rows that are alike there keep their order, and blank cells come last. No such column changes nothing.
+
+    >>> in_order({"head": ["a", "b", "c"], "weight": [0.5, None, 12]}, (1, True))
+    {'head': ['c', 'a', 'b'], 'weight': [12, 0.5, None]}
+    """
+    if order is None or order[0] >= len(columns):
+        return {name: list(column) for name, column in columns.items()}
+    rows = list(zip_longest(*columns.values()))
+    at, is_down = order
+    filled, blank = ([row for row in rows if (row[at] in (None, "")) is is_blank] for is_blank in (False, True))
+    numbers = [_number(row[at]) for row in filled]
+    keys: Sequence[Any] = [str(row[at]) for row in filled] if None in numbers else numbers
+    ordered = sorted(range(len(filled)), key=keys.__getitem__, reverse=is_down)
+    arranged = [filled[place] for place in ordered] + blank
+    return {name: [row[column] for row in arranged] for column, name in enumerate(columns)}
+
+
+def _number(cell: object) -> float | None:
+    if isinstance(cell, int | float):
+        return float(cell)
+    found = _NUMBER.match(str(cell))
+    return None if found is None else float(found[0].replace(",", "").replace("−", "-"))
+
+
+@dataclass(frozen=True, slots=True)
+class TouchTable:
+    """Another order of the rows, by one of so many columns, and one of so many rows, if any can be chosen."""
+
+    n_columns: int
+    n_rows: int = 0
+
+    @property
+    def acts(self) -> tuple[str, ...]:
+        """Ordering, and choosing."""
+        return ("order", "choose") if self.n_rows else ("order",)
+
+    def said(self, act: str, value: object) -> Parts | None:
+        """Return the order as a link has it, None for that of the table itself; or the number of a row."""
+        if act == "choose":
+            return {"row": str(value)} if is_index(value, self.n_rows) else None
+        if act != "order":
+            return None
+        if value is None:
+            return {"order": None}
+        if not isinstance(value, list) or len(value) != 2 or not is_index(value[0], self.n_columns):
+            return None
+        return {"order": written_order((value[0], value[1]))} if isinstance(value[1], bool) else None
+
+
+@dataclass(frozen=True, slots=True)
+class SortableTable:
+    """A table to read: of numbers that are written in full, five significant digits.
+
+    Unless it ``is_whole``, it can be ordered, and scrolls if it is long. With ``chosen``, a row can be chosen, by its
+    index in the columns; ``is_narrow`` tables are as wide as what is in them.
+    """
+
+    component: ClassVar[str] = "table"
+
+    columns: Columns
+    order: Order | None = None
+    is_whole: bool = False
+    is_narrow: bool = False
+    can_choose: bool = False
+    chosen: int | None = None
+
+    @property
+    def touch(self) -> TouchTable | None:
+        """What can be pressed."""
+        if self.is_whole:
+            return None
+        return TouchTable(len(self.columns), rows_of(self.columns) if self.can_choose else 0)
+
+    def payload(self) -> dict[str, Any]:
+        """Return what the browser needs to draw it."""
+        return {
+            "label": message("Table"),
+            "names": list(self.columns),
+            "cells": [[_plain(cell) for cell in column] for column in readable(self.columns).values()],
+            "order": None if self.order is None or self.order[0] >= len(self.columns) else list(self.order),
+            "isWhole": self.is_whole,
+            "isNarrow": self.is_narrow,
+            "canChoose": self.can_choose,
+            "chosen": self.chosen,
+        }
+
+
+def _plain(cell: object) -> str | int | float | None:
+    """Return a cell as JSON has it; what is neither a number nor blank is text."""
+    if cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)):
+        return cell
+    return str(cell)
