@@ -457,7 +457,7 @@ class LayerTrace:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trace:
     """One run of one model on one text.
 
@@ -510,6 +510,11 @@ class Trace:
     def check(self) -> float:
         """Return the largest absolute difference of :meth:`LayerTrace.check`, over all layers of all parts."""
         return float(np.max([layer.check() for trace in self.traces for layer in trace.layers]))
+
+    def __repr__(self) -> str:
+        """Say what it is: its numbers would be thousands of lines."""
+        sizes = f"{len(self.tokens)} tokens, {len(self.layers)} × {self.info.n_heads} heads"
+        return f"<Trace of {self.text!r} in {self.info.name}: {sizes}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows of it: all heads as small heatmaps."""

@@ -1,6 +1,6 @@
 // What charts and arrows have in common: a picture with marks, at which one points with a mouse or with the arrow keys.
 
-const MAX_NAME = 12; // letters of a name in a picture; the whole one is in the readout
+const MAX_NAME = 15; // letters of a name in a picture; the whole one is in the readout
 
 /**
  * Build such a picture in its place; `state.marks` are its marks, in the order in which the keys lead to them.

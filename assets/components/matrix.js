@@ -186,6 +186,7 @@ function draw(state) {
   // Rows as high as there is room for, however many columns there are.
   state.fills = style.getPropertyValue("--matrix-rows").trim() === "high";
   state.isAbreast = style.getPropertyValue("--matrix-abreast").trim() === "many";
+  root.classList.toggle("abreast", state.isAbreast);
   // Beside another picture, the cells of both begin at one height, unless a name is long.
   state.leastHead = Number(style.getPropertyValue("--matrix-head")) || 0;
   state.layout = layOutWhole(state, width, style);

@@ -80,6 +80,11 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     found = {each.model_id: each for each in find_others()}
     if model_id not in found:
         raise ModelUnavailableError(
-            message("{model_id} is not here: the page Models has those that are.", model_id=model_id), ""
+            message(
+                "{model_id} is not here: the page Models has those that are, which are {ids}.",
+                model_id=model_id,
+                ids=", ".join(info.model_id for info in list_models()),
+            ),
+            "",
         )
     return local.load(found[model_id])

