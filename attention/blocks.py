@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from attention.figures.table import Columns
+from attention.figures.table import Columns, Order
 from attention.figures.touch import Touch
 from attention.jobs import Job
 from attention.parameters import Parameter
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from attention.pages import Page
 
 __all__ = [
+    "Arranged",
     "Block",
     "Blocks",
     "Brush",
@@ -243,6 +244,21 @@ class Fold:
     blocks: Blocks
     is_open: bool = False
     parameter: Parameter[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """What a reader has made of a page, whatever is on it: by their keys, orders of tables and folds that were turned.
+
+    A fold is turned if it is not as it begins.
+    """
+
+    orders: Mapping[str, Order] = field(default_factory=dict)
+    turned: frozenset[str] = frozenset()
+
+    def is_open(self, fold: Fold) -> bool:
+        """Tell whether a fold is open; one with a parameter is as its page has made it."""
+        return fold.is_open != (fold.parameter is None and fold.key in self.turned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from latex2mathml.converter import convert
 
 from attention.blocks import (
+    Arranged,
     Block,
     Blocks,
     Code,
@@ -45,7 +45,7 @@ from attention.blocks import (
 )
 from attention.figures import assets
 from attention.figures.large import AskAt, Large
-from attention.figures.table import Order, in_order, rows_of
+from attention.figures.table import in_order, rows_of
 from attention.messages import language, message
 from attention.places import ASSETS
 
@@ -53,11 +53,10 @@ __all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css"]
 
 _FOLDER = ASSETS / "file"
 
-# The orders of the rows of tables, by their keys.
-Orders = Mapping[str, Order]
 # What gives the address of the numbers of a picture, by its key; None if nobody can be asked.
 ByKey = Callable[[str], AskAt | None]
 
+_AS_MADE = Arranged()
 # The theme of the page, as components read it; a test compares it with the app's own.
 _LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
 _DARK = {"background": "#0f1318", "secondary-background": "#1a2027", "text": "#e6e9ef", "border": "#36404b"}
@@ -79,22 +78,22 @@ class Drawn:
 
 
 def drawn(
-    blocks: Blocks, ask_at: ByKey = lambda _: None, *, has_code: bool = True, orders: Orders = MappingProxyType({})
+    blocks: Blocks, ask_at: ByKey = lambda _: None, *, has_code: bool = True, arranged: Arranged = _AS_MADE
 ) -> Drawn:
     """Return blocks as part of a page that has the components' scripts, with or without the code to read.
 
     ``ask_at`` gives, for the key of a picture, what gives the address of its numbers (see ``Large.payload``), where a
-    server can be asked for them; ``orders`` those of the rows of tables, by their keys.
+    server can be asked for them; ``arranged`` is what a reader has made of them.
     """
-    written = _Page("", "", orders, ask_at)
+    written = _Page("", "", arranged, ask_at)
     if not has_code:
         written.writers[Code] = written._nothing
     return Drawn(written.all(blocks), tuple(written.pictures))
 
 
-def page(title: str, caption: str, blocks: Blocks, orders: Orders = MappingProxyType({})) -> str:
-    """Return blocks as a self-contained HTML file, with the rows of some tables, by their keys, in other orders."""
-    return _Page(title, caption, orders).written(blocks)
+def page(title: str, caption: str, blocks: Blocks, arranged: Arranged = _AS_MADE) -> str:
+    """Return blocks as a self-contained HTML file, as a reader has ``arranged`` them."""
+    return _Page(title, caption, arranged).written(blocks)
 
 
 def page_css() -> str:
@@ -121,8 +120,8 @@ def plain(text: str) -> str:
 class _Page:
     """One file while it is being written; its figures are collected for its script."""
 
-    def __init__(self, title: str, caption: str, orders: Orders, ask_at: ByKey = lambda _: None) -> None:
-        self.title, self.caption, self.orders, self.ask_at = title, caption, orders, ask_at
+    def __init__(self, title: str, caption: str, arranged: Arranged, ask_at: ByKey = lambda _: None) -> None:
+        self.title, self.caption, self.arranged, self.ask_at = title, caption, arranged, ask_at
         self.pictures: list[dict[str, Any]] = []
         self.writers: dict[type, Callable[[Any], str]] = {
             Heading: self._heading,
@@ -222,7 +221,7 @@ class _Page:
         n_rows = rows_of(columns)
         if not n_rows or (block.limit is not None and max(n_rows, len(columns)) > block.limit):
             return ""
-        return f'<div class="scrolls">{_rows(in_order(columns, self.orders.get(block.key)))}</div>'
+        return f'<div class="scrolls">{_rows(in_order(columns, self.arranged.orders.get(block.key)))}</div>'
 
     def _setting(self, block: Setting) -> str:
         if not block.options:
@@ -242,7 +241,7 @@ class _Page:
         # Nothing is left of what can only be downloaded.
         if not inside.strip():
             return ""
-        is_open = " open" if block.is_open else ""
+        is_open = " open" if self.arranged.is_open(block) else ""
         return f"<details{is_open}><summary>{plain(block.title)}</summary>\n{inside}\n</details>"
 
     def _row(self, block: Row) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "Flag",
     "Grid",
     "Indices",
+    "Keys",
     "Kind",
     "Name",
     "Number",
@@ -60,9 +61,10 @@ MAX_DIGITS = 5
 # The most parts that an answer may have; the mark of a question is a hash.
 MAX_GIVEN = 16
 _MARK = re.compile("[0-9a-f]{8}")
-# The most tables in one view whose rows have another order than their own, and how tables are called.
-MAX_SORTED = 8
-_TABLE = re.compile("[a-zA-Z0-9_]{1,64}")
+# The most tables in one view whose rows have another order than their own, the most folds that are not as they begin,
+# and how tables and folds are called.
+MAX_SORTED, MAX_TURNED, MAX_COLUMNS = 8, 16, 999
+_KEY = re.compile("[a-zA-Z0-9_]{1,64}")
 # How many characters of a bad value are repeated in the notice about it.
 MAX_SHOWN = 60
 
@@ -484,6 +486,38 @@ class Answers(Kind[Answer]):
 
 
 @dataclass(frozen=True, slots=True)
+class Keys(Kind[tuple[str, ...]]):
+    """The keys of some parts of a page, in alphabetical order."""
+
+    def read(self, written: str, context: Context) -> tuple[str, ...]:
+        """Read keys with points between them."""
+        value = tuple(written.split(".")) if written else ()
+        if not self.fits(value, context):
+            raise ValueError(written)
+        return value
+
+    def write(self, value: tuple[str, ...]) -> str:
+        """Write keys with points between them."""
+        return ".".join(value)
+
+    def fits(self, value: object, _: Context) -> bool:
+        """Tell whether these can be keys; whether there are such parts is known once a page is made."""
+        if not isinstance(value, tuple) or len(value) > MAX_TURNED or not all(isinstance(key, str) for key in value):
+            return False
+        return list(value) == sorted(set(value)) and all(map(_KEY.fullmatch, value))
+
+    def can_be(self, _: Context) -> str:
+        """Give an example."""
+        return message("it looks like {example}", example="behind.rules")
+
+    @staticmethod
+    def turned(value: tuple[str, ...], key: str, *, is_in: bool) -> tuple[str, ...]:
+        """Return these keys with one more, or without it."""
+        others = [each for each in value if each != key][: MAX_TURNED - is_in]
+        return tuple(sorted([*others, key] if is_in else others))
+
+
+@dataclass(frozen=True, slots=True)
 class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
     """The orders of the rows of some tables: their keys in alphabetical order, each with a column and a direction."""
 
@@ -501,10 +535,10 @@ class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
 
     def fits(self, value: object, _: Context) -> bool:
         """Tell whether these are such orders; whether there is such a table is known once a page is made."""
-        if not isinstance(value, tuple) or len(value) > MAX_SORTED:
+        if not isinstance(value, tuple) or len(value) > MAX_SORTED or not all(map(_is_order_of_one, value)):
             return False
         tables = [table for table, _ in value]
-        return tables == sorted(set(tables)) and all(map(_TABLE.fullmatch, tables))
+        return tables == sorted(set(tables)) and all(map(_KEY.fullmatch, tables))
 
     def can_be(self, _: Context) -> str:
         """Give an example."""
@@ -518,6 +552,14 @@ class Sorts(Kind[tuple[tuple[str, RowOrder], ...]]):
         others = {name: each for name, each in value if name != table}
         kept = dict(list(others.items())[: MAX_SORTED - 1])
         return tuple(sorted((kept if order is None else kept | {table: order}).items()))
+
+
+def _is_order_of_one(value: object) -> bool:
+    """Tell whether a value has the form of a table's key with a column and a direction."""
+    match value:
+        case (str(), (int(column), bool())):
+            return not isinstance(column, bool) and 0 <= column < MAX_COLUMNS
+    return False
 
 
 def _are_ascending(value: object) -> bool:

@@ -32,6 +32,7 @@ from attention.parameters import (
     Choice,
     Flag,
     Indices,
+    Keys,
     Name,
     Number,
     Parameter,
@@ -71,6 +72,7 @@ __all__ = [
     "MODEL",
     "NEXT",
     "ON",
+    "OPEN",
     "OTHER",
     "PAIR",
     "PANELS",
@@ -211,6 +213,8 @@ BESIDE_CELL: Parameter[Cell | None] = Parameter("beside_cell", Cells(), None, ot
 # Whether the proof lies open, link by link.
 PROOF: Parameter[bool] = Parameter("proof", Flag(), False)
 BESIDE_PROOF: Parameter[bool] = Parameter("beside_proof", Flag(), False)
+# The keys of folds with no parameter of their own that are not as they begin: open, or shut if they begin open.
+OPEN: Parameter[tuple[str, ...]] = Parameter("open", Keys(), ())
 
 SHARED: tuple[Parameter[Any], ...] = (
     TEXT,
@@ -230,6 +234,7 @@ SHARED: tuple[Parameter[Any], ...] = (
     BESIDE_CELL,
     PROOF,
     BESIDE_PROOF,
+    OPEN,
 )
 
 # ------------------------------------------------------------------------------- Step by step

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 from attention import settings
+from attention.blocks import Arranged
 from attention.figures.atlas import WHOLE
 from attention.figures.matrix import Cell
 from attention.figures.table import Order as RowOrder
@@ -159,10 +160,11 @@ class View:
         return self[settings.SORT]
 
     @property
-    def orders(self) -> dict[str, RowOrder]:
-        """The orders of the rows of tables, by the tables' keys."""
+    def arranged(self) -> Arranged:
+        """What was made of the page: the orders of its tables, and the folds that are not as they begin."""
         orders: tuple[tuple[str, RowOrder], ...] = self[settings.ROWS]
-        return dict(orders)
+        turned: tuple[str, ...] = self[settings.OPEN]
+        return Arranged(dict(orders), frozenset(turned))
 
     @property
     def zoom(self) -> int:
@@ -213,8 +215,8 @@ class View:
         """Return the view on another page, without an answer; a cell of a matrix that it does not draw is dropped."""
         view = replace(self, page=page)
         if page is not self.page:
-            # Each page asks something else, and has other tables.
-            view = view.without(settings.ANSWER, settings.ROWS)
+            # Each page asks something else, and has other tables and folds.
+            view = view.without(settings.ANSWER, settings.ROWS, settings.OPEN)
         cell = self[settings.CELL]
         is_strange = cell is not None and _STRANGE.get(cell.matrix, page) is not page
         return view.without(settings.CELL) if is_strange else view

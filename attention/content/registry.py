@@ -165,7 +165,7 @@ def page_file(view: View, panes: Sequence[Pane]) -> str:
     content = CONTENTS[view.page]
     blocks = (*content.above(view, panes), *content.make(view, panes, whole=True), *proven(view, panes))
     title, place = title_of(view, panes)
-    return page(title, f"{view.page.title}\n{place}".strip(), blocks, view.orders)
+    return page(title, f"{view.page.title}\n{place}".strip(), blocks, view.arranged)
 
 
 def worksheet(view: View, pane: Pane, scene: Scene, small: Scene) -> Worksheet:

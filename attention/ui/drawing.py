@@ -23,7 +23,7 @@ from attention.blocks import (
     Row,
     Section,
 )
-from attention.ui import choices, sheet
+from attention.ui import choices, sheet, state
 from attention.ui.components import Part, mount
 from attention.ui.sheet import is_for_sheet, with_words
 from attention.view import View
@@ -140,11 +140,7 @@ def _panels(block: Panels, placed: Placed) -> None:
 
 
 def _fold(block: Fold, placed: Placed) -> None:
-    if block.parameter is None:
-        with st.expander(block.title, expanded=block.is_open):
-            _all(placed)
-        return
-    place = choices.opening(block.parameter, block.title, is_open=block.is_open, key=block.key)
+    place = choices.opening(block, state.current())
     if place is not None:
         with place:
             _all(placed)

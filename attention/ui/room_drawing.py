@@ -111,7 +111,7 @@ def show(shown: Shown) -> dict[str, Any]:
             view = _opened(view, panes) if shown.seen == "opened" else _closed(view)
         title, caption = title_of(view, panes)
         # What is large comes in shades, so that a first visit is light; whoever points at it asks for the numbers.
-        page = drawn(_blocks(view, panes, shown.seen), partial(where, view), orders=view.orders)
+        page = drawn(_blocks(view, panes, shown.seen), partial(where, view), arranged=view.arranged)
     # From one step to the next, a picture that has not changed may be what another goes back to.
     pictures = page.pictures if view.page is STEP_BY_STEP else _at_rest(page.pictures)
     modules = {each["component"] for each in pictures}

@@ -47,6 +47,7 @@ from attention.models import list_models
 from attention.pages import Page
 from attention.parameters import Context, Grid, Parameter, read
 from attention.ui import components, jobs, made, markup, numbers, state, tables
+from attention.ui.choices import turning
 from attention.ui.files import address_of
 from attention.ui.lines import Field, Line
 from attention.view import View
@@ -97,10 +98,9 @@ class _Sheet:
         return {"kind": "shapes", "text": block.line}
 
     def fold(self, block: Fold) -> dict[str, Any]:
-        if block.parameter is not None:
-            self.acts[f"{block.key}.open"] = partial(_open, state.setter(block.parameter))
-        blocks = self.all(block.blocks)
-        return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": block.is_open, "blocks": blocks}
+        self.acts[f"{block.key}.open"] = partial(_open, turning(block))
+        is_open, blocks = self.view.arranged.is_open(block), self.all(block.blocks)
+        return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": is_open, "blocks": blocks}
 
     def row(self, block: Row) -> dict[str, Any]:
         columns = [self.all(column) for column in block.columns]

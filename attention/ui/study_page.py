@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention import corpus
+from attention.blocks import Fold, Prose
 from attention.corpus import MAX_BYTES, MAX_LINES, Sentences, read_sentences
 from attention.figures.atlas import WHOLE, Head
 from attention.figures.chart import layers_chart
@@ -28,7 +29,7 @@ from attention.messages import message, messages
 from attention.models import ModelInfo, get_info
 from attention.settings import ALIGNMENT, ZOOM
 from attention.study import Study, StudyResult
-from attention.ui import components, corpus_frame, markup, state, tables
+from attention.ui import components, corpus_frame, drawing, markup, state, tables
 from attention.ui.downloads import Table, csv_button
 from attention.ui.lines import Line
 from attention.ui.model_choice import add_place, choose_head
@@ -174,8 +175,8 @@ def _one_head(result: StudyResult, alignment: Alignment, current: Head) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         markup.prose(describe(result, current))
-        with st.expander(message("The rules behind the labels")):
-            markup.prose(lesson("head/patterns"))
+        rules = Fold("rules", message("The rules behind the labels"), (Prose(lesson("head/patterns")),))
+        drawing.draw((rules,), state.current(), "rules")
     with right:
         components.matrix(mean_matrix(result, alignment, current), key="mean_matrix")
         st.caption(how_many(result, alignment))

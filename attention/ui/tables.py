@@ -32,7 +32,7 @@ def part_of(
     ``choose`` is called with the index of a row that is pressed, however the rows are ordered; ``chosen`` is that of
     the row that the page shows.
     """
-    order = None if is_whole else view.orders.get(key)
+    order = None if is_whole else view.arranged.orders.get(key)
     table = SortableTable(columns, order, is_whole, is_narrow, choose is not None, chosen)
     payload, acts = components.of_figure(table, partial(_take, key, choose))
     return components.Part(table.component, key, payload, acts)

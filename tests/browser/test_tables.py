@@ -83,3 +83,19 @@ def test_a_table_that_scrolls_keeps_its_headings_and_its_keys(tab):
     tab.page.wait_for_function("box => box.scrollTop > 100", arg=box.element_handle())
     expect(heading(tab, "pattern")).to_be_in_viewport()
     check(tab)
+
+
+def test_what_is_opened_anywhere_is_in_the_link_and_back_shuts_it(tab, new_tab):
+    tab.go("all_heads", model="toy")
+    rules = tab.page.locator("details").filter(has_text="The rules behind the labels")
+    rules.locator("summary").click()
+    tab.expect_query(model="toy", open="rules")
+    expect(rules).to_have_attribute("open", "")
+    there = new_tab().go_to(tab.page.url)
+    opened = there.page.locator("details").filter(has_text="The rules behind the labels")
+    expect(opened).to_have_attribute("open", "")
+    opened.locator("summary").press("Enter")
+    there.expect_query(model="toy")
+    tab.page.go_back()
+    tab.expect_query(model="toy")
+    expect(rules).not_to_have_attribute("open", "")

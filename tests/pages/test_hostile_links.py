@@ -15,6 +15,7 @@ from attention.parameters import (
     Flag,
     Grid,
     Indices,
+    Keys,
     Name,
     Number,
     Order,
@@ -118,6 +119,8 @@ def said(parameter, chance):
             return chance.choice((numbers(chance), "2-1", "3-1-2", "1-2-3", "-".join(map(str, range(99, 0, -1)))))
         case Answers():
             return f"{chance.choice(('0a1b2c3d', SECRET, ''))}-{chance.choice(('show', numbers(chance)))}"
+        case Keys():
+            return ".".join(chance.sample(TABLES, chance.randrange(4)))
         case Sorts():
             orders = (f"{chance.choice(TABLES)}-{chance.choice(NUMBERS)}{chance.choice(DIRECTIONS)}" for _ in range(3))
             return ".".join(orders)

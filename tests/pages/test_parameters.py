@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.models import list_models
+from attention.pages import STEP_BY_STEP
 from attention.settings import SAVINGS
 from attention.ui import state
 from tests.pages import made_up_page
@@ -130,6 +131,24 @@ def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page,
     there.open(label, is_open=False)
     assert len(there.tables) == n_tables
     assert shown.open(label, is_open=False).view.to_query() == {**query, **({name: "0"} if name == "savings" else {})}
+
+
+@pytest.mark.parametrize(
+    ("file", "label", "key"),
+    [
+        ("pages/all_heads.py", "The rules behind the labels", "rules"),
+        ("pages/many_sentences.py", "The rules behind the labels", "rules"),
+    ],
+)
+def test_every_other_fold_is_in_the_link_and_stays_on_its_page(open_page, file, label, key):
+    shown = open_page(file, model="toy")
+    assert shown.folds[label] is False
+    assert shown.open(label).view.to_query() == {"model": "toy", "open": key}
+    there = open_page(file, model="toy", open=f"{key}.something_else")
+    assert (there.exceptions, there.notices) == ([], [])
+    assert there.folds[label] is True
+    assert there.open(label, is_open=False).view.to_query() == {"model": "toy", "open": "something_else"}
+    assert "open" not in there.view.on(STEP_BY_STEP).to_query()
 
 
 def test_what_grouped_queries_save_is_open_where_heads_share_until_it_is_shut(open_page):

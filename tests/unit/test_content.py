@@ -28,6 +28,7 @@ from attention.models import load
 from attention.one_page import is_written
 from attention.one_page import run as run_page
 from attention.pages import CODE_LAB, OF_LABS, STEP_BY_STEP
+from attention.parameters import Keys
 from attention.planes import of_states
 from attention.settings import ANSWER, BESIDE, WAY
 from attention.view import View
@@ -187,14 +188,25 @@ def test_one_way_is_made_or_all_of_them(pane_of, all_models):
 def test_both_drawings_know_every_kind_of_block():
     script = (
         "from typing import get_args\n"
-        "from attention.blocks import Block\n"
+        "from attention.blocks import Arranged, Block\n"
         "from attention.page_file import _Page\n"
         "from attention.ui import drawing, sheet\n"
         "in_app = {*drawing._DRAWERS, *sheet._WRITERS}\n"
-        "assert in_app == set(get_args(Block)) == set(_Page('', '', {}).writers)\n"
+        "assert in_app == set(get_args(Block)) == set(_Page('', '', Arranged()).writers)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
     assert not done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("page", CONTENTS, ids=lambda page: page.address)
+def test_every_fold_and_table_of_a_page_has_a_key_of_its_own_for_the_link(page, pane_of, all_models):
+    view = view_of(page, "minilm-l6", all_models)
+    blocks = walk(CONTENTS[page].make(view, [pane_of(view)], whole=True))
+    folds = [block.key for block in blocks if isinstance(block, Fold)]
+    tables = [block.key for block in blocks if isinstance(block, Table) and not block.is_whole]
+    for keys in (folds, tables):
+        assert sorted(keys) == sorted(set(keys))
+        assert Keys().fits(tuple(sorted(keys))[:16], None)
 
 
 @pytest.mark.parametrize("lab", OF_LABS, ids=lambda lab: lab.address)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.blocks import Prose, Table
+from attention.blocks import Arranged, Fold, Prose, Table
 from attention.figures.table import SortableTable, in_order, read_order, written_order
 from attention.page_file import page
 from attention.pages import ALL_HEADS, MANY_SENTENCES
-from attention.parameters import MAX_SORTED, Sorts
-from attention.settings import ROWS
+from attention.parameters import MAX_SORTED, MAX_TURNED, Keys, Sorts
+from attention.settings import ROWS, WHY
 from attention.view import View
 
 HEADS = {
@@ -116,6 +116,27 @@ def test_several_tables_have_orders_of_their_own_and_one_can_lose_it():
     assert dict(value)["t19"] == (0, True)
 
 
+def test_a_fold_is_turned_and_turned_back():
+    rules, story = Fold("rules", "Rules", ()), Fold("story", "Story", (), is_open=True)
+    assert [Arranged().is_open(fold) for fold in (rules, story)] == [False, True]
+    assert [Arranged(turned=frozenset({"rules", "story"})).is_open(fold) for fold in (rules, story)] == [True, False]
+    # What has a parameter is as its page has made it.
+    assert not Arranged(turned=frozenset({"why"})).is_open(Fold("why", "Why", (), parameter=WHY))
+    value = Keys.turned(Keys.turned((), "b", is_in=True), "a", is_in=True)
+    assert value == ("a", "b")
+    assert Keys.turned(value, "b", is_in=False) == ("a",)
+    for number in range(30):
+        value = Keys.turned(value, f"k{number}", is_in=True)
+    assert len(value) == MAX_TURNED
+    assert "k29" in value
+
+
+def test_a_page_in_a_file_has_open_what_was_opened():
+    blocks = (Fold("rules", "Rules", (Prose("<p>x</p>"),)),)
+    assert "<details>" in page("Title", "", blocks)
+    assert "<details open>" in page("Title", "", blocks, Arranged(turned=frozenset({"rules"})))
+
+
 def test_an_order_stays_on_its_page():
     view = View.of(ALL_HEADS, rows=(("heads_table", (4, True)),))
     assert view.to_query() == {"rows": "heads_table-5down"}
@@ -125,6 +146,6 @@ def test_an_order_stays_on_its_page():
 
 def test_a_page_in_a_file_has_the_order():
     blocks = (Prose("<p>x</p>"), Table("heads_table", lambda: HEADS))
-    written = page("Title", "", blocks, {"heads_table": (1, True)})
+    written = page("Title", "", blocks, Arranged({"heads_table": (1, True)}))
     places = [written.index(f"<td>{head}</td>") for head in ("1-2", "1-1", "2-2", "2-1")]
     assert places == sorted(places)

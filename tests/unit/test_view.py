@@ -27,6 +27,7 @@ from attention.parameters import (
     Flag,
     Grid,
     Indices,
+    Keys,
     Name,
     Number,
     Order,
@@ -50,6 +51,7 @@ from attention.settings import (
     MASK,
     MODEL,
     ON,
+    OPEN,
     PAIR,
     PART,
     PINS,
@@ -112,6 +114,9 @@ def values(parameter, context):
         case Answers():
             given = st.lists(st.integers(0, 100), max_size=16).map(tuple)
             found = st.builds(Answer, st.from_regex("[0-9a-f]{8}", fullmatch=True), given)
+        case Keys():
+            keys = st.sets(st.from_regex("[a-zA-Z0-9_]{1,64}", fullmatch=True), max_size=16)
+            found = keys.map(lambda found: tuple(sorted(found)))
         case Sorts():
             order = st.tuples(st.integers(0, 998), st.booleans())
             tables = st.dictionaries(st.from_regex("[a-zA-Z0-9_]{1,64}", fullmatch=True), order, max_size=8)
@@ -136,8 +141,8 @@ def views(draw, pages=PAGES):
     return View.of(page, model=context.model, **chosen)
 
 
-# What belongs to a page and stays there: its answer, and the orders of its tables.
-LEFT = (ANSWER, ROWS)
+# What belongs to a page and stays there: its answer, the orders of its tables, and its folds.
+LEFT = (ANSWER, ROWS, OPEN)
 
 
 def read(query, page=STEP_BY_STEP):
