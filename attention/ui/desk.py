@@ -33,14 +33,12 @@ class Offer:
     """What a page offers to choose: the value that it shows, and what takes another one.
 
     A press is an event and shows no value. It says on which page it was made. ``is_said`` tells whether the
-    browser is told to show the value, or does so already. A widget that ``keeps`` its value is never told: ``value`` is
-    what it begins with.
+    browser is told to show the value, or does so already.
     """
 
     value: Any
     take: Take
     is_press: bool = False
-    keeps: bool = False
     is_said: bool = True
 
 
@@ -122,7 +120,7 @@ class Desk:
 
     def offer(self, key: str, offer: Offer) -> bool:
         """Note what is shown in this run; tell whether the browser has to be told."""
-        is_said = not offer.keeps and not self._is_shown(key, offer)
+        is_said = not self._is_shown(key, offer)
         self._shown[self.run][key] = replace(offer, is_said=is_said)
         return is_said
 
@@ -191,9 +189,6 @@ class Desk:
                 if before.begun < run <= now.whole:
                     known[key] = []
                 known[key].append(offer.value)
-        for key, offer in self.offers().items():
-            if offer.keeps and key not in known:
-                known[key] = [offer.value]
         return known
 
     def _is_shown(self, key: str, offer: Offer) -> bool:

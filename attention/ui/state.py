@@ -261,12 +261,12 @@ def _all_or_nothing(session: _Session) -> Iterator[None]:
         raise
 
 
-def offer(key: str, value: Any, take: Take, *, is_press: bool = False, keeps: bool = False) -> bool:
+def offer(key: str, value: Any, take: Take, *, is_press: bool = False) -> bool:
     """Note what a page offers to choose, under the key of its widget: the value shown, and what takes another.
 
     Tells whether the browser has to be told to show that value, or does so already.
     """
-    return _session().desk.offer(key, Offer(value, take, is_press, keeps))
+    return _session().desk.offer(key, Offer(value, take, is_press))
 
 
 def is_new() -> bool:

@@ -3,10 +3,11 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.blocks import Code, Fold
 from attention.models import list_models
 from attention.pages import STEP_BY_STEP
 from attention.settings import SAVINGS
-from attention.ui import state
+from attention.ui import drawing, state
 from tests.pages import made_up_page
 from tests.pages.conftest import STEP_PAGE, Shown
 from tests.pages.made_up_page import COLOUR, MADE_UP, SHADE
@@ -81,6 +82,25 @@ def test_what_a_picture_sets_is_taken_by_name_and_nothing_that_there_is_not(open
     shown = open_made_up(model="toy")
     assert shown.exceptions == []
     assert shown.view.to_query() == {"model": "toy", "colour": "green"}
+
+
+def test_a_fold_that_no_sheet_can_hold_is_in_the_link_too(open_made_up, monkeypatch):
+    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
+    fold = Fold("source", "How it is written", (Code("x = 1"),))
+
+    def show():
+        drawing.draw((fold,), made_up_page.masthead(MADE_UP))
+        made_up_page.state.close_page()
+
+    monkeypatch.setattr(made_up_page, "show", show)
+    shown = open_made_up(model="toy")
+    assert (shown.folds, len(shown.app.code)) == ({fold.title: False}, 0)
+    shown.open(fold.title)
+    assert (shown.folds, len(shown.app.code)) == ({fold.title: True}, 1)
+    assert shown.view.to_query() == {"model": "toy", "open": "source"}
+    there = open_made_up(**shown.view.to_query())
+    assert (there.folds, len(there.app.code)) == ({fold.title: True}, 1)
+    assert there.open(fold.title, is_open=False).view.to_query() == {"model": "toy"}
 
 
 # --------------------------------------------------------------- all that is set is in the link
