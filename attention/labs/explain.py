@@ -310,7 +310,7 @@ def _ending(scene: Scene, worth: _Worth, off: Off, only: Only) -> Blocks:
     return (
         Heading(message("Which heads matter on this {noun}", noun=scene.info.reading.noun)),
         Prose(told),
-        Fold("worth", message("Every head as a table, sorted"), (table,)),
+        Fold("worth_fold", message("Every head as a table, sorted"), (table,)),
     )
 
 
@@ -372,7 +372,7 @@ def _lengths(scene: Scene) -> Blocks:
         Prose(lesson("explain/lengths")),
         Row(pictures, gap="small"),
         Row(((Prose(_tell_lengths(scene, lengths, shares)),), (Picture("row_shares", chart),)), (4, 5)),
-        Fold("lengths", message("These numbers as a table"), (table,)),
+        Fold("lengths_fold", message("These numbers as a table"), (table,)),
     )
 
 
@@ -477,7 +477,7 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         Prose(words),
         Row(((Picture("occluded", chart),), columns)),
         Prose(lesson("explain/words-caveat"), "detail"),
-        Fold("words", message("These numbers as a table"), (table,)),
+        Fold("words_fold", message("These numbers as a table"), (table,)),
     )
 
 
@@ -561,7 +561,7 @@ def _shuffled(scene: Scene, runs: Runs | None) -> Blocks:
         *opening,
         Row(((Prose(told),), (Picture("shuffles", chart),)), (4, 5)),
         Prose(lesson("explain/shuffled-caveat"), "detail"),
-        Fold("shuffles", message("These numbers as a table"), (table,)),
+        Fold("shuffles_fold", message("These numbers as a table"), (table,)),
     )
 
 

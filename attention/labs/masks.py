@@ -267,8 +267,8 @@ def _outputs(scene: Scene, masked: _Masked) -> Blocks:
     return (
         *shown,
         Picture("row_outputs", _both_outputs(scene, both)),
-        Fold("row", message("These numbers as a table"), tables[:1]),
-        Fold("outputs", message("Every row as a table"), tables[1:]),
+        Fold("row_fold", message("These numbers as a table"), tables[:1]),
+        Fold("outputs_fold", message("Every row as a table"), tables[1:]),
     )
 
 
@@ -339,7 +339,7 @@ def _without(scene: Scene, runs: Runs | None) -> Blocks:
         Heading(message("{name} without its mask", name=scene.info.name)),
         Prose(told),
         Row(columns),
-        Fold("losses", message("The loss at each token, as a table"), (table,)),
+        Fold("losses_fold", message("The loss at each token, as a table"), (table,)),
     )
 
 

@@ -162,7 +162,7 @@ def _cut(scene: Scene, heads: _Heads, wanted: int) -> Blocks:
         Prose(told),
         Row(tuple((Picture(each.name, each),) for each in shown)),
         Prose(_tell_row(scene, heads, cut)),
-        Fold("seen", message("The weights of this {unit} as a table", unit=scene.info.reading.unit), tables),
+        Fold("seen_fold", message("The weights of this {unit} as a table", unit=scene.info.reading.unit), tables),
     )
 
 
@@ -278,7 +278,7 @@ def _mean(scene: Scene, heads: _Heads) -> Blocks:
     return (
         Heading(message("The mean of the heads")),
         Row(((Prose(told + likeness),), (Picture("likeness", chart),)), (4, 5)),
-        Fold("likeness", message("Every head as a table"), (table,)),
+        Fold("likeness_fold", message("Every head as a table"), (table,)),
     )
 
 
@@ -325,7 +325,7 @@ def _read(scene: Scene) -> Blocks:
     return (
         heading,
         Row(((Prose(told),), (Picture("read", figure),)), (4, 5)),
-        Fold("read", message("Every slice as a table"), (table,)),
+        Fold("read_fold", message("Every slice as a table"), (table,)),
     )
 
 
@@ -376,7 +376,7 @@ def _sum(scene: Scene, heads: _Heads, runs: Runs | None) -> Blocks:
             ),
             (4, 5),
         ),
-        Fold("added", message("Every {unit} as a table", unit=scene.info.reading.unit), (table,)),
+        Fold("added_fold", message("Every {unit} as a table", unit=scene.info.reading.unit), (table,)),
     )
 
 

@@ -176,7 +176,7 @@ def _trained(values: Values, measured: tuple[Checkpoint, ...]) -> Blocks:
             (1, 1),
         ),
         Fold(
-            "checkpoints",
+            "checkpoints_fold",
             message("Every checkpoint as a table"),
             (Table("checkpoints_table", partial(_table, measured), file="checkpoints"),),
         ),

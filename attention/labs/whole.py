@@ -151,7 +151,7 @@ def _block(scene: Scene, runs: Runs | None) -> Blocks:
         Row(((Prose(told),), (Picture("lengths", chart),)), (4, 5)),
         *_neurons(scene, _passed(scene, runs)),
         Fold(
-            "lengths",
+            "lengths_fold",
             message("Every token as a table"),
             (Table("lengths_table", partial(_table_of_tokens, scene, lengths), file="block"),),
         ),
@@ -190,7 +190,7 @@ def _neurons(scene: Scene, passed: Passed | None) -> Blocks:
     strongest = order[:N_NEURONS]
     chart = parts_chart([str(neuron) for neuron in strongest], fired[strongest], message("the strongest neurons"))
     table = Table("neurons_table", partial(_table_of_neurons, fired, order), file="neurons")
-    fold = Fold("neurons", message("Every neuron as a table"), (table,))
+    fold = Fold("neurons_fold", message("Every neuron as a table"), (table,))
     return (Row(((Prose(told),), (Picture("neurons", chart),)), (4, 5)), fold)
 
 
@@ -223,7 +223,7 @@ def _all_blocks(scene: Scene, runs: Runs | None) -> Blocks:
         Row(((Prose(told),), (Picture("by_block", chart),)), (4, 5)),
         *_next(scene, _passed(scene, runs)),
         Fold(
-            "blocks",
+            "blocks_fold",
             message("Every block as a table"),
             (Table("blocks_table", partial(_table_of_blocks, parts), file="blocks"),),
         ),
@@ -244,7 +244,7 @@ def _next(scene: Scene, passed: Passed | None) -> Blocks:
     table = Table("next_table", lambda: columns, file="next")
     return (
         Row(((Prose(told),), (Picture("next", candidates_chart(labels, probabilities)),)), (4, 5)),
-        Fold("next", message("What comes next, as a table"), (table,)),
+        Fold("next_fold", message("What comes next, as a table"), (table,)),
     )
 
 

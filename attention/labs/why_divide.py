@@ -141,7 +141,7 @@ def _random(width: int) -> Blocks:
                 (Picture("slope_by_width", slopes),),
             )
         ),
-        Fold("widths", message("These numbers as a table"), (table,)),
+        Fold("widths_fold", message("These numbers as a table"), (table,)),
     )
 
 
@@ -221,7 +221,7 @@ def _head(scene: Scene, divisor: Divisor, temperature: float) -> Blocks:
         Row(((own,), (chosen,))),
         Prose(_tell_row(scene, weights, is_own=is_own)),
         Fold(
-            "rows",
+            "rows_fold",
             message("Every row as a table"),
             (Table("rows_table", partial(_table_of_rows, scene, weights), file="rows"),),
         ),

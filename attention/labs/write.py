@@ -106,7 +106,7 @@ def _content(values: Values, _: Scene | None, runs: Runs | None) -> Blocks:
         *_training(values, status, is_here=runs is not None),
         *shown,
         *_counted(values[LAYERS], found[0].sizes[2] if found else len(set(bundled()))),
-        Fold("story", message("The story"), (Prose(lesson("write/story", text=typed(bundled()))),)),
+        Fold("story_fold", message("The story"), (Prose(lesson("write/story", text=typed(bundled()))),)),
     )
 
 
@@ -183,7 +183,7 @@ def _trained(values: Values, run: Run, found: tuple[Moment, ...]) -> Blocks:
             (1, 1),
         ),
         *_heads(here, values[WATCHED]),
-        Fold("stages", message("Every stage as a table"), (table,)),
+        Fold("stages_fold", message("Every stage as a table"), (table,)),
     )
 
 
@@ -368,7 +368,7 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
         Heading(message("How large it is"), 3),
         Row(((Prose(told),), (Picture("parts", chart),)), (1, 1)),
         Fold(
-            "counted",
+            "counted_fold",
             message("The parameters as a table"),
             (Table("counted_table", lambda: columns, file="parameters"),),
         ),

@@ -204,6 +204,8 @@ def test_every_fold_and_table_of_a_page_has_a_key_of_its_own_for_the_link(page, 
     blocks = walk(CONTENTS[page].make(view, [pane_of(view)], whole=True))
     folds = [block.key for block in blocks if isinstance(block, Fold)]
     tables = [block.key for block in blocks if isinstance(block, Table) and not block.is_whole]
+    pictures = {block.key for block in blocks if isinstance(block, Picture)}
+    assert not pictures & {*folds, *tables}
     for keys in (folds, tables):
         assert sorted(keys) == sorted(set(keys))
         assert Keys().fits(tuple(sorted(keys))[:16], None)

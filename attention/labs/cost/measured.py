@@ -229,7 +229,7 @@ def tables(found: Curves) -> Blocks:
     tables = tuple(
         Table(key, make, file=key.replace("_table", "")) for key, make in made.items() if len(make()[message("tokens")])
     )
-    return (Fold("measured", message("What was measured as tables"), tables),) if tables else ()
+    return (Fold("measured_fold", message("What was measured as tables"), tables),) if tables else ()
 
 
 def _table(found: Curves, ways: Sequence[Way]) -> dict[str, list[str]]:

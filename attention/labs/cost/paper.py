@@ -61,7 +61,7 @@ def paper(tokens: int, kept: int) -> Blocks:
                 (Prose(_tell_work(sizes, tokens)), Picture("looking_back", _looking_back(sizes, tokens))),
             )
         ),
-        Fold("paper", message("On paper, as a table"), (Table("paper_table", _table_on_paper, file="paper"),)),
+        Fold("paper_fold", message("On paper, as a table"), (Table("paper_table", _table_on_paper, file="paper"),)),
     )
 
 

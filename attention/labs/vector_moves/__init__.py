@@ -145,7 +145,7 @@ def _moves(scene: Scene, scope: Scope, changes: Float[Array, "L M"], runs: Runs 
             ),
             (4, 5),
         ),
-        Fold("way", message("The steps as a table"), way.tables),
+        Fold("way_fold", message("The steps as a table"), way.tables),
     )
 
 
@@ -446,7 +446,9 @@ def _stream(scene: Scene, added: Float[Array, "L M"]) -> Blocks:
     return (
         Heading(message("The stream, and what is added to it")),
         Row(((Prose(told),), (Picture("stream", chart),)), (4, 5)),
-        Fold("stream", message("Every layer as a table"), (Table("stream_table", lambda: columns, file="stream"),)),
+        Fold(
+            "stream_fold", message("Every layer as a table"), (Table("stream_table", lambda: columns, file="stream"),)
+        ),
     )
 
 

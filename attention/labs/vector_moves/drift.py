@@ -250,7 +250,7 @@ def _apart(scene: Scene, beside: Beside, pair: _Pair) -> Blocks:
         words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
     return (
         Row(((Prose(words),), (Picture("drift", chart),)), (4, 5)),
-        Fold("drift", message("These cosines as a table"), (_table(columns),)),
+        Fold("drift_fold", message("These cosines as a table"), (_table(columns),)),
     )
 
 
