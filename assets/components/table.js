@@ -94,7 +94,7 @@ function isOfNumbers(column) {
   return filled.length > 0 && filled.every((cell) => typeof cell === "number" || NUMBER.exec(cell)?.[0] === cell);
 }
 
-const isBlank = (cell) => cell === null || cell === undefined || cell === "";
+const isBlank = (cell) => cell === null || cell === undefined || cell === "" || cell === "–";
 
 function numberOf(cell) {
   if (typeof cell === "number") return cell;

@@ -19,6 +19,8 @@ Columns = Mapping[str, Sequence[object]]
 # The column by which rows are ordered, counted from 0, and whether the largest comes first.
 Order = tuple[int, bool]
 
+# What stands where there is nothing to say.
+_BLANK = (None, "", "–")
 _ORDER = re.compile("([1-9][0-9]{0,2})(up|down)")
 # A number at the beginning of a cell, such as 1,024 or 12.5% or 3 (of 6); the component's script has the same one.
 _NUMBER = re.compile(r"[-−+]?[0-9][0-9,]*(\.[0-9]+)?(e[-+]?[0-9]+)?", re.ASCII)
@@ -63,7 +65,7 @@ def in_order(columns: Columns, order: Order | None) -> dict[str, list[object]]:
         return {name: list(column) for name, column in columns.items()}
     rows = list(zip_longest(*columns.values()))
     at, is_down = order
-    filled, blank = ([row for row in rows if (row[at] in (None, "")) is is_blank] for is_blank in (False, True))
+    filled, blank = ([row for row in rows if (row[at] in _BLANK) is is_blank] for is_blank in (False, True))
     numbers = [_number(row[at]) for row in filled]
     keys: Sequence[Any] = [str(row[at]) for row in filled] if None in numbers else numbers
     ordered = sorted(range(len(filled)), key=keys.__getitem__, reverse=is_down)

@@ -48,6 +48,7 @@ def test_rows_are_ordered_whole_and_blank_cells_come_last(order, heads):
         (["+2", "−3", "1"], ["−3", "1", "+2"]),
         (["3e-07", "2.1e-07", "0.1"], ["2.1e-07", "3e-07", "0.1"]),
         (["0 (embedding)", "10", "2"], ["0 (embedding)", "2", "10"]),
+        (["–", "0.5", "0.25"], ["0.25", "0.5", "–"]),
         # With a word among them, all are words.
         (["10", "9", "nine"], ["10", "9", "nine"]),
     ],
