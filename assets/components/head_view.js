@@ -93,7 +93,10 @@ function build(parent) {
   picture.append(columns.query.element, lines, columns.key.element);
   const controls = make("div", "controls");
   controls.append(threshold, clear);
-  root.append(title, legend, controls, picture, readout);
+  // What is said stays in sight while the columns are, and covers nothing else.
+  const seen = make("div");
+  seen.append(picture, readout);
+  root.append(title, legend, controls, seen);
   parent.append(root);
   const state = {
     ...{ root, title, slider, shown, clear, picture, lines, back, front, few, readout, columns },
