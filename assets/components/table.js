@@ -23,7 +23,9 @@ const stateOf = remembering((parent) => {
   root.append(box);
   parent.append(root);
   const state = { root, box, table, rows: [], headings: [], wish: new Wish() };
-  state.look = markMore(box, [table]);
+  markMore(box, [table]);
+  const observer = new ResizeObserver(() => reach(state));
+  for (const each of [box, table]) observer.observe(each);
   table.onclick = (event) => press(state, event.target);
   return state;
 });
@@ -36,13 +38,19 @@ export default function ({ data, parentElement, setStateValue }) {
   Object.assign(state, { said, data, setStateValue });
   state.root.classList.toggle("narrow", data.isNarrow);
   state.root.classList.toggle("whole", data.isWhole);
-  setAttribute(state.box, "role", data.isWhole ? null : "region");
-  setAttribute(state.box, "aria-label", data.isWhole ? null : data.label);
-  setAttribute(state.box, "tabindex", data.isWhole ? null : 0);
+  reach(state);
   state.rows.forEach((row, index) => setAttribute(row, "aria-current", index === data.chosen ? "true" : null));
   state.wish.settle(JSON.stringify(data.order));
   arrange(state);
   return whenGone(state, () => state.wish.stop());
+}
+
+/** Let the keyboard come to what scrolls: a short table does so only where it is too wide. */
+function reach({ box, data }) {
+  const scrolls = !data.isWhole || box.scrollWidth > box.clientWidth;
+  setAttribute(box, "role", scrolls ? "region" : null);
+  setAttribute(box, "aria-label", scrolls ? data.label : null);
+  setAttribute(box, "tabindex", scrolls ? 0 : null);
 }
 
 function rebuild(state, data) {
