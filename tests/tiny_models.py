@@ -311,7 +311,7 @@ def _umt5(tokenizer: PreTrainedTokenizerFast) -> Any:
     return _of_t5s_kind(tokenizer, transformers.UMT5Config, transformers.UMT5ForConditionalGeneration)
 
 
-def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_model: Any) -> Any:
+def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_model: Any, **own: int) -> Any:
     config = make_config(
         vocab_size=len(tokenizer),
         d_model=32,
@@ -326,6 +326,7 @@ def _of_t5s_kind(tokenizer: PreTrainedTokenizerFast, make_config: Any, make_mode
         pad_token_id=0,
         eos_token_id=1,
         decoder_start_token_id=0,
+        **own,
     )
     model = make_model(config)
     with torch.no_grad():
@@ -393,26 +394,9 @@ def _blenderbot_small(tokenizer: PreTrainedTokenizerFast) -> Any:
 
 
 def _switch(tokenizer: PreTrainedTokenizerFast) -> Any:
-    config = transformers.SwitchTransformersConfig(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        d_kv=12,
-        num_heads=4,
-        num_layers=2,
-        num_decoder_layers=3,
-        d_ff=48,
-        num_experts=3,
-        num_sparse_encoder_layers=1,
-        num_sparse_decoder_layers=1,
-        relative_attention_num_buckets=8,
-        relative_attention_max_distance=16,
-        decoder_start_token_id=0,
-    )
-    model = transformers.SwitchTransformersForConditionalGeneration(config)
-    with torch.no_grad():
-        for stack in (model.encoder, model.decoder):
-            torch.nn.init.normal_(stack.block[0].layer[0].SelfAttention.relative_attention_bias.weight)
-    return _legible(model, tokenizer)
+    made = transformers.SwitchTransformersConfig, transformers.SwitchTransformersForConditionalGeneration
+    experts = {"num_experts": 3, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1}
+    return _of_t5s_kind(tokenizer, *made, **experts)
 
 
 def _nllb_moe(tokenizer: PreTrainedTokenizerFast) -> Any:

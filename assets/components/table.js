@@ -6,7 +6,7 @@
  * @property {string[]} names the headings
  * @property {(string | number | null)[][]} cells column by column
  * @property {[number, boolean] | null} order by which column, and whether the largest comes first
- * @property {boolean} isWhole it has its own order, and does not scroll
+ * @property {boolean} isWhole it has its own order, and is seen whole unless it is too wide
  * @property {boolean} isNarrow
  * @property {boolean} canChoose whether a row can be chosen
  * @property {number | null} chosen the index of the row that is
@@ -38,7 +38,6 @@ export default function ({ data, parentElement, setStateValue }) {
   Object.assign(state, { said, data, setStateValue });
   state.root.classList.toggle("narrow", data.isNarrow);
   state.root.classList.toggle("whole", data.isWhole);
-  reach(state);
   state.rows.forEach((row, index) => setAttribute(row, "aria-current", index === data.chosen ? "true" : null));
   state.wish.settle(JSON.stringify(data.order));
   arrange(state);
@@ -58,15 +57,16 @@ function rebuild(state, data) {
   state.wish = new Wish();
   state.arranged = undefined;
   const head = make("tr");
+  state.looks = data.cells.map((column) => (isOfNumbers(column) ? "number" : ""));
   state.headings = data.names.map((name, column) => {
-    const heading = make("th", isOfNumbers(data.cells[column]) ? "number" : "");
+    const heading = make("th", state.looks[column]);
     heading.scope = "col";
     heading.append(data.isWhole ? make("bdi", "", name) : sorter(name, column));
     return heading;
   });
   head.append(...state.headings);
   const height = Math.max(0, ...data.cells.map((column) => column.length));
-  state.rows = Array.from({ length: height }, (_, index) => rowOf(data, index));
+  state.rows = Array.from({ length: height }, (_, index) => rowOf(state, data, index));
   const body = make("tbody");
   body.append(...state.rows);
   const top = make("thead");
@@ -83,11 +83,11 @@ function sorter(name, column) {
   return button;
 }
 
-function rowOf(data, index) {
+function rowOf({ looks }, data, index) {
   const row = make("tr");
   row.dataset.index = String(index);
   data.cells.forEach((column, place) => {
-    const cell = make("td", isOfNumbers(column) ? "number" : "");
+    const cell = make("td", looks[place]);
     const text = make(place === 0 && data.canChoose ? "button" : "bdi", "", String(column[index] ?? ""));
     if (text.tagName === "BUTTON") text.type = "button";
     cell.append(text);
@@ -150,7 +150,7 @@ function press(state, target) {
 
 /** Numbers begin with the largest and words with the first letter; the third press gives the table its own order back. */
 function askFor(state, column) {
-  const first = isOfNumbers(state.data.cells[column]);
+  const first = state.looks[column] === "number";
   const before = JSON.parse(state.wish.shown);
   const wanted = before?.[0] !== column ? [column, first] : before[1] === first ? [column, !first] : null;
   state.wish.ask(JSON.stringify(wanted), () => arrange(state));

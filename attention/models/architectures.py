@@ -53,6 +53,9 @@ _SIDE_BY_SIDE = message(
     "at once."
 )
 
+# What a configuration says of the whole model, whichever of its parts is read.
+_OF_THE_WHOLE = ("model_type", "architectures", "dtype", "torch_dtype")
+
 # How many bytes a number of weights has, by the type that a configuration names.
 _BYTES_OF = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
@@ -233,7 +236,7 @@ def _text_config(config: dict[str, Any]) -> dict[str, Any]:
                 "The model's config.json says nothing of the part of it that reads a text, {name}.", name=part.config
             )
         )
-    return {**part.defaults, **own, **{name: config.get(name) for name in ("model_type", "architectures", "dtype")}}
+    return {**part.defaults, **own, **{name: config[name] for name in _OF_THE_WHOLE if name in config}}
 
 
 def _text_part(config: dict[str, Any]) -> TextPart | None:

@@ -242,6 +242,9 @@ def test_sizes_that_gemma_3_leaves_out_are_those_of_transformers(with_pictures):
     info = info_of_offer(config, 8_600_000_000)
     assert (info.n_layers, info.n_heads, info.n_key_value_heads, info.d_head) == (34, 8, 4, 256)
     assert info.n_parameters == 2_150_000_000
+    # Older ones call the type of its numbers otherwise, and it may be that of the whole alone.
+    halves = {name: value for name, value in config.items() if name != "dtype"} | {"torch_dtype": "bfloat16"}
+    assert info_of_offer(halves, 8_600_000_000).n_parameters == 4_300_000_000
 
 
 def test_pictures_are_no_part_of_what_gemma_3_needs(with_pictures):
