@@ -33,12 +33,12 @@ run: $(RUN_STAMP) ## start the app; PORT=8501 HOST=localhost unless you say othe
 
 test: $(DEV_STAMP) ## run the tests: unit, pages, browser, and some of every wide sweep
 	@$(BIN)/python tests/browser/chromium.py --install
-	@$(BIN)/python tests/services.py --install
+	@$(BIN)/python -m tests.services --install
 	$(PYTEST) -m "not slow" $(TESTS)
 
 test-all: $(DEV_STAMP) ## run every test: the whole sweeps and the replay of the Dockerfile, too
 	@$(BIN)/python tests/browser/chromium.py --install
-	@$(BIN)/python tests/services.py --install
+	@$(BIN)/python -m tests.services --install
 	$(PYTEST) $(TESTS)
 
 bench: $(DEV_STAMP) ## measure times and memory, one at a time

@@ -1,7 +1,7 @@
 """The nginx and the PostgreSQL that some tests run against: find them, or install them.
 
-    python tests/services.py             # say which there are
-    python tests/services.py --install   # ... and install what is missing, as root, from Debian's packages
+    python -m tests.services             # say which there are
+    python -m tests.services --install   # ... and install what is missing, as root, from Debian's packages
 
 Without them, the tests that need them are skipped, and say so.
 """
@@ -9,13 +9,15 @@ Without them, the tests that need them are skipped, and say so.
 import argparse
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.ports import free_port, is_listening
+from tests.until import until
 
 ROOT = Path(__file__).resolve().parents[1]
 # By what each is known: a program of its own, and the package that has it.
@@ -142,9 +144,7 @@ def below_a_path(port: int, *, tells_host: bool = True) -> Iterator[str]:
 @contextmanager
 def _nginx(name: str, replaced: Mapping[str, str]) -> Iterator[str]:
     """Start nginx with a configuration of deploy/, and nothing in it another but addresses and where it writes."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = int(listener.getsockname()[1])
+    port = free_port()
     # Whoever nginx works as, where root starts it, is to write there.
     with tempfile.TemporaryDirectory(prefix="nginx") as folder:
         Path(folder).chmod(0o777)
@@ -158,6 +158,8 @@ def _nginx(name: str, replaced: Mapping[str, str]) -> Iterator[str]:
         with log.open("wb") as output:
             process = subprocess.Popen([*command, "-g", "daemon off;"], stdout=output, stderr=subprocess.STDOUT)
         try:
+            until(lambda: is_listening(port) or process.poll() is not None)
+            assert process.poll() is None, log.read_text("utf-8", errors="replace")
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()

@@ -10,7 +10,8 @@ from playwright.sync_api import expect
 
 from tests.browser.cable import cable_to
 from tests.browser.looks import expect_bars_as_long_as_true, expect_no_barrier
-from tests.browser.server import free_port, serve
+from tests.browser.server import serve
+from tests.ports import free_port
 from tests.until import until
 
 SENTENCE = "Two grey geese crossed the frozen pond"

@@ -13,8 +13,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import services
-from tests.browser.server import free_port, serve
+from tests.browser.server import serve
 from tests.browser.test_class import Pupil, Teacher
+from tests.ports import free_port
 from tests.small_servers import small_server
 from tests.until import until
 

@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looks import expect_no_barrier
-from tests.browser.server import free_port, serve
+from tests.browser.server import serve
 from tests.browser.test_class import PHONE, Pupil, Teacher, environment
+from tests.ports import free_port
 
 HOSTILE = "=<img src=x onerror=f()>"
 SENTENCES = "My little dog likes to chase squirrels in the park", "Our team won the match <b>today</b> & we sang"

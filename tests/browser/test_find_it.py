@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looks import expect_no_barrier, expect_to_fit
-from tests.browser.server import free_port, serve
+from tests.browser.server import serve
 from tests.browser.test_class import PHONE, Pupil, Teacher, environment
+from tests.ports import free_port
 
 TEXT = "The old baker opened the small shop before sunrise"
 # Of BERT, which is the model of a link that names none.

