@@ -183,7 +183,7 @@ async function publish() {
   if (written === sent) return;
   sent = written;
   const answer = await post(`${room.code}/show`, shown);
-  told = answer.isDone ? "" : answer.told;
+  told = answer.told ?? "";
   // What the class has not been shown, it is shown as soon as that can be done.
   if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);
   draw();

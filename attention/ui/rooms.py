@@ -350,7 +350,11 @@ class Rooms:
         return response
 
     async def _show(self, request: Request, room: Room) -> Response:
-        page, link = await _link(await self._said_by_teacher(request, room))
+        said = await self._said_by_teacher(request, room)
+        # Whoever teaches may well look at a page that no class follows: the class stays where it is.
+        if isinstance(said.get("page"), str) and not is_shown(said["page"]):
+            return JSONResponse({"told": _not_followed()})
+        page, link = await _link(said)
         if (page, link) != (room.page, room.link):
             await self._change(room, Store.show, self._key(request, room), page, link)
         return JSONResponse({})
@@ -945,6 +949,9 @@ async def _link(said: Mapping[str, Any]) -> tuple[str, str]:
     """Return the page and the link that a browser names, as the page itself would write it."""
     page, link = said.get("page"), said.get("link")
     if not isinstance(page, str) or not isinstance(link, str) or not is_shown(page):
-        told = message("A class can follow the steps, all heads, the neuron view, Compare and the labs.")
-        raise _RefusedError(409, told)
+        raise _RefusedError(409, _not_followed())
     return page, await run_in_threadpool(tidy, page, link)
+
+
+def _not_followed() -> str:
+    return message("A class can follow the steps, all heads, the neuron view, Compare and the labs.")

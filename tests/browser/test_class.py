@@ -712,6 +712,5 @@ def test_where_there_is_no_worksheet_no_way_leads_to_one(new_teacher):
     teacher.tab.page.goto(f"{teacher.tab.url}/models")
     expect(teacher.bar).to_contain_text("End the class")
     expect(way).to_have_count(0)
-    # Nor does a class follow it there, which the bar says and the browser counts.
+    # Nor does a class follow it there, which the bar says.
     expect(teacher.bar).to_contain_text("A class can follow")
-    teacher.tab.errors.clear()

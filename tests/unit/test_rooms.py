@@ -243,15 +243,17 @@ def test_pages_of_others_can_do_nothing(teacher, code, act, headers):
         (b"[]", 400),
         (b"{", 400),
         (b"\xff", 400),
-        (json.dumps({"page": "models", "link": ""}).encode(), 409),
+        (json.dumps({"page": "models", "link": ""}).encode(), 200),
         (json.dumps({"page": 1, "link": ""}).encode(), 409),
         (json.dumps({"page": "step_by_step"}).encode(), 409),
     ],
 )
-def test_what_is_no_view_is_not_shown(teacher, code, body, status):
+def test_what_is_no_view_is_not_shown(app, teacher, code, body, status):
+    before = app._do(lambda store: store.room(code))
     answer = teacher.post(f"{ROOM}/{code}/show", content=body)
     assert answer.status_code == status
     assert answer.json()["told"].endswith(".")
+    assert app._do(lambda store: store.room(code)) == before
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/CODE", "/CODE/", "/CODE/nothing", "/CODE/join/more"])
