@@ -68,7 +68,7 @@ def _drawn(
     component: str, script: str, parts: Sequence[Weights], given: dict[str, Any], summary: str, note: str = ""
 ) -> Shown:
     packed = Packed.of(parts)
-    digits = message("Each weight is known to ±{error}.", error=f"{packed.error:.6f}".rstrip("0"))
+    digits = message("Each weight is known to ±{error}.", error=f"{packed.error:.7f}".rstrip("0"))
     whole = {
         **around(),
         "style": assets.lean_css(assets.css(component)),
