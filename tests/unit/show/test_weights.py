@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention import show
-from attention.models import load
 from attention.figures.head_view import THRESHOLDS
+from attention.models import load
 from attention.show.packed import Packed, scale_for
 from attention.show.weights import Weights
 from attention.steps import softmax
