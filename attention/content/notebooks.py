@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from attention.content.pane import Pane
 from attention.messages import message
 from attention.notebook.by_hand import by_hand
-from attention.notebook.cells import Cell, written
+from attention.notebook.cells import Cell, Text, plain, written
 from attention.notebook.with_model import with_model
 
 __all__ = ["NOTEBOOKS", "Notebook"]
@@ -35,15 +35,17 @@ class Notebook:
     file: str
     make: Callable[[Pane], tuple[Cell, ...]]
 
-    def written(self, pane: Pane) -> str:
-        """Return the notebook of a pane as a file.
+    def written(self, pane: Pane, notes: Sequence[str] = ()) -> str:
+        """Return the notebook of a pane as a file; ``notes`` stand below what it opens with.
 
         Raises:
             ValueError: nothing was run for this pane.
         """
         if pane.scene is None:
             raise ValueError(str(pane.reason or " ".join(pane.notices)))
-        return written(f"{self.label}: {pane.scene.place}", self.make(pane))
+        opening, *rest = self.make(pane)
+        noted = [Text(plain(note)) for note in notes]
+        return written(f"{self.label}: {pane.scene.place}", (opening, *noted, *rest))
 
 
 # By the keys of their files.

@@ -80,10 +80,10 @@ class Content:
     returns what is read beside the text; if it ``compares``, that is read by itself, in the same head, and none of the
     two has a word in focus.
 
-    ``asked`` returns what there is to guess about it. ``has_head`` tells whether it is about one head, which can be
-    opened as a notebook. ``sheet`` returns the key of the step whose matrix its worksheet has; it is None if there is
-    no worksheet of the page. ``idle`` returns what of the word, the layer and the head is no choice, since it would
-    change nothing. Unless a page ``opens``, the whole of it has no more than the app shows, and a class sees that.
+    ``asked`` returns what there is to guess about it. ``sheet`` returns the key of the step whose matrix its worksheet
+    has; it is None if the page reads no text in a head, and so has no worksheet and opens as no notebook. ``idle``
+    returns what of the word, the layer and the head is no choice, since it would change nothing. Unless a page
+    ``opens``, the whole of it has no more than the app shows, and a class sees that.
     """
 
     make: Make
@@ -91,7 +91,6 @@ class Content:
     above: Callable[[View, Sequence[Pane]], Blocks] = outcome
     waiting: str = ""
     asked: Callable[[View, Sequence[Pane]], Asked] = _nothing_asked
-    has_head: bool = False
     sheet: Callable[[View], str] | None = None
     idle: Callable[[View, Sequence[Pane]], tuple[Parameter[Any], ...]] = _nothing_idle
     opening: Callable[[View], View] = _as_linked
@@ -103,25 +102,21 @@ class Content:
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
         # There, what comes out stands beside the picture.
-        pages.STEP_BY_STEP: Content(
-            step_by_step.content, above=_nothing, asked=step_by_step.asked, has_head=True, sheet=_step
-        ),
+        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing, asked=step_by_step.asked, sheet=_step),
         pages.ALL_HEADS: Content(
             all_heads.content,
             run_as=lambda view: view.without(BESIDE),
             above=lambda view, panes: (*outcome(view, panes), *all_heads.looks(view, panes)),
             waiting=message("Looking at all heads …"),
-            has_head=True,
             sheet=_always("softmax"),
             opens=False,
         ),
-        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, has_head=True, sheet=_always("scores")),
+        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, sheet=_always("scores")),
         pages.COMPARE: Content(
             compare.content,
             run_as=compare.run_as,
             above=_nothing,
             asked=compare.asked,
-            has_head=True,
             sheet=_always("softmax"),
             opening=compare.opening,
             second=compare.second,
@@ -132,7 +127,6 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             run_as=_alone,
             above=_nothing,
             waiting=message("Running all five …"),
-            has_head=True,
             sheet=_always("sum"),
         ),
         pages.FIND_IT: Content(
@@ -150,7 +144,6 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
                 above=_nothing,
                 waiting=lab.waiting,
                 asked=partial(labs.asked, lab),
-                has_head=lab.has_head,
                 sheet=_always(lab.sheet),
                 idle=partial(labs.idle, lab),
             )
@@ -178,13 +171,15 @@ def worksheet(view: View, pane: Pane, scene: Scene, small: Scene) -> Worksheet:
     sheet = CONTENTS[page].sheet
     if sheet is None:
         raise ValueError(f"page must have a worksheet, got {page.address!r}")
-    notes = (
-        *pane.notices,
-        *([message("What is set in the lab is not in it.")] if page in pages.OF_LABS.values() else []),
-    )
+    notes = (*pane.notices, *left_out(page))
     # It is of what this pane has read, whatever the page sets beside that.
     text, place = title_of(CONTENTS[page].run_as(view).on(pages.STEP_BY_STEP), [pane])
     return worksheet_of(step_of(sheet(view)), scene, small, text=text, place=place, notes=notes)
+
+
+def left_out(page: Page) -> tuple[str, ...]:
+    """Say what a page shows that is in none of its worksheets and notebooks."""
+    return (message("What is set in the lab is not in it."),) if page in pages.OF_LABS.values() else ()
 
 
 def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:

@@ -70,8 +70,7 @@ class Lab:
     where it changes nothing of what is shown with these values. ``is_for`` tells for which models it makes sense. Where
     what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
     the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
-    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``has_head`` tells whether what it
-    shows is about the one head that is looked at, which can then be opened as a notebook.
+    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of.
     """
 
     address: str
@@ -87,4 +86,3 @@ class Lab:
     waiting: str = ""
     job: Job | None = None
     sheet: str = "softmax"
-    has_head: bool = False

@@ -592,5 +592,4 @@ LAB = Lab(
     leaves_out=(MASK,),
     idle=_idle,
     waiting=message("Running the model again and again …"),
-    has_head=True,
 )

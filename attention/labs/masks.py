@@ -365,5 +365,4 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     leaves_out=(MASK,),
-    has_head=True,
 )

@@ -408,5 +408,4 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     sheet="heads",
-    has_head=True,
 )

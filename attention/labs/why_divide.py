@@ -297,5 +297,4 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     sheet="scale",
-    has_head=True,
 )

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from attention.blocks import Download, Table, walk
 from attention.content.notebooks import NOTEBOOKS
 from attention.content.pane import Pane
-from attention.content.registry import CONTENTS, page_file, worksheet
+from attention.content.registry import CONTENTS, left_out, page_file, worksheet
 from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, list_models
@@ -61,7 +61,7 @@ def of_page(page: Page) -> str:
 
 def notebooks_of(page: Page) -> dict[str, str]:
     """Return the address of each notebook in which a page's head can be opened, by its label, in the same way."""
-    if page not in CONTENTS or not CONTENTS[page].has_head:
+    if not _reads(page):
         return {}
     return {notebook.label: _now(page, key, notebook.file) for key, notebook in NOTEBOOKS.items()}
 
@@ -75,8 +75,12 @@ def worksheet_of(page: Page) -> str:
 
     It is empty if there is none: the page is about no head that looks at one text.
     """
-    has_sheet = page in CONTENTS and CONTENTS[page].sheet is not None
-    return _now(page, _WORKSHEET, _WITH_SOLUTIONS) if has_sheet else ""
+    return _now(page, _WORKSHEET, _WITH_SOLUTIONS) if _reads(page) else ""
+
+
+def _reads(page: Page) -> bool:
+    """Tell whether a page reads a text in a head, so that there is a worksheet of it and a notebook."""
+    return page in CONTENTS and CONTENTS[page].sheet is not None
 
 
 def worksheets() -> dict[str, str]:
@@ -123,8 +127,8 @@ def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[st
     panes = run_page(view, load_silently)
     if key == _PAGE:
         return page_file(view, panes)
-    if key in NOTEBOOKS and content.has_head:
-        return _notebook(key, panes[0])
+    if key in NOTEBOOKS and _reads(page):
+        return _notebook(page, key, panes[0])
     if key == _WORKSHEET and name in (_WITH_SOLUTIONS, _WITHOUT):
         return _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS)
     for block in walk(content.make(view, panes)):
@@ -136,7 +140,7 @@ def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[st
     return None
 
 
-def _notebook(key: str, pane: Pane) -> str:
+def _notebook(page: Page, key: str, pane: Pane) -> str:
     """Return a notebook.
 
     Raises:
@@ -144,7 +148,7 @@ def _notebook(key: str, pane: Pane) -> str:
     """
     try:
         with turns():
-            return NOTEBOOKS[key].written(pane)
+            return NOTEBOOKS[key].written(pane, left_out(page))
     except ValueError as reason:
         raise GoneError(str(reason)) from None
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attention.pages import OF_LABS
 from tests.notebooks import code_of, run_here
 
 SENTENCE = "The otter <b>slept</b> & $x$"
@@ -25,10 +26,11 @@ def test_the_head_of_the_page_is_in_the_notebook(new_shared_tab, models):
 
 
 @pytest.mark.parametrize(
-    "page", ["step_by_step", "all_heads", "neuron_view", "compare", "code_lab", "masks", "explain"]
+    "page",
+    ["step_by_step", "all_heads", "neuron_view", "compare", "code_lab", "find_it", "masks", "explain", "whole", "cost"],
 )
 @pytest.mark.parametrize(("label", "name"), [(BY_HAND, "attention-by-hand"), (RECORDED, "attention-recorded")])
-def test_every_page_with_a_head_offers_both(new_shared_tab, models, page, label, name):
+def test_every_page_that_reads_a_sentence_in_a_head_offers_both(new_shared_tab, models, page, label, name):
     tab = new_shared_tab().go(page, text=SENTENCE, layer="3", head="9")
     tab.menu("More")
     download = tab.take_away(label)
@@ -36,14 +38,16 @@ def test_every_page_with_a_head_offers_both(new_shared_tab, models, page, label,
     notebook = nbformat.reads(download.path().read_text("utf-8"), as_version=4)
     nbformat.validate(notebook)
     assert notebook.cells[0].source.split("\n\n")[1] == "Layer 3, head 9 of BERT"
+    has_note = notebook.cells[1].source == "What is set in the lab is not in it."
+    assert has_note == (page in [lab.address for lab in OF_LABS.values()])
     if label == BY_HAND:
         made, _ = run_here(code_of(download.path().read_text("utf-8")))
         weights = models["minilm-l6"].trace(SENTENCE).layers[2].head(8).weights
         np.testing.assert_allclose(made["weights"], weights, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("page", ["cost", "classroom", "models"])
-def test_a_page_without_a_head_of_its_own_offers_none(new_shared_tab, page):
+@pytest.mark.parametrize("page", ["many_sentences", "classroom", "models"])
+def test_a_page_that_reads_no_single_sentence_offers_none(new_shared_tab, page):
     tab = new_shared_tab().go(page)
     tab.menu("More")
     expect(tab.page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()

@@ -57,5 +57,4 @@ LAB = Lab(
     leaves_out=(MASK,),
     idle=_idle,
     sheet="embed",
-    has_head=True,
 )

@@ -477,5 +477,4 @@ LAB = Lab(
     content=_content,
     idle=_idle,
     sheet="heads",
-    has_head=True,
 )
