@@ -83,6 +83,8 @@ class ModelInfo:
     reading: Reading = TEXT
     # What its name does not say, in whole sentences.
     note: str = ""
+    # The class of its modules that compute attention by themselves; empty if they call transformers' interface.
+    own_attention: str = ""
     # The state of its files, which distinguishes it from an earlier model with the same id; empty for a model that
     # comes with the project.
     revision: str = ""

@@ -193,6 +193,7 @@ def _sized(config: dict[str, Any]) -> ModelInfo:
         model_id="",
         name="",
         architecture=architecture.name,
+        own_attention=architecture.own_attention,
         n_layers=n_layers,
         n_heads=n_heads,
         n_key_value_heads=_first(config, ("num_key_value_heads",)) or n_heads,

@@ -343,7 +343,9 @@ ARCHITECTURES = {
         takes_pairs=True,
         takes_segments=True,
     ),
-    "mpnet": Architecture(message("MPNet encoder"), _MPNET, takes_pairs=True, note=_ADDS_AFTER),
+    "mpnet": Architecture(
+        message("MPNet encoder"), _MPNET, takes_pairs=True, note=_ADDS_AFTER, own_attention="MPNetSelfAttention"
+    ),
     "modernbert": Architecture(message("ModernBERT encoder"), _MODERNBERT, takes_pairs=True),
     "distilbert": Architecture(
         message("DistilBERT encoder"),
@@ -391,6 +393,7 @@ ARCHITECTURES = {
         ),
         refused=(("apply_residual_connection_post_layernorm", True), ("slow_but_exact", True)),
         note=_ADDS_AFTER,
+        own_attention="BloomAttention",
     ),
     "bart": Architecture(message("BART encoder–decoder"), _BART_ENCODER, _BART_DECODER, _BART_SIZES),
     "marian": Architecture(message("Marian encoder–decoder"), _MARIAN_ENCODER, _MARIAN_DECODER, _BART_SIZES),

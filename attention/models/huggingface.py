@@ -99,7 +99,7 @@ class HuggingFaceModel:
         config = _config_of(folder, self._architecture)
         self._text = None if self._architecture.reads_pictures else TextReader(info.name, folder, config.vocab_size)
         model = _load(self._kind(folder, config), folder, config, self._architecture)
-        lead_through_recorder(model)
+        lead_through_recorder(model, self._architecture.own_attention)
         self._config = model.config
         # Some BERT models have learnt only one segment.
         self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1

@@ -136,6 +136,8 @@ class Architecture:
     refused: tuple[tuple[str, object], ...] = ()
     # What its name does not say, in whole sentences.
     note: str = ""
+    # The class of its modules that compute attention by themselves; empty if they call transformers' interface.
+    own_attention: str = ""
     takes_pairs: bool = False
     takes_segments: bool = False
     text_part: TextPart | None = None

@@ -17,12 +17,11 @@ from attention.models.recorder import attend
 __all__ = ["lead_through_recorder"]
 
 
-def lead_through_recorder(model: torch.nn.Module) -> None:
-    """Replace the forward of each module that computes attention by itself, of the classes that are known here."""
+def lead_through_recorder(model: torch.nn.Module, name: str) -> None:
+    """Replace the forward of each module of the class with this name, which computes attention by itself."""
     for module in model.modules():
-        forward = _FORWARDS.get(type(module).__name__)
-        if forward is not None:
-            module.forward = MethodType(forward, module)
+        if type(module).__name__ == name:
+            module.forward = MethodType(_FORWARDS[name], module)
 
 
 def _mpnet(

