@@ -16,7 +16,7 @@ import transformers
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-__all__ = ["KINDS", "OTHERS", "PAIRS", "TODAY", "make"]
+__all__ = ["BESIDE", "KINDS", "OTHERS", "PAIRS", "TODAY", "make"]
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -698,6 +698,81 @@ def _vit(_: None) -> Any:
     return transformers.ViTForImageClassification(config)
 
 
+# What reads a picture, in two layers; of each kind of model, its configuration has names of its own.
+_SIGHT = {
+    "hidden_size": 16,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "image_size": 16,
+    "patch_size": 8,
+}
+_QWENS_SIGHT = {"depth": 2, "hidden_size": 16, "num_heads": 2, "patch_size": 8, "intermediate_size": 20}
+_HEARING = {"num_mel_bins": 8, "max_source_positions": 16}
+
+
+def _reader(make_config: Any, tokenizer: PreTrainedTokenizerFast, **own: Any) -> dict[str, Any]:
+    """Return the configuration of the part that reads a text."""
+    sizes = {**_GROUPED, "hidden_size": 48, "head_dim": 8, "vocab_size": len(tokenizer), "use_sliding_window": False}
+    config: dict[str, Any] = make_config(**sizes, **own).to_dict()
+    return config
+
+
+def _turned_by_three() -> dict[str, Any]:
+    """Return rotary positions that count time, rows and columns, which for a text are one."""
+    return {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [1, 1, 2]}}
+
+
+def _beside(name: str) -> Callable[[PreTrainedTokenizerFast], Any]:
+    """Return a maker of a model that reads something else beside a text."""
+
+    def make_model(tokenizer: PreTrainedTokenizerFast) -> Any:
+        texts, sight, hearing = _BESIDE[name]
+        extra = _turned_by_three() if name.startswith("Qwen") and sight else {}
+        parts = {"text_config": _reader(getattr(transformers, texts), tokenizer, **extra)}
+        parts |= {"vision_config": sight} if sight else {"audio_config": hearing}
+        # No word of the sentences stands for a picture.
+        places = {"image_token_id": len(tokenizer) - 1, "image_token_index": len(tokenizer) - 1}
+        config = getattr(transformers, f"{name}Config")(**parts, **(places if sight else {}))
+        return getattr(transformers, f"{name}ForConditionalGeneration")(config)
+
+    return make_model
+
+
+# By transformers' name: the configurations of the part that reads a text, and of the one that sees or hears.
+_BESIDE: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "Mistral3": ("MistralConfig", {"model_type": "pixtral", **_SIGHT}, {}),
+    "Llava": ("LlamaConfig", {"model_type": "clip_vision_model", **_SIGHT}, {}),
+    "LlavaNext": ("MistralConfig", {"model_type": "clip_vision_model", **_SIGHT}, {}),
+    "Idefics3": ("LlamaConfig", _SIGHT, {}),
+    "SmolVLM": ("LlamaConfig", _SIGHT, {}),
+    "InternVL": ("Qwen2Config", {**_SIGHT, "image_size": [16, 16], "patch_size": [8, 8]}, {}),
+    "AyaVision": ("Cohere2Config", {"model_type": "siglip_vision_model", **_SIGHT}, {}),
+    "Qwen2VL": ("Qwen2VLTextConfig", {**_QWENS_SIGHT, "embed_dim": 16, "hidden_size": 48}, {}),
+    "Qwen2_5_VL": ("Qwen2_5_VLTextConfig", {**_QWENS_SIGHT, "out_hidden_size": 48}, {}),
+    "Qwen3VL": (
+        "Qwen3VLTextConfig",
+        {**_QWENS_SIGHT, "out_hidden_size": 48, "deepstack_visual_indexes": [0], "num_position_embeddings": 16},
+        {},
+    ),
+    "Qwen2Audio": (
+        "Qwen2Config",
+        {},
+        {**_HEARING, "d_model": 16, "encoder_layers": 2, "encoder_attention_heads": 2, "encoder_ffn_dim": 20},
+    ),
+    "Voxtral": (
+        "LlamaConfig",
+        {},
+        {
+            **_HEARING,
+            "hidden_size": 16,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "intermediate_size": 64,
+        },
+    ),
+}
+
 _MAKERS: dict[str, tuple[Callable[[Any], Any], Callable[[], PreTrainedTokenizerFast | None]]] = {
     "bert": (_bert, _word_piece),
     "roberta": (_roberta, _roberta_tokenizer),
@@ -744,3 +819,6 @@ _MAKERS |= {"starcoder2": (_starcoder2, _gpt2_tokenizer), "olmo2": (_olmo2, _gpt
 PAIRS = ("switch_transformers", "nllb-moe")
 _MAKERS |= {"switch_transformers": (_switch, _t5_tokenizer), "nllb-moe": (_nllb_moe, _m2m_100_tokenizer)}
 OTHERS = ("starcoder2", "olmo2", *PAIRS)
+# Those that read something else beside a text; Gemma 3 is one, too.
+BESIDE = tuple(_BESIDE)
+_MAKERS |= {name: (_beside(name), _llama_tokenizer) for name in BESIDE}

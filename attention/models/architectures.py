@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from attention.messages import message
-from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER
+from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
 from attention.models.layout import Architecture, Stack, TextPart
 from attention.models.others import other_architecture
@@ -19,6 +19,7 @@ from attention.trace import ModelInfo
 
 __all__ = [
     "ARCHITECTURES",
+    "TEXT_PARTS",
     "Architecture",
     "Stack",
     "architecture_of",
@@ -54,7 +55,12 @@ _SIDE_BY_SIDE = message(
 )
 
 # What a configuration says of the whole model, whichever of its parts is read.
-_OF_THE_WHOLE = ("model_type", "architectures", "dtype", "torch_dtype")
+_OF_THE_WHOLE = ("architectures", "dtype", "torch_dtype", "tie_word_embeddings")
+# ... and, beside that of the part that reads the text, the kind of the whole; no file has anything to say of it.
+_TEXT, _WHOLE = "text_config", "whole_model_type"
+
+# The matrix of what comes next, which is beside the parts or in the one that reads the text.
+_HEAD = "lm_head."
 
 # How many bytes a number of weights has, by the type that a configuration names.
 _BYTES_OF = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
@@ -74,6 +80,12 @@ def architecture_of(config: dict[str, Any]) -> Architecture:
     Raises:
         ValueError: it is none that can be shown; the message is a sentence that says why.
     """
+    found = _architecture_of(config)
+    part = _text_part(config)
+    return found if part is None else replace(found, text_part=part, note=f"{part.note} {found.note}".strip())
+
+
+def _architecture_of(config: dict[str, Any]) -> Architecture:
     model_type = config.get("model_type")
     found = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
     if found is None:
@@ -226,30 +238,32 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def _text_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration of the part that reads a text, under the name of the whole model's architecture."""
-    part = _text_part(config)
+    """Return the configuration of the part that reads a text, if there is one, and of which kind the whole is."""
+    kind = config.get("model_type")
+    part = TEXT_PARTS.get(kind) if isinstance(kind, str) else None
     if part is None:
-        return config
-    own = config.get(part.config)
+        return {name: said for name, said in config.items() if name != _WHOLE}
+    # Older files have it beside what they say of the whole.
+    own = config.get(_TEXT, config if "hidden_size" in config else None)
     if not isinstance(own, dict):
         raise ValueError(
-            message(
-                "The model's config.json says nothing of the part of it that reads a text, {name}.", name=part.config
-            )
+            message("The model's config.json says nothing of the part of it that reads a text, {name}.", name=_TEXT)
         )
-    return {**part.defaults, **own, **{name: config[name] for name in _OF_THE_WHOLE if name in config}}
+    whole = {name: config[name] for name in _OF_THE_WHOLE if name in config}
+    own_kind = part.kind if own is config else own.get("model_type", part.kind)
+    return {**part.defaults, **own, **whole, "model_type": own_kind, _WHOLE: kind}
 
 
 def _text_part(config: dict[str, Any]) -> TextPart | None:
-    model_type = config.get("model_type")
-    found = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
-    return None if found is None else found.text_part
+    return TEXT_PARTS.get(config.get(_WHOLE, ""))
 
 
 def _of_text_part(config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """Return the shapes of what is loaded, if that is not the whole model."""
     part = _text_part(config)
-    return shapes if part is None else {name: shape for name, shape in shapes.items() if re.match(part.weights, name)}
+    if part is None:
+        return shapes
+    return {name: shape for name, shape in shapes.items() if re.match(part.weights, name) or name.startswith(_HEAD)}
 
 
 def _size(config: dict[str, Any], names: Sequence[str]) -> int:

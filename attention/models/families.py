@@ -5,13 +5,15 @@ Names are those of transformers' modules and configurations, which are also the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from attention.messages import message
 from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack, TextPart
 from attention.reading import PICTURE
 
-__all__ = ["ARCHITECTURES", "AS_DECODER", "AS_ENCODER"]
+__all__ = ["ARCHITECTURES", "AS_DECODER", "AS_ENCODER", "TEXT_PARTS"]
 
 _BERT = Stack(
     layers="encoder.layer",
@@ -78,17 +80,6 @@ _GEMMA3 = replace(
     attention=replace(_GEMMA2.attention, query_norm="self_attn.q_norm", key_norm="self_attn.k_norm"),
 )
 # From 4 billion parameters on, which also read pictures; the smallest one's configuration leaves half of it out.
-_GEMMA3_TEXT = TextPart(
-    "text_config",
-    r"^(?:model\.)?language_model\.(?:model\.)?",
-    {
-        "vocab_size": 262_208,
-        "num_attention_heads": 8,
-        "num_key_value_heads": 4,
-        "head_dim": 256,
-        "max_position_embeddings": 131_072,
-    },
-)
 _PHI3 = replace(
     _QWEN2,
     attention=Attention(
@@ -314,6 +305,9 @@ _DIVIDES_QUERIES = message(
 _READS_PICTURES_TOO = message(
     "It can read pictures beside a text. Only the part of it that reads the text is loaded, and counted, here."
 )
+_HEARS_SOUNDS_TOO = message(
+    "It can hear sounds beside a text. Only the part of it that reads the text is loaded, and counted, here."
+)
 _NORMALISES_WORDS = message(
     "Its decoder normalises the vectors of the words before it adds those of the positions: its word vectors are shown "
     "after that norm."
@@ -366,7 +360,6 @@ ARCHITECTURES = {
     "qwen3": Architecture(message("Qwen3 decoder"), _QWEN3),
     "gemma2": Architecture(message("Gemma 2 decoder"), _GEMMA2),
     "gemma3_text": Architecture(message("Gemma 3 decoder"), _GEMMA3),
-    "gemma3": Architecture(message("Gemma 3 decoder"), _GEMMA3, text_part=_GEMMA3_TEXT, note=_READS_PICTURES_TOO),
     "phi3": Architecture(message("Phi-3 decoder"), _PHI3),
     "gpt_neox": Architecture(
         message("GPT-NeoX decoder"),
@@ -416,3 +409,37 @@ ARCHITECTURES = {
     "umt5": Architecture(message("umT5 encoder–decoder"), _T5_ENCODER, _T5_DECODER, _T5_SIZES),
     "vit": Architecture(message("Vision Transformer (ViT)"), _VIT, reading=PICTURE),
 }
+
+# Before its own names, those of an older Qwen with pictures have what all of the model's have.
+_OF_ALL = r"^model\.(?!visual\.)(?:language_model\.)?"
+
+# By the ``model_type`` of a model that reads something else beside a text; of which architecture the part is that reads
+# the text, its own configuration says.
+TEXT_PARTS: Mapping[str, TextPart] = MappingProxyType(
+    {
+        "gemma3": TextPart(
+            "Gemma 3",
+            "gemma3_text",
+            _READS_PICTURES_TOO,
+            defaults={
+                "vocab_size": 262_208,
+                "num_attention_heads": 8,
+                "num_key_value_heads": 4,
+                "head_dim": 256,
+                "max_position_embeddings": 131_072,
+            },
+        ),
+        "mistral3": TextPart("Mistral 3", "mistral", _READS_PICTURES_TOO),
+        "llava": TextPart("LLaVA", "llama", _READS_PICTURES_TOO),
+        "llava_next": TextPart("LLaVA-NeXT", "llama", _READS_PICTURES_TOO),
+        "idefics3": TextPart("Idefics3", "llama", _READS_PICTURES_TOO),
+        "smolvlm": TextPart("SmolVLM", "llama", _READS_PICTURES_TOO),
+        "internvl": TextPart("InternVL", "qwen2", _READS_PICTURES_TOO),
+        "aya_vision": TextPart("Aya Vision", "cohere2", _READS_PICTURES_TOO),
+        "qwen2_vl": TextPart("Qwen2-VL", "qwen2_vl_text", _READS_PICTURES_TOO, _OF_ALL),
+        "qwen2_5_vl": TextPart("Qwen2.5-VL", "qwen2_5_vl_text", _READS_PICTURES_TOO, _OF_ALL),
+        "qwen3_vl": TextPart("Qwen3-VL", "qwen3_vl_text", _READS_PICTURES_TOO),
+        "qwen2_audio": TextPart("Qwen2-Audio", "qwen2", _HEARS_SOUNDS_TOO),
+        "voxtral": TextPart("Voxtral", "llama", _HEARS_SOUNDS_TOO),
+    }
+)

@@ -135,7 +135,8 @@ class HuggingFaceModel:
         names = read_config(folder).get("architectures") or ()
         # With a head that says what comes next, if that is a matrix of its own and not the table of the words.
         if self._architecture.is_decoder and not config.tie_word_embeddings:
-            has_head = any(kind in name for name in names for kind in ("ForCausalLM", "LMHead"))
+            kinds = ("ForCausalLM", "LMHead", *(["ForConditionalGeneration"] if self._architecture.text_part else []))
+            has_head = self._architecture.is_known and any(kind in name for name in names for kind in kinds)
             return AutoModelForCausalLM if has_head else AutoModel
         is_classifier = self._architecture.reads_pictures and any("ImageClassification" in name for name in names)
         return AutoModelForImageClassification if is_classifier else AutoModel
@@ -443,7 +444,13 @@ def _n_layers_of(model: Any, stack: Stack | None) -> int:
 def _config_of(folder: Path, architecture: Architecture) -> Any:
     """Return the configuration, as transformers reads it, of what is loaded of a model."""
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    return config if architecture.text_part is None else config.get_text_config()
+    if architecture.text_part is None:
+        return config
+    own = config.get_text_config()
+    # Whatever the whole says of this holds.
+    if hasattr(config, "tie_word_embeddings"):
+        own.tie_word_embeddings = config.tie_word_embeddings
+    return own
 
 
 def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> Any:

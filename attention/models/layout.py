@@ -113,12 +113,15 @@ class Sizes:
 class TextPart:
     """Where, in a model that reads something else beside a text, the part is that reads the text: it alone is run.
 
-    ``config`` is what its own configuration is called in the model's, and ``weights`` matches what comes before a name
-    of its own in the files. ``defaults`` are sizes that may be left to transformers, which is not asked for them.
+    The model is known by its ``name``. ``weights`` matches what comes before a name of the part's own in the files. Of
+    what its configuration may leave to transformers, which is not asked for it, ``kind`` is its own ``model_type`` and
+    ``defaults`` are sizes. What the model reads beside the text is told in a ``note``.
     """
 
-    config: str
-    weights: str
+    name: str
+    kind: str
+    note: str
+    weights: str = r"^(?:model\.)?(?:language_model|text_model)\.(?:model\.)?"
     defaults: Mapping[str, int] = field(default_factory=dict)
 
 

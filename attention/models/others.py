@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.messages import message
-from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER
+from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
 from attention.models.files import in_one_line
 from attention.models.layout import Architecture, Attention, FeedForward, Sizes, Stack
 
@@ -57,7 +57,7 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
         ValueError: it cannot be; the message is a sentence that says why.
     """
     model_type = config.get("model_type")
-    known = ", ".join(ARCHITECTURES)
+    known = ", ".join((*ARCHITECTURES, *TEXT_PARTS))
     if not isinstance(model_type, str) or not model_type:
         raise ValueError(
             message(

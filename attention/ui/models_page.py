@@ -9,7 +9,7 @@ import streamlit as st
 from attention.lesson.prose import lesson
 from attention.messages import message
 from attention.models import hub
-from attention.models.architectures import ARCHITECTURES
+from attention.models.architectures import ARCHITECTURES, TEXT_PARTS
 from attention.models.catalogue import Availability, Entry, catalogue
 from attention.models.downloads import State
 from attention.models.hub import Allowed, HubError
@@ -143,7 +143,10 @@ def _checksum(checksum: str) -> str:
 def _fetch_field(view: View, may_fetch: Allowed) -> None:
     """Draw the field for an id, or say how the owner can allow it."""
     names = dict.fromkeys(architecture.name for architecture in ARCHITECTURES.values())
-    kinds = lesson("models/kinds", names=", ".join(names), limit=f"{allowed_bytes() / 1e9:,.1f} GB")
+    parts = [part.name for part in TEXT_PARTS.values()]
+    kinds = lesson(
+        "models/kinds", names=", ".join(names), parts=", ".join(parts), limit=f"{allowed_bytes() / 1e9:,.1f} GB"
+    )
     if not may_fetch:
         markup.prose(lesson("models/hub-off") + kinds, is_aside=True)
         return

@@ -15,7 +15,7 @@ from attention.trace import PARTS
 from tests.loaded import load
 from tests.notebooks import code_of, executed, run_here
 from tests.sweep import sweep
-from tests.tiny_models import KINDS, OTHERS, TODAY
+from tests.tiny_models import BESIDE, KINDS, OTHERS, TODAY
 
 ROOT = Path(__file__).parents[3]
 TEXT = "The cat sat on the mat."
@@ -61,7 +61,7 @@ def test_every_architecture_in_every_part(model_of, folder_of, kind):
             assert "weights: they differ from the model's by" in printed
 
 
-@pytest.mark.parametrize("kind", sweep((*TODAY, *OTHERS), quick=["gemma2"]))
+@pytest.mark.parametrize("kind", sweep((*TODAY, *OTHERS, *BESIDE), quick=["gemma2"]))
 def test_models_of_today_are_recorded_or_it_is_said_that_they_are_not(model_of, folder_of, kind):
     model = model_of(kind)
     for mask in model.info.reading.masks:
