@@ -2,6 +2,7 @@
 
 /**
  * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
+ * @typedef {{kind: "act", name: string, items: [Item]}} Act one line of a menu, always in sight
  * @typedef {{label: string, current?: boolean, page?: string, file?: string, opens?: boolean, act?: "copy",
  *   module?: string, inTab?: string, without?: string[]}} Item a page, a file to keep or, if it "opens", to look at in a
  *   tab of its own, what is done, or the address of a module that opens something over the page (and what that is
@@ -15,7 +16,7 @@
  * @typedef {{kind: "switch" | "button", name: string, label: string, value: boolean, help: string, off: boolean}} Switch
  * @typedef {object} LineData
  * @property {string} title the page's, where nothing else on it says which one it is; else empty
- * @property {{label: string, controls: (Menu | Field | List | Switch)[]}[]} groups each is one stop of the Tab key
+ * @property {{label: string, controls: (Menu | Act | Field | List | Switch)[]}[]} groups each is one stop of the Tab key
  * @property {string} network the address of this server for other machines; empty if they cannot reach it
  */
 
@@ -151,6 +152,12 @@ const MAKERS = {
     element.onclick = () => choose(state, made, !made.wish.shown);
     return made;
   },
+  act(state) {
+    const element = make("div", "control act");
+    const made = { element };
+    element.onclick = (event) => press(state, made, event);
+    return made;
+  },
   menu: makeMenu,
   field: makeField,
 };
@@ -203,6 +210,15 @@ const UPDATERS = {
     made.element.disabled = made.data.off;
     setAttribute(made.element, "aria-pressed", String(value));
     setAttribute(made.element, "title", made.data.help || null);
+  },
+  act(_, made) {
+    const written = JSON.stringify(made.data.items);
+    if (written === made.written) return;
+    made.written = written;
+    const way = wayOf(made.data.items[0]);
+    way.classList.add("framed");
+    made.element.replaceChildren(way);
+    bringClass(made.data.items);
   },
   menu: updateMenu,
   field: updateField,
@@ -273,6 +289,14 @@ function hideWhatIsTheSame({ list, data }) {
 
 function itemOf(item, index) {
   const element = make("li");
+  const way = wayOf(item, index);
+  // The browser moves the focus there before the next key is heard.
+  if (index === 0) way.autofocus = true;
+  element.append(way);
+  return element;
+}
+
+function wayOf(item, index = 0) {
   const isApart = item.module !== undefined && isFramedElsewhere();
   const address = isApart ? "" : item.page === undefined ? item.file : `./${item.page}`;
   const way = make(address === undefined ? "button" : "a", "", isApart ? item.inTab : item.label);
@@ -283,10 +307,7 @@ function itemOf(item, index) {
   else if (item.opens) way.target = "_blank";
   else if (item.file !== undefined) way.download = item.file.split("/").at(-1);
   if (item.current) way.setAttribute("aria-current", "page");
-  // The browser moves the focus there before the next key is heard.
-  if (index === 0) way.autofocus = true;
-  element.append(way);
-  return element;
+  return way;
 }
 
 /** A plain click on a page stays in the session; any other one is the browser's, with what the address says. */
@@ -305,7 +326,7 @@ function press(state, made, event) {
     way.href = item.file + location.search;
     made.panel.togglePopover(false);
   } else if (item.module !== undefined) {
-    made.panel.togglePopover(false);
+    made.panel?.togglePopover(false);
     if (isFramedElsewhere()) way.href = linkWithout(FRAMING).href;
     else void bring(item.module).then((found) => found.open());
   } else void share(state, made, way, item);

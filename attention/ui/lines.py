@@ -77,6 +77,10 @@ class Line:
         """Add a menu of pages, which are told by their addresses (see ``leads``), and of what the browser can do."""
         self._add({"kind": "menu", "name": name, "label": label, "icon": is_icon, "current": is_here, "items": items})
 
+    def act(self, name: str, item: Mapping[str, Any]) -> None:
+        """Add one line of a menu as a button that is always in sight."""
+        self._add({"kind": "act", "name": name, "items": [item]})
+
     def leads(self, take: Callable[[str], None]) -> None:
         """Say what takes the address of a page that is chosen in any control of this line."""
         self._acts["page"] = _of_kind(str, take)

@@ -10,7 +10,7 @@ import streamlit as st
 from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.models import list_models
-from attention.pages import GROUP_TITLES, GROUPS, MODELS, PAGES, Page
+from attention.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES, Page
 from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT, TEXT
 from attention.ui import fields, hosts, made, markup, state
 from attention.ui.files import address_of
@@ -107,13 +107,15 @@ def _actions(line: Line, page: Page) -> None:
     answers = [each.name for each in (ANSWER, FIRST_ANSWER) if each in page.own]
     if answers:
         items.append({"label": message("Copy link, question open"), "act": "copy", "without": answers})
-    items.append(
-        {
-            "label": message("Open a room for a class"),
-            "inTab": message("Open a room for a class, in a tab of its own"),
-            "module": address_of("class"),
-        }
-    )
+    room = {
+        "label": message("Open a room for a class"),
+        "inTab": message("Open a room for a class, in a tab of its own"),
+        "module": address_of("class"),
+    }
+    if page is CLASSROOM:
+        line.act("room", room)
+    else:
+        items.append(room)
     if page in CONTENTS:
         items.append({"label": message("Download this page"), "file": made.of_page(page)})
         items += [{"label": label, "file": address} for label, address in made.notebooks_of(page).items()]

@@ -36,6 +36,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attention.lesson.prose import lesson
 from attention.messages import message, messages
 from attention.models.store import cache_dir
+from attention.pages import STEP_BY_STEP
 from attention.room import asking
 from attention.room.codes import fits, is_seat, new_seat, read_code
 from attention.room.finds import Finds
@@ -342,7 +343,11 @@ class Rooms:
         _check_origin(request)
         if not self._openings.takes(_from(request)):
             raise _RefusedError(429, message("Too many rooms were opened from here: try again later."))
-        page, link = await _link(await _body(request))
+        said = await _body(request)
+        # Elsewhere, such as on the page about classes, a class begins with the steps.
+        if _is_not_followed(said):
+            said = {**said, "page": STEP_BY_STEP.address}
+        page, link = await _link(said)
         room, key = await self.with_store(Store.open, page, link)
         response = JSONResponse({"code": room.code, "address": _address(request, room.code)})
         _keep(response, request, _TEACHER, f"{room.code}.{key}")
@@ -352,7 +357,7 @@ class Rooms:
     async def _show(self, request: Request, room: Room) -> Response:
         said = await self._said_by_teacher(request, room)
         # Whoever teaches may well look at a page that no class follows: the class stays where it is.
-        if isinstance(said.get("page"), str) and not is_shown(said["page"]):
+        if _is_not_followed(said):
             return JSONResponse({"told": _not_followed()})
         page, link = await _link(said)
         if (page, link) != (room.page, room.link):
@@ -953,5 +958,13 @@ async def _link(said: Mapping[str, Any]) -> tuple[str, str]:
     return page, await run_in_threadpool(tidy, page, link)
 
 
+def _is_not_followed(said: Mapping[str, Any]) -> bool:
+    page = said.get("page")
+    return isinstance(page, str) and not is_shown(page)
+
+
 def _not_followed() -> str:
-    return message("A class can follow the steps, all heads, the neuron view, Compare and the labs.")
+    return message(
+        "A class can follow the steps, all heads, the neuron view, Compare and the labs. "
+        "It still sees what it saw before."
+    )

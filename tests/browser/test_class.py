@@ -45,8 +45,11 @@ class Teacher:
         return self.open_here()
 
     def open_here(self):
+        self.tab.page.get_by_role("button", name="More", exact=True).click()
+        return self.open_in_sight()
+
+    def open_in_sight(self):
         page = self.tab.page
-        page.get_by_role("button", name="More", exact=True).click()
         page.get_by_role("button", name="Open a room for a class").click()
         letters = page.locator(".letters")
         expect(letters).to_have_text(CODE)
@@ -703,6 +706,25 @@ def test_a_pupil_who_looks_around_alone_is_told_that_the_teacher_asks(new_teache
     expect(bar).not_to_contain_text("Your teacher asks something")
     teacher.press("Ask")
     expect(bar).to_contain_text("Your teacher asks something", timeout=25_000)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_about_classes_opens_a_room_that_begins_with_the_steps(new_teacher, new_pupil, width):
+    teacher = new_teacher()
+    page = teacher.tab.page
+    teacher.press("End the class")
+    page.set_viewport_size({"width": width, "height": 800})
+    teacher.tab.go("classroom", model="toy", text=SENTENCE)
+    expect_no_barrier(teacher.tab, "classroom")
+    teacher.open_in_sight()
+    pupil = new_pupil().join(teacher.code)
+    expect(pupil.page.locator("body")).to_contain_text(SENTENCE)
+    pupil.expect_step(4)
+    # From there, the plan leads on.
+    page.get_by_role("link", name="Open this view ▸").first.click()
+    teacher.tab.settled()
+    expect(pupil.page.locator("body")).not_to_contain_text(SENTENCE)
+    teacher.press("End the class")
 
 
 def test_where_there_is_no_worksheet_no_way_leads_to_one(new_teacher):

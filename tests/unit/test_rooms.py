@@ -256,6 +256,16 @@ def test_what_is_no_view_is_not_shown(app, teacher, code, body, status):
     assert app._do(lambda store: store.room(code)) == before
 
 
+@pytest.mark.parametrize("page", ["models", "classroom", ""])
+def test_a_room_that_is_opened_where_no_class_follows_begins_with_the_steps(app, teacher, page):
+    link = "model=toy&text=Two+geese+fly&plan=90"
+    code = teacher.post(f"{ROOM}/open", json={"page": page, "link": link}).json()["code"]
+    room = app._do(lambda store: store.room(code))
+    assert room.page == STEP_BY_STEP.address
+    assert "text=Two+geese+fly" in room.link
+    assert "plan" not in room.link
+
+
 @pytest.mark.parametrize("path", ["/", "/nothing", "/CODE", "/CODE/", "/CODE/nothing", "/CODE/join/more"])
 def test_there_is_nothing_else(teacher, code, path):
     assert teacher.get(f"{ROOM}{path.replace('CODE', code)}").status_code in (404, 405)
