@@ -1,14 +1,13 @@
 """What a model takes of memory, and what the owner of a server allows."""
 
-import numpy as np
 import pytest
 
 from attention.models import ModelUnavailableError, find_others, load, local, memory
 from attention.models.memory import MAX_MEMORY_VARIABLE, Needed
-from tests.tiny_models import KINDS
+from tests.tiny_models import BESIDE, KINDS, OTHERS, TODAY
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", (*KINDS, *TODAY, *OTHERS, *BESIDE))
 def test_what_is_reckoned_is_what_a_record_of_the_longest_text_takes_at_the_least(model_of, kind):
     """It may be too much, but not by far."""
     model = model_of(kind)
@@ -19,8 +18,8 @@ def test_what_is_reckoned_is_what_a_record_of_the_longest_text_takes_at_the_leas
     biases = sum(each.nbytes for each in {id(layer.bias): layer.bias for part in trace.traces
                                           for layer in part.layers if layer.bias is not None}.values())  # fmt: skip
     assert trace.nbytes - biases <= Needed.by(model.info).record * 1.2 <= 4 * trace.nbytes
-    parameters = model._stack.arrays().values()
-    assert sum(map(np.size, parameters)) * 4 <= Needed.by(model.info).weights * 1.5
+    parameters = model._stack.module.parameters()
+    assert sum(each.numel() for each in parameters) * 4 <= Needed.by(model.info).weights * 1.5
 
 
 @pytest.fixture
