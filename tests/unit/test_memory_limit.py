@@ -7,7 +7,7 @@ from attention.models.memory import MAX_MEMORY_VARIABLE, Needed
 from tests.tiny_models import BESIDE, KINDS, OTHERS, TODAY
 
 
-@pytest.mark.parametrize("kind", (*KINDS, *TODAY, *OTHERS, *BESIDE))
+@pytest.mark.parametrize("kind", [*KINDS, *TODAY, *OTHERS, *BESIDE])
 def test_what_is_reckoned_is_what_a_record_of_the_longest_text_takes_at_the_least(model_of, kind):
     """It may be too much, but not by far."""
     model = model_of(kind)
