@@ -406,6 +406,21 @@ def _nllb_moe(tokenizer: PreTrainedTokenizerFast) -> Any:
     return _legible(transformers.NllbMoeForConditionalGeneration(config), tokenizer)
 
 
+def _t5gemma(tokenizer: PreTrainedTokenizerFast) -> Any:
+    layers = {**_GROUPED, "vocab_size": len(tokenizer), "sliding_window": 4, "query_pre_attn_scalar": 9}
+    layers["pad_token_id"] = 0
+    config = transformers.T5GemmaConfig(
+        encoder={**layers, "num_hidden_layers": 2},
+        decoder=layers,
+        vocab_size=len(tokenizer),
+        pad_token_id=0,
+        eos_token_id=1,
+        # It takes every token of padding for padding, even that with which others begin.
+        decoder_start_token_id=2,
+    )
+    return _legible(transformers.T5GemmaForConditionalGeneration(config), tokenizer)
+
+
 def _legible(model: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
     """Let a model write letters, and no pair of tokens twice: with random numbers it would write one byte for ever."""
     texts = {number: tokenizer.decode([number]) for number in range(len(tokenizer))}
@@ -815,9 +830,13 @@ _MAKERS |= {
 TODAY = tuple(kind for kind in _MAKERS if kind not in KINDS)
 # Of architectures that are not in the table: the parts of the first are found, those of the second are not.
 _MAKERS |= {"starcoder2": (_starcoder2, _gpt2_tokenizer), "olmo2": (_olmo2, _gpt2_tokenizer)}
-# And two with an encoder and a decoder, of whose decoders nothing is looked for.
-PAIRS = ("switch_transformers", "nllb-moe")
-_MAKERS |= {"switch_transformers": (_switch, _t5_tokenizer), "nllb-moe": (_nllb_moe, _m2m_100_tokenizer)}
+# And three with an encoder and a decoder, of whose decoders nothing is looked for.
+PAIRS = ("switch_transformers", "nllb-moe", "t5gemma")
+_MAKERS |= {
+    "switch_transformers": (_switch, _t5_tokenizer),
+    "nllb-moe": (_nllb_moe, _m2m_100_tokenizer),
+    "t5gemma": (_t5gemma, _t5_tokenizer),
+}
 OTHERS = ("starcoder2", "olmo2", *PAIRS)
 # Those that read something else beside a text; Gemma 3 is one, too.
 BESIDE = tuple(_BESIDE)

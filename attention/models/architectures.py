@@ -59,6 +59,10 @@ _OF_THE_WHOLE = ("architectures", "dtype", "torch_dtype", "tie_word_embeddings")
 # ... and, beside that of the part that reads the text, the kind of the whole; no file has anything to say of it.
 _TEXT, _WHOLE = "text_config", "whole_model_type"
 
+# Where an encoder–decoder may say what is true of one of the two, and what is shown alike of both.
+_BOTH = ("encoder", "decoder")
+_SHARED_SIZES = ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim")
+
 # The matrix of what comes next, which is beside the parts or in the one that reads the text.
 _HEAD = "lm_head."
 
@@ -242,7 +246,7 @@ def _text_config(config: dict[str, Any]) -> dict[str, Any]:
     kind = config.get("model_type")
     part = TEXT_PARTS.get(kind) if isinstance(kind, str) else None
     if part is None:
-        return {name: said for name, said in config.items() if name != _WHOLE}
+        return _of_both({name: said for name, said in config.items() if name != _WHOLE})
     # Older files have it beside what they say of the whole.
     own = config.get(_TEXT, config if "hidden_size" in config else None)
     if not isinstance(own, dict):
@@ -252,6 +256,22 @@ def _text_config(config: dict[str, Any]) -> dict[str, Any]:
     whole = {name: config[name] for name in _OF_THE_WHOLE if name in config}
     own_kind = part.kind if own is config else own.get("model_type", part.kind)
     return {**part.defaults, **own, **whole, "model_type": own_kind, _WHOLE: kind}
+
+
+def _of_both(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration in which what encoder and decoder each have of their own is said once, if that is so."""
+    encoder, decoder = (config.get(name) for name in _BOTH)
+    if not config.get("is_encoder_decoder") or not isinstance(encoder, dict) or not isinstance(decoder, dict):
+        return config
+    if any(encoder.get(name) != decoder.get(name) for name in _SHARED_SIZES):
+        raise ValueError(
+            message(
+                "The encoder and the decoder of this model differ in how wide their vectors are, or in their heads: "
+                "only where these are alike can both be shown."
+            )
+        )
+    whole = {name: said for name, said in config.items() if name not in _BOTH}
+    return {**encoder, **whole, "decoder_layers": decoder.get("num_hidden_layers")}
 
 
 def _text_part(config: dict[str, Any]) -> TextPart | None:

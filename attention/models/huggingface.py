@@ -376,11 +376,13 @@ def check_size(info: ModelInfo, folder: Path) -> None:
     """
     architecture = architecture_of(read_config(folder))
     config = _config_of(folder, architecture)
+    # Some encoder–decoders say of each of the two what its layers are.
+    layers = getattr(config, "encoder", config)
     with torch.device("meta"):
         skeleton = AutoModel.from_config(config, trust_remote_code=False)
     for name, size, found in (
-        *_sizes_of_layers(config, info),
-        (message("layers"), info.n_layers, _n_layers(skeleton, architecture, config)),
+        *_sizes_of_layers(layers, info),
+        (message("layers"), info.n_layers, _n_layers(skeleton, architecture, layers)),
         (message("layers"), info.n_decoder_layers, _n_decoder_layers(skeleton, architecture, info)),
     ):
         if found != size:

@@ -105,14 +105,6 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 known=known,
             )
         )
-    if has_two and isinstance(config.get("encoder"), dict):
-        raise ValueError(
-            message(
-                "This model is of the architecture {name}, whose encoder and decoder have configurations of their own: "
-                "only encoder–decoders that have one for both can be shown.",
-                name=name,
-            )
-        )
     is_causal = not has_two and _is_causal(config, code)
     return Architecture(
         message("{name}, as far as it is known", name=model_type[:40]),

@@ -205,8 +205,8 @@ def test_sinks_beside_the_scores_are_more_than_the_steps_explain(tmp_path):
         ('{"model_type": "reformer"}', "in a way of its own"),
         ('{"model_type": "whisper", "vocab_size": 9, "is_encoder_decoder": true}', "reads something else than a text"),
         (
-            '{"model_type": "t5gemma", "vocab_size": 9, "is_encoder_decoder": true, "encoder": {}}',
-            "have configurations of their own",
+            '{"model_type": "t5gemma", "is_encoder_decoder": true, "encoder": {"head_dim": 4}, "decoder": {}}',
+            "differ in how wide their vectors are",
         ),
         ('{"model_type": "mamba", "vocab_size": 9}', "has no attention"),
         ('{"model_type": "paligemma", "vision_config": {}}', "a text beside pictures"),
