@@ -11,6 +11,7 @@ from pathlib import Path
 
 from attention import corpus
 from attention.models import bundled
+from attention.models.families import TEXT_PARTS
 from attention.models.hub import CURATED
 
 __all__ = ["READ", "unmarked"]
@@ -80,6 +81,7 @@ _NAMES = re.compile(
             *sorted(map(re.escape, {info.name for info in bundled.infos()}), reverse=True),
             *(re.escape(each.model_id) for each in CURATED),
             *(re.escape(each.architecture) for each in CURATED),
+            *sorted((re.escape(each.name) for each in TEXT_PARTS.values()), reverse=True),
             r"sentence-transformers/all-MiniLM-L6-v2|HuggingFaceTB/SmolLM2-135M-Instruct|SHA-256|[0-9a-f]{12,}",
             r"SmolLM2 135M|Llama 3 8B|GPT-3 175B|Apache-2\.0|MIT|NumPy|PyTorch",
             # Papers.
