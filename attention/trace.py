@@ -323,6 +323,18 @@ class LayerTrace:
         """Tell whether its mask hides from each token those after it."""
         return self.kind == "masked self"
 
+    def slope(self, head: int) -> float | None:
+        """Return by how much a head's bias grows from key to key, in its scaled scores; None unless it does so evenly.
+
+        Softmax compares the keys of a row only, so that this is the same as a penalty of so much for every place that
+        a key is further back (ALiBi; Press et al. 2022, section 3).
+        """
+        if self.bias is None or self.bias.shape[-1] < 2:
+            return None
+        steps = np.diff(self.bias[head], axis=-1) * self.scale
+        slope = float(steps.mean())
+        return slope if slope > 0 and np.allclose(steps, slope, rtol=1e-3, atol=1e-6) else None
+
     @property
     def has_usual_scale(self) -> bool:
         """Tell whether the scores are divided by √d_k, not by a number of the model's own."""

@@ -66,7 +66,7 @@ def comparing(scene: Scene) -> Products | None:
         width=width,
     )
     if bias is not None:
-        told = message("{told} A bias for how far apart the two are is added.", told=told)
+        told = message("{told} A position bias is added.", told=told)
     biases = None if bias is None else bias[scene.head, scene.word]
     return Products(told, message("Q and K"), scene.word, rows, steps.queries[scene.word], steps.keys, biases)
 
@@ -148,7 +148,9 @@ def joining(scene: Scene) -> Joining | None:
         done = message("Changed: nothing more, because W_O of this model is not known.")
         return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row])
     norm, sizes = scene.attention.added_norm, {"width": width, "d_model": scene.change.shape[1]}
-    if norm is None:
+    if not scene.knows_layers:
+        done = message("Changed: W_O, {width} × {d_model}, makes ΔE of them.", **sizes)
+    elif norm is None:
         done = message("Changed: W_O, {width} × {d_model}, makes ΔE of them, which is added to x.", **sizes)
     else:
         done = message(
@@ -156,8 +158,9 @@ def joining(scene: Scene) -> Joining | None:
             norm=norm.name,
             **sizes,
         )
-    # What is added is not ΔE itself then, so that no sum of the two is drawn.
-    stream = None if scene.stream is None or norm is not None else scene.stream[row]
+    # Of what is not added as it is, or not known to be, no sum is drawn.
+    is_added = scene.knows_layers and norm is None
+    stream = scene.stream[row] if is_added and scene.stream is not None else None
     return Joining(f"{kept} {done}", title, scene.head, n_heads, scene.joined[row], scene.change[row], stream)
 
 

@@ -45,6 +45,11 @@ class Scene:
         return self.trace.layers[self.layer]
 
     @property
+    def knows_layers(self) -> bool:
+        """Tell whether it is known what becomes of what the heads give: not of a model that is not in the table."""
+        return self.attention.lengths is not None or self.trace.embeddings is not None
+
+    @property
     def stream(self) -> Array | None:
         """The residual stream to which the heads add: the layer's input before any norm; None if not recorded."""
         return self.attention.inputs if self.attention.norm is None else self.trace.hidden_states[self.layer]

@@ -296,7 +296,7 @@ _T5_SIZES = Sizes(
 
 # What is told of models that add to their scores after they have divided them, or divide something else.
 _ADDS_AFTER = message(
-    "It adds its bias for the distance once the scores are divided by √d_k. Here it is added before, √d_k times as "
+    "It adds its position bias once the scores are divided by √d_k. Here it is added before, √d_k times as "
     "large, which is the same."
 )
 _DIVIDES_QUERIES = message(

@@ -213,7 +213,17 @@ def _call(scene: Scene, whole: Trace) -> tuple[int, str]:
 def _of_row(scene: Scene) -> Values:
     # A token of padding may see nothing, which transformers takes for seeing all alike.
     row = scene.word if scene.steps.weights[scene.word].any() else 0
-    weights: Array = scene.steps.weights[row, :N_SHOWN]
+    weights: Array = scene.steps.weights[row]
+    # The largest is among them: a window may hide all that stand before it.
+    first = max(0, min(int(weights.argmax()) - N_SHOWN // 2, len(weights) - N_SHOWN))
+    weights = weights[first : first + N_SHOWN]
     focus = Excerpt("numpy", scene, row).label(row)
     shown = [float(str(np.float32(each))) for each in weights]
-    return {"focus": focus, "row": str(row), "n_shown": str(len(shown)), "shown": repr(shown)}
+    return {
+        "focus": focus,
+        "row": str(row),
+        "first": str(first),
+        "after": str(first + len(shown)),
+        "n_shown": str(len(shown)),
+        "shown": repr(shown),
+    }

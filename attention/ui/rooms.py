@@ -966,5 +966,5 @@ def _is_not_followed(said: Mapping[str, Any]) -> bool:
 def _not_followed() -> str:
     return message(
         "A class can follow the steps, all heads, the neuron view, Compare and the labs. "
-        "It still sees what it saw before."
+        "Here, it stays with the view that it has."
     )

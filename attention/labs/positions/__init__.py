@@ -41,7 +41,7 @@ def _idle(values: Values, scene: Scene) -> tuple[Parameter[Any], ...]:
         return (LAYER,)
     if (scheme == "rotary" and not turns(scene)) or (scheme == "table" and own_table(scene) is None):
         return (WORD, LAYER, HEAD)
-    if scheme == "t5" and scene.attention.bias is not None:
+    if scheme == "t5" and scene.attention.bias is not None and scene.attention.slope(scene.head) is None:
         # All its layers share what is added.
         return (LAYER,)
     return () if scheme in ("alibi", "rotary") else (LAYER, HEAD)

@@ -75,20 +75,10 @@ def alibi(values: Values, scene: Scene | None) -> Blocks:
 
 def _tell_own(scene: Scene) -> str:
     """Say whether the model itself has such a penalty in the head that is looked at."""
-    own, model = _own_slope(scene), word(scene.info.name)
+    own, model = scene.attention.slope(scene.head), word(scene.info.name)
     if own is None:
         return lesson("positions/alibi-not-own", model=model)
     return lesson("positions/alibi-own", model=model, own=exact(own))
-
-
-def _own_slope(scene: Scene) -> float | None:
-    """Return the slope of what the head itself adds to its scaled scores; None unless that is a straight line."""
-    bias = scene.attention.bias
-    if bias is None or bias.shape[-1] < 2:
-        return None
-    steps = np.diff(bias[scene.head], axis=-1) * scene.attention.scale
-    slope = float(steps.mean())
-    return slope if slope > 0 and np.allclose(steps, slope, rtol=1e-3, atol=1e-6) else None
 
 
 def t5(values: Values, scene: Scene | None) -> Blocks:
@@ -114,7 +104,7 @@ def t5(values: Values, scene: Scene | None) -> Blocks:
     if scene is None:
         return (*begun, Picture("stairs", stairs), fold)
     bias = scene.attention.bias
-    if bias is not None:
+    if bias is not None and scene.attention.slope(scene.head) is None:
         told = lesson("positions/t5-own", model=word(scene.info.name), head=scene.head + 1)
         picture = Picture("bias", pairs(scene, "bias", message("what this head adds"), bias[scene.head]))
         return (*begun, Prose(told), Row(((picture,), (Picture("stairs", stairs),))), fold)

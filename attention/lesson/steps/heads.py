@@ -69,14 +69,25 @@ def _tell_joining(scene: Scene) -> str:
         matrix = message("{matrix}, with a bias {bias}", matrix=matrix, bias="b<sub>O</sub>")
     info = scene.info
     if info.group_size == 1:
-        return lesson("heads/joining", n_heads=info.n_heads, matrix=matrix)
-    return lesson(
+        return lesson("heads/joining", n_heads=info.n_heads, matrix=matrix) + _tell_added(scene)
+    joining = lesson(
         "heads/joining-shared",
         n_heads=info.n_heads,
         sets=messages("is {n} set", "are {n} sets", info.n_key_value_heads),
         size=info.group_size,
         matrix=matrix,
     )
+    return joining + _tell_added(scene)
+
+
+def _tell_added(scene: Scene) -> str:
+    """Say what becomes of ΔE, as far as it is known."""
+    layer = scene.attention
+    if not scene.knows_layers:
+        return lesson("heads/added-unknown")
+    if layer.added_norm is None:
+        return lesson("heads/added")
+    return lesson("heads/added-normed", norm=layer.added_norm.name)
 
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:

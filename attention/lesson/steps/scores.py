@@ -36,14 +36,22 @@ def _words(scene: Scene) -> str:
         worst=word(scene.key_names[worst]),
         worst_score=fact(float(row[worst])),
     )
-    if scene.attention.bias is not None:
-        text += lesson(
-            "scores/bias",
-            focus=word(scene.names[scene.word]),
-            best=word(scene.key_names[best]),
-            bias=fact(float(scene.attention.bias[scene.head, scene.word, best])),
-        )
-    return text + _tell_hidden_best(scene, best)
+    return text + _tell_bias(scene, best) + _tell_hidden_best(scene, best)
+
+
+def _tell_bias(scene: Scene, best: int) -> str:
+    """Say what the model adds to its scores, if it does."""
+    layer = scene.attention
+    if layer.bias is None:
+        return ""
+    facts = {
+        "focus": word(scene.names[scene.word]),
+        "best": word(scene.key_names[best]),
+        "bias": fact(float(layer.bias[scene.head, scene.word, best])),
+    }
+    if (slope := layer.slope(scene.head)) is None:
+        return lesson("scores/bias", **facts)
+    return lesson("scores/bias-of-keys", step=exact(slope / layer.scale), **facts)
 
 
 def _tell_hidden_best(scene: Scene, best: int) -> str:

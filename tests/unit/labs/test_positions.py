@@ -292,7 +292,8 @@ def test_the_buckets_of_a_sentence_are_counted():
 
 def test_a_model_that_has_learnt_such_numbers_shows_its_own():
     scene = scene_of("toy")
-    bias = np.arange(3 * 49, dtype=np.float32).reshape(3, 7, 7)
+    places = np.arange(7)
+    bias = np.stack([head - abs(places - places[:, None]) ** 2 for head in range(3)]).astype(np.float32)
     layers = (replace(scene.attention, bias=bias),)
     biased = Scene(replace(scene.trace, layers=layers), 0, 1, 3)
     blocks = shown(biased, scheme="t5")
@@ -312,6 +313,7 @@ def test_a_model_that_was_trained_with_alibi_is_not_said_to_be_without(model_of)
     # transformers' own: a penalty for every key, of which only differences count.
     theirs = build_alibi_tensor(torch.ones(1, n_tokens), n_heads, torch.float32)[:, 0]
     for head in range(n_heads):
+        assert "has learnt it" not in prose(shown(Scene(trace, 1, head, 2), scheme="t5"))
         told = prose(shown(Scene(trace, 1, head, 2), scheme="alibi"))
         assert "was not trained with it" not in told
         (own,) = re.findall(r"has the slope ([0-9.]+) already", told)

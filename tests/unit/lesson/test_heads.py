@@ -1,9 +1,30 @@
 """The heads joined: what they change is the output of the layer."""
 
 import numpy as np
+import pytest
 
+from attention.lesson.changes import joining
+from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import facts_in, rounded
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "changed"),
+    [
+        ("llama", "The result, ΔE, is added to the token", "which is added to x."),
+        ("gpt_neox", "The result, ΔE, is added to the token", "which is added to x."),
+        ("gemma2", "The result, ΔE, is normalised (RMSNorm), and then added", "RMSNorm comes before it is added to x."),
+        # Qwen2-VL adds it as it is; T5Gemma normalises it first. Of neither is it known here.
+        ("Qwen2VL", "is not known of this model", "makes ΔE of them."),
+        ("t5gemma", "is not known of this model", "makes ΔE of them."),
+    ],
+)
+def test_what_becomes_of_what_the_heads_change_is_said_as_far_as_it_is_known(model_of, kind, told, changed):
+    scene = Scene(model_of(kind).trace("The cat sat on the mat."), 1, 1, 2)
+    assert told in step_of("heads").words(scene)
+    assert joining(scene).told.endswith(changed)
+    assert (joining(scene).stream is not None) == changed.startswith("which")
 
 
 def test_what_the_heads_change_is_the_output_of_the_layer(scene):

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
@@ -45,6 +47,17 @@ def test_a_highest_score_that_will_be_hidden_is_said_to_be(scene_of, model_id):
                 assert facts["left"] == scene.key_names[scores[: row + 1].argmax()]
                 assert facts["score"] == rounded(scores[: row + 1].max())
     assert n_told > 5
+
+
+def test_a_bias_that_grows_from_key_to_key_is_said_to_be_that_of_alibi(model_of):
+    scene = Scene(trace_of(model_of("bloom"), TEXT, "none"), 1, 2, 3)
+    facts = facts_in(step_of("scores").words(scene), "scores/bias-of-keys")
+    # transformers' own slope, in scores that are not yet divided.
+    theirs = build_alibi_tensor(torch.ones(1, 2), scene.info.n_heads, torch.float32)
+    slope = float(theirs[2, 0, 1]) * scene.info.d_head**0.5
+    best = int(scene.steps.scores[3].argmax())
+    assert float(facts["step"]) == pytest.approx(slope, rel=1e-3)
+    assert facts["bias"] == rounded(slope * best)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
