@@ -116,7 +116,10 @@ def tell_next(found: Forecast, trace: Trace) -> str:
 
 def tell_lens(found: Forecast) -> str:
     """Return as HTML what the logit lens is, and from which layer the answer is the first guess."""
-    return lesson("next-token/lens", since=found.since, best=word(found.candidates[0].label))
+    best = word(found.candidates[0].label)
+    if found.since == 0:
+        return lesson("next-token/lens") + lesson("next-token/lens-always", best=best)
+    return lesson("next-token/lens") + lesson("next-token/lens-since", since=found.since, best=best)
 
 
 def lens_table(found: Forecast) -> dict[str, list[str]]:

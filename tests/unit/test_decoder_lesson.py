@@ -128,6 +128,12 @@ def test_each_layer_has_its_first_guess_and_how_the_answer_does(found):
     assert "From layer 2 on, “b” is first" in said(tell_lens(found))
 
 
+def test_what_is_first_from_the_embedding_on_is_first_of_no_layer():
+    told = said(tell_lens(forecast(NextToken(LOGITS[2:], LABELS, TEXTS), "x")))
+    assert "“b” is first before any layer, and after each of them" in told
+    assert "From layer" not in told
+
+
 def test_the_table_has_a_row_for_each_layer_the_last_one_first(found):
     table = lens_table(found)
     assert table["after layer"] == ["3", "2", "1", "0 (embedding)"]
