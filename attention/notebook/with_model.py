@@ -67,8 +67,13 @@ def with_model(scene: Scene, whole: Trace, address: Address) -> tuple[Cell, ...]
         Text(told(lesson("notebook/head", layer=scene.layer + 1, head=scene.head + 1))),
         Code(fill("head", "pytorch", facts)),
         Text(told(lesson("notebook/eager-own" if scene.info.own_attention else "notebook/eager"))),
-        Code(fill("eager", "pytorch", facts)),
+        Code(_with_row("eager", facts)),
     )
+
+
+def _with_row(template: str, values: Values) -> str:
+    """Return code that ends with a comparison of one row with the page."""
+    return "\n\n".join(fill(each, "pytorch", values).rstrip("\n") for each in (template, "row"))
 
 
 def _is_beyond(whole: Trace, address: Address) -> bool:
@@ -104,7 +109,7 @@ def _own(scene: Scene, address: Address, facts: Values) -> tuple[Cell, ...]:
     return (
         _title(scene),
         Text(told(lesson("notebook/own", model=word(scene.info.name)))),
-        Code(fill("own", "pytorch", values)),
+        Code(_with_row("own", values)),
     )
 
 

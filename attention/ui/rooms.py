@@ -951,9 +951,9 @@ async def _body(request: Request) -> Mapping[str, Any]:
 
 
 async def _link(said: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the page and the link that a browser names, as the page itself would write it."""
+    """Return the page that a class follows and the link that a browser names, as the page itself would write it."""
     page, link = said.get("page"), said.get("link")
-    if not isinstance(page, str) or not isinstance(link, str) or not is_shown(page):
+    if not isinstance(page, str) or not isinstance(link, str):
         raise _RefusedError(409, _not_followed())
     return page, await run_in_threadpool(tidy, page, link)
 

@@ -31,10 +31,10 @@ def whole_of(folder_of):
     return load
 
 
-def run(whole, trace, **options):
+def run(whole, trace):
     ids = torch.tensor([[token.token_id for token in trace.tokens]])
     with torch.inference_mode():
-        return whole(input_ids=ids, use_cache=False, output_attentions=True, output_hidden_states=True, **options)
+        return whole(input_ids=ids, use_cache=False, output_attentions=True, output_hidden_states=True)
 
 
 @pytest.mark.parametrize("kind", sweep(BESIDE, quick=QUICK))

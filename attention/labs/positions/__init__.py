@@ -9,7 +9,7 @@ from typing import Any
 from attention.blocks import Blocks, Notice
 from attention.labs.base import Lab, Runs
 from attention.labs.positions.added import own_table, sinusoids, table
-from attention.labs.positions.biases import alibi, t5
+from attention.labs.positions.biases import alibi, own_numbers, t5
 from attention.labs.positions.knobs import ORDER, PLACED, SCHEME, SHIFT, SLOPE, Scheme
 from attention.labs.positions.shuffled import guess, shuffled
 from attention.labs.positions.turning import turning, turns
@@ -41,7 +41,7 @@ def _idle(values: Values, scene: Scene) -> tuple[Parameter[Any], ...]:
         return (LAYER,)
     if (scheme == "rotary" and not turns(scene)) or (scheme == "table" and own_table(scene) is None):
         return (WORD, LAYER, HEAD)
-    if scheme == "t5" and scene.attention.bias is not None and scene.attention.slope(scene.head) is None:
+    if scheme == "t5" and own_numbers(scene) is not None:
         # All its layers share what is added.
         return (LAYER,)
     return () if scheme in ("alibi", "rotary") else (LAYER, HEAD)

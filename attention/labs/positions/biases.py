@@ -22,7 +22,7 @@ from attention.parameters import Values
 from attention.settings import WORD
 from attention.steps import mask_scores, softmax
 
-__all__ = ["alibi", "t5"]
+__all__ = ["alibi", "own_numbers", "t5"]
 
 # How far T5's distances are drawn: beyond that, all share one number.
 FURTHEST = 140
@@ -81,6 +81,12 @@ def _tell_own(scene: Scene) -> str:
     return lesson("positions/alibi-own", model=model, own=exact(own))
 
 
+def own_numbers(scene: Scene) -> Float[Array, "Q K"] | None:
+    """Return what the head itself adds to its scores; None if it is nothing, or a straight line, as ALiBi's."""
+    bias = scene.attention.bias
+    return None if bias is None or scene.attention.slope(scene.head) is not None else bias[scene.head]
+
+
 def t5(values: Values, scene: Scene | None) -> Blocks:
     """Show which distances share one number in T5 and, if the model has such numbers, what they are."""
     formula = rf"\mathrm{{softmax}}\!\left({Q}{K_T} + b_{{\,\mathrm{{bucket}}(j-i)}}\right)"
@@ -103,10 +109,10 @@ def t5(values: Values, scene: Scene | None) -> Blocks:
     )
     if scene is None:
         return (*begun, Picture("stairs", stairs), fold)
-    bias = scene.attention.bias
-    if bias is not None and scene.attention.slope(scene.head) is None:
+    bias = own_numbers(scene)
+    if bias is not None:
         told = lesson("positions/t5-own", model=word(scene.info.name), head=scene.head + 1)
-        picture = Picture("bias", pairs(scene, "bias", message("what this head adds"), bias[scene.head]))
+        picture = Picture("bias", pairs(scene, "bias", message("what this head adds"), bias))
         return (*begun, Prose(told), Row(((picture,), (Picture("stairs", stairs),))), fold)
     buckets = positions.t5_buckets(positions.distances(len(scene.tokens)))
     told = lesson(
