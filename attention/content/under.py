@@ -34,6 +34,7 @@ from attention.lesson.savings import (
     shared,
     shared_pictures,
     sizes_of,
+    tell_cache,
     tell_savings,
     tell_shared,
 )
@@ -96,10 +97,12 @@ def _costs(view: View, scene: Scene) -> Blocks:
     # The chosen model's own sizes have no name in a link, which means those of any model that is chosen.
     known = {SIZES.default: sizes_of(scene.trace), **{sizes.name: sizes for sizes in PRESETS}}
     options = tuple(Option(name, sizes.name) for name, sizes in known.items())
-    sizes = known[view[SIZES]]
+    chosen = view[SIZES]
+    sizes = known[chosen]
+    told = tell_savings(sizes) + (tell_cache(scene) if chosen == SIZES.default else "")
     return (
-        Setting("sizes", SIZES, message("Sizes of"), view[SIZES], options),
-        Row(((Prose(tell_savings(sizes), "aside"),), (Table("savings_table", partial(savings_table, sizes)),))),
+        Setting("sizes", SIZES, message("Sizes of"), chosen, options),
+        Row(((Prose(told, "aside"),), (Table("savings_table", partial(savings_table, sizes)),))),
     )
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "shared",
     "shared_pictures",
     "sizes_of",
+    "tell_cache",
     "tell_savings",
     "tell_shared",
 ]
@@ -63,10 +64,10 @@ class Sizes:
 
 
 def sizes_of(trace: Trace) -> Sizes:
-    """Return the sizes of the model that was run, with the length of its text as the context."""
+    """Return the sizes of the layers that were run, with the number of tokens that are attended to as the context."""
     info = trace.info
-    sizes = (info.n_layers, info.n_heads, info.n_key_value_heads, info.d_model, info.d_head)
-    return Sizes(info.name, *sizes, len(trace.tokens), message("as it was run here"))
+    sizes = (len(trace.layers), info.n_heads, info.n_key_value_heads, info.d_model, info.d_head)
+    return Sizes(info.name, *sizes, len(trace.key_tokens), message("as it was run here"))
 
 
 def _groups(n_heads: int) -> int:
@@ -175,6 +176,14 @@ def tell_savings(sizes: Sizes) -> str:
         source=sizes.source,
         own=f"<b>{VARIANTS[own]}</b>",
     ) + lesson("savings/single" if len(sizes.variants) == 1 else "savings/others")
+
+
+def tell_cache(scene: Scene) -> str:
+    """Return as HTML which of the tokens these layers keep in a cache; empty if it is each that is written."""
+    layer, model = scene.attention, word(scene.info.name)
+    if layer.is_causal:
+        return ""
+    return lesson("savings/read" if layer.branch == "cross" else "savings/at-once", model=model)
 
 
 @dataclass(frozen=True, slots=True)

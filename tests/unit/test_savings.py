@@ -15,6 +15,7 @@ from attention.lesson.savings import (
     shared,
     shared_pictures,
     sizes_of,
+    tell_cache,
     tell_savings,
     tell_shared,
 )
@@ -103,6 +104,20 @@ def test_the_costs_of_the_model_on_the_page_are_those_of_its_own_arrays(model_id
     assert sum(layer.projections.W_K.size for layer in trace.layers) == found.W_K
     cached = sum(layer.keys.nbytes + layer.values.nbytes for layer in trace.layers)
     assert found.bytes_per_context * 2 == cached
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [("encoder", "keep no cache"), ("decoder", None), ("cross", "computed once and kept")]
+)
+def test_of_an_encoder_decoder_they_are_those_of_the_layers_on_the_page(part, said):
+    trace = load("translator-fr-en").trace("le chat dort sur la table").part(part)
+    sizes = sizes_of(trace)
+    found = costs(sizes, sizes.n_heads)
+    assert sum(layer.projections.W_K.size for layer in trace.layers) == found.W_K
+    cached = sum(layer.keys.nbytes + layer.values.nbytes for layer in trace.layers)
+    assert found.bytes_per_context * 2 == cached
+    told = tell_cache(Scene(trace, 0, 0, 0))
+    assert (told == "") if said is None else (said in told)
 
 
 def test_a_model_with_one_head_has_nothing_to_share_and_says_so():

@@ -28,13 +28,16 @@ __all__ = ["STEP"]
 def _formula(scene: Scene | None) -> str:
     is_plain = scene is not None and scene.attention.projections is not None and not scene.has_bias("O")
     bias = "" if is_plain else " + b_O"
-    return rf"\Delta E = \mathrm{{Concat}}(\mathrm{{head}}_1, \dots, \mathrm{{head}}_H) \allowbreak \, W_O{bias}"
+    joined = r"\mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_H)"
+    if scene is not None and scene.attention.projections is None:
+        return rf"\Delta E = f_O({joined})"
+    return rf"\Delta E = {joined} \allowbreak \, W_O{bias}"
 
 
 def _words(scene: Scene) -> str:
     layer, row = scene.attention, scene.word
     if layer.projections is None:
-        return ""
+        return lesson("heads/words-unknown", n_heads=scene.info.n_heads)
     bias, lengths = layer.projections.b_O, _lengths(scene)
     largest = int(lengths.argmax())
     facts: dict[str, str | int] = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
+from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures import colours
@@ -45,9 +45,7 @@ _Linear = tuple[Array, Array | None]  # a weight and its bias
 def _formula(scene: Scene | None) -> str:
     source = "X" if scene is None else scene.use.source
     opened, closed = ("", "") if scene is None else _around(scene, r"\mathrm{turn}", r"\mathrm{norm}")
-    of_q, of_k, of_v = (
-        f"{made_of}{_weight(scene, symbol)}" for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
-    )
+    of_q, of_k, of_v = (_product(scene, *each) for each in zip(("X", source, source), "QKV", strict=True))
     # Each equation is a group, so that a narrow page breaks the line between them.
     return r" \quad\allowbreak ".join(
         (
@@ -65,16 +63,19 @@ def _around(scene: Scene, turn: str, norm: str) -> tuple[str, str]:
     return "".join(f"{name}(" for name in done), ")" * len(done)
 
 
-def _weight(scene: Scene | None, symbol: str) -> str:
-    """Return in LaTeX the weight of a projection, with its bias if it has one."""
-    weight, bias = (latex.coloured(_COLOURS[symbol], f"{letter}_{symbol}") for letter in "Wb")
-    return f"{weight} + {bias}" if scene is not None and scene.has_bias(symbol) else weight
+def _product(scene: Scene | None, source: str, symbol: str) -> str:
+    """Return in LaTeX a projection, with its bias if it has one; as a function of its source if it is not known."""
+    weight, bias, function = (latex.coloured(_COLOURS[symbol], f"{letter}_{symbol}") for letter in "Wbf")
+    if scene is not None and scene.attention.projections is None:
+        return f"{function}({source})"
+    return f"{source}{weight} + {bias}" if scene is not None and scene.has_bias(symbol) else f"{source}{weight}"
 
 
 def _words(scene: Scene) -> str:
     steps = scene.steps
+    is_known = scene.attention.projections is not None
     text = lesson(
-        scene.use.lesson("qkv/words"),
+        scene.use.lesson("qkv/words" if is_known else "qkv/words-unknown"),
         head=scene.head + 1,
         width=scene.info.d_model,
         d_head=scene.d_head,
@@ -126,10 +127,7 @@ def _tell_rotary(scene: Scene) -> str:
     turns = scene.attention.rotary
     if turns is None:
         return ""
-    # The angles themselves, from the second row on: at position 1 each is θ.
-    half = turns.width // 2
-    thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(half)
-    angles = np.degrees(scene.word * thetas.astype(np.float64))
+    half, angles = turns.width // 2, _angles(turns, scene.word)
     text = lesson(
         "qkv/rotary",
         half=half,
@@ -145,6 +143,13 @@ def _tell_rotary(scene: Scene) -> str:
     if abs(factor - 1) > TIE / 10:
         return text + lesson("qkv/rotary-factor", factor=exact(factor))
     return text + lesson("qkv/rotary-kept")
+
+
+def _angles(turns: Rotary, position: int) -> Float[Array, " half"]:
+    """Return by how many degrees each pair turns at a position, whole turns included."""
+    # At position 1 each angle is θ; with a single token there is position 0 only.
+    thetas = np.arctan2(turns.sines[1], turns.cosines[1]) if len(turns.sines) > 1 else np.zeros(turns.width // 2)
+    return np.degrees(position * thetas.astype(np.float64))
 
 
 def _tell_groups(scene: Scene) -> str:
@@ -166,15 +171,19 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     steps = scene.steps
     opened, closed = _around(scene, "turn", "norm")
     source = scene.use.source
-    of_q, of_k, of_v = (
-        f"{made_of}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
-        for made_of, symbol in zip(("X", source, source), "QKV", strict=True)
-    )
+    of_q, of_k, of_v = (_product_name(scene, *each) for each in zip(("X", source, source), "QKV", strict=True))
     queries = vectors(scene, "queries", f"Q = {opened}{of_q}{closed}", steps.queries, role="query")
     keys = vectors(scene, "keys", f"K = {opened}{of_k}{closed}", steps.keys, role="key", of_keys=True)
     values = vectors(scene, "values", f"V = {of_v}", steps.values, role="value", of_keys=True)
     made = Exhibit(queries, _explain), Exhibit(keys, _explain), Exhibit(values, _explain)
     return (*made, *_before_turning(scene, of_q, of_k)) if opened and _knows_way(scene) else made
+
+
+def _product_name(scene: Scene, source: str, symbol: str) -> str:
+    """Return a projection as the title of a picture has it."""
+    if scene.attention.projections is None:
+        return f"f_{symbol}({source})"
+    return f"{source}·W_{symbol}" + (f" + b_{symbol}" if scene.has_bias(symbol) else "")
 
 
 def _factors(scene: Scene) -> Mapping[str, tuple[Exhibit, ...]]:
@@ -262,7 +271,7 @@ def _explain_turned(scene: Scene, cell: Cell, title: str, turns: Rotary) -> Deta
         first=pair,
         second=pair + half,
         position=cell.row,
-        angle=exact(math.degrees(math.atan2(sine, cosine)), 2),
+        angle=exact(float(_angles(turns, cell.row)[pair]), 2),
         x=exact(x),
         y=exact(y),
         own=exact(own),

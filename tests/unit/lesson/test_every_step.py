@@ -225,6 +225,9 @@ def check_detail(step, scene, cell, value):
             projected = dict(zip(("queries", "keys"), scene.attention.projected(scene.head), strict=True))[cell.matrix]
             pair = projected[cell.row, cell.column % 32], projected[cell.row, cell.column % 32 + 32]
             assert (note["x"], note["y"]) == (rounded(pair[0], 4), rounded(pair[1], 4))
+            # Su et al. 2021, section 3.2.2, with this model's base; whole turns count.
+            degrees = np.degrees(cell.row * 100_000 ** (-note["first"] / 32))
+            assert note["angle"] == pytest.approx(degrees, abs=6e-3, rel=1e-5)
             # Turning keeps the length of the pair.
             turned = getattr(scene.steps, cell.matrix)[cell.row, [cell.column % 32, cell.column % 32 + 32]]
             assert np.hypot(*turned) == pytest.approx(np.hypot(*pair), **CLOSE)

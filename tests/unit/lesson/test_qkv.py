@@ -1,7 +1,9 @@
 """Queries, keys and values: what is told of them is what they are."""
 
 import numpy as np
+import pytest
 
+from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from tests.unit.lesson.telling import facts_in, rounded
 
@@ -17,3 +19,21 @@ def test_query_key_and_value_have_the_lengths_that_are_told(scene):
         "key": rounded(np.linalg.norm(head.keys[at])),
         "value": rounded(np.linalg.norm(head.values[at])),
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "source"), [("t5gemma", "cross", "Z"), ("switch_transformers", "encoder", "X")]
+)
+def test_of_what_is_not_known_no_matrix_of_weights_is_named(model_of, kind, part, source):
+    trace = model_of(kind).trace("The cat sat on the mat.").part(part)
+    scene = Scene(trace, 1, 1, 2)
+    queries = trace.layers[1].head(1).queries
+    lesson = "qkv/words-unknown" + ("-cross" if part == "cross" else "")
+    assert facts_in(step_of("qkv").words(scene), lesson)["query"] == rounded(np.linalg.norm(queries[2]))
+    titles = [exhibit.matrix.title for exhibit in step_of("qkv").exhibits(scene)]
+    assert titles == ["Q = f_Q(X)", f"K = f_K({source})", f"V = f_V({source})"]
+    for step in ("qkv", "heads"):
+        formula = step_of(step).formula(scene)
+        assert "f_" in formula
+        assert "W_" not in formula
+    assert step_of("heads").words(scene).startswith("<p>The outputs of all")
