@@ -21,7 +21,8 @@ def parse(text: str) -> Float[Array, "8 8"]:
     """
     if len(text) != SIDE * SIDE:
         raise ValueError(
-            f"A picture has {SIDE * SIDE} characters, one for each of its {SIDE}×{SIDE} pixels; this has {len(text)}."
+            f"A picture has {SIDE * SIDE} characters, one for each of its {SIDE}×{SIDE} pixels; this has {len(text)}. "
+            "Draw a digit, or choose one."
         )
     unknown = next((character for character in text if character not in GREYS), None)
     if unknown is not None:

@@ -64,6 +64,7 @@ def show() -> None:
                 _card(entry, may_fetch, is_loaded=entry.model_id in in_memory, is_coming=is_coming)
                 if entry.model_id in outcomes:
                     _tell_outcome(entry.model_id, outcomes[entry.model_id])
+    markup.prose(_kinds(), is_aside=True)
     settle()
 
 
@@ -142,13 +143,8 @@ def _checksum(checksum: str) -> str:
 
 def _fetch_field(view: View, may_fetch: Allowed) -> None:
     """Draw the field for an id, or say how the owner can allow it."""
-    names = dict.fromkeys(architecture.name for architecture in ARCHITECTURES.values())
-    parts = [part.name for part in TEXT_PARTS.values()]
-    kinds = lesson(
-        "models/kinds", names=", ".join(names), parts=", ".join(parts), limit=f"{allowed_bytes() / 1e9:,.1f} GB"
-    )
     if not may_fetch:
-        markup.prose(lesson("models/hub-off") + kinds, is_aside=True)
+        markup.prose(lesson("models/hub-off"), is_aside=True)
         return
     with st.form("fetch", border=False):
         left, right = st.columns([6, 1], vertical_alignment="bottom")
@@ -160,7 +156,18 @@ def _fetch_field(view: View, may_fetch: Allowed) -> None:
             max_chars=96,
         )
         right.form_submit_button(message("Download"), on_click=_start_typed, width="stretch")
-    markup.prose(lesson("models/hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB") + kinds, is_aside=True)
+    markup.prose(lesson("models/hub", limit=f"{may_fetch.max_bytes / 1e6:,.0f} MB"), is_aside=True)
+
+
+def _kinds() -> str:
+    """Return as HTML which models can be shown at all: more than one wants to read before the models that are here."""
+    names = dict.fromkeys(architecture.name for architecture in ARCHITECTURES.values())
+    return lesson(
+        "models/kinds",
+        names=", ".join(names),
+        parts=", ".join(part.name for part in TEXT_PARTS.values()),
+        limit=f"{allowed_bytes() / 1e9:,.1f} GB",
+    )
 
 
 def _follow() -> dict[str, State]:
