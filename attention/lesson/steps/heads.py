@@ -198,7 +198,8 @@ def _shapes(scene: Scene) -> str:
     b_O = f" + b_O ({M})" if scene.has_bias("O") else ""
     heads = messages("{n} head", "{n} heads", H)
     joined = message("{heads} × ({one}) → joined ({all})", heads=heads, one=f"{T}×{Dv}", all=f"{T}×{H * Dv}")
-    return f"{joined} · W_O ({H * Dv}×{M}){b_O} → ΔE ({T}×{M})"
+    by_weights = "" if scene.attention.projections is None else f" · W_O ({H * Dv}×{M}){b_O}"
+    return f"{joined}{by_weights} → ΔE ({T}×{M})"
 
 
 def _guess(scene: Scene) -> Guess | None:

@@ -477,8 +477,9 @@ def _shapes(scene: Scene) -> str:
     T, K, M = len(scene.tokens), len(scene.key_tokens), scene.info.d_model
     D, Dv = scene.d_head, scene.steps.values.shape[-1]
     b_Q = f" + b_Q ({D})" if scene.has_bias("Q") else ""
+    by_weights = "" if scene.attention.projections is None else f" · W_Q ({M}×{D}){b_Q}"
     made = {
-        "query": f"X ({T}×{M}) · W_Q ({M}×{D}){b_Q} → Q ({T}×{D})",
+        "query": f"X ({T}×{M}){by_weights} → Q ({T}×{D})",
         "key": f"K ({K}×{D})",
         "value": f"V ({K}×{Dv})",
     }
