@@ -133,7 +133,8 @@ function whenGone(state, clean) {
   };
 }
 
-let presses = 0;
+/** Where the page counts what was pressed, in whichever component: of two presses in one message, the later one holds. */
+const PRESSES = Symbol.for("attention.presses");
 /** Where the page remembers which one it was when something was sent that has to be answered. */
 const SENT = Symbol.for("attention.sent");
 
@@ -149,8 +150,8 @@ function drawnPage() {
  * already what comes of the choice, no answer is needed.
  */
 function send(setStateValue, name, value, isDrawn = false) {
-  presses += 1;
-  const press = { value, press: presses, on: drawnPage() };
+  document[PRESSES] = (document[PRESSES] ?? 0) + 1;
+  const press = { value, press: document[PRESSES], on: drawnPage() };
   if (!isDrawn) document[SENT] = press.on;
   setStateValue(name, isDrawn ? { ...press, drawn: true } : press);
 }

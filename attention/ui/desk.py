@@ -150,7 +150,8 @@ class Desk:
         heard = Heard({**self._heard.said, **values}, self._drawn(*marks))
         known = self._known(heard)
         choices = []
-        for key, offer in self._made_on(heard.drawn.whole).items():
+        offers = self._made_on(heard.drawn.whole)
+        for key, offer in offers.items():
             if key not in values:
                 continue
             value = values[key]
@@ -160,6 +161,8 @@ class Desk:
             # Of what was never shown to it, a browser cannot say what was chosen.
             elif key in known and value not in known[key]:
                 choices.append(Choice(key, value, offer.take))
+        # Of two presses in one message, the later one has the last word.
+        choices.sort(key=lambda choice: _order(values[choice.key]) if offers[choice.key].is_press else 0)
         is_same_page = heard.drawn.whole == self._heard.drawn.whole
         return replace(heard, choices=tuple(choices), unseen=self._heard.unseen if is_same_page else ())
 
@@ -220,3 +223,9 @@ class Desk:
             return False
         on = value.get("on", "")
         return before is not None or on == "" or self._number(on, -1) >= self._heard.drawn.whole
+
+
+def _order(press: Mapping[str, Any]) -> int:
+    """Return the number that a browser gives to a press, one more with each; a browser can say anything."""
+    number = press.get("press")
+    return number if type(number) is int else 0

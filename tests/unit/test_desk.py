@@ -226,6 +226,30 @@ def test_every_pair_of_keys_in_one_message_counts():
 # ------------------------------------------------------------------------- a part that runs by itself
 
 
+@pytest.mark.parametrize("order", [("field", "example"), ("example", "field")])
+@pytest.mark.parametrize("offered", [("field", "example"), ("example", "field")])
+def test_of_two_presses_in_one_message_the_later_one_has_the_last_word(order, offered):
+    desk, taken = Desk(), []
+    desk.begin()
+    for key in offered:
+        desk.offer(key, Offer(None, partial(lambda key, value: taken.append((key, value)), key), is_press=True))
+    said = {key: {"value": key.upper(), "press": number, "on": "1"} for number, key in enumerate(order, 9)}
+    heard = desk.hear(said, ("1", "1"))
+    for choice in heard.choices:
+        choice.apply()
+    assert taken == [(key, key.upper()) for key in order]
+
+
+@pytest.mark.parametrize("hostile", [None, "9", 1.5, True, [], {}, -1, 10**400])
+def test_a_browser_may_number_its_presses_with_anything(hostile):
+    desk = Desk()
+    desk.begin()
+    for key in ("field", "example"):
+        desk.offer(key, Offer(None, print, is_press=True))
+    said = {"field": {"value": 1, "press": hostile, "on": "1"}, "example": {"value": 2, "press": 4, "on": "1"}}
+    assert {choice.key for choice in desk.hear(said, ("1", "1")).choices} == {"field", "example"}
+
+
 def with_head(*more_runs):
     """Return a desk whose page has a field in its head and a button below it, drawn once and then below the head."""
     taken = {"text": [], "go": []}
