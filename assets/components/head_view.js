@@ -139,7 +139,6 @@ function take(state, given) {
   const before = state.data;
   if (before === given) return;
   state.data = given;
-  state.hovered = null;
   const heads = JSON.stringify(given.heads);
   const sides = [given.rows, given.rowBreaks, given.rowStart, given.columns, given.columnBreaks, given.columnStart];
   const tokens = JSON.stringify(sides);
@@ -153,6 +152,7 @@ function take(state, given) {
   if (given.pinned && (hasNewPins || state.tokensId !== tokens)) state.pins = given.pinned;
   else if (state.tokensId !== tokens) state.pins = { side: "query", positions: [] };
   if (state.tokensId !== tokens) {
+    state.hovered = null;
     fillColumn(state, "query", given.rows, given.rowBreaks, given.rowStart);
     fillColumn(state, "key", given.columns, given.columnBreaks, given.columnStart);
   }

@@ -134,7 +134,7 @@ function take(state, given) {
   const before = state.data;
   const data = state.given === given ? before : dressed(given);
   state.given = given;
-  if (data !== before) state.hovered = null;
+  if (data !== before && !haveSamePlaces(data, before)) state.hovered = null;
   state.asked.take(data.numbers ?? null);
   takeCells(state, data);
   if (!before || before.shape !== data.shape) state.active = null;
@@ -143,6 +143,10 @@ function take(state, given) {
   setAttribute(state.root, "data-name", data.name);
   takeTurn(state, before);
 }
+
+/** Whether the cell under a resting pointer is still there: an answer to a click must not end what it points at. */
+const haveSamePlaces = (data, before) =>
+  ["name", "rows", "columns"].every((key) => JSON.stringify(data[key]) === JSON.stringify(before?.[key]));
 
 /** Take in the numbers, those that have been asked for instead of their shades. */
 function takeCells(state, data) {

@@ -40,6 +40,17 @@ def expect_numbers(lines, side, wanted):
     expect(lines.locator(f".{side} .token .number")).to_have_text([f"{value:.2f}" for value in wanted])
 
 
+def test_what_a_resting_pointer_shows_outlives_an_answer(opened, models, weights):
+    tab = opened(layer="5", head="3")
+    lines = lines_of(tab)
+    lines.locator(".query .token").nth(2).hover()
+    lines.get_by_role("button", name="Head 7").focus()
+    tab.page.keyboard.press("Enter")
+    tab.expect_query(text=SENTENCE, layer="5", head="3", on="3-7").settled()
+    other = models["minilm-l6"].trace(SENTENCE).layers[LAYER].head(6).weights
+    expect_numbers(lines, "key", (weights[2] + other[2]) / 2)
+
+
 @pytest.mark.slow
 def test_pointing_at_a_token_shows_its_lines_alone_and_its_numbers(opened, weights):
     lines = lines_of(opened(layer="5", head="3"))

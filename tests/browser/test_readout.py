@@ -73,6 +73,16 @@ def test_whatever_cell_is_pointed_at_its_number_stands_beside_it(tab, size, text
 
 
 @pytest.mark.quick
+def test_a_cell_that_is_chosen_under_a_resting_pointer_keeps_its_number_beside_it(tab):
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step="scores", text=LONG)
+    picture = tab.matrix("scores")
+    picture.click(3, 4)
+    tab.expect_query(step="scores", text=LONG, cell="scores-3-4", word="3").settled()
+    expect_beside(tab, picture, 3, 4)
+
+
+@pytest.mark.quick
 def test_the_keys_point_at_a_cell_too(tab):
     tab.page.set_viewport_size(WIDE)
     tab.go(step="qkv", text=LONG)
