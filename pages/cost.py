@@ -4,4 +4,4 @@ from attention.labs import cost
 from attention.pages import OF_LABS
 from attention.ui import frame
 
-frame.show(OF_LABS[cost.LAB], with_beside=False, with_mask=False, with_word=False, with_layer=False, with_head=False)
+frame.show(OF_LABS[cost.LAB], with_beside=False, with_mask=False)

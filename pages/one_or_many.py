@@ -4,4 +4,4 @@ from attention.labs import one_or_many
 from attention.pages import OF_LABS
 from attention.ui import frame
 
-frame.show(OF_LABS[one_or_many.LAB], with_beside=False, with_head=False)
+frame.show(OF_LABS[one_or_many.LAB], with_beside=False)

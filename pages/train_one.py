@@ -4,6 +4,4 @@ from attention.labs import train_one
 from attention.pages import OF_LABS
 from attention.ui import frame
 
-frame.show(
-    OF_LABS[train_one.LAB], with_beside=False, with_mask=False, with_word=False, with_layer=False, with_head=False
-)
+frame.show(OF_LABS[train_one.LAB], with_beside=False, with_mask=False)

@@ -4,4 +4,4 @@ from attention.labs import whole
 from attention.pages import OF_LABS
 from attention.ui import frame
 
-frame.show(OF_LABS[whole.LAB], with_beside=False, with_mask=False, with_head=False)
+frame.show(OF_LABS[whole.LAB], with_beside=False, with_mask=False)

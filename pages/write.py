@@ -4,12 +4,4 @@ from attention.labs import write
 from attention.pages import OF_LABS
 from attention.ui import frame
 
-frame.show(
-    OF_LABS[write.LAB],
-    with_beside=False,
-    with_mask=False,
-    with_word=False,
-    with_layer=False,
-    with_head=False,
-    with_parts=False,
-)
+frame.show(OF_LABS[write.LAB], with_beside=False, with_mask=False, with_parts=False)

@@ -21,7 +21,7 @@ from attention.messages import message
 from attention.page_file import page
 from attention.pages import Page
 from attention.parameters import Parameter
-from attention.settings import BESIDE, CELL, STEP
+from attention.settings import BESIDE, CELL, HEAD, STEP
 from attention.view import View
 from attention.worksheet import Worksheet, worksheet_of
 
@@ -171,15 +171,24 @@ def worksheet(view: View, pane: Pane, scene: Scene, small: Scene) -> Worksheet:
     sheet = CONTENTS[page].sheet
     if sheet is None:
         raise ValueError(f"page must have a worksheet, got {page.address!r}")
-    notes = (*pane.notices, *left_out(page))
+    notes = (*pane.notices, *left_out(view, pane))
     # It is of what this pane has read, whatever the page sets beside that.
     text, place = title_of(CONTENTS[page].run_as(view).on(pages.STEP_BY_STEP), [pane])
     return worksheet_of(step_of(sheet(view)), scene, small, text=text, place=place, notes=notes)
 
 
-def left_out(page: Page) -> tuple[str, ...]:
-    """Say what a page shows that is in none of its worksheets and notebooks."""
-    return (message("What is set in the lab is not in it."),) if page in pages.OF_LABS.values() else ()
+def left_out(view: View, pane: Pane) -> tuple[str, ...]:
+    """Say what a page shows that is not in its worksheet and notebooks, and which head is in them if it has no one."""
+    found = [message("What is set in the lab is not in it.")] if view.page in pages.OF_LABS.values() else []
+    if pane.scene is not None and HEAD in CONTENTS[view.page].idle(view, [pane]):
+        found.append(
+            message(
+                "The page is about no single head: this is layer {layer}, head {head}. Step by step has all others.",
+                layer=pane.scene.layer + 1,
+                head=pane.scene.head + 1,
+            )
+        )
+    return tuple(found)
 
 
 def title_of(view: View, panes: Sequence[Pane]) -> tuple[str, str]:

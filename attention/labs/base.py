@@ -20,7 +20,7 @@ from attention.parameters import Parameter, Values
 from attention.planes import Plane
 from attention.trace import ModelInfo, Trace
 
-__all__ = ["Lab", "Runs"]
+__all__ = ["Lab", "Runs", "always"]
 
 
 class Runs(Protocol):
@@ -55,8 +55,9 @@ def _every(_: ModelInfo) -> bool:
     return True
 
 
-def _none(_values: Values, _scene: Scene) -> tuple[Parameter[Any], ...]:
-    return ()
+def always(*parameters: Parameter[Any]) -> Callable[[Values, Scene], tuple[Parameter[Any], ...]]:
+    """Return what ``idle`` is for a lab in which the same choices change nothing, whatever its values are."""
+    return lambda _values, _scene: parameters
 
 
 # Compared by identity: there is one of each.
@@ -80,7 +81,7 @@ class Lab:
     guess: Callable[[Scene | None], Guess | None] = field(repr=False)
     content: Callable[[Values, Scene | None, Runs | None], Blocks] = field(repr=False)
     leaves_out: tuple[Parameter[Any], ...] = field(default=(), repr=False)
-    idle: Callable[[Values, Scene], tuple[Parameter[Any], ...]] = field(default=_none, repr=False)
+    idle: Callable[[Values, Scene], tuple[Parameter[Any], ...]] = field(default=always(), repr=False)
     is_for: Callable[[ModelInfo], bool] = field(default=_every, repr=False)
     measured_guess: Callable[[Scene, Runs], Guess | None] | None = field(default=None, repr=False)
     waiting: str = ""

@@ -16,7 +16,7 @@ from attention.cuts import Obstacle, contributions, counts, obstacle, query_chan
 from attention.figures.chart import portions_chart
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
-from attention.labs.base import Lab, Runs
+from attention.labs.base import Lab, Runs, always
 from attention.lesson.guess import Guess
 from attention.lesson.prose import exact, fact, length, lesson, small, word
 from attention.lesson.scene import Scene
@@ -26,7 +26,7 @@ from attention.measures.likeness import overlaps
 from attention.messages import message, messages
 from attention.parameters import Choice, Context, Parameter, Values
 from attention.segments import groups
-from attention.settings import WORD
+from attention.settings import HEAD, WORD
 from attention.steps import HeadSteps, join_heads, output_projection
 from attention.trace import Difference, Projections
 
@@ -407,5 +407,6 @@ LAB = Lab(
     knobs=(CUT,),
     guess=_guess,
     content=_content,
+    idle=always(HEAD),
     sheet="heads",
 )

@@ -32,7 +32,7 @@ from attention.induction import (
     checkpoints,
 )
 from attention.jobs import Ending, Run, Status
-from attention.labs.base import Lab, Runs
+from attention.labs.base import Lab, Runs, always
 from attention.labs.work import Words, work
 from attention.lesson.guess import Guess
 from attention.lesson.prose import fact, lesson, word
@@ -40,7 +40,7 @@ from attention.lesson.scene import Scene
 from attention.measures.induction import after_earlier_copies, numbered, prefix_matching
 from attention.messages import message, messages
 from attention.parameters import Number, Parameter, Values
-from attention.settings import HEAD, LAYER
+from attention.settings import HEAD, LAYER, WORD
 
 __all__ = ["CHECKPOINT", "LAB", "START", "WATCHED"]
 
@@ -412,5 +412,6 @@ LAB = Lab(
     knobs=(START, CHECKPOINT, WATCHED),
     guess=_guess,
     content=_content,
+    idle=always(WORD, LAYER, HEAD),
     job=JOB,
 )

@@ -12,14 +12,14 @@ from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Code, Fold, Heading, Notice, Option, Picture, Prose, Row, Setting, Table
 from attention.figures.chart import by_layer_chart, candidates_chart, lengths_chart, parts_chart
-from attention.labs.base import Lab, Runs
+from attention.labs.base import Lab, Runs, always
 from attention.lesson.guess import Guess
 from attention.lesson.prose import fact, lesson, small, word
 from attention.lesson.scene import Scene
 from attention.messages import message, messages
 from attention.one_page import Passed
 from attention.parameters import Choice, Parameter, Values
-from attention.settings import MASK
+from attention.settings import HEAD, MASK
 from attention.steps import join_heads, output_projection
 from attention.structure import Sublayer
 
@@ -277,5 +277,6 @@ LAB = Lab(
     guess=_guess,
     content=_content,
     leaves_out=(MASK,),
+    idle=always(HEAD),
     waiting=message("Running the whole model in NumPy …"),
 )

@@ -27,13 +27,14 @@ from attention.figures.format import number
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
 from attention.jobs import Ending, Run, Status
-from attention.labs.base import Lab, Runs
+from attention.labs.base import Lab, Runs, always
 from attention.labs.work import Words, work
 from attention.lesson.guess import Guess
 from attention.lesson.prose import fact, lesson, typed
 from attention.lesson.scene import Scene
 from attention.messages import message, messages
 from attention.parameters import Choice, Number, Parameter, Values
+from attention.settings import HEAD, LAYER, WORD
 from attention.writing import (
     BATCH,
     CONTEXT,
@@ -382,5 +383,6 @@ LAB = Lab(
     knobs=(LAYERS, STAGE, WATCHED),
     guess=_guess,
     content=_content,
+    idle=always(WORD, LAYER, HEAD),
     job=JOB,
 )

@@ -128,7 +128,7 @@ def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[st
     if key == _PAGE:
         return page_file(view, panes)
     if key in NOTEBOOKS and _reads(page):
-        return _notebook(page, key, panes[0])
+        return _notebook(view, key, panes[0])
     if key == _WORKSHEET and name in (_WITH_SOLUTIONS, _WITHOUT):
         return _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS)
     for block in walk(content.make(view, panes)):
@@ -140,7 +140,7 @@ def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[st
     return None
 
 
-def _notebook(page: Page, key: str, pane: Pane) -> str:
+def _notebook(view: View, key: str, pane: Pane) -> str:
     """Return a notebook.
 
     Raises:
@@ -148,7 +148,7 @@ def _notebook(page: Page, key: str, pane: Pane) -> str:
     """
     try:
         with turns():
-            return NOTEBOOKS[key].written(pane, left_out(page))
+            return NOTEBOOKS[key].written(pane, left_out(view, pane))
     except ValueError as reason:
         raise GoneError(str(reason)) from None
 

@@ -40,6 +40,9 @@ def test_every_page_that_reads_a_sentence_in_a_head_offers_both(new_shared_tab, 
     assert notebook.cells[0].source.split("\n\n")[1] == "Layer 3, head 9 of BERT"
     has_note = notebook.cells[1].source == "What is set in the lab is not in it."
     assert has_note == (page in [lab.address for lab in OF_LABS.values()])
+    is_about_none = notebook.cells[2].source.startswith("The page is about no single head: this is layer 3, head 9.")
+    assert is_about_none == (page in {"whole", "cost"})
+    assert not is_about_none or not tab.control("Head").count()
     if label == BY_HAND:
         made, _ = run_here(code_of(download.path().read_text("utf-8")))
         weights = models["minilm-l6"].trace(SENTENCE).layers[2].head(8).weights

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from attention.blocks import Blocks, Heading, Option, Panels, Prose, Section
 from attention.costs import JOB, LENGTHS, curves, points
 from attention.jobs import Ending, Run, Status
-from attention.labs.base import Lab, Runs
+from attention.labs.base import Lab, Runs, always
 from attention.labs.cost.amounts import count
 from attention.labs.cost.measured import memory, tables, time, writing
 from attention.labs.cost.paper import KEPT, TOKENS, paper
@@ -18,6 +18,7 @@ from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 from attention.messages import message, messages
 from attention.parameters import Choice, Parameter, Values
+from attention.settings import HEAD, LAYER, WORD
 
 __all__ = ["COST", "KEPT", "LAB", "TOKENS"]
 
@@ -132,5 +133,6 @@ LAB = Lab(
     knobs=(COST, TOKENS, KEPT),
     guess=_guess,
     content=_content,
+    idle=always(WORD, LAYER, HEAD),
     job=JOB,
 )
