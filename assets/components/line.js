@@ -4,9 +4,10 @@
  * @typedef {{kind: "menu", name: string, label: string, icon?: boolean, current?: boolean, items: Item[]}} Menu
  * @typedef {{kind: "act", name: string, items: [Item]}} Act one line of a menu, always in sight
  * @typedef {{label: string, current?: boolean, page?: string, file?: string, opens?: boolean, act?: "copy",
- *   module?: string, inTab?: string, without?: string[]}} Item a page, a file to keep or, if it "opens", to look at in a
- *   tab of its own, what is done, or the address of a module that opens something over the page (and what that is
- *   called where it opens in a tab of its own); what the link is without which leads there or is copied
+ *   module?: string, inTab?: string, inRoom?: string, without?: string[]}} Item a page, a file to keep or, if it
+ *   "opens", to look at in a tab of its own, what is done, or the address of a module that opens something over the page
+ *   (and what that is called where it opens in a tab of its own, and while a room for a class is open); what the link is
+ *   without which leads there or is copied
  * @typedef {{kind: "field", name: string, label: string, value: string, hint: string, help: string,
  *   examples?: {name: string, label: string, labels: string[], chosen: number}, more: Field[], words?: string,
  *   unlike?: string}} Field what it and the field that it is "unlike" do not share stays in sight
@@ -25,10 +26,17 @@ const THANKS = 2_500;
 // The name of a tab in which the module of a menu is to open something at once.
 const OPENING = "attention_opening";
 
+/** Whether a room for a class is open here, which the class tells the page. */
+const hasRoom = () => document.documentElement.hasAttribute("data-room");
+
 const stateOf = remembering((parent) => {
   const root = make("div", "root line");
   parent.append(root);
-  return { root, title: make("h1", "title"), controls: new Map(), groups: [] };
+  const state = { root, title: make("h1", "title"), controls: new Map(), groups: [] };
+  state.onRoom = () => {
+    for (const each of state.controls.values()) if (each.data.items) update(state, each, each.data);
+  };
+  return state;
 });
 
 /** @param {Mount} mount */
@@ -49,7 +57,9 @@ export default function ({ data, parentElement, setStateValue }) {
     rove(box);
   });
   showUnlike(state);
+  document.documentElement.addEventListener("attention-room", state.onRoom);
   return whenGone(state, () => {
+    document.documentElement.removeEventListener("attention-room", state.onRoom);
     for (const each of state.controls.values()) each.wish.stop();
   });
 }
@@ -212,7 +222,7 @@ const UPDATERS = {
     setAttribute(made.element, "title", made.data.help || null);
   },
   act(_, made) {
-    const written = JSON.stringify(made.data.items);
+    const written = JSON.stringify([made.data.items, hasRoom()]);
     if (written === made.written) return;
     made.written = written;
     const way = wayOf(made.data.items[0]);
@@ -273,7 +283,7 @@ function updateMenu(_, made) {
   setAttribute(button, "aria-label", data.label);
   setAttribute(button, "aria-expanded", String(made.panel.matches(":popover-open")));
   setAttribute(made.element, "data-current", data.current ? "" : null);
-  const written = JSON.stringify(data.items);
+  const written = JSON.stringify([data.items, hasRoom()]);
   if (written === made.written) return;
   made.written = written;
   list.replaceChildren(...data.items.map(itemOf));
@@ -299,7 +309,7 @@ function itemOf(item, index) {
 function wayOf(item, index = 0) {
   const isApart = item.module !== undefined && isFramedElsewhere();
   const address = isApart ? "" : item.page === undefined ? item.file : `./${item.page}`;
-  const way = make(address === undefined ? "button" : "a", "", isApart ? item.inTab : item.label);
+  const way = make(address === undefined ? "button" : "a", "", isApart ? item.inTab : (hasRoom() && item.inRoom) || item.label);
   way.dataset.index = String(index);
   if (address === undefined) way.type = "button";
   else way.href = address;

@@ -225,7 +225,16 @@ const isPresented = () => new URLSearchParams(location.search).get("present") ==
 /** Whether the class sees this very screen: it is no secret of the teacher's, and there is none on the wall. */
 const isShared = () => isPresented() || !(now.walls > 0 || lesson.isPrivate);
 
+/** Tell the page's own menus whether a room is open here: what they lead to is called by another name then. */
+function tellMenus() {
+  const page = document.documentElement;
+  if (page.hasAttribute("data-room") === Boolean(room)) return;
+  page.toggleAttribute("data-room", Boolean(room));
+  page.dispatchEvent(new Event("attention-room"));
+}
+
 function draw() {
+  tellMenus();
   const had = root.activeElement?.dataset.name;
   const going = room && ACTIVITIES.map((each) => each.going()).find((each) => each !== null);
   const isLarge = Boolean(going) && isShared() && !going.aside;

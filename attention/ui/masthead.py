@@ -110,6 +110,7 @@ def _actions(line: Line, page: Page) -> None:
     room = {
         "label": message("Open a room for a class"),
         "inTab": message("Open a room for a class, in a tab of its own"),
+        "inRoom": message("Show the code to the class"),
         "module": address_of("class"),
     }
     if page is CLASSROOM:

@@ -712,19 +712,32 @@ def test_a_pupil_who_looks_around_alone_is_told_that_the_teacher_asks(new_teache
 def test_the_page_about_classes_opens_a_room_that_begins_with_the_steps(new_teacher, new_pupil, width):
     teacher = new_teacher()
     page = teacher.tab.page
+    page.on("dialog", lambda dialog: dialog.accept())
     teacher.press("End the class")
+    expect(teacher.bar).to_be_hidden()
     page.set_viewport_size({"width": width, "height": 800})
     teacher.tab.go("classroom", model="toy", text=SENTENCE)
     expect_no_barrier(teacher.tab, "classroom")
     teacher.open_in_sight()
     pupil = new_pupil().join(teacher.code)
     expect(pupil.page.locator("body")).to_contain_text(SENTENCE)
-    pupil.expect_step(4)
+    pupil.expect_step(1)
+    # While a room is open, the same button says what it does now.
+    main = page.locator("#root")
+    main.get_by_role("button", name="Show the code to the class").click()
+    expect(page.locator(".letters")).to_have_text(teacher.code)
+    page.get_by_role("button", name="Close").click()
     # From there, the plan leads on.
     page.get_by_role("link", name="Open this view ▸").first.click()
     teacher.tab.settled()
     expect(pupil.page.locator("body")).not_to_contain_text(SENTENCE)
+    menu = page.get_by_role("button", name="More", exact=True)
+    menu.click()
+    expect(main.get_by_role("button", name="Show the code to the class")).to_be_visible()
+    menu.click()
     teacher.press("End the class")
+    menu.click()
+    expect(main.get_by_role("button", name="Open a room for a class")).to_be_visible()
 
 
 def test_where_there_is_no_worksheet_no_way_leads_to_one(new_teacher):
