@@ -15,8 +15,9 @@ from tests.browser.server import ROOT
 from tests.ports import free_port
 from tests.until import until
 
-# What JupyterLab itself says of the kernel, at the top of a notebook.
-KERNEL = ".jp-Notebook-ExecutionIndicator"
+# What JupyterLab itself says of the kernel, at the foot of its window: idle only once it is connected, while the mark at
+# the top of a notebook says so before.
+STATUS, IS_READY = "#jp-main-statusbar", "| Idle"
 HEADS, LINES, STEP = ".atlas .picture", ".head-view", ".notebook h2:has-text('7. ')"
 FIRST = """
 from attention import show
@@ -147,7 +148,7 @@ def opened(lab, browser):
             page.goto(f"{address}/lab/workspaces/{path.stem}/tree/{path.name}?reset")
             expect(page.locator(".jp-Notebook")).to_be_visible(timeout=PATIENCE)
             # A cell that is run before its kernel is connected is not run at all.
-            expect(page.locator(KERNEL)).to_have_attribute("data-status", "idle", timeout=PATIENCE)
+            expect(page.locator(STATUS)).to_contain_text(IS_READY, timeout=PATIENCE)
             return page
 
         yield open_
