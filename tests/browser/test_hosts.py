@@ -21,7 +21,8 @@ def test_below_a_path_of_a_site_everything_is_found(new_tab, tmp_path, models, t
         port = int(server.url.split(":")[2].split("/")[0])
         with below_a_path(port, tells_host=tells_host) as url:
             here = replace(server, url=url)
-            tab = new_tab(at=here)
+            # Teacher and pupil have a browser each, which knows of no other room.
+            tab = new_tab(at=here, locale="en-GB")
             page = tab.page
             # Without the slash too.
             page.goto(url)
@@ -39,7 +40,7 @@ def test_below_a_path_of_a_site_everything_is_found(new_tab, tmp_path, models, t
             tab.menu("More")
             page.get_by_role("button", name="Open a room for a class").click()
             expect(page.locator(".letters")).to_have_text(re.compile("^[A-Z]{6}$"))
-            pupil = new_tab(at=here).page
+            pupil = new_tab(at=here, locale="en-GB").page
             pupil.goto(f"{url}/room?code={page.locator('.letters').inner_text()}")
             expect(pupil.locator("body")).to_contain_text("A quiet river")
             expect(page.locator(".address")).to_contain_text(f"{url}/room?code=")

@@ -15,8 +15,8 @@ from tests.browser.server import ROOT
 from tests.ports import free_port
 from tests.until import until
 
-# What JupyterLab itself says of the kernel, at the foot of its window: idle only once it is connected, while the mark at
-# the top of a notebook says so before.
+# What JupyterLab itself says of the kernel, at the foot of its window: idle only once it is connected, while
+# the mark at the top of a notebook says so before.
 STATUS, IS_READY = "#jp-main-statusbar", "| Idle"
 HEADS, LINES, STEP = ".atlas .picture", ".head-view", ".notebook h2:has-text('7. ')"
 FIRST = """
