@@ -14,6 +14,7 @@
  * @property {() => Going | null} going what there is while the class does this; null while it does not
  * @property {Record<string, (said: any) => void>} [hears] what the server tells of it, by kind
  * @property {() => void} [moved] the room shows another view
+ * @property {() => void} [ends] the teacher ends the room
  * @property {() => void} [left] the room is no longer there
  * @property {() => void} [follows] this browser turns out to follow a room
  * @property {() => {above: Element[], line: Element[]}} [alone] what it adds for a pupil who looks around alone
@@ -359,7 +360,9 @@ function wayBack() {
 }
 
 function end() {
-  if (confirm(message("End the class? Its answers are deleted."))) act("end");
+  if (!confirm(message("End the class? Its answers are deleted."))) return;
+  for (const { ends } of ACTIVITIES) ends?.();
+  act("end");
 }
 
 // ------------------------------------------------------------------------------------- over the page

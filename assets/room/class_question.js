@@ -6,6 +6,7 @@ const SETTLED = 400;
 let asked = null; // the question that is asked
 let ready = []; // the questions that fit what is shown
 let fitting = null; // the timer after which it is asked which do
+let finding = new AbortController(); // gives that up
 let isAside = false; // whether the answers have been put out of the way, to see the picture
 let isAsking = false; // whether the class that this pupil follows is asked something, while they look around
 let isUnfolded = false; // whether the teacher looks at the answers that have come until now
@@ -22,12 +23,13 @@ ACTIVITIES.push({
     },
   },
   moved: () => {
-    clearTimeout(fitting);
+    giveUpFinding();
     fitting = setTimeout(findQuestions, SETTLED);
   },
   alone: aloneWithQuestion,
+  ends: giveUpFinding,
   left: () => {
-    clearTimeout(fitting);
+    giveUpFinding();
     asked = null;
     ready = [];
   },
@@ -37,10 +39,20 @@ ACTIVITIES.push({
 async function findQuestions() {
   if (!room) return;
   const { code } = room;
-  const answer = await fetch(new URL(`${code}/questions`, ROOMS)).catch(() => null);
-  if (!answer?.ok || room?.code !== code) return;
-  ({ questions: ready } = await answer.json());
+  finding = new AbortController();
+  const { signal } = finding;
+  const found = await fetch(new URL(`${code}/questions`, ROOMS), { signal })
+    .then((answer) => (answer.ok ? answer.json() : null))
+    .catch(() => null);
+  if (!found || room?.code !== code) return;
+  ready = found.questions;
   draw();
+}
+
+/** What was asked of another view comes too late, and a room that has ended has no questions. */
+function giveUpFinding() {
+  clearTimeout(fitting);
+  finding.abort();
 }
 
 function offerQuestion() {

@@ -740,6 +740,19 @@ def test_the_page_about_classes_opens_a_room_that_begins_with_the_steps(new_teac
     expect(main.get_by_role("button", name="Open a room for a class")).to_be_visible()
 
 
+def test_who_ends_a_class_looks_for_no_more_questions(new_teacher):
+    teacher = new_teacher()
+    page = teacher.tab.page
+    page.on("dialog", lambda dialog: dialog.accept())
+    # The answer does not come.
+    page.route("**/questions", lambda route: None)
+    with page.expect_request("**/questions") as looked_for:
+        teacher.next()
+    with page.expect_event("requestfailed", lambda request: request == looked_for.value):
+        teacher.press("End the class")
+    expect(teacher.bar).to_be_hidden()
+
+
 def test_where_there_is_no_worksheet_no_way_leads_to_one(new_teacher):
     teacher = new_teacher()
     way = teacher.bar.get_by_role("link", name="Worksheet")

@@ -100,6 +100,9 @@ def test_a_model_is_fetched_seen_on_its_way_by_everybody_and_looked_at(page, run
     expect(page.proof).to_contain_text(f"{ALIAS}'s own output")
     # ... and chosen on another page, from a list now that there are many.
     page.to_page("All heads")
+    # The page before has such a list, too.
+    expect(page.page).to_have_title(re.compile("^All heads"))
+    page.settled()
     expect(page.page.get_by_role("combobox", name="Model")).to_have_value(ALIAS)
     page.select("Model", "Toy")
     page.expect_query(model="toy", at="A-19")
