@@ -26,6 +26,14 @@ const THANKS = 2_500;
 // The name of a tab in which the module of a menu is to open something at once.
 const OPENING = "attention_opening";
 
+/**
+ * What was chosen in a line and is not answered yet: the value and the line, by the name of the control. Streamlit drops
+ * whatever is sent from a page that it is about to replace; the next page's line then sends it again.
+ */
+const unanswered = (document[Symbol.for("attention.unanswered")] ??= new Map());
+// Back and Forward lead to what the address says, and to nothing else.
+addEventListener("popstate", () => unanswered.clear());
+
 /** Whether a room for a class is open here, which the class tells the page. */
 const hasRoom = () => document.documentElement.hasAttribute("data-room");
 
@@ -42,7 +50,10 @@ const stateOf = remembering((parent) => {
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
-  state.send = (name, value) => send(setStateValue, name, value);
+  state.send = (name, value) => {
+    if (name !== "page") unanswered.set(name, { value, line: parentElement, since: performance.now() });
+    send(setStateValue, name, value);
+  };
   state.data = data;
   setAttribute(state.root, "data-line", data.name);
   state.title.textContent = data.title;
@@ -57,6 +68,8 @@ export default function ({ data, parentElement, setStateValue }) {
     rove(box);
   });
   showUnlike(state);
+  if (state.run === 1) chooseAgain(state);
+  else for (const [name, { line }] of unanswered) if (line === parentElement) unanswered.delete(name);
   document.documentElement.addEventListener("attention-room", state.onRoom);
   return whenGone(state, () => {
     document.documentElement.removeEventListener("attention-room", state.onRoom);
@@ -103,6 +116,21 @@ function choose(state, made, value) {
   if (value === made.wish.shown) return;
   made.wish.ask(value, () => update(state, made, made.data));
   state.send(made.data.name, value);
+}
+
+/** Choose on a new page what was chosen on the one before while that was about to go. */
+function chooseAgain(state) {
+  const controls = [...state.controls.values()];
+  for (const { field } of controls.flatMap(({ second }) => [...(second?.values() ?? [])])) controls.push(field);
+  for (const [name, { value, since }] of [...unanswered]) {
+    const control = controls.find(({ data }) => data.name === name);
+    const examples = controls.find(({ data }) => data.examples?.name === name)?.data.examples;
+    if (!control && !examples) continue;
+    unanswered.delete(name);
+    if (performance.now() - since > PATIENCE) continue;
+    if (control) choose(state, control, value);
+    else if (examples.chosen !== value) state.send(name, value);
+  }
 }
 
 // ------------------------------------------------------------------------------------ lists and switches
