@@ -1,7 +1,28 @@
-"""What all tests share: how Hypothesis looks for examples."""
+"""What all tests share: how Hypothesis looks for examples, and which files take longest."""
+
+from collections import Counter
 
 from hypothesis import settings
 
 # No deadline: the machine may be busy. Derandomised: a red test is red again.
 settings.register_profile("all", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("all")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(SlowestFiles())
+
+
+class SlowestFiles:
+    """Names the ten files that took longest, at the end of a run."""
+
+    def __init__(self):
+        self.seconds = Counter()
+
+    def pytest_runtest_logreport(self, report):
+        self.seconds[report.nodeid.partition("::")[0]] += report.duration
+
+    def pytest_terminal_summary(self, terminalreporter):
+        terminalreporter.section("slowest files")
+        for file, seconds in self.seconds.most_common(10):
+            terminalreporter.write_line(f"{seconds:6.0f} s  {file}")
