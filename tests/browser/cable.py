@@ -14,13 +14,17 @@ _CHUNK = 65_536
 
 
 class Cable:
-    """Carries everything to a server and back, unless it is cut; ``url`` is its near end."""
+    """Carries everything to a server and back, unless it is cut; ``url`` is its near end.
+
+    ``n_refused`` is how often somebody has tried to connect while it was cut.
+    """
 
     def __init__(self, url: str) -> None:
         """Lead to a server."""
         self._far = urlsplit(url)
         self._open: set[asyncio.StreamWriter] = set()
         self._is_cut = False
+        self.n_refused = 0
         self.url = ""
         is_laid = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._lie(is_laid)), daemon=True)
@@ -55,6 +59,7 @@ class Cable:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._is_cut:
+            self.n_refused += 1
             writer.transport.abort()
             return
         self._open.add(writer)

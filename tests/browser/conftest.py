@@ -2,7 +2,7 @@
 
 import http.server
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -34,8 +34,9 @@ def browser():
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """One app for all tests that do not need a new one."""
-    with serve(tmp_path_factory.mktemp("server") / "log") as server:
+    """One app for all tests that do not need a new one, with a database of its own for its classes."""
+    folder = tmp_path_factory.mktemp("server")
+    with serve(folder / "log", {"ATTENTION_DATABASE": f"sqlite:///{folder / 'rooms.sqlite'}"}) as server:
         yield server
 
 
@@ -56,8 +57,8 @@ def shared_context(browser):
     context.close()
 
 
-@pytest.fixture
-def elsewhere():
+@contextmanager
+def another_site():
     """Another server of this machine, with one page that shows whatever it is asked to in a frame; and who asked."""
     asked = []
 
@@ -83,6 +84,13 @@ def elsewhere():
 
 
 @pytest.fixture
+def elsewhere():
+    """Another site, which nobody has asked yet."""
+    with another_site() as site:
+        yield site
+
+
+@pytest.fixture
 def bare_page(browser):
     """A page whose errors are what a test is about."""
     page = browser.new_page()
@@ -91,30 +99,35 @@ def bare_page(browser):
 
 
 @contextmanager
+def _clean(tabs):
+    """In the end, close tabs, of which none may have had an error or have asked another machine."""
+    yield
+    for tab in tabs:
+        tab.page.close()
+    for tab in tabs:
+        assert tab.errors == []
+        assert tab.foreign_requests() == []
+
+
+@contextmanager
 def _tabs(browser, shared_context, server):
     """Give a function that makes tabs; in the end, none may have had an error or have asked another machine."""
     from tests.browser.tab import Tab
 
-    made, contexts = [], []
+    made = []
 
     def make(at=None, **options):
         """Make a tab on a server (else the shared one), with options of its own for a new context."""
         context = shared_context
         if options:
             context = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **options})
-            contexts.append(context)
+            contexts.callback(context.close)
         tab = Tab(context.new_page(), (at or server).url)
         made.append(tab)
         return tab
 
-    yield make
-    for tab in made:
-        tab.page.close()
-    for context in contexts:
-        context.close()
-    for tab in made:
-        assert tab.errors == []
-        assert tab.foreign_requests() == []
+    with ExitStack() as contexts, _clean(made):
+        yield make
 
 
 @pytest.fixture
@@ -122,6 +135,41 @@ def new_tab(browser, shared_context, server):
     """Make tabs for one test."""
     with _tabs(browser, shared_context, server) as make:
         yield make
+
+
+@pytest.fixture(scope="session")
+def own_contexts(browser):
+    """Browsers that know nothing of one another, which keep the scripts and styles that they have loaded."""
+    contexts = []
+    yield contexts
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def new_person(browser, own_contexts, server):
+    """Make tabs that are each in a browser of its own, in which nothing is left of earlier tests but scripts."""
+    from tests.browser.tab import Tab
+
+    made = []
+
+    def make(at=None, viewport=None, color_scheme="light"):
+        if len(made) == len(own_contexts):
+            own_contexts.append(browser.new_context())
+        context = own_contexts[len(made)]
+        context.clear_cookies()
+        page = context.new_page()
+        page.set_viewport_size(viewport or {"width": 1400, "height": 900})
+        page.emulate_media(color_scheme=color_scheme)
+        tab = Tab(page, (at or server).url)
+        made.append(tab)
+        return tab
+
+    with _clean(made):
+        yield make
+    for context in own_contexts:
+        for page in context.pages:
+            page.close()
 
 
 @pytest.fixture(scope="module")
