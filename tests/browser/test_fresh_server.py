@@ -1,11 +1,14 @@
 """A server that has only just started: whoever comes first, and wherever to, sees what everybody sees."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import serve
 
 
+# What the first request finds, only a new server shows.
 @pytest.fixture
 def fresh(tmp_path):
     with serve(tmp_path / "log") as server:
@@ -25,12 +28,5 @@ def test_a_deep_link_may_be_the_very_first_request(fresh, new_tab, models):
     second = new_tab(at=fresh).go("")
     expect(second.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
     second.page.get_by_role("link", name="Step through it with BERT").click()
-    expect(second.heading).to_have_text("1. Cut the sentence into tokens")
+    expect(second.heading).to_have_text(re.compile(r"^1\. "))
     assert "Traceback" not in fresh.printed()
-
-
-def test_the_front_door_of_a_fresh_server_asks_and_shows(fresh, new_tab, models):
-    tab = new_tab(at=fresh).go("")
-    tab.page.locator(".st-key-question").get_by_text("mat", exact=True).click()
-    bert = models["minilm-l6"].trace("The cat sat on the mat").layers[2].head(8).weights
-    tab.matrix("minilm-l6", "front").expect_to_show(bert)

@@ -1,11 +1,13 @@
 """A link is the whole view: it leads somebody else to the same place, and the browser's buttons lead back."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.tab import TWO_FRAMES
 
-SENTENCE = "Two small birds sing"
+SENTENCE, DEFAULT = "Two small birds sing", "The cat sat on the mat"
 # Everything that can be chosen, and none of it as it is by default.
 FULL = {
     "text": SENTENCE,
@@ -42,9 +44,12 @@ def seen(tab):
     return tab.page.locator('[data-testid="stMainBlockContainer"]').aria_snapshot()
 
 
-@pytest.mark.slow
 def test_every_choice_is_in_the_address_and_leads_somebody_else_to_the_same_place(opened, new_tab):
     tab = opened()
+    # What is as it is by default is not in it.
+    assert tab.query() == {}
+    tab.to_step("Embed").to_step("Tokens")
+    assert tab.query() == {}
     tab.type_sentence(SENTENCE).expect_query(text=SENTENCE)
     # The word that the first model put into focus, which nobody chose, stays in focus.
     tab.pick("Model", "Toy").expect_query(text=SENTENCE, model="toy", at="A-4")
@@ -78,13 +83,6 @@ def test_a_reload_changes_nothing(opened):
     assert tab.query() == FULL
 
 
-def test_the_address_of_the_first_view_stays_short(opened):
-    tab = opened()
-    assert tab.query() == {}
-    tab.to_step("Embed").to_step("Tokens")
-    assert tab.query() == {}
-
-
 def test_back_and_forward_lead_through_every_change_one_by_one(opened):
     tab = opened(model="toy")
     addresses = [{"model": "toy"}]
@@ -107,12 +105,12 @@ def test_back_and_forward_lead_through_every_change_one_by_one(opened):
     for query in reversed(addresses[:-1]):
         tab.page.go_back()
         tab.expect_query(**query)
-        expect(tab.field).to_have_value(query.get("text", "The cat sat on the mat"))
-    expect(tab.heading).to_have_text("1. Cut the sentence into tokens")
+        expect(tab.field).to_have_value(query.get("text", DEFAULT))
+    expect(tab.heading).to_have_text(re.compile(r"^1\. "))
     for query in addresses[1:]:
         tab.page.go_forward()
         tab.expect_query(**query)
-    expect(tab.heading).to_have_text("4. Compare every query with every key")
+    expect(tab.heading).to_have_text(re.compile(r"^4\. "))
     expect(tab.field).to_have_value(SENTENCE)
     expect(tab.page.get_by_role("combobox", name="Mask")).to_have_value("padding")
     expect(tab.matrix("scores").root.locator(".shape")).to_have_text("7×7")
@@ -132,7 +130,7 @@ def test_a_page_link_keeps_the_view_and_back_leads_to_the_page_before(opened):
     tab.type_sentence("A dog sleeps")
     tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
     tab.to_page("Step by step")
-    expect(tab.heading).to_have_text("4. Compare every query with every key")
+    expect(tab.heading).to_have_text(re.compile(r"^4\. "))
     tab.expect_query(model="toy", step="scores", text="A dog sleeps", mask="causal")
     assert tab.matrix("scores").labels() == ["a", "dog", "sleeps"]
 
@@ -143,31 +141,32 @@ def test_a_page_link_keeps_the_view_and_back_leads_to_the_page_before(opened):
     tab.expect_query(model="toy", step="scores", text=SENTENCE, mask="causal")
     expect(tab.field).to_have_value(SENTENCE)
     tab.page.go_back()
-    expect(tab.heading).to_have_text("4. Compare every query with every key")
+    expect(tab.heading).to_have_text(re.compile(r"^4\. "))
     expect(tab.field).to_have_value(SENTENCE)
 
 
 def test_the_way_in_starts_at_the_first_step_with_the_model_that_was_chosen(opened):
     tab = opened("", text=SENTENCE, model="toy")
     tab.page.get_by_role("link", name="Step through it with Toy").click()
-    expect(tab.heading).to_have_text("1. Cut the sentence into tokens")
+    expect(tab.heading).to_have_text(re.compile(r"^1\. "))
     tab.expect_query(text=SENTENCE, model="toy")
     expect(tab.chips.locator(".text")).to_have_text(["two", "small", "birds", "sing"])
 
 
 @pytest.mark.parametrize(
-    ("query", "words"),
+    "query",
     [
-        ({"step": "<img src=x onerror=alert(1)>"}, "The link says step=<img src=x onerror=alert(1)>"),
-        ({"model": ":red[toy]"}, "The link says model=:red[toy]"),
-        ({"layer": "$9$"}, "The link says layer=$9$"),
-        ({"mask": "**all**"}, "The link says mask=**all**"),
-        ({"step": "scores", "cell": "scores-99-0"}, "The link points to a cell that this matrix does not have"),
+        {"step": "<img src=x onerror=alert(1)>", "model": ":red[toy]", "layer": "$9$", "mask": "**all**"},
+        {"step": "scores", "cell": "scores-99-0"},
     ],
+    ids=["no such choices", "no such cell"],
 )
-def test_a_link_that_makes_no_sense_shows_the_default_and_says_so(opened, query, words):
+def test_a_link_that_makes_no_sense_shows_the_default_and_says_so(opened, query):
     tab = opened(**query)
-    expect(tab.notices.first).to_contain_text(words)
+    expect(tab.notices.first).to_be_visible()
+    if "cell" not in query:
+        for name, value in query.items():
+            expect(tab.notices.filter(has_text=f"{name}={value}")).to_have_count(1)
     expect(tab.proof).to_contain_text("✓")
     tab.expect_chosen("Model", "BERT")
     expect(tab.page.locator(".notice img")).to_have_count(0)
@@ -182,7 +181,7 @@ def test_a_page_that_there_is_not_leads_to_the_front_door(tab):
     expect(tab.field).to_have_value(SENTENCE)
     # Streamlit tells the console, too; nothing else may be wrong.
     assert len(tab.errors) == 1
-    assert "does not seem to exist" in tab.errors.pop()
+    assert "exist" in tab.errors.pop()
 
 
 @pytest.mark.parametrize("has_clipboard", [True, False], ids=["over HTTPS", "over plain HTTP"])

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from attention.lesson.steps import STEPS
 from tests.browser.looks import expect_no_barrier, expect_to_fit
-from tests.sweep import sweep
+from tests.browser.tab import TWO_FRAMES
 
-PROJECTOR = {"width": 1280, "height": 720}
+PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -17,39 +17,6 @@ def tab(new_shared_tab):
     tab = new_shared_tab()
     tab.page.set_viewport_size(PROJECTOR)
     return tab
-
-
-# What each step shows of a sentence of eight tokens, pair by pair.
-PAIRS = {"scores": "scores", "scale": "scaled", "mask": "masked", "softmax": "weights"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(
-    "query",
-    [{"model": "minilm-l6"}, {"model": "toy", "text": "The cat sat on the mat near a", "mask": "causal"}],
-    ids=["BERT", "the toy"],
-)
-@pytest.mark.parametrize("step", PAIRS)
-def test_a_room_can_read_it(tab, step, query, scheme):
-    tab.page.emulate_media(color_scheme=scheme)
-    tab.go(step=step, present="1", **query)
-    assert tab.page.locator("select, input:visible, textarea").count() == 0
-    heading = tab.heading.first
-    assert heading.evaluate("each => getComputedStyle(each).fontSize") == "32px"
-    assert tab.words.first.locator("p").evaluate("each => getComputedStyle(each).fontSize") == "24px"
-    picture = tab.matrix(PAIRS[step]).picture
-    assert tab.matrix(PAIRS[step]).root.locator(".shape").inner_text() == "8×8"
-    box = picture.bounding_box()
-    assert box["height"] >= 0.7 * PROJECTOR["height"]
-    assert box["y"] + box["height"] <= PROJECTOR["height"]
-    sizes = picture.locator(".cells").evaluate("each => Number(each.getAttribute('font-size'))")
-    assert sizes >= 20
-    for each in (heading, tab.words.first, tab.current_step):
-        expect(each).to_be_in_viewport(ratio=1)
-    expect_no_barrier(tab, scheme)
-    expect_to_fit(tab)
-    tab.page.emulate_media(color_scheme="light")
 
 
 # What may not lie under the dots, nor under the line of the map beside them, and how far there is to scroll.
@@ -69,44 +36,95 @@ FOOT = """() => {
     scrolls: main.scrollHeight - main.clientHeight,
   };
 }"""
+FIFTEEN_WORDS = "When the old gardener had watered all of the roses behind the house she rested"
 THIRTY_WORDS = (
     "When the old gardener had watered all of the roses behind the house and the dog had slept in the sun "
     "she went in and made tea for everybody there"
 )
 
 
-@pytest.mark.parametrize("model", sweep(["toy", "minilm-l6", "smollm2-135m"], quick=["toy"]))
-def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab, model):
-    assert len(THIRTY_WORDS.split()) == 30
-    for scheme in ("light", "dark"):
+def through_the_steps(tab, **query):
+    """Walk through all steps with the key of a remote; give each with what lies where, once nothing lies over it."""
+    tab.go(step=STEPS[0].key, present="1", **query)
+    for number, step in enumerate(STEPS, 1):
+        expect(tab.current_step).to_have_accessible_name(f"{number} {step.name}")
+        # The numbers of a picture are fitted anew once the page's own letters are there.
+        tab.settled().page.wait_for_function(f"() => ({FOOT})().apart")
+        seen = tab.page.evaluate(FOOT)
+        assert seen["maps"] == 1, step.key
+        assert tab.heading.first.evaluate("each => getComputedStyle(each).fontSize") == "32px", step.key
+        expect_to_fit(tab)
+        yield step.key, seen
+        tab.page.keyboard.press("PageDown")
+
+
+def expect_most_of_the_screen(tab, step):
+    """The picture of a step has most of the screen, and there is nothing to scroll."""
+    tab.page.wait_for_function(f"() => ({FOOT})().scrolls === 0")
+    seen = tab.page.evaluate(FOOT)
+    assert seen["apart"], (step, seen)
+    assert seen["highest"] >= 0.7 * PROJECTOR["height"], (step, seen)
+
+
+# What each step shows of a sentence of eight tokens, pair by pair.
+PAIRS = {"scores": "scores", "scale": "scaled", "mask": "masked", "softmax": "weights"}
+
+
+# The themes take turns, so that each step is looked at in both.
+@pytest.mark.parametrize(
+    ("query", "schemes"),
+    [
+        ({"model": "minilm-l6"}, ("light", "dark")),
+        ({"model": "toy", "text": "The cat sat on the mat near a", "mask": "causal"}, ("dark", "light")),
+    ],
+    ids=["BERT", "the toy"],
+)
+def test_a_room_can_read_every_step_of_eight_tokens(tab, query, schemes):
+    for step, _ in through_the_steps(tab, **query):
+        # A sentence that is ready fills it at every step.
+        if step in PAIRS or "text" not in query:
+            expect_most_of_the_screen(tab, step)
+        if step not in PAIRS:
+            continue
+        assert tab.page.locator("select, input:visible, textarea").count() == 0
+        assert tab.words.first.locator("p").evaluate("each => getComputedStyle(each).fontSize") == "24px"
+        matrix = tab.matrix(PAIRS[step])
+        assert matrix.root.locator(".shape").inner_text() == "8×8"
+        assert matrix.picture.locator(".cells").evaluate("each => Number(each.getAttribute('font-size'))") >= 20
+        for each in (tab.heading.first, tab.words.first, tab.current_step, matrix.picture):
+            expect(each).to_be_in_viewport(ratio=1)
+        scheme = schemes[[*PAIRS].index(step) % 2]
         tab.page.emulate_media(color_scheme=scheme)
-        tab.go(step=STEPS[0].key, present="1", model=model, text=THIRTY_WORDS)
-        for number, step in enumerate(STEPS, 1):
-            expect(tab.current_step).to_have_accessible_name(f"{number} {step.name}")
-            seen = tab.settled().page.evaluate(FOOT)
-            assert seen["apart"], (step.key, seen)
-            assert seen["lowest"] <= seen["dots"], (step.key, seen)
-            assert tab.heading.first.evaluate("each => getComputedStyle(each).fontSize") == "32px"
-            expect_to_fit(tab)
-            tab.page.keyboard.press("PageDown")
+        expect(tab.page.locator(".stApp")).to_have_css("color-scheme", scheme)
+        expect_no_barrier(tab.settled(), f"{step}, {scheme}")
     tab.page.emulate_media(color_scheme="light")
 
 
-FIFTEEN_WORDS = "When the old gardener had watered all of the roses behind the house she rested"
-
-
-@pytest.mark.parametrize("model", sweep(["toy", "minilm-l6", "smollm2-135m", "vit-digits"], quick=["minilm-l6"]))
-@pytest.mark.parametrize("text", [None, FIFTEEN_WORDS], ids=["ready", "long"])
-def test_the_picture_of_every_step_has_most_of_the_screen_and_nothing_is_scrolled(tab, model, text):
+@pytest.mark.parametrize("model", ["toy", "smollm2-135m"])
+def test_the_picture_of_every_step_of_a_long_sentence_has_most_of_the_screen_too(tab, model):
     assert len(FIFTEEN_WORDS.split()) == 15
-    for step in STEPS:
-        tab.go(step=step.key, present="1", model=model, **({} if text is None or "vit" in model else {"text": text}))
-        # The numbers of a picture are fitted anew once the page's own letters are there.
-        tab.page.wait_for_function(f"() => {{ const seen = ({FOOT})(); return seen.scrolls === 0 && seen.apart; }}")
-        seen = tab.page.evaluate(FOOT)
-        assert seen["highest"] >= 0.7 * PROJECTOR["height"], (step.key, seen)
-        assert seen["maps"] == 1, step.key
-        expect_to_fit(tab)
+    for step, _ in through_the_steps(tab, model=model, text=FIFTEEN_WORDS):
+        expect_most_of_the_screen(tab, step)
+
+
+@pytest.mark.parametrize("model", ["toy", "minilm-l6", "smollm2-135m"])
+def test_the_dots_of_the_steps_lie_over_nothing_however_long_the_sentence(tab, model):
+    assert len(THIRTY_WORDS.split()) == 30
+    for step, seen in through_the_steps(tab, model=model, text=THIRTY_WORDS):
+        assert seen["lowest"] <= seen["dots"], (step, seen)
+
+
+def test_what_a_digit_was_cut_into_stands_beside_the_digit_and_has_most_of_the_screen(tab):
+    board = tab.page.locator(".overlay .board")
+    for step, _ in through_the_steps(tab, model="vit-digits"):
+        expect_most_of_the_screen(tab, step)
+        if step == "tokens":
+            # Nothing has been looked at yet: the picture alone.
+            expect(board.locator("canvas")).to_have_count(1)
+            assert board.bounding_box()["height"] >= 0.6 * PROJECTOR["height"]
+        if step == "softmax":
+            expect(board.locator("canvas")).to_have_count(2)
+            expect(board).to_be_in_viewport(ratio=1)
 
 
 def test_a_token_is_as_large_as_fits(tab):
@@ -119,17 +137,6 @@ def test_a_token_is_as_large_as_fits(tab):
         strip = tab.page.locator(".tokens").first
         assert strip.evaluate("each => each.scrollHeight - each.clientHeight") == 0
     assert sizes["The cat sat"] > sizes[THIRTY_WORDS] >= 24
-
-
-def test_what_a_digit_was_cut_into_stands_beside_the_digit(tab):
-    tab.go(step="tokens", present="1", model="vit-digits")
-    board = tab.page.locator(".overlay .board")
-    # Nothing has been looked at yet: the picture alone.
-    expect(board.locator("canvas")).to_have_count(1)
-    assert board.bounding_box()["height"] >= 0.6 * PROJECTOR["height"]
-    tab.go(step="softmax", present="1", model="vit-digits")
-    expect(board.locator("canvas")).to_have_count(2)
-    expect(board).to_be_in_viewport(ratio=1)
 
 
 def test_a_room_can_read_the_answers(tab):
@@ -193,24 +200,23 @@ def test_a_remote_leads_on_after_a_cell_was_pressed(tab):
     tab.expect_query(step="scale", word="1", cell="scaled-1-3", present="1")
 
 
-@pytest.mark.parametrize("size", [PROJECTOR, {"width": 390, "height": 844}], ids=["projector", "phone"])
-def test_without_a_keyboard_there_is_a_way_out_at_the_end_of_the_dots(tab, size):
-    tab.page.set_viewport_size(size)
-    tab.go(step="scores")
-    leave = tab.page.get_by_role("button", name="Leave the presentation")
-    expect(leave).to_have_count(0)
+def test_without_a_keyboard_there_is_a_way_out_at_the_end_of_the_dots(tab):
     tab.go(step="scores", present="1")
-    expect(leave).to_be_in_viewport(ratio=1)
-    box, dots = leave.bounding_box(), tab.page.locator(".stepper ol").bounding_box()
-    # Beside the last dot, at its height, and small; a finger still hits it.
-    assert 0 <= box["x"] - dots["x"] - dots["width"] <= 16
-    assert box["y"] + box["height"] / 2 == pytest.approx(dots["y"] + dots["height"] / 2, abs=1)
-    assert 24 <= min(box["width"], box["height"]) <= max(box["width"], box["height"]) <= 32
-    expect_to_fit(tab)
+    leave = tab.page.get_by_role("button", name="Leave the presentation")
+    for size in (PHONE, PROJECTOR):
+        tab.page.set_viewport_size(size)
+        tab.settled().page.evaluate(TWO_FRAMES)
+        expect(leave).to_be_in_viewport(ratio=1)
+        box, dots = leave.bounding_box(), tab.page.locator(".stepper ol").bounding_box()
+        # Beside the last dot, at its height, and small; a finger still hits it.
+        assert 0 <= box["x"] - dots["x"] - dots["width"] <= 16
+        assert box["y"] + box["height"] / 2 == pytest.approx(dots["y"] + dots["height"] / 2, abs=1)
+        assert 24 <= min(box["width"], box["height"]) <= max(box["width"], box["height"]) <= 32
+        expect_to_fit(tab)
     leave.click()
     tab.expect_query(step="scores")
+    expect(leave).to_have_count(0)
     expect(tab.field).to_be_visible()
-    tab.page.set_viewport_size(PROJECTOR)
 
 
 @pytest.mark.quick

@@ -5,7 +5,6 @@ import http.server
 import json
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import ROOT, serve
-from tests.sweep import sweep
 
 SCHOOL = "https://school.example"
 # Python says of every look-up and of every packet to whom it goes, before it does it.
@@ -58,7 +56,7 @@ def plain():
 WAYS = {"make run": make_run, "image": image, "streamlit run": plain}
 
 
-@pytest.fixture(scope="module", params=sweep(WAYS, quick=["make run"]))
+@pytest.fixture(scope="module", params=WAYS)
 def recorded(request, tmp_path_factory):
     """The app, started in one of the ways and open to everybody, and the file that has whom it called."""
     base = tmp_path_factory.mktemp("server")
@@ -121,15 +119,24 @@ def test_the_recorder_hears_what_it_is_to_hear(tmp_path):
     assert called(tmp_path / "record") == ["socket.getaddrinfo 192.0.2.1"]
 
 
-@pytest.mark.slow
-def test_nobody_is_called(recorded, new_tab):
+def test_the_first_visitors_are_answered_and_nobody_is_called(recorded, new_tab, models):
     server, record = recorded
     assert called(record) == []
-    tab = new_tab(at=server).go("")
-    expect(tab.page.get_by_role("heading", level=1)).to_have_text("See attention happen")
+    tab = new_tab(at=server, permissions=["clipboard-read", "clipboard-write"]).go("")
+    # The front door of a server that has only just started asks, and shows.
+    tab.page.locator(".st-key-question").get_by_text("mat", exact=True).click()
+    bert = models["minilm-l6"].trace("The cat sat on the mat").layers[2].head(8).weights
+    tab.matrix("minilm-l6", "front").expect_to_show(bert)
     tab.type_sentence("Nobody hears this")
     tab.go(model="toy", step="softmax")
     assert called(record) == []
+    # Others may come: the link that is copied has the address for them.
+    tab.copy_link()
+    expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
+    copied, here = tab.page.evaluate("() => navigator.clipboard.readText()"), urlsplit(tab.page.url)
+    network = f"http://{socket.gethostname()}:{here.port}"
+    assert copied == f"{network}{here.path}?{here.query}"
+    expect(tab.page.locator(".line .status").first).to_contain_text(network)
     netloc = urlsplit(server.url).netloc
     for origin in ("https://elsewhere.example", "http://192.0.2.7:8501", "null", "http://[", "nonsense", ""):
         for host in (netloc, "elsewhere", "192.0.2.8", "[", "x@y:z", ""):
@@ -198,10 +205,11 @@ def test_what_streamlit_looks_for_below_a_page_is_not_there(recorded):
         assert ask(recorded[0], path)[0] == 404
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("below", ["x", "x/y/", "//elsewhere.example"])
-def test_a_browser_that_is_sent_below_a_page_shows_the_page(server, new_tab, below):
-    tab = new_tab().go_to(f"{server.url}/step_by_step/{below}?text=Two+birds+%26+a+cat&model=toy&step=scores")
+def test_a_browser_that_is_sent_below_a_page_shows_the_page(server, new_tab):
+    # The address that has most of what the others have: two slashes, and another host's name.
+    tab = new_tab().go_to(
+        f"{server.url}/step_by_step///elsewhere.example?text=Two+birds+%26+a+cat&model=toy&step=scores"
+    )
     assert tab.page.url.startswith(f"{server.url}/step_by_step?")
     assert tab.query() == {"text": "Two birds & a cat", "model": "toy", "step": "scores"}
     expect(tab.field).to_have_value("Two birds & a cat")
@@ -251,38 +259,6 @@ def test_a_page_takes_nothing_from_elsewhere(server, elsewhere, bare_page):
     bare_page.wait_for_function("wanted => wanted.every(each => refused.has(each))", arg=sorted(WAYS_IN))
     assert not bare_page.evaluate("() => window.injected")
     assert asked == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("allowed", sweep(["", SCHOOL, "self MINE"], quick=["", "self MINE"]))
-def test_who_may_frame_the_app_is_the_owners_choice(elsewhere, bare_page, tmp_path, allowed):
-    url, _ = elsewhere
-    with serve(tmp_path / "log", {"ATTENTION_FRAME_ANCESTORS": allowed.replace("MINE", url)}) as server:
-        if "MINE" in allowed:
-            bare_page.goto(f"{url}/{server.url}")
-            heading = bare_page.frame_locator("iframe").get_by_role("heading", level=1)
-            expect(heading).to_have_text("See attention happen")
-            return
-        with bare_page.expect_console_message(lambda message: "frame-ancestors" in message.text) as told:
-            bare_page.goto(f"{url}/{server.url}")
-        assert told.value.type == "error"
-        expect(bare_page.frame_locator("iframe").get_by_test_id("stApp")).to_have_count(0)
-
-
-def test_the_numbers_of_the_server_are_there_where_its_owner_asks_for_them(tmp_path):
-    with serve(tmp_path / "log", {"ATTENTION_METRICS": "1"}) as server:
-        status, _, body = ask(server, "/_stcore/metrics")
-    assert status == 200
-    assert b"# TYPE" in body
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_it_quietly_and_is_no_error(tmp_path):
-    with serve(tmp_path / "log") as server:
-        server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=60) == 0
-        assert "Aborted" not in server.printed()
-        assert "Traceback" not in server.printed()
 
 
 def test_an_option_that_there_is_not_is_named():

@@ -47,7 +47,8 @@ def test_a_text_is_pasted_learnt_stopped_and_looked_through_and_nobody_else_sees
     field.fill("velvet")
     expect(page.get_by_text("6 characters (2,000 to 200,000)")).to_be_visible()
     start.press("Enter")
-    expect(page.get_by_text("at least 2,000 are needed")).to_be_visible()
+    refused = page.get_by_text(re.compile(r"\b2,000\b(?!.*200,000)"))
+    expect(refused).to_be_visible()
     expect(field).to_have_value("velvet")
     check(tab)
     # It goes on without the page, and the text is there when one comes back.
@@ -55,7 +56,7 @@ def test_a_text_is_pasted_learnt_stopped_and_looked_through_and_nobody_else_sees
     start.click()
     expect(stop).to_be_visible(timeout=PATIENCE)
     expect(field).to_be_hidden()
-    expect(page.get_by_text("at least 2,000 are needed")).to_have_count(0)
+    expect(refused).to_have_count(0)
     tab.to_page("Masks")
     expect(page).to_have_url(re.compile("/masks"))
     tab.settled().to_page("Train it on your text")
@@ -73,7 +74,7 @@ def test_a_text_is_pasted_learnt_stopped_and_looked_through_and_nobody_else_sees
     slider.press("Home")
     for index, found in enumerate(first):
         expect(tab.words.filter(has_text=f"After {MOMENTS[index]} steps")).to_contain_text(
-            f"a character costs {found.losses[0]:.2f} nats in the part that is learnt from"
+            f"{found.losses[0]:.2f} nats"
         )
         written = page.locator(".written").first
         expect(written).to_have_text(found.written[0].strip(), use_inner_text=False)
