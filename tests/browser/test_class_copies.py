@@ -1,4 +1,4 @@
-"""A class on three copies of the server behind nginx, with PostgreSQL: one is killed, and the database restarts."""
+"""A class on three copies of the server behind nginx, with PostgreSQL: two are killed, and the database restarts."""
 
 import json
 import signal

@@ -60,8 +60,14 @@ async def _say(url, page, seed):
     return kinds
 
 
+QUICK = "step_by_step"
+
+
 # The page is the seed: a red test is red again.
-@pytest.mark.parametrize("page", [page.address for page in PAGES])
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page.address, marks=[pytest.mark.quick] if page.address == QUICK else []) for page in PAGES],
+)
 def test_no_value_raises_and_none_is_logged(server, page):
     kinds = visited(_say(server.url, page, page))
     assert len(kinds) > 8

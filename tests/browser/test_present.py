@@ -148,6 +148,7 @@ def test_a_room_can_read_the_answers(tab):
     expect_to_fit(tab)
 
 
+@pytest.mark.quick
 def test_the_map_opens_over_the_picture(tab):
     tab.go(step="embed", present="1", model="minilm-l6")
     line = tab.page.locator(".map .sheet")
