@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import another_site
 from tests.browser.server import LOCAL, serve
+from tests.browser.tab import PATIENCE
 from tests.services import MISSING, below_a_path, find
 
 BELOW = "/attention"
@@ -35,6 +36,7 @@ def test_below_a_path_of_a_site_everything_is_found(new_person, app_below, tells
         # Without the slash too.
         page.goto(url)
         expect(page).to_have_url(f"{url}/")
+        tab.settled()
         expect(page.get_by_role("heading", level=1)).to_have_text("See attention happen")
         page.goto(f"{url}/step_by_step?model=toy&step=scores&text=Two+birds+sing")
         tab.settled().next()
@@ -72,7 +74,7 @@ def test_in_a_frame_of_a_course_everything_works(framed, bare_page):
     bare_page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&embed=true")
     inside = bare_page.frame_locator("iframe")
     frame = bare_page.frames[1]
-    expect(inside.get_by_role("heading", name=re.compile("^4. "))).to_be_visible()
+    expect(inside.get_by_role("heading", name=re.compile("^4. "))).to_be_visible(timeout=PATIENCE)
     inside.get_by_role("button", name=re.compile("^Next")).click()
     expect(inside.get_by_role("heading", name=re.compile("^5. "))).to_be_visible()
     field = inside.get_by_role("textbox", name="Sentence")
@@ -99,7 +101,7 @@ def test_a_room_for_a_class_opens_from_a_frame_in_a_tab_of_its_own(framed, bare_
         )
     bare_page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&text=Two+birds+sing&embed=true")
     inside = bare_page.frame_locator("iframe")
-    inside.get_by_role("button", name="More", exact=True).click()
+    inside.get_by_role("button", name="More", exact=True).click(timeout=PATIENCE)
     with bare_page.context.expect_page() as opened:
         inside.get_by_role("link", name="Open a room for a class, in a tab of its own").click()
     tab = opened.value
@@ -148,7 +150,7 @@ def test_a_link_is_copied_in_a_frame_that_may_copy(framed, browser):
     page.add_init_script("document.execCommand = () => false")
     page.goto(f"{url}/{server.url}/step_by_step?model=toy&step=scores&embed=true")
     inside = page.frame_locator("iframe")
-    inside.get_by_role("button", name="More", exact=True).click()
+    inside.get_by_role("button", name="More", exact=True).click(timeout=PATIENCE)
     inside.get_by_role("button", name="Copy link", exact=True).click()
     expect(inside.get_by_role("button", name="Link copied")).to_be_visible()
     assert "step=scores" in page.evaluate("() => navigator.clipboard.readText()")
