@@ -1,0 +1,37 @@
+"""Send hostile links through every page of blocks, with a fresh seed each time: python -m tests.fuzz."""
+
+import argparse
+import random
+import sys
+import traceback
+from itertools import cycle
+from urllib.parse import urlencode
+
+from attention.content.registry import CONTENTS
+from tests.drawn_pages import drawn
+from tests.hostile import links
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Return how many links raised, up to 1: each is printed with what it raised, and the last line counts them."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seed", type=int, default=None, help="the seed of an earlier run; a fresh one without it")
+    arguments.add_argument("--links", type=int, default=5000, help="how many links (default: %(default)s)")
+    wanted = arguments.parse_args()
+    seed = random.SystemRandom().randrange(2**32) if wanted.seed is None else wanted.seed
+    print(f"seed {seed}", flush=True)
+    n_raised = 0
+    for page, query in zip(cycle(CONTENTS), links(random.Random(seed), wanted.links), strict=False):
+        try:
+            drawn(page, query, with_file=True)
+        except Exception:
+            n_raised += 1
+            print(f"/{page.address}?{urlencode(query)}", traceback.format_exc(), sep="\n", flush=True)
+    print(f"{wanted.links:,} links, seed {seed}: {n_raised:,} raised")
+    return min(n_raised, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Links at their worst: for each kind of parameter, values that a page has to live with, and links made of them."""
+
+import random
+from collections.abc import Iterator
+
+from attention.models import list_models
+from attention.pages import FRONT, everything
+from attention.parameters import (
+    Answers,
+    Cells,
+    Choice,
+    Context,
+    Flag,
+    Grid,
+    Indices,
+    Keys,
+    Name,
+    Number,
+    Order,
+    Parameter,
+    Pins,
+    Sorts,
+    Spots,
+    Text,
+)
+
+__all__ = ["INFOS", "PARAMETERS", "SECRET", "links", "one"]
+
+# A word that stands in no other text: where it is found, somebody's text has got there.
+SECRET = "zyzzyvaquokka"
+INFOS = {info.model_id: info for info in list_models()}
+MATRICES = (
+    *("queries", "keys", "values", "scores", "scaled", "masked", "weights", "outputs", "change", "joined", "inputs"),
+    *("neuron", "compare", "memory", "turned", "contributions", "", SECRET, "__class__"),
+)
+NUMBERS = (
+    *("0", "1", "2", "5", "7", "12", "30", "99", "511", "99999", "100000"),
+    *("-1", "1.5", "²", "0x1", "1e3", "", " 1"),
+)
+TEXTS = (
+    "",
+    " ",
+    SECRET,
+    f"<script>{SECRET}</script>",
+    "$$\\frac{1}{0}$$ `code` **bold** [a](b) :smile:",
+    "\x00\x01\x7f\u202e\u200b\ufeff",
+    "😀" * 40,
+    "日本語のテキスト",
+    "مرحبا بالعالم",
+    f"{SECRET} " * 700,
+    "a" * 3000,
+    "0" * 64,
+    "0123456789abcdef" * 4,
+    "le chat noir dort",
+    "[CLS] [SEP] [PAD] [MASK] <s> </s>",
+    "!!! ... ???",
+    "'; DROP TABLE models; --",
+    "../../etc/passwd",
+    "{0.__class__}%s%n",
+)
+JUNK = (SECRET, "", "0", "[CLS], [SEP]", "A-B", "aa", "../toy", "org/model", "TOY", "nan", "inf")
+# Rows of painted cells, in hexadecimal.
+ROWS = ("0", "1", "6", "1f", "ffffff", "1000000", "-1", "0x1", "1_0", "٣", "", "1e400")
+TABLES = ("heads_table", "x", "", "A B", "<b>", "t" * 65, SECRET)
+DIRECTIONS = ("up", "down", "down", "d", "", SECRET)
+FLAGS = ("0", "1", "1", "2", "", SECRET)
+
+
+def cell(chance: random.Random) -> str:
+    return "-".join((chance.choice(MATRICES), chance.choice(NUMBERS), chance.choice(NUMBERS)))
+
+
+def numbers(chance: random.Random) -> str:
+    return "-".join(chance.choice(NUMBERS) for _ in range(chance.randrange(4)))
+
+
+def options(kind: Choice) -> list[str]:
+    """What a choice can be for any of the models."""
+    return [kind.write(option) for model in INFOS for option in kind.options(Context(INFOS, model))]
+
+
+def said(parameter: Parameter, chance: random.Random) -> str:
+    """What a link may say of a parameter at its worst, and at its best."""
+    match parameter.kind:
+        case Text() | Name():
+            return chance.choice((*TEXTS, "toy"))
+        case Choice():
+            return chance.choice((*options(parameter.kind), *JUNK))
+        case Flag():
+            return chance.choice(FLAGS)
+        case Number():
+            return chance.choice(NUMBERS)
+        case Cells():
+            return cell(chance)
+        case Grid():
+            return ".".join(chance.choice((*ROWS, SECRET)) for _ in range(chance.randrange(30)))
+        case Spots():
+            return f"{chance.choice(('A', 'B', SECRET))}-{chance.choice(NUMBERS)}"
+        case Indices():
+            return numbers(chance)
+        case Order():
+            return chance.choice((numbers(chance), "2-1", "3-1-2", "1-2-3", "-".join(map(str, range(99, 0, -1)))))
+        case Answers():
+            return f"{chance.choice(('0a1b2c3d', SECRET, ''))}-{chance.choice(('show', numbers(chance)))}"
+        case Keys():
+            return ".".join(chance.sample(TABLES, chance.randrange(4)))
+        case Sorts():
+            orders = (f"{chance.choice(TABLES)}-{chance.choice(NUMBERS)}{chance.choice(DIRECTIONS)}" for _ in range(3))
+            return ".".join(orders)
+        case Pins():
+            return f"{chance.choice(('query', 'key', SECRET))}-{numbers(chance)}"
+    raise AssertionError(f"no hostile value is known of {parameter.kind}")
+
+
+PARAMETERS = {parameter.name: parameter for parameter in everything(FRONT)}
+
+
+def one(name: str, chance: random.Random) -> str:
+    """Return what a link may say of the parameter of a name; there need be none of that name."""
+    return said(PARAMETERS[name], chance) if name in PARAMETERS else chance.choice(TEXTS)
+
+
+def links(chance: random.Random, n: int) -> Iterator[dict[str, str]]:
+    """Yield so many links: each parameter in turn, with up to five others."""
+    names = [*PARAMETERS, SECRET]
+    for number in range(n):
+        some = {names[number % len(names)], "step", *chance.sample(names, chance.randrange(6))}
+        query = {name: one(name, chance) for name in sorted(some)}
+        # Most of them on the toy, which is quick.
+        yield query if "model" in some and chance.random() < 0.5 else {**query, "model": "toy"}
