@@ -12,6 +12,9 @@ MODEL ?=
 PIP_ARGS ?=
 # What to test: make test TESTS=tests/unit/test_steps.py
 TESTS ?=
+# How many links to send, and the seed of an earlier run: make fuzz LINKS=500 SEED=7
+LINKS ?=
+SEED ?=
 PYTEST_ARGS ?= --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
@@ -22,7 +25,7 @@ DEV_STAMP := .venv/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-all bench train lint format types check screenshots notebooks clean
+.PHONY: help run test test-all fuzz bench train lint format types check screenshots notebooks clean
 
 help: ## show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -40,6 +43,9 @@ test-all: $(DEV_STAMP) ## run every test: the whole sweeps and the replay of the
 	@$(BIN)/python tests/browser/chromium.py --install
 	@$(BIN)/python -m tests.services --install
 	$(PYTEST) $(TESTS)
+
+fuzz: $(DEV_STAMP) ## send 5000 links at their worst through the pages; to repeat a run: LINKS=5000 SEED=7
+	$(BIN)/python -m tests.fuzz$(if $(LINKS), --links=$(LINKS))$(if $(SEED), --seed=$(SEED))
 
 bench: $(DEV_STAMP) ## measure times and memory, one at a time
 	@$(BIN)/python tests/browser/chromium.py --install
