@@ -138,7 +138,7 @@ def test_a_notice_calls_what_is_read_by_its_name(open_page, add):
     add(reading=POEM)
     shown = open_page(model=MODEL, word="99")
     (notice,) = shown.notices
-    assert notice.startswith("The link points to syllable 99, and this line has 5 tokens")
+    assert [f"{POEM.unit} 99" in notice, POEM.noun in notice, "5 tokens" in notice] == [True] * 3
     assert shown.widget("word").value == 3
 
 
@@ -148,7 +148,8 @@ def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page
     shown = open_page(page, model=MODEL)
     assert shown.exceptions == []
     (notice,) = shown.notices
-    assert notice.startswith(f"Tiny reads {POEM.what}, and this page works on English sentences of its own")
+    assert "Tiny" in notice
+    assert POEM.what in notice
 
 
 def test_the_front_door_of_a_kind_shows_who_reads_it_and_leads_to_the_others(open_page, add):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from attention.five_ways import WAYS
+from attention.five_ways import WAYS, why_not
+from tests.loaded import load
 
 PAGE = "pages/code_lab.py"
 
@@ -39,8 +40,10 @@ def test_whole_layers_are_compared_with_what_the_model_itself_added(open_page, l
 
 
 def test_a_layer_that_does_more_is_answered_in_a_sentence(open_page):
-    (notice,) = open_page(PAGE, model="smollm2-135m").notices
-    assert "turns its queries and keys" in notice
+    shown = open_page(PAGE, model="smollm2-135m")
+    (notice,) = shown.notices
+    assert why_not(load("smollm2-135m").trace(shown.view.text).layers[shown.view.pane.layer or 0]) in notice
+    assert shown.tables == []
 
 
 def test_another_layer_and_head_are_run(open_page):

@@ -7,7 +7,7 @@ from attention.labs.cost import COST, LAB
 from attention.pages import OF_LABS
 from attention.ui.jobs import follows, jobs
 from tests.pages.conftest import PATIENCE
-from tests.pages.test_memory import fetch
+from tests.pages.test_memory import fetch, is_refused
 from tests.until import until
 
 PAGE = "pages/cost.py"
@@ -28,7 +28,6 @@ def test_it_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_
     until(lambda: len(jobs().status(JOB).now.frames) >= 9)
     shown.run()
     assert shown.component("measure")["share"] > 0
-    assert "It is being measured" in shown.component("measure")["told"]
     assert [each["name"] for each in shown.component("time_chart")["series"]] == ["explicit", "fused", "LSTM"]
     shown.send("measure", "press", "stop")
     jobs().wait(PATIENCE)
@@ -44,4 +43,4 @@ def test_it_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_
     at = titles.index("explicit: bytes")
     assert [int(row[at]) for row in rows if row[at]][:3] == [4 * (8 * n**2 + 256 * n) for n in (64, 128, 256)]
     for address in there.files.values():
-        assert b"could not be made" not in fetch(address)
+        assert not is_refused(fetch(address))

@@ -1,33 +1,32 @@
 """The pages with a decoder: what comes next, and a sentence where something is not for it."""
 
+import re
+
 import pytest
 
 from attention.models import get_info
+from tests.unit.lesson.telling import is_told
 
 MODEL = "smollm2-135m"
 SAVINGS = "What grouped queries save"
 FRANCE = "The capital of France is"
 
 
-def headings(shown):
-    return shown.headings()
-
-
 def test_what_comes_next_stands_after_the_last_step_of_a_decoder_and_nowhere_else(open_page):
-    assert "SmolLM2: what comes next" in headings(open_page(model=MODEL, step="heads"))
-    assert "SmolLM2: what comes next" not in headings(open_page(model=MODEL, step="sum"))
+    assert "main_next" in open_page(model=MODEL, step="heads").components()
+    assert "main_next" not in open_page(model=MODEL, step="sum").components()
     for model in ("toy", "minilm-l6"):
-        assert not [heading for heading in headings(open_page(model=model, step="heads")) if "comes next" in heading]
+        assert "main_next" not in open_page(model=model, step="heads").components()
 
 
 def test_a_pressed_token_joins_the_sentence(open_page):
     shown = open_page(model=MODEL, step="heads", text=FRANCE)
-    assert "The most probable token is ␣Paris, with 0.77" in shown.text
+    assert re.search(r"␣Paris\b.*\b0\.77", shown.text)
     shown.send("main_next", "press", 0)
     assert shown.exceptions == []
     assert shown.view.text == f"{FRANCE} Paris"
     assert shown.view.step == "heads"
-    assert "the vector of the last token, ␣Paris," in shown.text
+    assert shown.component("main_joined")["rows"][-1] == "␣Paris"
 
 
 def test_what_is_no_text_cannot_be_pressed(open_page):
@@ -51,7 +50,6 @@ def test_a_text_that_was_cut_cannot_be_continued(open_page):
     shown = open_page(model=MODEL, step="heads", text="cat mat " * 300)
     assert shown.exceptions == []
     assert all(button["isOff"] for button in shown.component("main_next")["buttons"])
-    assert "nothing can be added" in shown.text
 
 
 @pytest.mark.parametrize("page", ["all_heads", "neuron_view", "compare"])
@@ -65,19 +63,22 @@ def test_every_page_of_one_sentence_works(open_page, page, text):
 
 def test_a_pair_is_refused_in_a_sentence_and_the_first_is_shown(open_page):
     shown = open_page("pages/all_heads.py", model=MODEL, pair="It slept")
-    assert shown.notices == ["SmolLM2 takes one text, not two: the first sentence is shown alone."]
+    (notice,) = shown.notices
+    assert "SmolLM2" in notice
+    assert "slept" not in " ".join(shown.component("head_matrix")["rows"])
     assert len(shown.component("atlas")["groups"][0]["heads"]) == 9
 
 
 def test_comparing_says_that_a_decoder_reads_from_left_to_right(open_page):
-    assert "SmolLM2 reads from left to right" in open_page("pages/compare.py", model=MODEL).text
-    assert "reads from left to right" not in open_page("pages/compare.py").text
+    sides = r"SmolLM2[^.]* left [^.]*right"
+    assert re.search(sides, open_page("pages/compare.py", model=MODEL).text)
+    assert not re.search("left", open_page("pages/compare.py").text)
 
 
 def test_what_grouped_queries_save_is_worked_out_for_the_model_and_for_others(open_page):
     shown = open_page(model=MODEL, step="qkv")
-    assert "SmolLM2 has 30 layers of 9 query heads" in shown.text
-    assert "GPT-3 175B has 96 layers" in shown.choose("sizes", "GPT-3 175B").text
+    assert re.search(r"SmolLM2\D+30 layers\D+9 query heads", shown.text)
+    assert re.search(r"GPT-3 175B\D+96 layers", shown.choose("sizes", "GPT-3 175B").text)
     assert SAVINGS not in open_page(model=MODEL, step="scores").folds
 
 
@@ -107,21 +108,18 @@ def test_the_mask_of_a_decoder_is_named_as_it_is_and_a_link_has_it_as_ever(open_
         assert control.options == list(names.values())
         assert (control.value, control.options[control.data["values"].index(mask)]) == (mask, name)
         assert shown.view.mask == mask
-        assert "always hides what comes later" in shown.text
-    assert (
-        "In the list of masks, causal (its own) and causal therefore give the same result"
-        in open_page(model=MODEL, step="mask").text
-    )
+        section = "mask/decoder-padding" if mask == "padding" else "mask/decoder"
+        assert is_told(section, "".join(shown.html))
     assert open_page(step="mask").widget("mask").options == list(names)
 
 
 def test_a_link_may_want_what_comes_next_first(open_page):
-    first = headings(open_page(model=MODEL, step="heads", next="1"))
-    assert first.index("SmolLM2: what comes next") < next(i for i, each in enumerate(first) if each.startswith("9. "))
-    assert first.count("SmolLM2: what comes next") == 1
-    last = headings(open_page(model=MODEL, step="heads"))
-    assert last.index("SmolLM2: what comes next") > next(i for i, each in enumerate(last) if each.startswith("9. "))
+    first = open_page(model=MODEL, step="heads", next="1").components()
+    assert first.index("main_next") < first.index("main_joined")
+    assert first.count("main_next") == 1
+    last = open_page(model=MODEL, step="heads").components()
+    assert last.index("main_next") > last.index("main_joined")
     for query in ({"model": MODEL, "step": "sum"}, {"model": "toy", "step": "heads"}):
         shown = open_page(next="1", **query)
         assert shown.exceptions == []
-        assert not [each for each in headings(shown) if "comes next" in each]
+        assert "main_next" not in shown.components()

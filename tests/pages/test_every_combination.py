@@ -8,73 +8,116 @@ from attention.masks import MASK_NAMES
 from attention.models import list_models
 from attention.pages import ALL_HEADS, CODE_LAB, NEURON_VIEW, PAGES, STEP_BY_STEP
 from attention.reading import PICTURE
+from attention.settings import MODEL
 from attention.trace import PARTS
+from attention.ui import state
+from attention.view import View
+from tests.drawn_pages import drawn
 from tests.sweep import sweep
 
 MODELS = {info.model_id: info for info in list_models()}
 PAIRS = ("", "It was tired")
 # Pages that run the sentence of the link, with its mask and its second sentence.
 READERS = [STEP_BY_STEP, ALL_HEADS, NEURON_VIEW, CODE_LAB]
-# What the lab says where it cannot stand for a layer.
-LAB = "The five ways cannot stand"
 
 
 def links(info):
     """Every mask with and without a second sentence, for every part there is, and one part that there is not."""
-    yield from product(MASK_NAMES, PAIRS, info.parts or PARTS[:1])
+    given = [*product(MASK_NAMES, PAIRS, info.parts or PARTS[:1])]
     if not info.parts:
-        yield "none", "", "cross"
+        given.append(("none", "", "cross"))
+    return [{"model": info.model_id, "mask": mask, "pair": pair, "part": part} for mask, pair, part in given]
 
 
-def taken(info, mask, pair, part):
-    """What of a link a model takes, and what is said of the rest, as its sentences begin."""
-    said = []
+def taken(info, link):
+    """What of a link a model takes, and what the notices must name of the rest."""
+    mask, pair, part, named = link["mask"], link["pair"], link["part"], []
     if mask == "padding" and info.reading is PICTURE:
-        mask, said = "none", [*said, "The link says mask=padding"]
+        mask, named = "none", [*named, "mask=padding"]
     if pair and not info.reading.takes_pair:
-        pair, said = "", [*said, "The link has a second sentence"]
+        pair, named = "", [*named, ""]
     if part != "encoder" and not info.parts:
-        part, said = "encoder", [*said, "The link says part=cross"]
-    return (mask, pair, part), said
+        part, named = "encoder", [*named, "part=cross"]
+    return (mask, pair, part), named
+
+
+def said_of(notices, named):
+    """Tell whether each notice names what it is about, and there is none about anything else."""
+    return len(notices) == len(named) and all(any(each in notice for notice in notices) for each in named)
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("page", sweep(PAGES, quick=READERS[:1]), ids=lambda page: page.title)
-def test_every_link_opens_and_what_its_model_does_not_take_is_said_and_let_go(open_page, few_sentences, page, model):
-    info = MODELS[model]
-    for mask, pair, part in links(info):
-        shown = open_page(page.file, model=model, mask=mask, pair=pair, part=part)
-        wanted, said = taken(info, mask, pair, part)
-        assert shown.exceptions == []
-        assert shown.view.model == model
-        assert (shown.view.mask, shown.view.pair, shown.view.part) == wanted
-        notices = [notice for notice in shown.notices if notice.startswith("The link")]
-        assert len(notices) == len(said)
-        assert all(any(notice.startswith(start) for notice in notices) for start in said)
-        if page in READERS:
-            others = [each for each in shown.notices if each not in notices and not each.startswith(LAB)]
-            # A second sentence that is not read is kept for other models.
-            is_alone = bool(wanted[1]) and model != "minilm-l6"
-            assert [each.endswith("the first sentence is shown alone.") for each in others] == [True] * is_alone
-            assert shown.widget("mask").value == wanted[0]
-            assert [proof.startswith("✓") for proof in shown.proofs] == [True]
+def test_what_its_model_does_not_take_of_a_link_to_any_page_is_said_and_let_go(model):
+    for page, link in product(PAGES, links(MODELS[model])):
+        view, notices = View.from_query(link, page, MODELS)
+        wanted, named = taken(MODELS[model], link)
+        assert (view.model, view.mask, view.pair, view.part) == (model, *wanted), link
+        assert said_of(notices, named), link
 
 
-@pytest.mark.parametrize("mask", MASK_NAMES)
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("page", sweep(READERS, quick=READERS[:1]), ids=lambda page: page.title)
-def test_another_model_lets_go_of_what_it_does_not_take(open_page, page, mask):
-    """From every model to every other one: what stays is shown, what goes is in no list and no link."""
-    shown = open_page(page.file)
-    for first, second in product(MODELS, MODELS):
-        shown.choose("model", first).choose("mask", mask if mask != "padding" or first != "vit-digits" else "none")
-        before = shown.view.mask
-        shown.choose("model", second)
-        assert shown.exceptions == []
-        assert [notice for notice in shown.notices if not notice.startswith(LAB)] == []
-        wanted, _ = taken(MODELS[second], before, "", "encoder")
-        assert (shown.view.model, shown.view.mask) == (second, wanted[0])
+def test_every_such_link_is_run_and_proven(page, model):
+    for link in links(MODELS[model]):
+        made = drawn(page, link)
+        (_, pair, _), named = taken(MODELS[model], link)
+        # A second sentence that is not read is kept for other models, which is said.
+        is_alone = bool(pair) and model != "minilm-l6"
+        assert said_of(made.notices, [*named, *([""] if is_alone else [])]), link
+        assert made.proofs == [True], link
+
+
+@pytest.mark.parametrize(
+    ("page", "model"),
+    sweep(
+        # Each reader with each model, and each other page with one of them.
+        [(page, model) for page in READERS for model in MODELS]
+        + [(page, [*MODELS][number % len(MODELS)]) for number, page in enumerate(PAGES) if page not in READERS],
+        quick=[(STEP_BY_STEP, model) for model in MODELS],
+    ),
+    ids=lambda value: getattr(value, "title", value),
+)
+def test_a_page_shows_what_was_taken_in_its_controls(open_page, few_sentences, page, model):
+    info = MODELS[model]
+    # The one with padding and a second sentence, of the last part.
+    link = links(info)[-1 if info.parts else -2]
+    shown = open_page(page.file, **link)
+    wanted, named = taken(info, link)
+    assert shown.exceptions == []
+    assert (shown.view.model, shown.view.mask, shown.view.pair, shown.view.part) == (model, *wanted)
+    assert said_of([notice for notice in shown.notices if notice.startswith("The link")], named)
+    if page in READERS:
         assert shown.widget("mask").value == wanted[0]
-        assert shown.view.to_query().get("mask", "none") == wanted[0]
+        assert [proof.startswith("✓") for proof in shown.proofs] == [True]
+
+
+@pytest.mark.parametrize(("first", "second"), [*product(MODELS, MODELS)])
+def test_another_model_lets_go_of_what_it_does_not_take(first, second):
+    """What stays is a value that there is for it, and stands in the link."""
+    for mask in MASK_NAMES:
+        before, _ = View.from_query({"model": first, "mask": mask}, STEP_BY_STEP, MODELS)
+        with state.imagined(before):
+            state.set(MODEL, second)
+            after, said = state.current(), state.notices()
+        (wanted, _, _), _ = taken(MODELS[second], {"mask": before.mask, "pair": "", "part": "encoder"})
+        assert (after.model, after.mask, said) == (second, wanted, [])
+        assert after.to_query().get("mask", "none") == wanted
+        assert View.from_query(after.to_query(), STEP_BY_STEP, MODELS) == (after, [])
+
+
+@pytest.mark.parametrize("page", sweep(READERS, quick=READERS[:1]), ids=lambda page: page.title)
+def test_a_page_shows_each_model_after_the_one_before_it_with_what_it_takes(open_page, page):
+    shown = open_page(page.file)
+    for mask, model, kept in (
+        ("none", "toy", "none"),
+        ("causal", "smollm2-135m", "causal"),
+        ("padding", "translator-fr-en", "padding"),
+        ("padding", "vit-digits", "none"),
+        ("causal", "minilm-l6", "causal"),
+    ):
+        shown.choose("mask", mask).choose("model", model)
+        assert (shown.exceptions, shown.view.model) == ([], model)
+        assert (shown.view.mask, shown.widget("mask").value) == (kept, kept)
         assert [proof.startswith("✓") for proof in shown.proofs] == [True]
 
 

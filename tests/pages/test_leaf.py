@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.lesson.steps import keys
-from attention.models import bundled
+from attention.models import bundled, get_info
 from attention.pages import PAGES, STEP_BY_STEP
 from attention.ui import asked, leaf
 from attention.ui.desk import Desk, Offer
 from attention.view import View
+from tests.sweep import sweep
 
 SENTENCE = "An owl & a mouse <b> at night"
 MODELS = [entry.info.model_id for entry in bundled.MODELS]
@@ -35,13 +36,29 @@ def outline(shown):
     return shown.component("leaf")["outline"]
 
 
-@pytest.mark.parametrize("query", [{}, {"present": "1"}, {"guess": "1"}, {"beside": "1"}], ids=str)
-@pytest.mark.parametrize("model", MODELS)
-def test_a_leaf_is_what_a_run_draws(open_page, model, query):
-    read = {} if model in ("vit-digits", "translator-fr-en") else {"text": SENTENCE}
-    if "beside" in query and not read:
-        pytest.skip("Side by side reads sentences alone.")
-    shown = open_page(model=model, word="2", **read, **query)
+# Side by side reads sentences alone.
+ENGLISH = [model for model in MODELS if get_info(model).reading.takes_sentences]
+
+
+@pytest.mark.parametrize(
+    ("model", "switch"),
+    sweep(
+        [
+            *((model, switch) for model in MODELS for switch in (None, "present", "guess")),
+            *((model, "beside") for model in ENGLISH),
+        ],
+        quick=[
+            ("toy", None),
+            ("vit-digits", None),
+            ("smollm2-135m", "present"),
+            ("minilm-l6", "guess"),
+            ("toy", "beside"),
+        ],
+    ),
+)
+def test_a_leaf_is_what_a_run_draws(open_page, model, switch):
+    text = SENTENCE if model in ENGLISH else get_info(model).reading.first
+    shown = open_page(model=model, word="2", text=text, **({} if switch is None else {switch: "1"}))
     n_turned = 0
     for step in keys()[1:]:
         before, link = outline(shown), shown.view.to_query()

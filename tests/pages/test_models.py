@@ -9,8 +9,10 @@ import pytest
 import streamlit as st
 from safetensors.numpy import load_file, save_file
 
+from attention.content.registry import CONTENTS
 from attention.models import bundled, find_others, hub, list_models, local, store, weights
 from tests import tiny_models
+from tests.drawn_pages import drawn
 from tests.small_hub import serve_hub
 from tests.sweep import sweep
 
@@ -303,9 +305,25 @@ def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, o
     assert any("Toy" in proof for proof in shown.proofs)
 
 
-@pytest.mark.parametrize("kind", tiny_models.KINDS)
-@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[:1]))
-def test_every_page_works_with_every_architecture_or_says_why_not(open_page, of_the_owner, folders, kind, page):
+@pytest.mark.parametrize("kind", sweep(tiny_models.KINDS, quick=["bert", "llama", "vit"]))
+def test_every_page_of_blocks_works_with_every_architecture_or_says_why_not(of_the_owner, folders, kind):
+    of_the_owner(folders[kind])
+    for page in CONTENTS:
+        made = drawn(page, {"model": kind})
+        assert made.view.model == kind
+        assert made.parts or made.notices
+        assert all(made.proofs)
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    sweep(
+        # Each page with two of them, and each of them on one page.
+        [(PAGES[number % len(PAGES)], kind) for number, kind in enumerate(tiny_models.KINDS)],
+        quick=[(PAGES[number], tiny_models.KINDS[number]) for number in (0, 3)],
+    ),
+)
+def test_every_page_opens_with_an_architecture_or_says_why_not(open_page, of_the_owner, folders, page, kind):
     of_the_owner(folders[kind])
     shown = open_page(f"pages/{page}.py", model=kind)
     assert shown.exceptions == []

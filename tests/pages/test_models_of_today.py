@@ -2,12 +2,18 @@
 
 import pytest
 
+from attention.content.registry import CONTENTS
+from attention.five_ways import why_not
 from attention.labs import whole
-from attention.models import local
+from attention.lesson.steps import keys
+from attention.models import get_info, load, local
 from attention.pages import ALL_HEADS, CODE_LAB, COMPARE, NEURON_VIEW, OF_LABS, PAGES, STEP_BY_STEP
+from tests.drawn_pages import drawn
 from tests.sweep import sweep
 from tests.tiny_models import OTHERS, TODAY, make
+from tests.unit.lesson.telling import facts_in, shown
 
+KINDS = (*TODAY, *OTHERS)
 TEXT = "The cat sat on the mat, and the birds sang."
 # Those that read what is in the link, and show how well it was worked out once more.
 PROVEN = [STEP_BY_STEP, ALL_HEADS, NEURON_VIEW]
@@ -16,95 +22,116 @@ PROVEN = [STEP_BY_STEP, ALL_HEADS, NEURON_VIEW]
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     root = tmp_path_factory.mktemp("today")
-    return {kind: make(kind, root / f"tiny-{kind}") for kind in (*TODAY, *OTHERS)}
+    return {kind: make(kind, root / f"tiny-{kind}") for kind in KINDS}
 
 
 @pytest.fixture
-def open_tiny(folders, open_page, monkeypatch):
-    """Open a page with a model of random numbers that lies in a folder of the owner's."""
+def link_to(folders, monkeypatch):
+    """Return a link to a model of random numbers that lies in a folder of the owner's."""
 
-    def open_(page, kind, **query):
+    def link(kind, **query):
         monkeypatch.setenv(local.MODEL_DIRS_VARIABLE, str(folders[kind]))
-        shown = open_page(page.file, model=f"tiny-{kind}", text=TEXT, layer="1", head="1", **query)
-        assert shown.exceptions == []
-        assert shown.view.model == f"tiny-{kind}"
-        assert [notice for notice in shown.notices if notice.startswith("The link")] == []
-        return shown
+        return {"model": f"tiny-{kind}", "text": TEXT, "layer": "1", "head": "1", **query}
+
+    return link
+
+
+@pytest.fixture
+def open_tiny(link_to, open_page):
+    def open_(page, kind, **query):
+        opened = open_page(page.file, **link_to(kind, **query))
+        assert opened.exceptions == []
+        assert opened.view.model == f"tiny-{kind}"
+        assert [notice for notice in opened.notices if notice.startswith("The link")] == []
+        return opened
 
     return open_
 
 
-@pytest.mark.parametrize("kind", sweep((*TODAY, *OTHERS), quick=["gemma2"]))
-def test_every_step_is_told_and_proven(open_tiny, kind):
-    shown = open_tiny(STEP_BY_STEP, kind, step="tokens")
-    while True:
-        assert shown.exceptions == []
-        assert [proof.startswith("✓") for proof in shown.proofs] == [True]
-        if shown.view.step == "heads":
-            break
-        shown.go()
+@pytest.mark.parametrize("kind", sweep(KINDS, quick=["gemma2", "olmo2"]))
+def test_every_page_of_blocks_is_made_whole_and_every_step_is_proven(link_to, kind):
+    for page in CONTENTS:
+        made = drawn(page, link_to(kind, versus="A small dog ran"), with_file=True)
+        assert made.view.model == f"tiny-{kind}"
+        assert made.parts
+        assert page not in PROVEN or made.proofs == [True]
+    for step in keys():
+        made = drawn(STEP_BY_STEP, link_to(kind, step=step))
+        assert (made.notices, made.proofs) == ((), [True])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [*TODAY, *OTHERS])
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    sweep(
+        # Each page with one of them, and each of them on one page.
+        [(PAGES[number % len(PAGES)], kind) for number, kind in enumerate(KINDS)],
+        quick=[(PAGES[number], KINDS[number]) for number in (1, 4)],
+    ),
+    ids=lambda value: getattr(value, "title", value),
+)
 def test_every_page_opens(open_tiny, few_sentences, page, kind):
     query = {"versus": "A small dog ran"} if page is COMPARE else {}
-    shown = open_tiny(page, kind, **query)
+    opened = open_tiny(page, kind, **query)
     if page in PROVEN:
-        assert [proof.startswith("✓") for proof in shown.proofs] == [True]
+        assert [proof.startswith("✓") for proof in opened.proofs] == [True]
+
+
+def test_a_model_of_another_kind_is_walked_through(open_tiny):
+    page = open_tiny(STEP_BY_STEP, "gemma2", step="tokens")
+    for step in keys()[1:]:
+        assert page.go().view.step == step
+        assert page.exceptions == []
+        assert [proof.startswith("✓") for proof in page.proofs] == [True]
 
 
 @pytest.mark.parametrize(
-    ("kind", "step", "told"),
+    ("kind", "step", "section", "facts"),
     sweep(
         [
-            ("qwen3", "qkv", "This model then normalises every query and every key with RMSNorm"),
-            ("gemma3_text", "qkv", "This model then normalises every query and every key with RMSNorm"),
-            ("gpt_neox", "qkv", "Only the first 6 of the 12 numbers are rotated"),
-            ("gemma2", "scale", "Then this model caps its scores softly"),
-            ("mistral", "mask", "those less than 5 places before it (a sliding window"),
-            ("qwen2", "mask", "of its 3 layers, those with a window are 1 and 3"),
-            ("modernbert", "mask", "of its 3 layers, 2 also hide what is far away"),
-            ("albert", "embed", "a matrix of 20 × 36 makes vectors of 36 numbers"),
-            ("bloom", "embed", "that of the vector after this first norm, LayerNorm"),
-            ("bloom", "scores", "position bias"),
-            ("bloom", "tokens", "√d_k times as large"),
-            ("olmo2", "tokens", "not known part by part"),
-            ("olmo2", "embed", "is not known of this kind of model"),
-            ("olmo2", "qkv", "the weights that produced"),
-            ("starcoder2", "embed", "Where it stands"),
-            ("gpt_neox", "tokens", "read the same vectors, and what both give is added"),
-            ("gemma2", "heads", "Before it is added, this model brings ΔE to another size"),
+            ("qwen3", "qkv", "qkv/norms", {"norm": "RMSNorm"}),
+            ("gemma3_text", "qkv", "qkv/norms", {"norm": "RMSNorm"}),
+            ("gpt_neox", "qkv", "qkv/rotary-part", {"turned": 6, "d_head": 12}),
+            ("gemma2", "scale", "scale/cap", {}),
+            ("mistral", "mask", "mask/decoder-window", {"reach": 5}),
+            ("qwen2", "mask", "mask/layers-window", {"count": 3, "windows": "1 and 3"}),
+            ("modernbert", "mask", "mask/layers-other", {"count": 3, "windows": 2}),
+            ("albert", "embed", "embed/projected", {"narrow": 20, "wide": 36}),
+            ("bloom", "embed", "embed/normed-before", {"first": "LayerNorm"}),
+            ("bloom", "scores", "scores/bias-of-keys", {}),
+            ("olmo2", "embed", "embed/unknown", {"layer": 1}),
+            ("olmo2", "qkv", "qkv/cell-unknown", {}),
+            ("starcoder2", "embed", "embed/words-alone-rotary", {}),
+            ("gemma2", "heads", "heads/added-normed", {"norm": "RMSNorm"}),
         ],
-        quick=[("gemma2", "scale", "Then this model caps its scores softly")],
+        quick=[("gemma2", "scale", "scale/cap", {})],
     ),
 )
-def test_what_a_model_does_beside_the_plain_steps_is_said(open_tiny, kind, step, told):
-    assert told in " ".join(open_tiny(STEP_BY_STEP, kind, step=step).text.split())
+def test_what_a_model_does_beside_the_plain_steps_is_said(open_tiny, kind, step, section, facts):
+    told = facts_in("".join(open_tiny(STEP_BY_STEP, kind, step=step).html), section)
+    assert {name: told[name] for name in facts} == facts
 
 
-@pytest.mark.parametrize(
-    ("kind", "why"),
-    sweep(
-        [("gpt_neox", "read the same vectors"), ("olmo2", "not known part by part")],
-        quick=[("gpt_neox", "read the same vectors")],
-    ),
-)
-def test_a_block_that_cannot_be_shown_is_no_other_model(open_tiny, kind, why):
-    [told] = [notice for notice in open_tiny(OF_LABS[whole.LAB], kind).notices if "block" in notice]
-    assert told.startswith(f"The parts of a block of tiny-{kind} cannot be shown one after another.")
-    assert why in told
+@pytest.mark.parametrize("kind", sweep(["bloom", "olmo2", "gpt_neox"], quick=["olmo2"]))
+def test_what_sets_a_model_apart_is_said_at_the_first_step(open_tiny, kind):
+    html = "".join(open_tiny(STEP_BY_STEP, kind, step="tokens").html)
+    note = get_info(f"tiny-{kind}").note
+    assert note
+    assert facts_in(html, "tokens/note")["note"] == shown(note)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "why"),
-    [
-        ("gemma2", "turns its queries and keys"),
-        ("qwen3", "normalises its queries and keys"),
-        ("mpnet", "position bias"),
-    ],
-)
-def test_the_code_lab_says_why_the_five_ways_cannot_stand_for_a_layer(open_tiny, kind, why):
-    assert any(why in notice for notice in open_tiny(CODE_LAB, kind).notices)
+@pytest.mark.parametrize("kind", sweep(["gpt_neox", "olmo2"], quick=["gpt_neox"]))
+def test_a_block_that_cannot_be_shown_is_no_other_model(open_tiny, kind):
+    page = open_tiny(OF_LABS[whole.LAB], kind)
+    [told] = [notice for notice in page.notices if f"tiny-{kind}" in notice]
+    assert get_info(f"tiny-{kind}").note in told
+    assert set(page.components()) <= {"question"}
+
+
+@pytest.mark.parametrize("kind", sweep(["gemma2", "qwen3", "mpnet"], quick=["qwen3"]))
+def test_the_code_lab_says_why_the_five_ways_cannot_stand_for_a_layer(open_tiny, kind):
+    page = open_tiny(CODE_LAB, kind)
+    reason = why_not(load(f"tiny-{kind}").trace(TEXT).layers[0])
+    assert reason
+    [told] = page.notices
+    assert reason in told
+    assert page.tables == []
