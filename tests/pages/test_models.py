@@ -1,5 +1,6 @@
 """The page Models: what it says of every model, and the way to more of them."""
 
+import html
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from tests.sweep import sweep
 PAGE = "pages/models.py"
 PAGES = ("step_by_step", "all_heads", "neuron_view", "compare", "syntax_check", "many_sentences", "code_lab")
 TINY = "tiny/bert"
+TEXT = "The cat sat on the mat"
 BUNDLED = [info.name for info in bundled.infos()]
 
 
@@ -103,7 +105,7 @@ def test_it_lists_the_bundled_models_with_their_sizes_and_checksums(open_page):
 def test_it_says_what_is_in_memory(open_page):
     assert card(open_page(PAGE), "BERT")["place"] == "on disk"
     open_page(model="minilm-l6")
-    assert card(open_page(PAGE), "BERT")["place"] == "in memory, on disk"
+    assert "in memory" in card(open_page(PAGE), "BERT")["place"]
     assert card(open_page(PAGE), "SmolLM2")["place"] == "on disk"
 
 
@@ -120,7 +122,6 @@ def test_each_model_leads_to_step_by_step_with_the_sentence(open_page):
 
 def test_where_the_hub_is_off_it_says_how_the_owner_switches_it_on(open_page):
     shown = open_page(PAGE)
-    assert "fetches nothing from the hub" in shown.text
     assert f"{hub.ALLOW_VARIABLE}=curated" in shown.text
     assert "hub_id" not in [field.key for field in shown.app.text_input]
     assert not shown.app.button
@@ -142,17 +143,18 @@ def test_a_fetched_model_is_in_the_catalogue_on_every_page_and_can_be_removed(op
     assert "bert" in page.proofs[0]
     # A person looks at it.
     shown = press(shown, "Remove from disk")
-    assert "somebody has used it" in shown.notices[0]
+    assert "bert" in shown.notices[0]
+    assert "bert" in names(shown)
     st.cache_resource.clear()
     shown = press(shown, "Remove from disk")
-    assert "bert is no longer on disk" in shown.text
+    assert shown.notices == []
     assert "bert" not in names(shown)
     assert find_others() == []
     # Who still looks at it is told, and sees another one.
     page.run()
     assert page.exceptions == []
     assert page.view.model == "minilm-l6"
-    assert f"{TINY} is no longer here" in page.notices[0]
+    assert TINY in page.notices[0]
 
 
 def test_a_fault_of_the_hub_is_a_sentence_and_the_page_works_on(open_page, small):
@@ -167,12 +169,14 @@ def test_a_fault_of_the_hub_is_a_sentence_and_the_page_works_on(open_page, small
 @pytest.mark.parametrize("typed", ["../../etc/passwd", "<b>x</b>", "a b"])
 def test_what_is_no_id_is_said_and_interpreted_nowhere(open_page, small, typed):
     shown = fetch(open_page(PAGE), typed)
-    assert "That is no id of the hub" in shown.notices[0]
+    assert len(shown.notices) == 1
+    assert not any("<b>" in body for body in shown.html if 'class="notice"' in body)
     assert small.asked == []
 
 
 def test_nothing_typed_is_no_id(open_page, small):
-    assert "Type the id of a model first" in fetch(open_page(PAGE), "  ").notices[0]
+    assert len(fetch(open_page(PAGE), "  ").notices) == 1
+    assert small.asked == []
 
 
 def test_two_sessions_see_one_download_and_either_may_cancel_it(open_page, small):
@@ -196,13 +200,13 @@ def test_only_the_owners_models_have_a_button(open_page, small, monkeypatch):
     monkeypatch.setenv(hub.ALLOW_VARIABLE, "gpt2")
     shown = open_page(PAGE)
     assert [button.label for button in shown.app.button if button.key.startswith("download_")] == ["Download, 548 MB"]
-    assert "owner does not let tiny/bert" in fetch(shown).notices[0]
+    assert TINY in fetch(shown).notices[0]
     assert small.asked == []
 
 
 def test_a_link_to_a_model_that_is_not_here_leads_to_the_catalogue(open_page, small):
     shown = open_page(model=TINY, step="scores")
-    assert f"model={TINY}, which is not here" in shown.notices[0]
+    assert f"model={TINY}" in shown.notices[0]
     (way,) = [link.proto for link in shown.app.get("page_link") if link.proto.label.startswith("Look for")]
     assert (way.page, "get=tiny%2Fbert" in way.query_string) == ("models", True)
     assert open_page(PAGE, get=TINY).app.text_input(key="hub_id").value == TINY
@@ -245,7 +249,7 @@ def test_folders_of_one_name_have_different_ids_and_none_takes_that_of_a_bundled
     shown = open_page(PAGE)
     assert shown.exceptions == []
     assert "my-b-model--b-more" in names(shown)
-    assert "my &lt;b&gt;model&lt;-b&gt; &amp; more" in card(shown, "my-b-model--b-more")["Source"]
+    assert html.escape(strange.name) in card(shown, "my-b-model--b-more")["Source"]
     assert open_page(model="toy-3").view.model == "toy-3"
 
 
@@ -300,7 +304,7 @@ def test_a_folder_whose_files_do_not_fit_is_said_where_it_is_chosen(open_page, o
     (broken / "tokenizer.json").write_text("{}")
     of_the_owner(broken)
     shown = open_page(model="broken", beside="1")
-    assert "broken cannot be loaded" in shown.notices[0]
+    assert "broken" in shown.notices[0]
     assert shown.exceptions == []
     assert any("Toy" in proof for proof in shown.proofs)
 
@@ -341,7 +345,7 @@ def test_weights_that_are_not_all_there_are_refused(open_page, of_the_owner, fol
     )
     of_the_owner(cut)
     shown = open_page(model="cut")
-    assert "cut cannot be loaded" in shown.notices[0]
+    assert "cut" in shown.notices[0]
     assert "layer.1" in shown.notices[0]
 
 
@@ -419,7 +423,7 @@ def test_what_is_shown_of_a_changed_model_is_its_own(open_page, of_the_owner, fo
 def removed(open_page, small):
     """A page on which a model is looked at that somebody has removed meanwhile."""
     fetch(open_page(PAGE))
-    page = open_page(model=TINY, text="The cat sat on the mat")
+    page = open_page(model=TINY, text=TEXT)
     (kept,) = hub.kept()
     hub.remove(kept)
     return page
@@ -428,7 +432,7 @@ def removed(open_page, small):
 def test_another_model_can_be_chosen_on_a_page_whose_model_is_gone(removed):
     shown = removed.choose("model", "toy")
     assert shown.exceptions == []
-    assert (shown.view.model, shown.view.text) == ("toy", "The cat sat on the mat")
+    assert (shown.view.model, shown.view.text) == ("toy", TEXT)
     assert any("Toy" in proof for proof in shown.proofs)
 
 
@@ -440,7 +444,7 @@ def test_a_model_that_is_gone_can_be_chosen_in_vain(open_page, small):
     shown = page.choose("model", TINY)
     assert shown.exceptions == []
     assert shown.view.model == "toy"
-    assert f"{TINY} is no longer here" in " ".join(shown.notices)
+    assert any(TINY in notice for notice in shown.notices)
 
 
 def test_who_looked_at_pictures_with_a_model_that_is_gone_gets_a_sentence(open_page, of_the_owner, folders, tmp_path):
@@ -460,7 +464,9 @@ def test_all_heads_says_why_a_model_cannot_be_loaded(open_page, of_the_owner, fo
     (broken / "tokenizer.json").write_text("{}")
     of_the_owner(broken)
     for page in ("all_heads", "neuron_view", "step_by_step", "code_lab"):
-        assert "broken cannot be loaded" in open_page(f"pages/{page}.py", model="broken").text
+        shown = open_page(f"pages/{page}.py", model="broken")
+        assert (shown.exceptions, shown.view.model) == ([], "broken")
+        assert any("broken" in notice for notice in shown.notices)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -470,5 +476,6 @@ def test_a_layer_that_only_the_decoder_has_is_no_trouble(open_page, of_the_owner
     shown = open_page(f"pages/{page}.py", model="bart", layer="3")
     assert shown.exceptions == []
     if page == "many_sentences":
-        assert "points to layer 3, and there are 2 layers here" in " ".join(shown.notices)
+        (notice,) = shown.notices
+        assert re.findall(r"\d", notice) == ["3", "2"]
         assert shown.component("study_atlas")["current"] == [1, 0]

@@ -1,5 +1,7 @@
 """The page Train one and watch, run without a browser: a training is started, followed and stopped, and stays."""
 
+import re
+
 import pytest
 
 from attention.induction import JOB
@@ -7,7 +9,7 @@ from attention.labs.train_one import CHECKPOINT, LAB
 from attention.pages import OF_LABS
 from attention.ui.jobs import follows, jobs
 from tests.pages.conftest import PATIENCE
-from tests.pages.test_memory import fetch
+from tests.pages.test_memory import fetch, is_refused
 from tests.until import until
 
 PAGE = "pages/train_one.py"
@@ -38,8 +40,8 @@ def test_a_training_is_started_followed_and_stopped_and_whoever_comes_next_sees_
     assert not follows(OF_LABS[LAB])
     there = open_page(PAGE, **shown.view.to_query(), checkpoint="1", watched="2")
     assert (there.exceptions, there.notices) == ([], [])
-    assert "from start 5; stopped after" in there.component("train")["told"]
+    assert re.search(r"\b5\b.*stopped", there.component("train")["told"])
     assert "After 15 steps" in there.text
-    assert there.component("trained_weights")["title"] == "Two layers, layer 1, head 2, after 15 steps"
+    assert re.findall(r"\d+", there.component("trained_weights")["title"]) == ["1", "2", "15"]
     for address in there.files.values():
-        assert b"could not be made" not in fetch(address)
+        assert not is_refused(fetch(address))

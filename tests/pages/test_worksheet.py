@@ -6,10 +6,12 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from attention import pages
+from attention import pages, reading
+from attention.content.compare import EXAMPLES
 from attention.content.registry import CONTENTS
 from attention.lesson.steps import STEPS, step_of
 from attention.ui import asked, made
+from tests.pages.test_memory import is_refused
 
 TEXT = "The cat sat on the mat"
 WITH, WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
@@ -49,7 +51,7 @@ def test_other_pages_have_the_worksheet_of_what_they_are_about(page, step):
 
 @pytest.mark.parametrize("page", [page for page in CONTENTS if page not in HAVE_ONE and page is not pages.STEP_BY_STEP])
 def test_a_page_without_a_worksheet_says_so(page):
-    assert "has no worksheet: open it from Step by step." in ask(page).body.decode()
+    assert is_refused(ask(page).body)
 
 
 def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does():
@@ -67,12 +69,13 @@ def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does(
 )
 def test_what_is_not_there_says_so_in_a_sentence(path):
     answer = asked.answer(made.give, "GET", path, {}, {})
-    assert (answer.status_code, answer.body.decode()) == (404, "There is nothing here.")
+    assert answer.status_code == 404
+    assert 0 < len(answer.body) < 100
 
 
 def test_the_worksheet_of_a_comparison_is_of_its_first_sentence_in_the_head_that_it_shows():
     body = asked.answer(made.give, "GET", f"compare/now/worksheet/{WITH}", {}, {}).body.decode()
-    assert "<title>The animal didn&#x27;t cross the street because it was too tired · Worksheet: " in body
+    assert f"<title>{html.escape(EXAMPLES[0][0])} · " in body
     assert "layer 4, head 2" in body
     assert (">tired<" in body, ">wide<" in body) == (True, False)
 
@@ -90,7 +93,9 @@ def test_the_two_files_lead_to_one_another():
 def test_it_is_looked_at_and_nothing_in_it_can_run():
     answer = ask(pages.STEP_BY_STEP)
     assert answer.headers["Content-Disposition"] == f'inline; filename="{WITH}"'
-    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'unsafe-inline'")
+    allowed = dict(each.split(maxsplit=1) for each in answer.headers["Content-Security-Policy"].split("; "))
+    assert allowed["default-src"] == "'none'"
+    assert {"script-src", "connect-src"}.isdisjoint(allowed)
     assert "<script" not in answer.body.decode()
 
 
@@ -103,16 +108,19 @@ def test_whoever_keeps_its_address_may_come_back_and_another_page_may_not_ask():
 
 
 def test_what_cannot_be_made_says_why():
-    assert "is no longer here" in ask(pages.STEP_BY_STEP, model="gone").body.decode()
-    assert "Type a sentence above" in ask(pages.STEP_BY_STEP, text=" ").body.decode()
+    gone, empty = (ask(pages.STEP_BY_STEP, **link).body.decode() for link in ({"model": "gone"}, {"text": " "}))
+    assert is_refused(gone)
+    assert "gone" in gone
+    assert is_refused(empty)
+    assert reading.TEXT.invitation in empty
     assert ask(pages.STEP_BY_STEP, "other.html").status_code == 410
 
 
 def test_the_tasks_of_another_model_are_about_the_same_word_in_the_toy():
     body = ask(pages.STEP_BY_STEP, model="minilm-l6", text="A bird sang <loudly>", word="3").body.decode()
-    assert "A query of BERT has 32 numbers, too many for a hand." in body
-    assert "same text, but a head whose few numbers can be worked with (Layer 1, head 3 of Toy)" in body
-    assert "<caption><bdi>The row of sang</bdi></caption>" in body
+    assert re.search(r"BERT\D+32\b", body)
+    assert re.search("1, head 3 of Toy", body)
+    assert re.search("<caption>[^/]*sang</bdi></caption>", body)
 
 
 def test_the_mask_counts_in_the_tasks_too():
@@ -123,8 +131,9 @@ def test_the_mask_counts_in_the_tasks_too():
 
 def test_where_the_toy_cannot_read_the_text_its_own_first_one_is_taken():
     body = ask(pages.STEP_BY_STEP, model="translator-fr-en", text="le chat noir dort", part="cross").body.decode()
-    assert "about a text that its model can read: “<bdi>The cat sat on the mat</bdi>”" in body
+    assert f"“<bdi>{reading.TEXT.first}</bdi>”" in body
 
 
 def test_where_the_text_is_cut_the_sheet_says_so():
-    assert "Toy takes 64 tokens here, and the text has 80" in ask(pages.STEP_BY_STEP, text="cat " * 80).body.decode()
+    body = ask(pages.STEP_BY_STEP, text="cat " * 80).body.decode()
+    assert re.search(r"Toy\D+64 tokens\D+80\b", body)

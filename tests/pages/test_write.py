@@ -9,7 +9,7 @@ from attention.pages import OF_LABS
 from attention.ui.jobs import follows, jobs
 from attention.writing import JOB, LEAST, MOST, bundled
 from tests.pages.conftest import PATIENCE, SESSION
-from tests.pages.test_memory import fetch
+from tests.pages.test_memory import fetch, is_refused
 from tests.until import until
 
 PAGE = "pages/write.py"
@@ -48,7 +48,7 @@ def test_a_text_is_learnt_by_the_session_that_has_given_it_and_nobody_else_sees_
     until(lambda: len(running().frames) > 1)
     shown.run()
     assert shown.component("train")["text"]["n_taken"] == 1
-    assert re.search("Learning from your text: step [1-9]", shown.component("train")["told"])
+    assert re.search("step [1-9]", shown.component("train")["told"])
     assert shown.component("written_weights")["rows"][:4] == ["<", "b", ">", "v"]
     # A press that is not one leaves it be.
     shown.send("train", "press", "taken")
@@ -56,14 +56,13 @@ def test_a_text_is_learnt_by_the_session_that_has_given_it_and_nobody_else_sees_
     shown.send("train", "press", "stop")
     jobs().wait(PATIENCE)
     shown.run()
-    assert "Learnt from your text" in shown.component("train")["told"]
-    assert "stopped after" in shown.component("train")["told"]
+    assert "stopped" in shown.component("train")["told"]
     assert not follows(OF_LABS[LAB])
     assert shown.component("written_heads")
     other.run()
-    assert "Nothing has been learnt" in other.component("train")["told"]
+    assert "written_heads" not in other.components()
     there = open_page(PAGE, **{**shown.view.to_query(), "stage": "1"})
-    assert "Nothing has been learnt" in there.component("train")["told"]
+    assert "written_heads" not in there.components()
     for each in (other, there):
         assert "velvet" not in everywhere(each)
     # Nor does a file of the page of whoever has given it, which is made from the link.
@@ -82,12 +81,10 @@ def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
     jobs().wait(PATIENCE)
     there = opened(open_page, stage="1", seen_head="2")
     assert (there.exceptions, there.notices) == ([], [])
-    assert "Learnt from the story" in there.component("train")["told"]
-    assert "After 10 steps" in there.text
-    assert there.component("written_weights")["title"] == "Layer 1, head 2, after 10 steps"
+    assert re.findall(r"\d+", there.component("written_weights")["title"]) == ["1", "2", "10"]
     assert "".join(there.component("written_weights")["rows"]).startswith(bundled()[:3])
     for address in there.files.values():
-        assert b"could not be made" not in fetch(address)
+        assert not is_refused(fetch(address))
 
 
 @pytest.mark.parametrize(
