@@ -70,9 +70,9 @@ def test_a_pair_is_refused_in_a_sentence_and_the_first_is_shown(open_page):
 
 
 def test_comparing_says_that_a_decoder_reads_from_left_to_right(open_page):
-    sides = r"SmolLM2[^.]* left [^.]*right"
+    sides = r"\bleft\b[^.]*\bright\b"
     assert re.search(sides, open_page("pages/compare.py", model=MODEL).text)
-    assert not re.search("left", open_page("pages/compare.py").text)
+    assert not re.search(sides, open_page("pages/compare.py").text)
 
 
 def test_what_grouped_queries_save_is_worked_out_for_the_model_and_for_others(open_page):
