@@ -1,4 +1,4 @@
-"""What everybody needs of a page: no barrier that axe finds, and nothing wider than the window."""
+"""What everybody needs of a page: no barrier that axe finds, nothing wider than the window or cut on paper."""
 
 from __future__ import annotations
 
@@ -11,24 +11,38 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.tab import Tab
 
 WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 420, "height": 900}
+GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
+# A4 with Chromium's own margins, in pixels of a page.
+PAPER = 718
+CONTROLS = ", ".join(
+    f'[data-testid="st{name}"]'
+    for name in ("Selectbox", "Button", "ButtonGroup", "Checkbox", "DownloadButton", "PageLink", "Header", "MainMenu")
+)
+# Every element of the page, those inside of the pictures too.
+EVERYTHING = """const everything = root => [...root.querySelectorAll('*')].flatMap(
+  each => each.shadowRoot ? [each, ...everything(each.shadowRoot)] : [each]);"""
 
 
-def check(tab: Tab) -> None:
-    """Look at the place with every window and theme, and come back to the first."""
-    grounds = set()
-    for size in (WIDE, NARROW):
+def check(tab: Tab, wide: str = "light") -> None:
+    """Look at the place in a wide window with one theme and in a narrow one with the other, and come back to the first.
+
+    Every pair of a place, a size and a theme is seen; where one looks twice, the second look takes the other pairs.
+    """
+    narrow = {"light": "dark", "dark": "light"}[wide]
+    for size, scheme in ((WIDE, wide), (NARROW, narrow)):
         tab.page.set_viewport_size(size)
-        for scheme in ("light", "dark"):
-            tab.page.emulate_media(color_scheme=scheme)
-            ground = "rgb(255, 255, 255)" if scheme == "light" else "rgb(15, 19, 24)"
-            expect(tab.page.get_by_test_id("stApp")).to_have_css("background-color", ground)
-            tab.settled()
-            expect_no_barrier(tab, f"{size['width']} px, {scheme}")
-            grounds.add(ground)
+        set_scheme(tab, scheme)
+        expect_no_barrier(tab, f"{size['width']} px, {scheme}")
         expect_to_fit(tab)
-    assert len(grounds) == 2
+        expect_no_id_twice(tab)
     tab.page.set_viewport_size(WIDE)
-    tab.page.emulate_media(color_scheme="light")
+    set_scheme(tab, "light")
+
+
+def set_scheme(tab: Tab, scheme: str) -> None:
+    """Have the page light or dark, and wait until it is."""
+    tab.page.emulate_media(color_scheme=scheme)
+    expect(tab.page.get_by_test_id("stApp")).to_have_css("background-color", GROUNDS[scheme])
     tab.settled()
 
 
@@ -67,6 +81,59 @@ def expect_to_fit(tab: Tab) -> None:
         ".map(each => each.scrollWidth - each.clientWidth)"
     )
     assert too_wide == [0, 0]
+
+
+def expect_no_id_twice(tab: Tab) -> None:
+    """No two elements have the same id, wherever in the page they are."""
+    twice = tab.page.evaluate(
+        f"""() => {{
+          {EVERYTHING}
+          const ids = everything(document).map(each => each.id).filter(id => id);
+          return [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
+        }}"""
+    )
+    assert twice == []
+
+
+def expect_whole_on_paper(tab: Tab, mask: str = "none") -> None:
+    """What is printed is whole and has no controls; it says which layer and which mask it shows."""
+    tab.page.emulate_media(media="print")
+    # Printing makes the page narrower without a word to its scripts: so it is measured before they hear of it.
+    cut = tab.page.evaluate(
+        f"""width => {{
+          {EVERYTHING}
+          const app = document.querySelector('[data-testid=stApp]');
+          app.style.width = `${{width}}px`;
+          const cut = [];
+          for (const each of everything(document)) {{
+            const shown = '.matrix svg, .matrix .readout, canvas, .board, .main-svg, .table table';
+            if (!each.matches(shown) || !each.checkVisibility()) continue;
+            const box = each.getBoundingClientRect();
+            if (box.width === 0) continue;
+            if (box.right > width + 1) cut.push(['paper', each.className?.baseVal ?? each.className, box.right]);
+            for (let outer = each; outer && outer !== app; outer = outer.parentElement ?? outer.getRootNode().host) {{
+              const [style, around] = [getComputedStyle(outer), outer.getBoundingClientRect()];
+              const isCut = box.right > around.right + 1 || box.bottom > around.bottom + 1;
+              if (style.overflowX !== 'visible' && isCut) cut.push([outer.className, each.className]);
+            }}
+          }}
+          app.style.width = '';
+          return cut;
+        }}""",
+        PAPER,
+    )
+    shown = tab.page.evaluate(
+        "controls => [...document.querySelectorAll(controls)].filter(each => each.checkVisibility())"
+        ".map(each => each.className)",
+        f"{CONTROLS}, .st-key-stepper",
+    )
+    words = tab.page.locator(".line .control:has(select):visible").all_inner_texts()
+    places = tab.page.locator(".prose.paper:visible").all_inner_texts()
+    overlaid = tab.page.evaluate("() => getComputedStyle(document.querySelector('.proof')).position")
+    tab.page.emulate_media(media="screen")
+    assert (cut, shown, overlaid) == ([], [], "static")
+    assert any(each.startswith("Layer") for each in words) or any(" layer " in each for each in places)
+    assert any(each.split() == ["Mask", mask] for each in words)
 
 
 def expect_bars_as_long_as_true(question: Locator, shares: Iterable[float]) -> None:

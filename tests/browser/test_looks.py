@@ -1,18 +1,29 @@
-"""Everybody can read the page: wide and narrow, light and dark, by eye and by ear."""
+"""Everybody can read the page: wide and narrow, light and dark, by eye and by ear, on a screen and on paper."""
+
+from itertools import cycle
 
 import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.steps import STEPS
-from tests.browser.looks import NARROW, WIDE, check, expect_to_fit
+from tests.browser.looks import (
+    NARROW,
+    WIDE,
+    check,
+    expect_no_id_twice,
+    expect_to_fit,
+    expect_whole_on_paper,
+    set_scheme,
+)
 from tests.browser.tab import TWO_FRAMES
-from tests.sweep import sweep
 
 TRANSLATOR = {"model": "translator-fr-en", "text": "le chat noir dort", "part": "cross"}
 # Places that the walk through the steps does not come by.
 PLACES = {
     "the front door": ("", {}),
-    "all heads": ("all_heads", {}),
+    "all heads": ("all_heads", {"layer": "2", "head": "3"}),
+    "the neuron view": ("neuron_view", {}),
+    "two sentences": ("compare", {}),
     "the code lab": ("code_lab", {"model": "toy"}),
     "the models": ("models", {}),
     "cross-attention": ("step_by_step", {**TRANSLATOR, "step": "softmax"}),
@@ -26,6 +37,8 @@ PLACES = {
     "a bad link": ("step_by_step", {"step": "magic", "text": ""}),
     "a long text": ("step_by_step", {"step": "softmax", "text": " ".join(["so and on"] * 50)}),
 }
+# Those that show a head and its mask, each with pictures of another kind.
+PRINTED = ("all heads", "the neuron view", "two sentences", "what patches look at", "side by side", "a long text")
 
 
 @pytest.fixture(scope="module")
@@ -33,42 +46,80 @@ def shared_tab(new_shared_tab):
     return new_shared_tab()
 
 
-@pytest.mark.parametrize("step", sweep(STEPS, quick=[STEPS[-1]]), ids=lambda step: step.key)
-def test_every_step_can_be_read_by_everybody(shared_tab, step):
-    if shared_tab.page.url == "about:blank":
-        shared_tab.go()
-    shared_tab.to_step(step.name)
-    check(shared_tab)
+@pytest.fixture(scope="module")
+def walked(new_shared_tab):
+    """A tab that goes from step to step, where each has a mask to show."""
+    return new_shared_tab().go(mask="causal")
 
 
-# Of the places, one of each kind of picture.
-QUICK = ("the front door", "all heads, sorted", "side by side")
+@pytest.mark.parametrize(
+    ("step", "wide"),
+    zip(STEPS, cycle(["light", "dark"]), strict=False),
+    ids=lambda value: getattr(value, "key", value),
+)
+def test_every_step_can_be_read_by_everybody_and_printed(walked, step, wide):
+    walked.to_step(step.name)
+    check(walked, wide)
+    expect_whole_on_paper(walked, mask="causal")
 
 
-@pytest.mark.parametrize("name", sweep(PLACES, QUICK))
-def test_every_place_can_be_read_by_everybody(shared_tab, name):
+# Of the places, one is enough where time is short.
+QUICK = ("all heads, sorted",)
+
+
+@pytest.mark.parametrize(
+    ("name", "wide"),
+    [
+        pytest.param(name, wide, marks=[pytest.mark.quick] if name in QUICK else [])
+        for name, wide in zip(PLACES, cycle(["dark", "light"]), strict=False)
+    ],
+)
+def test_every_place_can_be_read_by_everybody_and_printed(shared_tab, name, wide):
     path, query = PLACES[name]
     shared_tab.go(path, **query)
-    check(shared_tab)
+    check(shared_tab, wide)
+    if name in PRINTED:
+        expect_whole_on_paper(shared_tab, query.get("mask", "none"))
 
 
-@pytest.mark.slow
 def test_what_lies_open_can_be_read_too(shared_tab):
     """The table of a cell, the code and the tables behind the pictures."""
     shared_tab.go(step="softmax", model="toy")
     shared_tab.page.get_by_text("These parts as a table").click()
-    for panel in ("NumPy", "Table"):
+    for panel, wide in (("NumPy", "light"), ("Table", "dark")):
         shared_tab.pick("More about this step", panel)
         expect(shared_tab.alternatives("More about this step").get_by_role("radio", name=panel)).to_be_checked()
-        check(shared_tab)
+        check(shared_tab, wide)
 
 
-@pytest.mark.slow
 def test_what_grouped_queries_save_can_be_read_too(shared_tab):
     shared_tab.go(step="qkv", model="vit-digits")
     shared_tab.page.get_by_text("What grouped queries save").click()
     expect(shared_tab.page.locator(".st-key-shared_1")).to_be_visible()
-    check(shared_tab)
+    check(shared_tab, wide="dark")
+
+
+def test_no_id_is_there_twice_at_any_step_side_by_side(shared_tab):
+    shared_tab.go(model="toy", mask="causal", beside="1")
+    for step in STEPS:
+        shared_tab.to_step(step.name)
+        expect_no_id_twice(shared_tab)
+
+
+# Of the numbers of a matrix, the lowest contrast of one with its cell.
+LOWEST_CONTRAST = """root => {
+  const shadow = [root, ...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
+  const texts = [...shadow.querySelectorAll('rect[data-row] + text')];
+  const part = byte => (byte <= 10.31475 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
+  const light = colour => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  return Math.min(...texts.map(text => {
+    const [one, other] = [text, text.previousSibling].map(each => light(getComputedStyle(each).fill));
+    return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+  }));
+}"""
 
 
 @pytest.mark.quick
@@ -91,28 +142,12 @@ def test_in_a_narrow_window_everything_can_be_reached_and_pressed(new_tab):
     expect_to_fit(tab)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab, scheme):
-    """axe does not look into drawings: of every number, the contrast with its cell is worked out here."""
-    shared_tab.page.emulate_media(color_scheme=scheme)
+def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab):
+    """axe does not look into drawings: of every number, the contrast with its cell is computed here."""
     shared_tab.go(step="scores", mask="causal")
-    lowest = shared_tab.matrix("scores").root.evaluate(
-        """root => {
-          const shadow = [root, ...root.querySelectorAll('*')].find(each => each.shadowRoot).shadowRoot;
-          const texts = [...shadow.querySelectorAll('rect[data-row] + text')];
-          const part = byte => (byte <= 10.31475 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
-          const light = colour => {
-            const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
-            return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-          };
-          return Math.min(...texts.map(text => {
-            const [one, other] = [text, text.previousSibling].map(each => light(getComputedStyle(each).fill));
-            return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-          }));
-        }"""
-    )
-    shared_tab.page.emulate_media(color_scheme="light")
-    assert lowest >= 4.5
+    for scheme in ("dark", "light"):
+        set_scheme(shared_tab, scheme)
+        assert shared_tab.matrix("scores").root.evaluate(LOWEST_CONTRAST) >= 4.5, scheme
 
 
 # Each box that scrolls sideways: how much there is on either side of it, and what its edges say.
@@ -134,20 +169,24 @@ SCROLL = """share => document.querySelectorAll('[data-testid=stBidiComponentIsol
 TWELVE_WORDS = "The cat sat on the mat and the dog sat there too"
 
 
-@pytest.mark.parametrize("size", [{"width": 390, "height": 844}, {"width": 1280, "height": 720}], ids=["phone", "wide"])
+PHONE, PROJECTOR = {"width": 390, "height": 844}, {"width": 1280, "height": 720}
+
+
 @pytest.mark.parametrize("step", ["qkv", "scale", "sum", "heads"])
-def test_where_something_is_cut_at_an_edge_it_fades_there(shared_tab, step, size):
-    shared_tab.page.set_viewport_size(size)
+def test_where_something_is_cut_at_an_edge_it_fades_there(shared_tab, step):
     shared_tab.go(step=step, model="toy", text=TWELVE_WORDS)
-    counts = []
-    for share in (0, 0.5, 1):
-        shared_tab.page.evaluate(SCROLL, share)
-        shared_tab.page.evaluate(TWO_FRAMES)
-        boxes = shared_tab.page.evaluate(EDGES)
-        for box in boxes:
-            assert box["said"] == box["more"] == box["seen"], box
-        counts.append(sum(any(box["more"]) for box in boxes))
-    # A phone always has a line of choices that goes on.
-    assert len(set(counts)) == 1
-    assert counts[0] > 0 or size["width"] > 800
+    for size in (PHONE, PROJECTOR):
+        shared_tab.page.set_viewport_size(size)
+        shared_tab.settled()
+        counts = []
+        for share in (0, 0.5, 1):
+            shared_tab.page.evaluate(SCROLL, share)
+            shared_tab.page.evaluate(TWO_FRAMES)
+            boxes = shared_tab.page.evaluate(EDGES)
+            for box in boxes:
+                assert box["said"] == box["more"] == box["seen"], box
+            counts.append(sum(any(box["more"]) for box in boxes))
+        assert len(set(counts)) == 1
+        # A phone always has a line of choices that goes on.
+        assert counts[0] > 0 or size is PROJECTOR
     shared_tab.page.set_viewport_size(WIDE)
