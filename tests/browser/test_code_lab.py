@@ -1,5 +1,6 @@
 """The code lab in a browser: each way of writing attention, with its code and the shapes that it really had."""
 
+import re
 from itertools import chain
 
 import pytest
@@ -34,8 +35,7 @@ def test_another_layer_and_head_are_run(tab):
     tab.expect_query(text=TEXT, layer="2", head="9")
     tab.select("Head", "5 of 12")
     tab.expect_query(text=TEXT, layer="2", head="5")
-    expect(tab.words).to_contain_text("layer 2, and all really run")
-    expect(tab.words).to_contain_text("The first computes only head 5")
+    expect(tab.words).to_contain_text(re.compile("layer 2,.* head 5", re.DOTALL))
     # The way that was chosen is a part of the link, and stays.
     tab.pick("Written as", WAYS[4].name)
     tab.expect_query(text=TEXT, layer="2", head="5", way=WAYS[4].file)

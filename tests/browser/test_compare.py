@@ -1,5 +1,7 @@
 """Two sentences, or two models, compared in the browser."""
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -52,10 +54,9 @@ def test_the_difference_is_that_of_the_models_own_weights_and_blank_for_other_wo
     apart = np.abs(theirs - ours)[1:13, 1:13]
     row, column = np.unravel_index(apart.argmax(), apart.shape)
     texts = [token.text for token in models["minilm-l6"].trace(TIRED).tokens]
-    expect(tab.words.filter(has_text="Among the words that both share")).to_contain_text(
-        f"“{texts[row + 1]}” gives “{texts[column + 1]}” {ours[row + 1, column + 1]:.2f}"
-    )
-    expect(tab.words.filter(has_text="Only in the")).to_contain_text("Only in the first sentence: tired")
+    most = re.compile(f"“{texts[row + 1]}” .*“{texts[column + 1]}” {ours[row + 1, column + 1]:.2f}")
+    expect(tab.words.filter(has_text=most)).to_have_count(1)
+    expect(tab.words.filter(has_text=re.compile(": tired"))).to_have_count(1)
 
 
 def test_it_is_told_why_the_head_that_changes_most_is_open_until_one_is_chosen(opened, models):
@@ -122,10 +123,8 @@ def test_back_leads_from_a_choice_to_the_pair_of_examples(opened):
     expect(tab.page.get_by_role("textbox", name="Sentence to compare")).to_have_value(WIDE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("query", [{}, {"beside": "1", "text": "The cat sat"}, {"text": "One two"}])
-def test_it_can_be_read_by_everybody(opened, query):
-    check(opened(PAGE, **query))
+def test_two_models_can_be_read_by_everybody(opened):
+    check(opened(PAGE, beside="1", text="The cat sat"))
 
 
 def test_a_sentence_that_is_let_go_stays_so_on_coming_back(opened):
@@ -143,7 +142,8 @@ def test_a_sentence_that_is_let_go_stays_so_on_coming_back(opened):
 
 def test_with_one_sentence_alone_its_picture_is_there_and_pairs_are_a_press_away(tab):
     tab.go("compare", text="The owl sleeps")
-    expect(tab.notices).to_have_text("Type a second sentence above, or choose one of the pairs of examples.")
+    expect(tab.notices).to_have_count(1)
+    check(tab, wide="dark")
     expect(tab.page.locator(".matrix")).to_have_count(1)
     expect(tab.page.locator(".matrix .name")).to_have_text("The first sentence")
     pairs = tab.page.get_by_role("group", name="Pairs to compare")
@@ -178,7 +178,8 @@ def test_what_two_long_sentences_do_not_share_is_seen_in_their_fields(new_tab, s
     tab = new_tab(viewport=size).go(PAGE)
     one, other = both(tab)
     expect(one).to_have_value(TIRED)
-    assert not is_seen(one, TIRED), "the sentence must be longer than its field"
+    # The sentence is longer than its field.
+    assert not is_seen(one, TIRED)
     assert is_seen(one, "tired")
     assert is_seen(other, "wide")
     # It is typed in as ever, and left as it was scrolled to.

@@ -1,6 +1,7 @@
 """Another language is files and no code: where every text is in brackets, no page says a word outside them."""
 
 import ast
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -28,7 +29,6 @@ from attention.pages import (
 from tests.browser.server import serve
 from tests.loaded import load
 from tests.pseudo import write_language
-from tests.sweep import sweep
 from tests.unmarked import READ, unmarked
 
 # In letters that no text of the app has; the translator knows French words only.
@@ -52,29 +52,33 @@ LOOKS = {
 }
 # The pages that differ most from model to model; on the others, one model stands for all.
 ALL = (FRONT, ALL_HEADS, NEURON_VIEW, COMPARE, CODE_LAB)
-# A link of which nothing can be shown.
+# A link of which nothing can be shown, and pages that between them read every parameter of it.
 BAD = dict.fromkeys(("model", "step", "mask", "layer", "head", "cell", "word", "sort", "pins", "answer"), "nowhere")
+LED_ASTRAY = (STEP_BY_STEP, ALL_HEADS, COMPARE, NEURON_VIEW, OF_LABS[vector_moves.LAB])
+
+
+def plain(model):
+    """A link to a model, with a text of ours if it reads any."""
+    text = TEXTS[model]
+    return {"model": model} | ({"text": text} if text else {})
 
 
 def views():
-    """Every page with every model, and every step with all that can be opened in it, or with a question before it."""
-    for model, text in TEXTS.items():
-        plain = {"model": model} | ({"text": text} if text else {})
-        yield from ((page, plain | LOOKS.get(page.address, {})) for page in PAGES if model == "toy" or page in ALL)
-        for part in PARTS.get(model, ("encoder",)):
-            at = plain | ({"part": part} if model in PARTS else {})
-            shown = {"panel": "table"} if model == "toy" else {}
-            yield from ((STEP_BY_STEP, at | OPEN | shown | {"step": key}) for key in KEYS)
-    yield from ((STEP_BY_STEP, {"model": "toy", "text": SENTENCE, "guess": "1", "step": key}) for key in KEYS)
+    """Every page but the steps with every model that changes it, and pages of bad links."""
+    for model in TEXTS:
+        pages = [page for page in PAGES if page is not STEP_BY_STEP and (model == "toy" or page in ALL)]
+        yield from ((page, plain(model) | LOOKS.get(page.address, {})) for page in pages)
     yield STEP_BY_STEP, {"model": "toy", "mask": "padding", "text": "я" * 4000}
-    yield from ((page, BAD | {"text": SENTENCE}) for page in PAGES)
+    yield from ((page, BAD | {"text": SENTENCE}) for page in LED_ASTRAY)
 
 
-VIEWS = list(views())
-QUICK = [
-    (STEP_BY_STEP, {"model": "toy", "text": SENTENCE} | OPEN | {"panel": "table", "step": "softmax"}),
-    *((page, query) for page, query in VIEWS if query.get("model") == "toy" and page is not STEP_BY_STEP),
-]
+def walks():
+    """Links to the first step of each part of each model, with all that can be opened in it, or with its questions."""
+    for model in TEXTS:
+        shown = {"panel": "table"} if model == "toy" else {}
+        parts = [{"part": part} for part in PARTS.get(model, ())] or [{}]
+        yield from (plain(model) | part | OPEN | shown for part in parts)
+    yield plain("toy") | {"guess": "1"}
 
 
 def data(page, query):
@@ -114,7 +118,13 @@ def spoken(speaking, new_shared_tab):
     return new_shared_tab(speaking)
 
 
-@pytest.mark.parametrize(("page", "query"), sweep(VIEWS, quick=QUICK))
+def expect_no_unmarked_word(tab, page, query):
+    texts = tab.page.evaluate(READ)
+    assert sum("【" in text for text in texts) > 10
+    assert unmarked(texts, data(page, {"model": "", **query})) == []
+
+
+@pytest.mark.parametrize(("page", "query"), [*views()])
 def test_a_page_says_no_word_that_no_catalogue_has(spoken, page, query):
     spoken.go(page.address, **query)
     if page in OF_LABS.values():
@@ -122,9 +132,19 @@ def test_a_page_says_no_word_that_no_catalogue_has(spoken, page, query):
         expect(spoken.settled().page.get_by_role("heading", level=2).first).to_be_visible()
         # How long one has waited, Streamlit says in English.
         expect(spoken.settled().page.get_by_test_id("stSpinner")).to_have_count(0)
-    texts = spoken.page.evaluate(READ)
-    assert sum("【" in text for text in texts) > 10
-    assert unmarked(texts, data(page, {"model": "", **query})) == []
+    expect_no_unmarked_word(spoken, page, query)
+
+
+@pytest.mark.parametrize("query", [*walks()], ids=lambda query: "-".join((query["model"], *list(query.values())[2:3])))
+def test_no_step_says_a_word_that_no_catalogue_has(spoken, query):
+    spoken.go(STEP_BY_STEP.address, **query, step=KEYS[0])
+    for number in range(1, len(KEYS) + 1):
+        expect(spoken.heading.first).to_have_text(re.compile(rf"\b{number}\. "))
+        spoken.settled()
+        # What was opened at the first step is open at this one.
+        assert spoken.query().get("why") == query.get("why")
+        expect_no_unmarked_word(spoken, STEP_BY_STEP, query)
+        spoken.page.keyboard.press("ArrowRight")
 
 
 def test_a_page_that_is_downloaded_says_none_either(spoken, browser, tmp_path):

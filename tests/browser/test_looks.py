@@ -22,7 +22,7 @@ TRANSLATOR = {"model": "translator-fr-en", "text": "le chat noir dort", "part": 
 PLACES = {
     "the front door": ("", {}),
     "all heads": ("all_heads", {"layer": "2", "head": "3"}),
-    "the neuron view": ("neuron_view", {}),
+    "the neuron view": ("neuron_view", {"model": "toy", "mask": "causal"}),
     "two sentences": ("compare", {}),
     "the code lab": ("code_lab", {"model": "toy"}),
     "the models": ("models", {}),
@@ -54,7 +54,7 @@ def walked(new_shared_tab):
 
 @pytest.mark.parametrize(
     ("step", "wide"),
-    zip(STEPS, cycle(["light", "dark"]), strict=False),
+    [*zip(STEPS, cycle(["light", "dark"]), strict=False)],
     ids=lambda value: getattr(value, "key", value),
 )
 def test_every_step_can_be_read_by_everybody_and_printed(walked, step, wide):

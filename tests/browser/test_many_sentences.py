@@ -10,7 +10,6 @@ from attention.measures.summaries import summarise
 from attention.study import Run, Study
 from tests.browser.looks import check
 from tests.browser.server import serve
-from tests.sweep import sweep
 
 PAGE = "many_sentences"
 # Enough for a run that lasts until somebody cancels it.
@@ -59,16 +58,18 @@ def test_the_means_of_a_head_are_shown_and_another_head_is_one_click_away(tab, s
     tab.page.go_back()
     tab.expect_query(layer="3", head="9")
     picture.expect_to_show(studied.from_start.weights[2, 8])
+    check(tab)
 
 
 def test_a_file_of_ones_own_is_measured_and_a_bad_line_named(tab, models):
     tab.go(PAGE, model="toy")
     upload(tab, b"A cat sat on the mat.\n" + b"caf\xe9\n" + b"A cat sat on the mat.\n")
-    expect(tab.notices.first).to_have_text("Not UTF-8, and left out: line 2.")
+    expect(tab.notices.first).to_contain_text(re.compile(r"UTF-8\b.*\b2\b"))
     tab.settled()
     # Twice the same sentence: the mean is what it is on one.
     one = summarise(models["toy"].trace("A cat sat on the mat."))[models["toy"].info.default_head]
     expect(tab.words.filter(has_text="over 2 sentences")).to_contain_text(f"entropy is {one.entropy:.2f} nats")
+    check(tab, wide="dark")
 
 
 @pytest.mark.slow
@@ -85,7 +86,7 @@ def test_cancelling_stops_the_work_and_keeps_what_was_done(tab):
     upload(tab, LONG)
     cancel(tab)
     notice = tab.notices.filter(has_text="Cancelled")
-    expect(notice).to_have_text(re.compile(r"^Cancelled: what you see is from [\d,]+ of 5,000 sentences\.$"))
+    expect(notice).to_have_text(re.compile(r"\b[\d,]+ of 5,000\b"))
     tab.settled()
     said = notice.inner_text()
     n_done = int(re.search(r"from ([\d,]+) of", said)[1].replace(",", ""))
@@ -113,7 +114,8 @@ def test_the_log_holds_nothing_of_a_file(new_tab, tmp_path):
         tab.settled()
         tab.page.close()
         logged = server.printed()
-    assert logged, "a log that is empty would prove nothing"
+    # An empty log would prove nothing.
+    assert logged
     assert not [word for word in SECRET.split() if word in logged]
 
 
@@ -124,9 +126,3 @@ def test_somebody_else_sees_nothing_of_a_file(new_tab):
     other.select("Head", "3 of 3")
     other.expect_query(model="toy", head="3")
     expect(other.words.filter(has_text="over 500 sentences").first).to_be_visible()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", sweep(["toy", "minilm-l6"], quick=["toy"]))
-def test_everybody_can_read_it(tab, model):
-    check(tab.go(PAGE, model=model))

@@ -1,5 +1,7 @@
 """Open as a notebook: a press in the menu gives a file with the head that the page shows, and the page stays."""
 
+import re
+
 import nbformat
 import numpy as np
 import pytest
@@ -12,8 +14,13 @@ SENTENCE = "The otter <b>slept</b> & $x$"
 BY_HAND, RECORDED = "Open as a notebook (.ipynb)", "Notebook that runs the model (.ipynb)"
 
 
-def test_the_head_of_the_page_is_in_the_notebook(new_shared_tab, models):
-    tab = new_shared_tab().go("step_by_step", text=SENTENCE, model="toy", head="2", word="1", step="softmax")
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
+def test_the_head_of_the_page_is_in_the_notebook(shared_tab, models):
+    tab = shared_tab.go("step_by_step", text=SENTENCE, model="toy", head="2", word="1", step="softmax")
     address = tab.page.url
     tab.menu("More")
     download = tab.take_away(BY_HAND)
@@ -29,29 +36,34 @@ def test_the_head_of_the_page_is_in_the_notebook(new_shared_tab, models):
     "page",
     ["step_by_step", "all_heads", "neuron_view", "compare", "code_lab", "find_it", "masks", "explain", "whole", "cost"],
 )
-@pytest.mark.parametrize(("label", "name"), [(BY_HAND, "attention-by-hand"), (RECORDED, "attention-recorded")])
-def test_every_page_that_reads_a_sentence_in_a_head_offers_both(new_shared_tab, models, page, label, name):
-    tab = new_shared_tab().go(page, text=SENTENCE, layer="3", head="9")
-    tab.menu("More")
-    download = tab.take_away(label)
-    assert download.suggested_filename == f"{name}.ipynb"
-    notebook = nbformat.reads(download.path().read_text("utf-8"), as_version=4)
-    nbformat.validate(notebook)
-    assert notebook.cells[0].source.split("\n\n")[1] == "Layer 3, head 9 of BERT"
-    has_note = notebook.cells[1].source == "What is set in the lab is not in it."
-    assert has_note == (page in [lab.address for lab in OF_LABS.values()])
-    is_about_none = notebook.cells[2].source.startswith("The page is about no single head: this is layer 3, head 9.")
-    assert is_about_none == (page in {"whole", "cost"})
-    assert not is_about_none or not tab.control("Head").count()
-    if label == BY_HAND:
-        made, _ = run_here(code_of(download.path().read_text("utf-8")))
-        weights = models["minilm-l6"].trace(SENTENCE).layers[2].head(8).weights
-        np.testing.assert_allclose(made["weights"], weights, rtol=0, atol=1e-5)
+def test_every_page_that_reads_a_sentence_in_a_head_offers_both(shared_tab, models, page):
+    tab = shared_tab.go(page, text=SENTENCE, layer="3", head="9")
+    read = {}
+    for label, name in ((BY_HAND, "attention-by-hand"), (RECORDED, "attention-recorded")):
+        tab.menu("More")
+        download = tab.take_away(label)
+        assert download.suggested_filename == f"{name}.ipynb"
+        read[label] = download.path().read_text("utf-8")
+        notebook = nbformat.reads(read[label], as_version=4)
+        nbformat.validate(notebook)
+        title, place = notebook.cells[0].source.split("\n\n")[:2]
+        assert title.startswith("# ")
+        assert re.findall(r"\d+|BERT", place) == ["3", "9", "BERT"]
+        # A lab has a note that its settings stay behind, and a page about no single head one that says which this is.
+        is_lab, is_about_none = page in [lab.address for lab in OF_LABS.values()], page in {"whole", "cost"}
+        notes = [cell.source for cell in notebook.cells[1 : 1 + is_lab + is_about_none]]
+        assert len(notes) == is_lab + is_about_none
+        assert not any(note.startswith("#") for note in notes)
+        assert not is_about_none or re.findall(r"\d+", notes[-1]) == ["3", "9"]
+        assert not is_about_none or not tab.control("Head").count()
+    made, _ = run_here(code_of(read[BY_HAND]))
+    weights = models["minilm-l6"].trace(SENTENCE).layers[2].head(8).weights
+    np.testing.assert_allclose(made["weights"], weights, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("page", ["many_sentences", "classroom", "models"])
-def test_a_page_that_reads_no_single_sentence_offers_none(new_shared_tab, page):
-    tab = new_shared_tab().go(page)
+def test_a_page_that_reads_no_single_sentence_offers_none(shared_tab, page):
+    tab = shared_tab.go(page)
     tab.menu("More")
     expect(tab.page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
     expect(tab.page.get_by_role("link", name=BY_HAND, exact=True)).to_have_count(0)

@@ -5,7 +5,6 @@ from playwright.sync_api import expect
 
 from tests.browser.looks import expect_to_fit
 from tests.browser.tab import Picture, Tab
-from tests.sweep import sweep
 
 WIDE, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 LONG = "The old cat sat on the mat near a very small house"
@@ -51,9 +50,15 @@ def point_at(picture: Picture, row: int, column: int) -> None:
     picture.root.locator(f"rect[data-row='{row}'][data-column='{column}']").hover(force=True)
 
 
+@pytest.fixture(scope="module")
+def shared_tab(new_shared_tab):
+    return new_shared_tab()
+
+
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["projector", "phone"])
-@pytest.mark.parametrize("text", sweep(["The cat sat on the mat", LONG], quick=[LONG]))
-def test_whatever_cell_is_pointed_at_its_number_stands_beside_it(tab, size, text):
+@pytest.mark.parametrize("text", ["The cat sat on the mat", LONG], ids=["short", "long"])
+def test_whatever_cell_is_pointed_at_its_number_stands_beside_it(shared_tab, size, text):
+    tab = shared_tab
     tab.page.set_viewport_size(size)
     tab.go(step="softmax", text=text)
     picture = tab.matrix("weights")
@@ -82,7 +87,6 @@ def test_a_cell_that_is_chosen_under_a_resting_pointer_keeps_its_number_beside_i
     expect_beside(tab, picture, 3, 4)
 
 
-@pytest.mark.quick
 def test_the_keys_point_at_a_cell_too(tab):
     tab.page.set_viewport_size(WIDE)
     tab.go(step="qkv", text=LONG)
@@ -141,17 +145,25 @@ APART = """root => {
 }"""
 
 
-@pytest.mark.parametrize("step", ["scores", "softmax"])
-@pytest.mark.parametrize("n", [6, 9, 11, 13])
-def test_numbers_side_by_side_do_not_run_together(tab, step, n):
-    words = ["When", "the", "old", "gardener", "had", "watered", "all", "of", "the", "roses", "behind", "the", "house"]
-    for query in ({}, {"present": "1"}):
-        tab.page.set_viewport_size({"width": 1280, "height": 720})
-        tab.go(step=step, model="minilm-l6", text=" ".join(words[:n]), **query)
-        tab.page.wait_for_function("() => document.fonts.status === 'loaded'")
-        matrix = tab.matrix({"scores": "scores", "softmax": "weights"}[step])
-        count, apart = matrix.root.locator(".matrix").evaluate(APART)
-        assert count in (0, (n + 2) ** 2)
-        assert apart > 0.5
-        if not query:
-            assert count, "there is room for numbers beside the map"
+WORDS = ["When", "the", "old", "gardener", "had", "watered", "all", "of", "the", "roses", "behind", "the", "house"]
+
+
+# Every length with both steps, and each of the two on a page and in a room.
+@pytest.mark.parametrize(
+    ("n", "step", "query"),
+    [
+        pytest.param(n, step, {"present": "1"} if (row + column) % 2 else {}, id=f"{n}-{step}")
+        for row, n in enumerate([6, 9, 11, 13])
+        for column, step in enumerate(["scores", "softmax"])
+    ],
+)
+def test_numbers_side_by_side_do_not_run_together(shared_tab, n, step, query):
+    tab = shared_tab
+    tab.page.set_viewport_size(WIDE)
+    tab.go(step=step, model="minilm-l6", text=" ".join(WORDS[:n]), **query)
+    tab.page.wait_for_function("() => document.fonts.status === 'loaded'")
+    matrix = tab.matrix({"scores": "scores", "softmax": "weights"}[step])
+    count, apart = matrix.root.locator(".matrix").evaluate(APART)
+    # Beside the map there is room for them.
+    assert count in (((n + 2) ** 2,) if not query else (0, (n + 2) ** 2))
+    assert apart > 0.5

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.line import Line
-from tests.sweep import sweep
 
 EXAMPLE = "He was becoming agitated"
 OWN = "Two small birds sing"
@@ -40,10 +39,9 @@ CASES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("presses", "start", "end"),
-    sweep(CASES, quick=CASES[::3]),
+    CASES,
     ids=lambda value: ", ".join(value) if isinstance(value, list) else "",
 )
 def test_no_press_is_lost_and_none_is_made_up(tab, presses, start, end):
