@@ -42,7 +42,8 @@ TEXTS = {
 }
 KEYS = steps.keys()
 OPEN = {"why": "1", "savings": "1"}
-PARTS = {"translator-fr-en": ("encoder", "decoder", "cross")}
+# Its encoder says what BERT's does.
+PARTS = {"translator-fr-en": ("decoder", "cross")}
 # What a page looks like where more of it is shown.
 LOOKS = {
     "all_heads": {"words": "1", "hide": "special", "renormalise": "1", "sort": "pattern"},
@@ -50,8 +51,10 @@ LOOKS = {
     "compare": {"versus": "Старый пёс сидит"},
     "models": {"get": "me/mine"},
 }
-# The pages that differ most from model to model; on the others, one model stands for all.
-ALL = (FRONT, ALL_HEADS, NEURON_VIEW, COMPARE, CODE_LAB)
+# The pages that differ most from model to model, and those that do where a model has a decoder or reads pictures; on
+# the others, one model stands for all.
+ALL, OF_SOME = (ALL_HEADS, NEURON_VIEW), (FRONT, COMPARE, CODE_LAB)
+SOME = ("translator-fr-en", "vit-digits")
 # A link of which nothing can be shown, and pages that between them read every parameter of it.
 BAD = dict.fromkeys(("model", "step", "mask", "layer", "head", "cell", "word", "sort", "pins", "answer"), "nowhere")
 LED_ASTRAY = (STEP_BY_STEP, ALL_HEADS, COMPARE, NEURON_VIEW, OF_LABS[vector_moves.LAB])
@@ -66,7 +69,8 @@ def plain(model):
 def views():
     """Every page but the steps with every model that changes it, and pages of bad links."""
     for model in TEXTS:
-        pages = [page for page in PAGES if page is not STEP_BY_STEP and (model == "toy" or page in ALL)]
+        of_model = PAGES if model == "toy" else (*ALL, *OF_SOME) if model in SOME else ALL
+        pages = [page for page in of_model if page is not STEP_BY_STEP]
         yield from ((page, plain(model) | LOOKS.get(page.address, {})) for page in pages)
     yield STEP_BY_STEP, {"model": "toy", "mask": "padding", "text": "я" * 4000}
     yield from ((page, BAD | {"text": SENTENCE}) for page in LED_ASTRAY)

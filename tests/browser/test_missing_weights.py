@@ -8,33 +8,33 @@ from playwright.sync_api import expect
 
 from tests.browser.server import serve
 
-# What is in the file of BERT's weights.
+# What is in a file that is not BERT's weights.
 OTHER = b"something else"
 
 
 @pytest.fixture
 def broken(tmp_path):
-    """A server of its own, whose weights lie in a folder that has others than BERT's, and none of SmolLM2."""
-    (tmp_path / "minilm-l6").mkdir()
-    (tmp_path / "minilm-l6" / "model.safetensors").write_bytes(OTHER)
+    """A server of its own, whose weights lie in a folder that has none; and that folder."""
     with serve(tmp_path / "log", {"ATTENTION_WEIGHTS_DIR": str(tmp_path)}) as server:
-        yield server
+        yield server, tmp_path / "minilm-l6"
 
 
-def expect_unavailable(tab, model, *, is_other):
-    """In the model's place stands which it is, what is wrong with its file, and what to type."""
-    expect(tab.notices).to_contain_text(model)
+def expect_unavailable(tab, *, is_other):
+    """In BERT's place stands that it is missing, which file is wrong, and what to type."""
+    expect(tab.notices).to_contain_text("minilm-l6")
     expect(tab.notices).to_contain_text("model.safetensors")
-    digest = sha256(OTHER).hexdigest()[:12]
-    assert (digest in tab.notices.inner_text()) == is_other
+    assert (sha256(OTHER).hexdigest()[:12] in tab.notices.inner_text()) == is_other
     expect(tab.page.get_by_test_id("stCode")).to_contain_text("ATTENTION_WEIGHTS_DIR")
 
 
-def test_the_toy_works_and_where_a_model_is_not_stands_what_is_wrong_and_the_command(broken, new_tab, models):
-    tab = new_tab(at=broken).go(model="smollm2-135m", step="softmax")
-    expect_unavailable(tab, "smollm2-135m", is_other=False)
+def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken, new_tab, models):
+    server, folder = broken
+    tab = new_tab(at=server).go(step="softmax", beside="1")
+    expect_unavailable(tab, is_other=False)
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(OTHER)
     tab.go(step="softmax", beside="1")
-    expect_unavailable(tab, "minilm-l6", is_other=True)
+    expect_unavailable(tab, is_other=True)
     toy = models["toy"].trace("The cat sat on the mat").layers[0].head(1)
     tab.matrix("weights", "other").expect_to_show(toy.weights)
     expect(tab.proof).to_contain_text("Toy's own output")
@@ -58,4 +58,4 @@ def test_the_toy_works_and_where_a_model_is_not_stands_what_is_wrong_and_the_com
     tab.to_page("All heads")
     expect(tab.page).to_have_url(re.compile("/all_heads"))
     tab.settled()
-    assert "Traceback" not in broken.printed()
+    assert "Traceback" not in server.printed()
