@@ -4,7 +4,6 @@ import ast
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,32 +14,31 @@ from attention.models.architectures import info_from_config
 from attention.models.toy import TOY_INFO
 from attention.parameters import other_model
 from attention.view import View
+from tests.sources import ROOT, parsed
 
-ROOT = Path(__file__).parents[2]
-SOURCES = [
-    path.relative_to(ROOT)
-    for path in sorted([*ROOT.glob("*.py"), *ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py")])
-]
 IDS = [each.model_id for each in bundled.MODELS]
 
 
-def ids_in(source):
-    """The ids of bundled models that a source has among its constants, documentation left out."""
-    tree = ast.parse(source)
+def ids_in(tree):
+    """The ids of bundled models that a module has among its constants, documentation left out."""
     told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in told]
     return [node.value for node in constants if node.value in IDS]
 
 
 def test_the_search_finds_an_id():
-    assert ids_in('"""toy"""\nmodel = "toy" if x == "vit-digits" else "the toy"') == ["toy", "vit-digits"]
+    tree = ast.parse('"""toy"""\nmodel = "toy" if x == "vit-digits" else "the toy"')
+    assert ids_in(tree) == ["toy", "vit-digits"]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_no_other_part_knows_a_model_by_its_id(path):
+def test_no_other_part_knows_a_model_by_its_id():
     # What trains the two names the folders that it writes.
-    if not any(path.is_relative_to(part) for part in ("attention/models", "attention/training")):
-        assert ids_in((ROOT / path).read_text("utf-8")) == []
+    found = {
+        str(path): ids_in(tree)
+        for path, tree in parsed().items()
+        if not any(path.is_relative_to(part) for part in ("attention/models", "attention/training"))
+    }
+    assert {path: ids for path, ids in found.items() if ids} == {}
 
 
 @pytest.mark.parametrize("entry", bundled.MODELS, ids=IDS)

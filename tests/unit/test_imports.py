@@ -1,15 +1,14 @@
+"""Imports run one way, and the heavy libraries stay where they are needed."""
+
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.sources import ROOT, parsed
 
-ROOT = Path(__file__).parents[2]
 HEAVY = ("streamlit", "torch", "transformers")
-FILES = sorted(
-    path.relative_to(ROOT) for pattern in ("*.py", "attention/**/*.py", "pages/**/*.py") for path in ROOT.glob(pattern)
-)
 # What a part of the project may import of the project, where that is limited.
 MAY_IMPORT = {
     "attention/steps.py": set(),
@@ -73,10 +72,15 @@ def module_name(path):
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports_of(path):
-    """Every module that a file names in an import, at its top or inside a function."""
+@cache
+def imports():
+    """Of each file, every module that it names in an import, at its top or inside a function."""
+    return {path: imports_of(path, tree) for path, tree in parsed().items()}
+
+
+def imports_of(path, tree):
     found = set()
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -87,6 +91,7 @@ def imports_of(path):
     return found
 
 
+@cache
 def is_module(name):
     path = ROOT / name.replace(".", "/")
     return path.is_dir() or path.with_suffix(".py").is_file()
@@ -96,28 +101,47 @@ def within(module, packages):
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-@pytest.mark.parametrize("path", FILES, ids=str)
-def test_imports_run_one_way(path):
-    imported = {module for module in imports_of(path) if within(module, ["attention"])}
-    for part, allowed in MAY_IMPORT.items():
-        if path.is_relative_to(part):
-            assert imported <= allowed
-    for part, forbidden in MUST_NOT_IMPORT.items():
-        if path.is_relative_to(part):
-            assert not {module for module in imported if within(module, forbidden)}
+def importers(packages, *, outside):
+    """The files that import any of some packages, and what, but for those that may."""
+    found = {
+        str(path): {module for module in modules if within(module, packages)}
+        for path, modules in imports().items()
+        if not any(path.is_relative_to(part) for part in outside)
+    }
+    return {path: modules for path, modules in found.items() if modules}
 
 
-@pytest.mark.parametrize("path", FILES, ids=str)
-def test_only_training_trains(path):
-    if not path.is_relative_to("attention/training"):
-        assert not {module for module in imports_of(path) if within(module, [*TRAINING, "sklearn"])}
+def test_imports_run_one_way():
+    wrong = set()
+    for path, modules in imports().items():
+        own = {module for module in modules if within(module, ["attention"])}
+        for part, allowed in MAY_IMPORT.items():
+            if path.is_relative_to(part):
+                wrong |= {(str(path), module) for module in own - allowed}
+        for part, forbidden in MUST_NOT_IMPORT.items():
+            if path.is_relative_to(part):
+                wrong |= {(str(path), module) for module in own if within(module, forbidden)}
+    assert wrong == set()
 
 
-@pytest.mark.parametrize("path", FILES, ids=str)
-def test_only_the_pages_and_their_ui_import_streamlit(path):
-    if any(path.is_relative_to(part) for part in ("app.py", "pages", "attention/ui")):
-        return
-    assert not {module for module in imports_of(path) if within(module, ["streamlit"])}
+def test_the_parts_of_which_imports_are_limited_are_there():
+    assert [part for part in (*MAY_IMPORT, *MUST_NOT_IMPORT) if not (ROOT / part).exists()] == []
+
+
+def test_only_training_trains():
+    assert importers([*TRAINING, "sklearn"], outside=["attention/training"]) == {}
+
+
+def test_only_the_pages_and_their_ui_import_streamlit():
+    assert importers(["streamlit"], outside=["app.py", "pages", "attention/ui"]) == {}
+
+
+def test_imports_are_found_wherever_they_stand_and_however_they_are_written():
+    source = "import torch.nn\ndef f():\n    from . import masks\n    from ..steps import attend"
+    found = imports_of(Path("attention/models/toy.py"), ast.parse(source))
+    assert found == {"torch.nn", "attention.models", "attention.steps"}
+    found = imports_of(Path("attention/view.py"), ast.parse("from . import masks\nfrom attention import steps"))
+    assert found == {"attention.masks", "attention.steps"}
 
 
 def brought_in(modules):
@@ -141,7 +165,7 @@ def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_librar
     needs_torch = [f"attention.models.{name}" for name in names] + TRAINING + FIVE_WAYS
     # The server starts these in a process of their own.
     needs_torch += ["attention.training.induction", "attention.training.writing"]
-    modules = [module_name(path) for path in FILES if path.parts[0] == "attention"]
+    modules = [module_name(path) for path in parsed() if path.parts[0] == "attention"]
     light = [module for module in modules if not within(module, ["attention.ui", *needs_torch])]
     assert {"attention.steps", "attention.trace", "attention.models", "attention.models.toy"} <= set(light)
     # The recorder comes last, to show that the measurement sees what it is to see.

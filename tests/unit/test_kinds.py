@@ -2,7 +2,6 @@
 
 import ast
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -15,23 +14,19 @@ from attention.masks import MASK_NAMES
 from attention.models import load
 from attention.models.toy import TOY_INFO
 from attention.trace import PARTS, AttentionKind
+from tests.sources import parsed
 
-ROOT = Path(__file__).parents[2]
 BUILDS = {"encoder": ENCODER, "decoder": DECODER, "encoder–decoder": ENCODER_DECODER}
 USES = {"self": SELF, "written": WRITTEN, "cross": CROSS}
 NAMES = {"is_decoder", "is_cross", "is_written"}
 # Where kinds are told apart: where they are made, and where models are run.
 MAY_ASK = ("attention/kinds.py", "attention/trace.py", "attention/models")
-SOURCES = [
-    path.relative_to(ROOT)
-    for path in sorted([*ROOT.glob("*.py"), *ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py")])
-]
 
 
-def asked(source):
-    """The lines of a source that ask which kind an attention or a model is."""
+def asked(tree):
+    """The lines of a module that ask which kind an attention or a model is."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in NAMES:
             found.append(node.lineno)
         if isinstance(node, ast.Compare):
@@ -59,13 +54,16 @@ def is_kind(node):
     ],
 )
 def test_the_search_finds_whoever_asks(line):
-    assert asked(line)
+    assert asked(ast.parse(line))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_nobody_asks_which_kind_it_is(path):
-    if not any(path.is_relative_to(part) for part in MAY_ASK):
-        assert asked((ROOT / path).read_text("utf-8")) == []
+def test_nobody_asks_which_kind_it_is():
+    found = {
+        str(path): asked(tree)
+        for path, tree in parsed().items()
+        if not any(path.is_relative_to(part) for part in MAY_ASK)
+    }
+    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)

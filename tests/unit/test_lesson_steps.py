@@ -9,23 +9,18 @@ import pytest
 
 from attention.lesson import steps
 from attention.lesson.steps.base import Step
+from tests.sources import ROOT, parsed
 
-ROOT = Path(__file__).parents[2]
-HOUSE = ROOT / "attention" / "lesson" / "steps"
-MODULES = sorted(path.stem for path in HOUSE.glob("*.py") if path.stem not in ("__init__", "base"))
-SOURCES = [
-    path.relative_to(ROOT)
-    for path in sorted([*ROOT.glob("*.py"), *ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py")])
-    if path.parent != HOUSE or path.stem not in MODULES
-]
+HOUSE = Path("attention/lesson/steps")
+MODULES = sorted(path.stem for path in (ROOT / HOUSE).glob("*.py") if path.stem not in ("__init__", "base"))
 # Words that are compared with the name of a step and are something else: what is done in the picture of the lines.
 OTHERS = {Path("attention/figures/head_view.py"): {"heads"}}
 
 
-def asked(source, keys):
-    """The names of steps that a source compares with anything, matches on or has a table of, each with its line."""
+def asked(tree, keys):
+    """The names of steps that a module compares with anything, matches on or has a table of, each with its line."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             parts = [node.left, *node.comparators]
         elif isinstance(node, ast.MatchValue):
@@ -68,13 +63,16 @@ def is_list_of_steps(node):
     ],
 )
 def test_the_search_finds_whoever_asks(line):
-    assert asked(line, set(steps.keys()))
+    assert asked(ast.parse(line), set(steps.keys()))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_nobody_asks_which_step_it_is(path):
-    keys = set(steps.keys()) - OTHERS.get(path, set())
-    assert asked((ROOT / path).read_text(), keys) == []
+def test_nobody_asks_which_step_it_is():
+    found = {
+        str(path): asked(tree, set(steps.keys()) - OTHERS.get(path, set()))
+        for path, tree in parsed().items()
+        if path.parent != HOUSE or path.stem not in MODULES
+    }
+    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 def test_every_module_has_one_step_and_every_step_a_module():

@@ -1,28 +1,23 @@
 """What a model reads is one object: nobody else asks which one it is."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
 from attention import masks, reading
 from attention.lesson.prose import lessons
 from attention.ui.fields import FIELDS
+from tests.sources import parsed
 
-ROOT = Path(__file__).parents[2]
 KINDS = [reading.TEXT, reading.FRENCH, reading.PICTURE]
 # Where kinds of readings are told apart: where they are made, and where models are run on them.
 MAY_ASK = ("attention/reading.py", "attention/models")
-SOURCES = [
-    path.relative_to(ROOT)
-    for path in sorted([*ROOT.glob("*.py"), *ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/**/*.py")])
-]
 
 
-def asked(source):
-    """The lines of a source that compare what a model reads, or its name, with anything, or match on it."""
+def asked(tree):
+    """The lines of a module that compare what a model reads, or its name, with anything, or match on it."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         sides = []
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -55,13 +50,16 @@ def is_reading(node):
     ],
 )
 def test_the_search_finds_whoever_asks(line):
-    assert asked(line)
+    assert asked(ast.parse(line))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_nobody_asks_which_kind_is_read(path):
-    if not any(path.is_relative_to(part) for part in MAY_ASK):
-        assert asked((ROOT / path).read_text("utf-8")) == []
+def test_nobody_asks_which_kind_is_read():
+    found = {
+        str(path): asked(tree)
+        for path, tree in parsed().items()
+        if not any(path.is_relative_to(part) for part in MAY_ASK)
+    }
+    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
