@@ -15,7 +15,8 @@ from attention.models import load
 from attention.positions import Rotary, apply_rotary
 from attention.snippets import LIBRARIES
 from attention.trace import LayerTrace, Projections, Token
-from tests.sweep import sweep
+from tests.pairwise import pairwise
+from tests.unit.saying import says
 
 MAX_CHARACTERS = 200_000
 MAX_LINES = 30
@@ -31,6 +32,8 @@ CASES = {
     "padding": ("The old cat sat", "padding"),
     "twenty words": (" ".join(["the quick brown fox"] * 5), "causal"),
 }
+# Each step once, with the libraries taking turns: for what depends on the text and not on the library.
+IN_TURN = [(step, LIBRARIES[number % len(LIBRARIES)]) for number, step in enumerate(keys())]
 # The variable that each step makes.
 RESULTS = {
     "tokens": "ids",
@@ -143,10 +146,10 @@ def check_answer(code, printed, said, wanted, word):
     np.testing.assert_allclose([float(x) for x in printed.split()], numbers, rtol=0, atol=0.0051)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", keys())
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])
+@pytest.mark.parametrize(
+    ("model_id", "name", "step", "library"),
+    pairwise(["toy", "minilm-l6", "smollm2-135m"], CASES, keys(), LIBRARIES),
+)
 def test_pasted_code_gives_the_numbers_of_the_page(traces, model_id, name, step, library):
     trace = traces[model_id, name]
     info = trace.info
@@ -154,10 +157,9 @@ def test_pasted_code_gives_the_numbers_of_the_page(traces, model_id, name, step,
         check(step, library, trace, layer, head, word)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", keys())
 @pytest.mark.parametrize(
-    "kind", sweep(("roberta", "distilbert", "gpt2", "llama", "bart", "t5", "vit"), ("gpt2", "llama", "t5"))
+    ("kind", "step", "library"),
+    pairwise(["roberta", "distilbert", "gpt2", "llama", "bart", "t5", "vit"], keys(), LIBRARIES),
 )
 def test_pasted_code_gives_the_numbers_of_every_architecture(model_of, kind, step, library):
     trace = model_of(kind).trace("0123456789abcdef" * 4 if kind == "vit" else "The cat sat on the mat")
@@ -174,25 +176,21 @@ def test_a_position_bias_is_cut_like_the_keys(model_of):
 
 def test_what_norm_makes_of_the_sum_is_named(model_of):
     for kind, name in (("roberta", "LayerNorm"), ("distilbert", "LayerNorm"), ("gpt2", "LayerNorm"), ("t5", "RMSNorm")):
-        assert f"Then {name} makes the input of layer 1 of it" in snippet(
-            "embed", "numpy", model_of(kind).trace("The cat"), 0, 0, 0
-        )
+        assert says(snippet("embed", "numpy", model_of(kind).trace("The cat"), 0, 0, 0), name, "1")
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", keys())
+@pytest.mark.parametrize(("step", "library"), IN_TURN)
 def test_a_pair_of_texts(minilm, step, library):
     trace = minilm.trace("The cat sat.", "On the mat?")
     check(step, library, trace, word=len(trace.tokens) - 2)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", keys())
+@pytest.mark.parametrize(("step", "library"), IN_TURN)
 def test_the_longest_text_takes_the_row_of_the_focus_word(longest, step, library):
     assert len(longest.tokens) == 512
     code, namespace = check(step, library, longest, 5, 6, word=300)
     if step != "tokens":
-        assert "Here only the row of 'cat'" in code or "Here only the row of 'mat'" in code
+        assert "row of 'cat'" in code or "row of 'mat'" in code
         assert len(namespace[RESULTS[step]]) == 1
 
 
@@ -287,8 +285,7 @@ def test_grouped_keys_no_biases_and_a_scale_of_its_own(toy, step, library):
     check(step, library, with_layer(toy, random_layer(mask=mask)), head=3, word=4)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("step", keys()[2:])
+@pytest.mark.parametrize(("step", "library"), IN_TURN[2:])
 def test_a_larger_model_is_cut_and_stays_real(toy, step, library):
     layer = random_layer(heads=2, groups=1, tokens=600, width=80, value_width=80, d_model=1024)
     # Long rows of random numbers make scores of thousands; trained models have them near 0.
@@ -299,7 +296,7 @@ def test_a_larger_model_is_cut_and_stays_real(toy, step, library):
     ours = np.asarray(namespace[RESULTS[step]])
     wanted = recorded(step, with_layer(toy, layer), 0, 1)[500:501, : ours.shape[1]]
     np.testing.assert_allclose(ours, wanted, rtol=1e-4, atol=1e-3)
-    assert "too many to paste" in code
+    assert "too many" in code
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -350,7 +347,7 @@ def test_unknown_weights_leave_what_was_recorded(toy, library):
     code = snippet("heads", library, trace, 0, 3, 1)
     namespace, printed = run(code)
     np.testing.assert_allclose(np.asarray(namespace["joined"]), trace.layers[0].joined())
-    assert "the W_O of this model is not known" in code
+    assert "the W_O of" in code
     check_answer(code, printed, code.splitlines()[-1].split("  # ")[1], trace.layers[0].joined(), 1)
 
 
@@ -377,9 +374,7 @@ def test_unknown_embeddings_leave_what_was_recorded(toy, library):
 def test_what_follows_the_sum_is_said(traces, toy):
     trace = traces["minilm-l6", "usual"]
     first = " ".join(f"{number:.2f}" for number in trace.layers[0].inputs[3, :4])
-    assert f"Then LayerNorm makes the input of layer 1 of it: {first} for 'sat'." in snippet(
-        "embed", "numpy", trace, 0, 0, 3
-    )
+    assert says(snippet("embed", "numpy", trace, 0, 0, 3), "1", first)
     assert "Then" not in snippet("embed", "numpy", toy, 0, 0, 3)
 
 
