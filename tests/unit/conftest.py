@@ -1,10 +1,27 @@
 """What the unit tests share: the bundled BERT, and the same weights as transformers itself runs them."""
 
+import os
+
 import pytest
 
 # Before the libraries under it: it tells them to stay offline, which they ask when they are imported.
 import attention  # noqa: F401
+from attention.models import hub
+from attention.models.store import CACHE_DIR_VARIABLE
 from tests import services
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _settings_of_this_machine(tmp_path_factory):
+    """Neither what its user has set nor what they have fetched from the hub counts.
+
+    Only the cache of what is made once of the bundled weights is the user's: it is the same for everybody.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("ATTENTION_") and name != CACHE_DIR_VARIABLE]:
+            patch.delenv(name)
+        patch.setenv(hub.HUB_DIR_VARIABLE, str(tmp_path_factory.mktemp("hub")))
+        yield
 
 
 @pytest.fixture(scope="session")
