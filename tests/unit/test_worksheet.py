@@ -17,7 +17,9 @@ from attention.worksheet import paper, worksheet_of
 from attention.worksheet.base import MOST
 from tests import made_up_step
 from tests.loaded import load
+from tests.pairwise import pairwise as combinations
 from tests.sweep import sweep
+from tests.unit.saying import says
 
 SENTENCES = ["The cat sat on the mat", "A fluffy blue creature roamed the verdant forest, and it slept"]
 LONG = " ".join(["The animal didn't cross the wide street because it was tired"] * 3)
@@ -133,10 +135,9 @@ def table(read, start):
 # ------------------------------------------------------------------------------- the tasks
 
 
-@pytest.mark.parametrize("text", [*SENTENCES, LONG])
-@pytest.mark.parametrize("head", [0, 1, 2])
-@pytest.mark.parametrize("mask", ["none", "causal"])
-@pytest.mark.parametrize("word", [1, 4])
+@pytest.mark.parametrize(
+    ("text", "head", "mask", "word"), combinations([*SENTENCES, LONG], [0, 1, 2], ["none", "causal"], [1, 4])
+)
 def test_the_solutions_follow_from_the_printed_numbers(toy, text, head, mask, word):
     scene = scene_of(toy, text, head=head, word=word, mask=mask)
     todo, solved = halves(made(scene))
@@ -243,7 +244,7 @@ def test_every_step_of_every_model_has_a_worksheet(scenes, model, step):
     assert [int(each) for each in re.findall(r"blank (\d+): <", paper(sheet))] == heard
     assert all(blank.answer for blank in blanks)
     if small is not scene:
-        assert f"{scene.d_head} numbers, too many for a hand" in sheet.origin
+        assert says(sheet.origin, scene.d_head)
     assert all(len(cells) <= MOST + 1 for each in todo.tables for _, *cells in each.rows)
 
 
@@ -337,8 +338,8 @@ def test_of_a_long_sentence_a_part_is_printed_and_said(toy):
     assert n > 3 * MOST
     sheet = made(scene, step="softmax")
     todo, _ = halves(sheet)
-    assert f"Of {n} rows, those of tokens 16 to 24 are printed" in sheet.view.words
-    assert f"Of {n} columns, those of the 8 tokens are printed" in sheet.view.words
+    assert says(sheet.view.words, n, "16", "24")
+    assert says(sheet.view.words, n, "8")
     assert len(todo.tables[0].rows) == 1 + MOST
     row = table(todo, "The row of")
     assert row.rows[0][-2] == f"{n - 8} others"

@@ -1,7 +1,7 @@
 """Why divide by √d: what is shown of random vectors and of a head, against NumPy's and torch's own numbers."""
 
 import re
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -11,26 +11,39 @@ from attention.blocks import Picture
 from attention.labs.why_divide import ASKED_WIDTH, LAB, TEMPERATURES, WIDTHS
 from attention.lesson.scene import Scene
 from tests.loaded import load
+from tests.pairwise import pairwise
 from tests.unit.labs.seen import prose, table
 from tests.unit.labs.seen import shown as lab_shown
+from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort"}
 FACTORS = {"none": lambda _: 1.0, "root": lambda d: d**0.5, "width": float}
 
 
-@pytest.fixture(scope="module", params=["toy", "minilm-l6", "smollm2-135m", "translator-fr-en"])
-def scene(request):
-    trace = load(request.param).trace(TEXTS.get(request.param, SENTENCE))
-    return Scene(trace, 0, 1, min(3, len(trace.tokens) - 1))
+MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en"]
+
+
+@pytest.fixture(scope="module")
+def scene_of():
+    def make(model_id):
+        trace = load(model_id).trace(TEXTS.get(model_id, SENTENCE))
+        return Scene(trace, 0, 1, min(3, len(trace.tokens) - 1))
+
+    return cache(make)
+
+
+@pytest.fixture(params=MODELS)
+def scene(request, scene_of):
+    return scene_of(request.param)
 
 
 shown = partial(lab_shown, LAB)
 
 
-@pytest.mark.parametrize("divisor", FACTORS)
-@pytest.mark.parametrize("temperature", TEMPERATURES)
-def test_the_weights_as_chosen_are_those_of_torch(scene, divisor, temperature):
+@pytest.mark.parametrize(("temperature", "model_id", "divisor"), pairwise(TEMPERATURES, MODELS, FACTORS))
+def test_the_weights_as_chosen_are_those_of_torch(scene_of, model_id, divisor, temperature):
+    scene = scene_of(model_id)
     blocks = shown(scene, divisor=divisor, temperature=temperature)
     (drawn,) = [each.figure for each in blocks if isinstance(each, Picture) and each.key == "chosen_weights"]
     scores = torch.tensor(np.asarray(scene.steps.scores, dtype=np.float64))
@@ -46,8 +59,8 @@ def test_the_weights_as_chosen_are_those_of_torch(scene, divisor, temperature):
 def test_as_the_model_does_it_nothing_changes_and_that_is_told(scene):
     blocks = shown(scene)
     rows = table(blocks, "rows_table")
-    assert "This is the model as it is." in prose(blocks)
-    assert "The mean entropy of all rows goes from" in prose(shown(scene, temperature=2.0))
+    assert tells(prose(blocks), "why-divide/row-own")
+    assert tells(prose(shown(scene, temperature=2.0)), "why-divide/row")
     for what in ("largest weight", "entropy in nats", "gradient"):
         own, chosen = (np.array(rows[f"{whose}: {what}"], dtype=float) for whose in ("own", "chosen"))
         np.testing.assert_allclose(own, chosen, atol=1e-6)
@@ -62,7 +75,7 @@ def test_what_is_said_of_a_width_is_in_the_table_and_as_theory_has_it(width):
     assert before == pytest.approx(width**0.5, rel=0.03)
     assert after == pytest.approx(1, rel=0.03)
     told = prose(blocks)
-    assert f"With d = {width}, the scores spread by {before:.2f}; divided by √d, by {after:.2f}" in told
+    assert says(told, width, f"{before:.2f}", f"{after:.2f}")
     power = float(re.search(r"to the power of ([\d.]+)", told)[1])
     assert power == pytest.approx(0.5, abs=0.02)
     # The gradient dies as d grows, and does not after the division.
