@@ -38,4 +38,4 @@ def test_without_any_nothing_changes():
 def test_a_folder_that_is_not_there_is_said_before_the_server_starts(tmp_path, capsys):
     with pytest.raises(SystemExit):
         take_models([f"--model={tmp_path / 'nowhere'}"])
-    assert "there is no such folder" in capsys.readouterr().err
+    assert "nowhere" in capsys.readouterr().err

@@ -22,6 +22,7 @@ from attention.lesson.survey import Look, head_matrix, layer_lines, order, surve
 from attention.lesson.tables import matrix_table, token_table
 from attention.models import get_info
 from attention.trace import LayerTrace, Projections, Token, Trace
+from tests.unit.saying import says
 
 WRITTEN = ("<s>", "the", "black", "cat", "sleeps")
 READ = ("le", "chat", "noir", "dort", "</s>", "[PAD]", "[PAD]")
@@ -177,7 +178,7 @@ def test_all_heads_are_surveyed_as_rectangles(trace, scene, look):
 def test_small_pictures_and_the_neuron_view_name_what_is_read(scene):
     thumbs = head_thumbs(scene)
     best = READ[int(scene.steps.weights[3].argmax())]
-    assert f"cat looks most at {best}" in thumbs[2].description
+    assert says(thumbs[2].description, "cat", best)
     data = neuron(scene, 1).payload()
     assert (data["labels"], data["queryLabels"]) == (list(READ), list(WRITTEN))
     assert "k(chat)" in key_picture(scene, 1).row_labels

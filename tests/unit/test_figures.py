@@ -18,6 +18,7 @@ from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
 from attention.figures.matrix import MAX_CELLS, MAX_LABELLED, Matrix
 from tests.shades import shown
 from tests.sights import SIGHTS, apart
+from tests.unit.saying import says
 
 floats = st.floats(-1e6, 1e6, width=32)
 matrices = arrays.arrays(np.float32, arrays.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=floats)
@@ -123,7 +124,7 @@ def test_a_weight_that_the_mask_hides_arrives_as_masked_and_not_as_a_number():
     # What is not there at all stays so.
     nothing = matrix([[1, np.nan], [0, 0]], palette="weights", hidden=hidden)
     assert np.isnan(nothing.drawn[0, 1])
-    with pytest.raises(ValueError, match=r"hidden must have shape \(2, 2\) to match the labels, got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"hidden.*\(2, 2\).*got \(1, 2\)"):
         matrix([[1, 0], [1, 0]], hidden=hidden[:1])
 
 
@@ -159,7 +160,7 @@ def test_a_single_outlier_does_not_bleach_a_picture():
     outlier = matrix(values)
     assert outlier.colour_limit == 2
     assert np.argwhere(outlier.beyond).tolist() == [[3, 4]]
-    assert outlier.payload()["beyond"] == "1 cell beyond ±2.00 has a corner"
+    assert says(outlier.payload()["beyond"], "1", "±2.00")
     assert outlier.range_text == "−22543.00 … 2.00"
     # What is told of is what is drawn.
     assert matrix(np.where(values < 0, -np.inf, values)).payload()["beyond"] == ""

@@ -10,6 +10,7 @@ from attention import five_ways
 from attention.lesson.five_ways import shape_table, tell_five_ways, ways_table
 from attention.lesson.scene import Scene
 from tests.loaded import load
+from tests.unit.saying import tells
 
 SENTENCE = "the old sailor told a long story"
 
@@ -85,7 +86,7 @@ def test_a_wrong_weight_shows(trace):
     wrong[0, 0] += 1
     results = five_ways.run(replace(layer, projections=replace(layer.projections, W_V=wrong)), 0)
     assert min(result.difference.absolute for result in results) > 1e-3
-    assert "They do not agree" in tell_five_ways(Scene(trace, 0, 0, 0), results)
+    assert tells(tell_five_ways(Scene(trace, 0, 0, 0), results), "five-ways/disagree")
 
 
 def test_a_layer_that_does_more_is_refused_in_a_sentence(smollm2):
@@ -120,7 +121,7 @@ def test_a_whole_layer_is_compared_with_what_the_model_itself_added_and_not_with
     assert by_hand.difference.absolute < 1e-5
     assert [result.difference.absolute for result in whole] == pytest.approx([0.01] * 4, rel=1e-2)
     told = tell_five_ways(Scene(trace, 0, 0, 2), [by_hand, *whole])
-    assert "They do not agree" in told
+    assert tells(told, "five-ways/disagree")
     assert "1.0e-02" in told
 
 

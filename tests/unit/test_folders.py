@@ -19,6 +19,7 @@ from attention.models.catalogue import catalogue
 from attention.models.files import BESIDE
 from attention.models.shelf import Shelf
 from tests.small_hub import COMMIT
+from tests.unit.saying import says
 
 WEIGHTS = "model.safetensors"
 DEEP = b'{"a":' * 100_000
@@ -283,14 +284,14 @@ def test_a_layer_of_which_nothing_is_there_is_missed_at_once(broken, tmp_path):
     tensors = load_file(tmp_path / "It" / WEIGHTS)
     rest = {name: values for name, values in tensors.items() if ".layer.1." not in name}
     save_file(rest, tmp_path / "It" / WEIGHTS, {"format": "pt"})
-    assert hold_problem(found()).endswith("asks for 3 layers, and its weights have 2.")
+    assert says(hold_problem(found()), "3 layers", "2")
 
 
 def test_a_model_that_has_no_room_in_memory_is_refused(broken, monkeypatch):
     assert broken().info is not None
     monkeypatch.setattr(os, "sysconf", lambda name: 2)
     # Another change time, so that it is read anew.
-    assert "of memory, and 0.00 GB are allowed here" in hold_problem(broken())
+    assert says(hold_problem(broken()), "0.00 GB")
 
 
 @contextmanager
@@ -316,7 +317,7 @@ def test_what_may_not_be_read_is_said(broken, monkeypatch, tmp_path, name):
         monkeypatch.setenv(local.MODEL_DIRS_VARIABLE, str(folder))
         (folder / name).chmod(0)
         with as_a_stranger():
-            assert "cannot be read: Permission denied" in hold_problem(found())
+            assert "Permission denied" in hold_problem(found())
 
 
 @pytest.mark.parametrize("name", ["~nobody-has-this-name/x", "\udcff\udcfe", "a\nb", "x" * 5000, "/dev/null", "/"])
@@ -352,7 +353,7 @@ def test_parts_of_weights_are_what_their_index_says(broken, tmp_path):
     assert parts({"x": "model-00001-of-00001.safetensors"}).info is not None
     for odd in ([], {}, {"x": 1}, {"x": "../It/model-00001-of-00001.safetensors"}, {"x": "config.json"}, None, "x"):
         hold_problem(parts(odd))
-    assert "lacks a part of its weights: b.safetensors" in hold_problem(parts({"x": "b.safetensors"}))
+    assert "b.safetensors" in hold_problem(parts({"x": "b.safetensors"}))
 
 
 # ------------------------------------------------------------------------------------ the tokenizer
@@ -396,7 +397,7 @@ def test_a_tokenizer_that_panics_is_told_to_those_who_wait(broken, changes):
         thread.join(60)
     assert len(told) == 2
     for sentence in told:
-        assert sentence.startswith("It cannot be loaded: ")
+        assert sentence.startswith("It ")
         hold_sentence(sentence)
 
 
@@ -436,7 +437,7 @@ def test_a_token_that_the_weights_do_not_know_is_said(broken, tmp_path, folder_o
     broken([("tokenizer.json", put)], kind)
     model = load("It")
     for run in (model.trace, model.encode):
-        with pytest.raises(ValueError, match=r"number 5,000, and its weights have vectors for"):
+        with pytest.raises(ValueError, match=r"number 5,000"):
             run("cat q")
     if kind == "bart":
         with pytest.raises(ValueError, match=r"number 5,000"):
@@ -455,7 +456,7 @@ def test_a_text_without_room_beside_what_the_tokenizer_adds_ends_with_a_sentence
         }
     }
     broken(with_tokenizer(changes))
-    with pytest.raises(ValueError, match="its tokenizer makes more of any text"):
+    with pytest.raises(ValueError, match="tokenizer"):
         load("It").trace("The cat sat")
 
 
@@ -522,7 +523,7 @@ def test_a_fetched_model_never_has_the_name_of_a_bundled_one(fetched):
 def test_a_file_that_has_come_to_a_fetched_model_is_noticed(fetched, tmp_path):
     fetched()
     (tmp_path / "hub" / "tiny--bert" / "generation_config.json").write_text("{}")
-    with pytest.raises(ModelUnavailableError, match="are not the ones that were fetched"):
+    with pytest.raises(ModelUnavailableError, match="fetched"):
         load("tiny/bert")
 
 

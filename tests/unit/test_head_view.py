@@ -189,7 +189,7 @@ def test_groups_are_parted_where_they_change(groups):
 
 @pytest.mark.parametrize("count", [0, MAX_HEADS + 1])
 def test_no_head_and_too_many_are_refused(count):
-    with pytest.raises(ValueError, match=f"between 1 and 12 heads, got {count}"):
+    with pytest.raises(ValueError, match=f"1 and 12 heads, got {count}"):
         view(np.eye(2), heads=tuple(HeadLines("", np.eye(2)) for _ in range(count)))
 
 
@@ -200,7 +200,7 @@ def test_labels_that_do_not_match_the_weights_are_refused_with_both_shapes():
 
 @pytest.mark.parametrize("number", [-0.01, 1.01, np.nan, np.inf])
 def test_what_is_no_weight_is_refused(number):
-    with pytest.raises(ValueError, match="between 0 and 1, those of 'Head 1' are not"):
+    with pytest.raises(ValueError, match=r"0 and 1.*'Head 1'"):
         view(np.array([[number, 0.5]]))
 
 
@@ -267,5 +267,5 @@ def test_what_the_mask_hides_travels_as_bits():
     bits = np.unpackbits(np.frombuffer(base64.b64decode(sent), np.uint8))[:25].reshape(5, 5)
     assert np.array_equal(bits == 1, hidden)
     assert view(weights).payload()["hidden"] is None
-    with pytest.raises(ValueError, match=r"hidden must have shape \(5, 5\) to match the labels, got \(4, 5\)"):
+    with pytest.raises(ValueError, match=r"hidden.*\(5, 5\).*got \(4, 5\)"):
         view(weights, hidden=hidden[:4])

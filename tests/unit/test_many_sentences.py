@@ -15,6 +15,7 @@ from attention.measures.dependencies import ALL_RELATIONS
 from attention.study import Run, Study
 from attention.syntax import SyntaxCheck
 from tests.loaded import load
+from tests.unit.saying import says
 
 TEXTS = corpus.sentences()[:40]
 HEAD = (2, 8)
@@ -48,7 +49,7 @@ def plain(text):
 
 def test_a_head_is_described_with_its_own_means(result):
     told = plain(many_sentences.describe(result, HEAD))
-    assert "Layer 3, head 9, over 40 sentences" in told
+    assert says(told, "3", "9", "40")
     for name in ("entropy", "mean_distance", "previous", "itself", "next", "classifier", "separator"):
         assert f"{result.measure(name)[HEAD]:.2f}" in told
     pattern, n_times = result.commonest_pattern(*HEAD)
@@ -78,7 +79,7 @@ def test_the_number_of_sentences_behind_a_cell_is_told(model, result):
     lengths = [len(model.encode(text).tokens) for text in TEXTS]
     told = many_sentences.how_many(result, "start")
     shown = len(result.from_start.names)
-    assert f"All 40 have the first {min(lengths)}" in told
+    assert says(told, "40", min(lengths))
     assert f"{sum(length >= shown for length in lengths)} have all {shown}" in told
 
 
@@ -145,12 +146,12 @@ def test_of_a_models_special_tokens_only_what_is_known_is_said(model_of, kind):
     begins, ends = ("<s>", "</s>") if kind == "roberta" else ("[CLS]", "[SEP]")
     for name, measure in ((begins, "classifier"), (ends, "separator")):
         share = of_kind.measure(measure).mean(axis=1)
-        assert f"{name} gets most in layer {share.argmax() + 1} ({share.max():.2f})" in told
+        assert says(told, name, share.argmax() + 1, f"{share.max():.2f}")
     titles = [measure.title for measure in many_sentences.layer_measures(of_kind)]
     assert titles[:2] == [f"Weight on {ends}", f"Weight on {begins}"]
     described = plain(many_sentences.describe(of_kind, (0, 1)))
     shares = [f"{of_kind.measure(measure)[0, 1]:.2f}" for measure in ("classifier", "separator")]
-    assert f"Of the special tokens, {begins} gets {shares[0]} and {ends} gets {shares[1]} of its weight." in described
+    assert says(described, begins, shares[0], ends, shares[1])
     table = many_sentences.study_table(of_kind)
     assert table[ends][1] == pytest.approx(of_kind.measure("separator")[0, 1], abs=1e-4)
     assert ("[SEP]" in table) == (kind != "roberta")

@@ -15,6 +15,7 @@ from attention.lesson.steps import STEPS, keys
 from attention.view import View
 from tests import shades
 from tests.loaded import load
+from tests.unit.saying import says
 
 TEXTS = {
     "translator-fr-en": "le chat noir dort",
@@ -60,7 +61,7 @@ def test_widths_norms_and_shared_heads_are_those_that_were_published():
     attention, feed = column.boxes
     assert feed.notes == ("576 → 1536 → 576", "gated")
     assert attention.group_size == 3
-    assert attention.head_labels[3] == "Head 4, key/value head 2"
+    assert says(attention.head_labels[3], "4", "2")
     assert column.top[0] == "RMSNorm"
 
 
@@ -112,7 +113,8 @@ def test_during_a_guess_the_picture_does_not_tell_how_many_patches_there_are():
 
 def test_the_map_says_where_one_is_and_can_be_folded():
     key, figure = map_of("minilm-l6", layer=2, head=8, step="softmax")
-    assert (key, figure.place) == ("step_map", "Layer 3 of 6 · head 9 of 12 · 7 Softmax")
+    assert key == "step_map"
+    assert says(figure.place, "3", "6", "9", "12", "7", "Softmax")
     key, figure = map_of("minilm-l6", map=False)
     assert (key, figure.is_open) == ("step_map_folded", False)
 

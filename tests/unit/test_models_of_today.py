@@ -253,7 +253,7 @@ def test_pictures_are_no_part_of_what_gemma_3_needs(with_pictures):
     assert prove(loaded(with_pictures).trace(SENTENCE)).holds
     # And without the part for the text, nothing is left.
     save_file({"vision_tower.x": torch.zeros(9)}, file, {"format": "pt"})
-    with pytest.raises(ValueError, match="asks for 3 layers, and its weights have 0"):
+    with pytest.raises(ValueError, match=r"\b3 layers\b.*\b0\b"):
         loaded(with_pictures)
 
 

@@ -146,5 +146,5 @@ def test_numbers_that_are_no_row_for_each_label_are_refused_with_both_shapes():
     ones = np.ones((2, 3), np.float32)
     parts = {"title": "", "alt": "", "labels": ("a", "b"), "query": 0, "key": 0, "query_vector": ones[0]}
     rows = dict.fromkeys(("scores", "masked_scores", "weights"), ones[:, 0])
-    with pytest.raises(ValueError, match=r"products must have shape \(2, 3\), got \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"products.*\(2, 3\), got \(3, 2\)"):
         Neuron(**parts, **rows, keys=ones, products=ones.T, divisor="√3")

@@ -71,10 +71,10 @@ def test_a_head_on_a_picture_is_not_told_in_words_for_texts(trace):
 
 def test_patches_that_make_no_square_are_refused(trace):
     data = overlay(Scene(trace, 0, 0, 0))
-    with pytest.raises(ValueError, match="must make a square, got 15"):
+    with pytest.raises(ValueError, match="square, got 15"):
         replace(data, patches=data.patches[:15])
     head = replace(data.heads[0], weights=data.heads[0].weights[:3])
-    with pytest.raises(ValueError, match=r"weights must have shape \(16,\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"weights.*\(16,\), got \(3,\)"):
         replace(data, heads=(head,))
 
 

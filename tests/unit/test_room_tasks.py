@@ -12,6 +12,7 @@ from attention.room.tasks import TASKS, UnfitError, task_of
 from attention.ui import room_tasks
 from attention.ui.handed_in import judge, place_of, view_of
 from attention.ui.rooms import Rooms
+from tests.unit.saying import says
 
 ROOM = "/_attention/room"
 BERT = "minilm-l6"
@@ -73,7 +74,7 @@ def test_a_wrong_and_then_a_right_head_are_judged_at_once_and_the_best_counts(te
     assert first["best"] == first["verdict"]
     second = hand_in(pupil, code, f"http://{HOST}{RIGHT}").json()
     assert second["verdict"]["isSolved"]
-    assert "Layer 1, head 3 of BERT" in second["verdict"]["told"]
+    assert says(second["verdict"]["told"], "1", "3", "BERT")
     third = hand_in(pupil, code, WRONG).json()
     assert third["verdict"] == first["verdict"]
     assert third["best"] == second["best"] == second["verdict"]
@@ -92,7 +93,7 @@ def test_the_best_are_shown_to_all_with_the_reveal_and_not_before(teacher, code,
     # Where somebody has found it, what is no solution is not shown.
     assert [each["isSolved"] for each in told["best"]] == [True]
     assert told["best"][0]["address"].startswith("./all_heads?")
-    assert hand_in(late, code, RIGHT).json()["told"] == "This task is over."
+    assert "over" in hand_in(late, code, RIGHT).json()["told"]
     teacher.post(f"{ROOM}/{code}/end-task")
     assert late.get(f"{ROOM}/{code}/task").json()["task"] is None
 
@@ -107,11 +108,11 @@ def test_a_task_about_a_head_is_about_the_one_on_the_screen(teacher, code, new_p
     set_task(teacher, code, "change")
     pupil = new_pupil()
     asked = pupil.get(f"{ROOM}/{code}/task").json()["task"]
-    assert "layer 2, head 5 of BERT" in asked["rule"]
+    assert says(asked["rule"], "2", "5", "BERT")
     assert {"model=minilm-l6", "layer=2", "head=5"} <= set(asked["start"].partition("?")[2].split("&"))
     two = {"model": BERT, "text": "The river bank was wet today", "versus": "The river bank was red today"}
     other = hand_in(pupil, code, f"compare?{urlencode({**two, 'layer': 2, 'head': 6})}")
-    assert other.json()["told"] == "This view shows layer 2, head 6 of BERT: choose layer 2, head 5 of BERT."
+    assert says(other.json()["told"], "2", "6", "BERT", "2", "5", "BERT")
     own = hand_in(pupil, code, f"compare?{urlencode({**two, 'layer': 2, 'head': 5})}").json()
     assert 0 <= float(own["verdict"]["score"]) <= 1
 
@@ -120,13 +121,13 @@ def test_a_head_of_a_picture_is_no_task(teacher, code):
     teacher.post(f"{ROOM}/{code}/show", json={"page": "step_by_step", "link": "model=vit-digits"})
     answer = teacher.post(f"{ROOM}/{code}/task", json={"name": "change"})
     assert answer.status_code == 409
-    assert "show one that reads a sentence" in answer.json()["told"]
+    assert "reads a sentence" in answer.json()["told"]
 
 
 @pytest.mark.parametrize("name", ["nothing", "", None, 1, ["previous"], "<b>"])
 def test_there_is_no_other_task(teacher, code, name):
     answer = teacher.post(f"{ROOM}/{code}/task", json={"name": name})
-    assert (answer.status_code, answer.json()["told"]) == (409, "There is no such task.")
+    assert (answer.status_code, "no such task" in answer.json()["told"]) == (409, True)
 
 
 @pytest.mark.parametrize("act", ["task", "reveal-task", "end-task"])
@@ -146,7 +147,7 @@ def test_whoever_has_not_joined_hands_nothing_in(app, teacher, code, new_pupil):
         f"{ROOM}/{code}/hand-in", json={"number": 1, "link": RIGHT}, headers={"sec-fetch-site": "cross-site"}
     )
     assert answer.status_code == 403
-    assert hand_in(pupil, code, RIGHT, number=2).json()["told"] == "This task is over."
+    assert "over" in hand_in(pupil, code, RIGHT, number=2).json()["told"]
     assert hand_in(pupil, code, RIGHT, number="1").status_code == 409
     assert hand_in(pupil, code, "x" * 5_000).status_code == 413
 
@@ -156,7 +157,7 @@ def test_one_pupil_cannot_try_every_head_in_no_time(teacher, code, new_pupil):
     pupil = new_pupil()
     said = [hand_in(pupil, code, "nonsense") for _ in range(12)]
     assert [each.status_code for each in said] == [409] * 10 + [429] * 2
-    assert said[-1].json()["told"].startswith("That was too quick")
+    assert said[-1].json()["told"] not in {each.json()["told"] for each in said[:10]}
     # Others are not kept from it.
     assert hand_in(new_pupil(), code, RIGHT).status_code == 200
 

@@ -60,7 +60,7 @@ def test_the_owner_says_who_may_frame_the_app(wanted, written):
 
 @pytest.mark.parametrize("wanted", ["https://a.example; script-src *", "a,b", "'self'", "a\nb: c;", "schöne.example"])
 def test_what_is_no_address_is_said_before_the_server_starts(wanted):
-    with pytest.raises(SystemExit, match=r"ATTENTION_FRAME_ANCESTORS: .* is no address\. Give addresses such as"):
+    with pytest.raises(SystemExit, match=r"ATTENTION_FRAME_ANCESTORS: "):
         content_policy([], wanted)
 
 

@@ -218,7 +218,7 @@ def test_a_text_that_is_too_long_is_cut(smollm2, text):
 
 
 def test_a_pair_is_refused_in_a_sentence(smollm2):
-    with pytest.raises(ValueError, match="SmolLM2 takes one text, not two"):
+    with pytest.raises(ValueError, match=r"SmolLM2.*two"):
         smollm2.trace("The cat", "sat")
 
 

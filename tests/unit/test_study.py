@@ -98,9 +98,9 @@ def test_a_text_is_encoded_as_it_is_traced(models, model_id, text):
 @pytest.mark.parametrize("model_id", sweep(MODELS, quick=MODELS[:2]))
 def test_texts_that_cannot_be_run_together_are_refused(models, model_id):
     model = models[model_id]
-    with pytest.raises(ValueError, match=r"one number of tokens, got \[\]"):
+    with pytest.raises(ValueError, match=r"tokens, got \[\]"):
         model.trace_batch([])
-    with pytest.raises(ValueError, match="one number of tokens, got"):
+    with pytest.raises(ValueError, match="tokens, got"):
         model.trace_batch([model.encode("one"), model.encode("one two")])
     with pytest.raises(ValueError, match="no text"):
         model.encode(" \n")

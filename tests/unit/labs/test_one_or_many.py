@@ -13,6 +13,7 @@ from attention.lesson.scene import Scene
 from tests.loaded import load
 from tests.unit.labs.seen import prose, table
 from tests.unit.labs.seen import shown as lab_shown
+from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
@@ -81,7 +82,7 @@ def test_each_model_offers_the_counts_that_divide_its_width_and_its_own(scene):
     info, blocks = scene.info, shown(scene)
     if info.group_size > 1:
         assert offered(blocks) == []
-        assert f"{info.group_size} heads of queries share each head of keys and values" in prose(blocks)
+        assert says(prose(blocks), info.group_size)
         assert figure(blocks, "cut_heads") is None
     else:
         assert offered(blocks) == list(counts(info.n_heads * info.d_head, info.n_heads))
@@ -93,7 +94,7 @@ def test_what_is_said_of_a_cut_is_worked_out_from_it():
     blocks = shown(scene, 4)
     rows = layer.steps().weights[:, 4]
     different = len(set(rows.argmax(axis=1)))
-    assert f"The 12 heads give their largest weight for cross to {different} different tokens" in prose(blocks)
+    assert says(prose(blocks), "12", different)
     queries, keys, values = (
         np.concatenate(each, axis=-1).reshape(each.shape[1], 4, 96)
         for each in (layer.queries, layer.keys, layer.values)
@@ -101,8 +102,8 @@ def test_what_is_said_of_a_cut_is_worked_out_from_it():
     powers = np.exp(np.einsum("hd,khd->hk", queries[4], keys) / 96**0.5)
     outputs = np.einsum("hk,khd->hd", powers / powers.sum(axis=1, keepdims=True), values).ravel()
     moved = np.linalg.norm(outputs @ parts.W_O + parts.b_O - layer.added[4])
-    assert f"moves by {moved:.2f}; its length in the model is {np.linalg.norm(layer.added[4]):.2f}" in prose(blocks)
-    assert f"by {96**0.5:.2f}, and no longer by {32**0.5:.2f}" in prose(blocks)
+    assert says(prose(blocks), f"{moved:.2f}", f"{np.linalg.norm(layer.added[4]):.2f}")
+    assert says(prose(blocks), f"{96**0.5:.2f}", f"{32**0.5:.2f}")
 
 
 def test_the_mean_is_compared_with_each_head(scene):
@@ -117,7 +118,7 @@ def test_the_mean_is_compared_with_each_head(scene):
     np.testing.assert_allclose(entropies, wanted.mean(dim=1).numpy(), atol=1e-4)
     # The entropy is concave (Jensen): a mean is at least as even as its heads on average.
     assert entropies[-1] >= entropies[:-1].mean()
-    assert f"Head {shared.argmax() + 1} is most like the mean: on average, {shared.max():.2f}" in prose(blocks)
+    assert says(prose(blocks), shared.argmax() + 1, f"{shared.max():.2f}")
 
 
 @pytest.mark.parametrize("model_id", ["minilm-l6", "smollm2-135m", "translator-fr-en"])
@@ -159,7 +160,7 @@ def test_where_the_models_own_sum_is_not_known_it_is_said(scene):
         def added(self):
             return None
 
-    assert "is not known here" in prose(shown(scene, runs=Unknown()))
+    assert tells(prose(shown(scene, runs=Unknown())), "one-or-many/sum-unknown")
 
 
 def test_a_word_without_a_choice_is_told_so():

@@ -18,6 +18,7 @@ from attention.words import words_of
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
+from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": load("vit-digits").info.reading.first}
@@ -67,7 +68,7 @@ def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
     assert float(steps["length"][-1]) == pytest.approx(size, rel=1e-4)
     assert sum(map(float, steps["length along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
     assert len(sent.labels) <= N_SENT + 2
-    assert f"adds up to ΔE, of length {size:.2f}" in prose(blocks)
+    assert says(prose(blocks), f"{size:.2f}")
     summed = float(re.search(r"With ΔE added, the vector has a length of (\d+\.\d+)", prose(blocks))[1])
     assert summed == pytest.approx(float(scene.attention.lengths.summed[row]), abs=0.006, rel=1e-4)
 
@@ -85,7 +86,7 @@ def test_one_head_sends_its_own_part(scene):
     sent, change = main_chains(blocks)
     weight = scene.attention.projections.W_O.reshape(scene.info.n_heads, -1, scene.info.d_model)[1]
     part = np.linalg.norm(scene.attention.model_output[1, row] @ weight)
-    assert f"adds up to a vector of length {part:.2f}" in prose(blocks)
+    assert says(prose(blocks), f"{part:.2f}")
     np.testing.assert_allclose(sent.places[-1], change.places[-1], atol=1e-3 * max(part, 1))
 
 
@@ -124,7 +125,7 @@ def test_in_all_layers_what_each_token_sends_leads_to_the_end(scene):
     table_of_words = table(blocks, "words_table")
     assert float(table_of_words["length"][0]) == pytest.approx(float(total.norm()), rel=1e-3)
     assert sum(map(float, table_of_words["length along the sum"][:-1])) == pytest.approx(size, rel=1e-3)
-    assert f"this adds up to the whole change, {size:.2f}" in prose(blocks)
+    assert says(prose(blocks), f"{size:.2f}")
 
 
 @pytest.mark.parametrize("scope", ["head", "heads", "layers"])
@@ -164,10 +165,8 @@ def test_a_word_drifts_apart_as_torch_says(model_id, beside, texts):
     np.testing.assert_allclose(found, torch.nn.functional.cosine_similarity(*states).numpy(), atol=1e-4)
     told = prose(blocks)
     # A decoder sees nothing of what comes later; the toy knows both for nouns.
-    assert ("no head of this model looks at what comes later" in told) == (
-        model_id == "smollm2-135m" and beside == "after"
-    )
-    assert ("What differs between the two texts makes no difference" in told) == (model_id == "toy")
+    assert tells(told, "vector-moves/drift-causal") == (model_id == "smollm2-135m" and beside == "after")
+    assert tells(told, "vector-moves/drift-same") == (model_id == "toy")
 
 
 @pytest.mark.parametrize(("model_id", "first"), [("minilm-l6", "after"), ("smollm2-135m", "before")])
@@ -187,9 +186,9 @@ def test_a_word_read_alone_is_found_again_or_that_is_said():
     alone = table(shown(scene_of("minilm-l6")), "drift_table")
     assert float(alone["the same word"][0]) > float(alone["different words"][0])
     sat = scene_of("smollm2-135m", "The cat sat on the mat")
-    assert "is another token there: sat instead of ␣sat" in prose(shown(sat))
-    assert "is no token of its own" in prose(shown(scene_of("minilm-l6", word=0)))
-    assert "choose a model that reads sentences" in prose(shown(scene_of("vit-digits")))
+    assert says(prose(shown(sat)), "sat", "␣sat")
+    assert tells(prose(shown(scene_of("minilm-l6", word=0))), "vector-moves/drift-none")
+    assert tells(prose(shown(scene_of("vit-digits"))), "vector-moves/drift-not-here")
 
 
 def at(trace, word, which=0):
@@ -220,7 +219,7 @@ def test_a_word_of_two_typed_texts_drifts_apart_as_torch_says(model_id, word, co
     ]
     found = np.array(table(blocks, "drift_table")["the same word"], float)
     np.testing.assert_allclose(found, torch.nn.functional.cosine_similarity(*states).numpy(), atol=1e-4)
-    assert ("Only your text has" in prose(blocks)) == (word != compared)
+    assert tells(prose(blocks), "vector-moves/drift-typed-other") == (word != compared)
     # The others can be chosen: each button puts its word in focus.
     offered = {text.casefold(): parts for text, parts in buttons(blocks).items()}
     assert set(offered) == {"the", "river"}
@@ -231,9 +230,9 @@ def test_a_word_of_two_typed_texts_drifts_apart_as_torch_says(model_id, word, co
 
 def test_two_texts_without_a_common_word_are_told_so():
     scene = scene_of("minilm-l6")
-    assert "have no word in common" in prose(shown(scene, beside="typed", versus="Nobody sings , nobody !"))
+    assert tells(prose(shown(scene, beside="typed", versus="Nobody sings , nobody !")), "vector-moves/drift-nothing")
     for empty in (None, "", "  "):
-        assert "Type a second text that has a word of yours" in prose(shown(scene, beside="typed", versus=empty))
+        assert tells(prose(shown(scene, beside="typed", versus=empty)), "vector-moves/drift-empty")
 
 
 def test_a_text_that_cannot_be_read_is_told_so():
@@ -244,7 +243,7 @@ def test_a_text_that_cannot_be_read_is_told_so():
     scene = scene_of("minilm-l6")
     for beside in ("typed", "after"):
         view = View(page=OF_LABS[LAB]).having(BESIDE_TEXT, beside).having(VERSUS, "the river")
-        assert "cannot read that text" in prose(walk(LAB.content(view, scene, Deaf(scene))))
+        assert tells(prose(walk(LAB.content(view, scene, Deaf(scene)))), "vector-moves/drift-unread")
 
 
 def test_a_piece_of_a_word_meets_the_same_piece():
@@ -262,13 +261,13 @@ def test_a_piece_of_a_word_meets_the_same_piece():
 def test_long_texts_are_compared_too():
     long = "the river bends and the road ends where nobody sings " * 60
     scene = scene_of("minilm-l6", long)
-    assert "in your text and in the second one" in prose(shown(scene, beside="typed", versus=f"Once more {long}"))
+    assert tells(prose(shown(scene, beside="typed", versus=f"Once more {long}")), "vector-moves/drift-typed")
 
 
 def test_much_longer_vectors_are_left_out_and_named():
     scene = scene_of("smollm2-135m")
     blocks = shown(scene)
-    assert "Left out of the picture, since their vectors are more than 3 times as long as most: Four" in prose(blocks)
+    assert says(prose(blocks), "3", "Four")
     assert "Four" not in {chain.name for chain in figure(blocks, "way").chains}
 
 
@@ -293,11 +292,11 @@ def test_the_plane_of_arrows_says_how_much_the_closest_one_would_show():
 
 
 def test_one_layer_says_what_it_adds_and_an_uneven_course_is_drawn_by_factors():
-    assert "no other layer to compare with" in prose(shown(scene_of("toy")))
+    assert tells(prose(shown(scene_of("toy"))), "vector-moves/stream-lone")
     assert figure(shown(scene_of("smollm2-135m", word=0)), "stream").is_log
     assert not figure(shown(scene_of("minilm-l6")), "stream").is_log
 
 
 def test_of_words_of_the_same_length_the_last_is_compared():
     scene = scene_of("minilm-l6", "The dog sleeps", word=3)
-    assert "So this is dog, which both have" in prose(shown(scene, beside="typed", versus="The dog barks"))
+    assert says(prose(shown(scene, beside="typed", versus="The dog barks")), "this is dog")

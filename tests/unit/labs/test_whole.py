@@ -13,6 +13,7 @@ from attention.one_page import is_written, run
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
+from tests.unit.saying import says, tells
 
 SENTENCE = "Four grey geese cross the cold river"
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": None}
@@ -88,9 +89,9 @@ def test_neurons_are_sorted_by_their_strength(model_id):
     few = next(n for n in range(1, 1537) if np.abs(values[:n]).sum() >= np.abs(values).sum() / 2)
     told = prose(blocks)
     assert f"number {rows['neuron'][0]} is the strongest" in told
-    assert ("a gate with other weights" in told) == (model_id == "smollm2-135m")
+    assert tells(told, "whole/neurons-gated") == (model_id == "smollm2-135m")
     # A sum in another order may put the half one further.
-    assert any(f"the {n} strongest make up half" in told for n in (few - 1, few, few + 1))
+    assert any(says(told, n) for n in (few - 1, few, few + 1))
 
 
 def test_all_blocks_are_drawn_with_what_comes_next():
@@ -104,7 +105,7 @@ def test_all_blocks_are_drawn_with_what_comes_next():
     answer = load("smollm2-135m").next_token(scene.trace)
     likeliest = answer.labels[int(answer.logits[-1].argmax())]
     # The word in focus is another one than the last.
-    assert f"to come after the last token, {scene.names[-1]}, is {likeliest} (" in prose(blocks)
+    assert says(prose(blocks), scene.names[-1], likeliest)
 
 
 def test_a_model_without_a_prediction_says_so(scene):
@@ -117,7 +118,7 @@ def test_a_model_without_a_prediction_says_so(scene):
 def test_where_neurons_are_missing_it_is_said_why(scene):
     has_network = any(each.branch == "feed-forward" for each in scene.trace.structure.sublayers)
     is_on_page = scene.info.model_id in ("minilm-l6", "smollm2-135m")
-    assert ("Which neurons fire most" in prose(shown(scene))) == (has_network and not is_on_page)
+    assert tells(prose(shown(scene)), "whole/no-neurons") == (has_network and not is_on_page)
 
 
 def test_two_models_are_there_on_one_page(scene):
@@ -125,7 +126,7 @@ def test_two_models_are_there_on_one_page(scene):
     code = [block for block in blocks if isinstance(block, Code)]
     if scene.info.model_id not in ("minilm-l6", "smollm2-135m"):
         assert code == []
-        assert "choose one of these models" in prose(blocks)
+        assert tells(prose(blocks), "whole/no-page")
         return
     assert "import numpy as np" in code[0].source
     differences = re.findall(r"at most (\d\.\de[-+]\d\d)", prose(blocks))
@@ -138,9 +139,9 @@ def test_a_long_text_is_not_run_on_one_page():
     scene = Scene(trace, 0, 0, 3)
     assert "or a shorter text" in prose(shown(scene, "code"))
     assert figure(shown(scene), "lengths")
-    assert f"and for at most {MOST_TOKENS} tokens" in prose(shown(scene))
+    assert says(prose(shown(scene)), MOST_TOKENS)
     decoder = load("smollm2-135m").trace("word " * (MOST_TOKENS + 1))
-    assert f"and for at most {MOST_TOKENS} tokens" in prose(shown(Scene(decoder, 0, 0, 3), "blocks"))
+    assert says(prose(shown(Scene(decoder, 0, 0, 3), "blocks")), MOST_TOKENS)
 
 
 def test_the_parts_of_a_decoder_with_an_encoder_are_not_shown():

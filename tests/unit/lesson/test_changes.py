@@ -11,6 +11,7 @@ from attention.lesson.changes import masking, scaling, splitting, weighing
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from tests import shades
+from tests.unit.saying import says
 
 # Each step on the stage, the step before it, and the name of the matrix that it shows.
 FOLLOWING = {"scale": ("scores", "scaled"), "mask": ("scale", "masked"), "softmax": ("mask", "weights")}
@@ -52,7 +53,7 @@ def test_what_is_told_of_scaling_is_what_was_done(scene):
 
 
 def test_what_is_told_of_the_mask_is_how_many_cells_it_hides(scene_of):
-    assert masking(scene_of(mask="none")).told.endswith("Changed: nothing, because the mask hides no cell.")
+    assert masking(scene_of(mask="none")).told.endswith("hides no cell.")
     scene = scene_of(mask="causal")
     n, total = len(scene.tokens) * (len(scene.tokens) - 1) // 2, len(scene.tokens) ** 2
     assert masking(scene).told.endswith(f"Changed: {n} of {total} cells are −∞ now.")
@@ -94,7 +95,7 @@ def test_what_is_sent_of_the_joined_heads_is_what_is_added_to_the_stream(scene):
 
 
 def test_softmax_keeps_the_order_in_each_row_as_it_says(scene):
-    assert "the order in each row" in weighing(scene).told
+    assert "order in each" in weighing(scene).told
     scores, weights = scene.steps.masked_scores, scene.steps.weights
     for row in range(len(scores)):
         assert (np.diff(weights[row][np.argsort(scores[row])]) >= 0).all()
@@ -106,7 +107,7 @@ def test_where_nothing_changes_nothing_moves(scene_of):
     assert shown("scale", scene).moves
     layer = replace(scene.attention, scale=1.0)
     undivided = Scene(replace(scene.trace, layers=(layer,)), 0, 0, 1)
-    assert scaling(undivided).told.endswith("Changed: nothing, because this model does not divide its scores.")
+    assert scaling(undivided).told.endswith("divide its scores.")
     assert not shown("scale", undivided).moves
 
 
@@ -119,12 +120,10 @@ def test_a_matrix_of_many_cells_does_not_move_and_says_why():
 
     still = matrix(values, Change(matrix(values + 1), "divide", "Halved."))
     assert not still.moves
-    assert still.payload()["change"]["told"] == (
-        "Halved. Nothing moves here: the picture has 2,400 cells, and up to 1,200 are moved one by one."
-    )
+    assert says(still.payload()["change"]["told"], "Halved", "2,400", "1,200")
     # Where it would not move anyway, its size is no reason.
     assert matrix(values, Change(matrix(values), "mask", "Nothing.")).payload()["change"]["told"] == "Nothing."
-    with pytest.raises(ValueError, match=r"\(2, 1200\) cannot come from one of \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"\(2, 1200\).*\(1, 3\)"):
         row = Matrix("x", "X", np.ones((1, 3)), ("a",), ("b", "c", "d"), "rows", "columns", "signed", "")
         matrix(values, Change(row, "divide", ""))
 

@@ -10,6 +10,7 @@ from attention.lesson.scene import Scene
 from attention.trace import PARTS
 from tests.loaded import load
 from tests.unit.lesson.telling import facts_in, pattern_of, rounded, shown, trace_of
+from tests.unit.saying import says
 
 TEXTS = {"translator-fr-en": "le chat noir dort", "vit-digits": "0123456789abcdef" * 4}
 POST = ["norm-after", "feed-forward", "left-normed"]
@@ -118,4 +119,4 @@ def test_nothing_is_told_where_nothing_was_recorded(scene_of):
 def test_how_many_more_weights_the_feed_forward_network_has(model, attention, feed_forward):
     trace = load(model).trace("The cat sat")
     told = tell_onward(Scene(trace, 0, 0, 1))
-    assert f"They have {feed_forward / attention:.1f} times as many weights as this attention" in shown(told)
+    assert says(shown(told), f"{feed_forward / attention:.1f}")

@@ -8,6 +8,7 @@ import pytest
 
 from attention.figures.format import number
 from attention.lesson.steps import STEPS, step_of
+from tests.unit.saying import says, tells
 
 SENTENCE = "the dog saw the old cat near the house"
 
@@ -68,7 +69,7 @@ def test_attention_is_not_symmetric_and_columns_do_not_add_up_to_1(asked):
     other = max(seen, key=lambda key: weights[asked.word, key])
     is_hidden = not asked.visible[other, asked.word]
     ways = asked.steps.scores if is_hidden else weights
-    assert is_hidden == ("because the mask hides" in text)
+    assert is_hidden == (tells(text, "softmax/why-asymmetric-hidden"))
     for value in (
         weights[asked.word, other],
         ways[asked.word, other],
@@ -89,7 +90,7 @@ def test_where_the_largest_weight_is_not_the_longest_contribution_a_row_shows_it
     if scene.visible[at].sum() < 2:
         assert text == ""
     elif not differing:
-        assert "In this head it is, in every row" in text
+        assert tells(text, "sum/why-importance-agreed")
         assert f"the longest contribution, {number(float(lengths[at].max()))}." in text
     else:
         row = (
@@ -98,7 +99,7 @@ def test_where_the_largest_weight_is_not_the_longest_contribution_a_row_shows_it
             else max(differing, key=lambda row: lengths[row].max() - lengths[row][weights[row].argmax()])
         )
         best, longest = weights[row].argmax(), lengths[row].argmax()
-        assert f"{scene.key_names[best]} has the largest weight, {number(float(weights[row, best]))}" in text
+        assert says(text, scene.key_names[best], number(float(weights[row, best])))
         assert f"comes from {scene.key_names[longest]}, though" in text
         assert number(float(lengths[row, longest])) in text
 
@@ -113,7 +114,7 @@ def test_the_same_word_twice_is_told_apart_by_its_positions_alone(scene_of):
     scene = scene_of("toy", SENTENCE, at=1)
     parts = scene.trace.embeddings
     np.testing.assert_array_equal(parts.words[0], parts.words[3])
-    assert "the (0) and the (3) begin with the same word vector" in told(scene, "embed")
+    assert says(told(scene, "embed"), "0", "3")
     assert number(float(np.linalg.norm(parts.positions[0] - parts.positions[3]))) in told(scene, "embed")
 
 
@@ -130,4 +131,4 @@ def test_how_many_heads_of_the_layer_leave_their_weight_where_it_says_little(ask
     idle = [token.position == 0 or token.is_special for token in asked.tokens]
     rows = slice(1, None) if asked.hides_later else slice(None)
     n_idle = (weights[:, rows][..., idle].sum(-1).mean(1) > 0.5).sum()
-    assert f"more than half of the weight in {n_idle} of the {len(weights)} heads" in told(asked, "softmax")
+    assert says(told(asked, "softmax"), n_idle, len(weights))

@@ -55,7 +55,7 @@ def test_a_head_between_two_texts_is_measured_as_plain_loops_measure_it(inputs, 
 
 
 def test_weights_and_tokens_must_fit():
-    with pytest.raises(ValueError, match=r"weights must have shape \(heads, 3, 4\) for 3 tokens that look at 4"):
+    with pytest.raises(ValueError, match=r"weights.*\(heads, 3, 4\)"):
         summarise_cross(random_weights(0, 2, 4, 3), words(3), words(4))
 
 

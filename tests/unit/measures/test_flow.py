@@ -57,7 +57,7 @@ def test_the_rollout_of_a_trace_takes_the_mean_of_its_heads():
 
 
 def test_rollout_wants_square_matrices():
-    with pytest.raises(ValueError, match="weights must have shape"):
+    with pytest.raises(ValueError, match=r"weights.*shape"):
         rollout(np.ones((2, 3, 4)))
 
 
@@ -85,5 +85,5 @@ def test_norms_equal_plain_loops_with_grouped_heads_too(seed, n_groups, group_si
 
 def test_norms_need_the_projections():
     layer = replace(MODEL.trace(SENTENCE).layers[0], projections=None)
-    with pytest.raises(ValueError, match="projections of this architecture are not known"):
+    with pytest.raises(ValueError, match="projections"):
         weighted_norms(layer)

@@ -183,7 +183,7 @@ def test_words_are_summarised_as_tokens_are(minilm):
 
 def test_weights_and_tokens_must_fit():
     for weights in (np.ones((3, 3)), np.ones((2, 3, 4)), np.ones((2, 4, 4))):
-        with pytest.raises(ValueError, match=r"weights must have shape \(heads, 3, 3\) for 3 tokens"):
+        with pytest.raises(ValueError, match=r"weights.*\(heads, 3, 3\)"):
             summarise_weights(weights, words(3))
 
 

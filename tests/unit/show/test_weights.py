@@ -266,5 +266,5 @@ def test_what_cannot_be_shown_is_refused_in_plain_words(attention, tokens, optio
 
 @pytest.mark.parametrize("what", [show.step, show.neuron, lambda weights: show.compare(weights, weights)])
 def test_weights_alone_do_not_pretend_to_be_a_trace(what):
-    with pytest.raises(TypeError, match="needs a trace, which has the queries and keys"):
+    with pytest.raises(TypeError, match="trace"):
         what((GOOD,))
