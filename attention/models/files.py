@@ -11,7 +11,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,7 +23,9 @@ __all__ = [
     "INDEX",
     "SINGLE",
     "check_beside",
+    "check_vocabulary",
     "in_one_line",
+    "is_there",
     "opened",
     "parse_json",
     "read_json",
@@ -33,23 +35,32 @@ __all__ = [
 ]
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+# The files that may have a tokenizer's vocabulary. Where none is there, transformers makes up a tokenizer that knows no
+# word.
+_WHOLE_TOKENIZER, _VOCABULARY, _MERGES = "tokenizer.json", "vocab.json", "merges.txt"
+_VOCABULARIES = (
+    _WHOLE_TOKENIZER,
+    _VOCABULARY,
+    "vocab.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "sentencepiece.model",
+    "tokenizer.model",
+    "spm.model",
+    "tekken.json",
+    "source.spm",
+)
 # The files that transformers reads beside the weights, if a model has them.
 BESIDE = (
     "config.json",
     "generation_config.json",
-    "tokenizer.json",
+    *_VOCABULARIES,
+    _MERGES,
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
     "chat_template.json",
     "chat_template.jinja",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "tokenizer.model",
-    "source.spm",
     "target.spm",
     "preprocessor_config.json",
 )
@@ -187,6 +198,31 @@ def check_beside(folder: Path) -> None:
                         "The model's {name} cannot be read: {reason}.", name=name, reason=error.strerror or str(error)
                     )
                 ) from None
+
+
+def check_vocabulary(names: Collection[str]) -> None:
+    """Refuse a model that reads text if none of its files, which have these names, has its vocabulary.
+
+    Raises:
+        ValueError: none has; the message is a sentence that names the files.
+    """
+    if not any(name in names for name in _VOCABULARIES):
+        raise ValueError(
+            message(
+                "The model lacks its tokenizer. Put its tokenizer.json beside its weights, or the files of its "
+                "vocabulary: vocab.txt; vocab.json and merges.txt; or spiece.model, sentencepiece.bpe.model or "
+                "tokenizer.model."
+            )
+        )
+    if _VOCABULARY in names and _MERGES not in names and _WHOLE_TOKENIZER not in names:
+        raise ValueError(
+            message(
+                "The model lacks a part of its tokenizer. Put its {missing} or its {whole} beside its {there}.",
+                missing=_MERGES,
+                whole=_WHOLE_TOKENIZER,
+                there=_VOCABULARY,
+            )
+        )
 
 
 @contextmanager

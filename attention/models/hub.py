@@ -331,7 +331,7 @@ def download(
     model_id: str,
     on_progress: OnProgress,
     is_cancelled: Callable[[], bool],
-    check_offer: Callable[[dict[str, Any], int], None],
+    check_offer: Callable[[dict[str, Any], Collection[str], int], None],
 ) -> Kept:
     """Fetch a model, check it and put it in its place; it is there complete or, after an error, not at all.
 
@@ -339,8 +339,8 @@ def download(
         model_id: its id on the hub.
         on_progress: called with the number of bytes that have arrived.
         is_cancelled: called several times a second; True ends the download.
-        check_offer: called before the weights are fetched, with the configuration and the number of bytes of the
-            weights; raises ``HubError`` if such a model could not be shown.
+        check_offer: called before the weights are fetched, with the configuration, the names of the files, and the
+            number of bytes of the weights; raises ``HubError`` if such a model could not be shown.
 
     Raises:
         HubError: the model cannot be fetched; the message is a sentence that says why.
@@ -354,7 +354,7 @@ def download(
     # The hub accepts former names too, so the limits are checked again with the current one.
     _check_allowed(offer.model_id, limits)
     _check_size(offer, limits)
-    check_offer(_read_config(line, offer), offer.n_weight_bytes)
+    check_offer(_read_config(line, offer), [file.name for file in offer.files], offer.n_weight_bytes)
     target = _place(offer.model_id)
     with _explained(target), new_folder(target, offer.n_bytes + _MARGIN) as new:
         _fetch_all(line, offer, new, on_progress)

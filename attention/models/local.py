@@ -16,10 +16,11 @@ from attention.messages import message
 from attention.models import hub
 from attention.models.architectures import info_from_config, info_of_offer
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
-from attention.models.files import BESIDE, INDEX, in_one_line, shown, weights_of
+from attention.models.files import BESIDE, INDEX, check_vocabulary, in_one_line, is_there, shown, weights_of
 from attention.models.hub import Damaged, HubError, Kept
 from attention.models.memory import check_fits
 from attention.models.store import OnProgress
+from attention.reading import PICTURE
 
 __all__ = ["MODEL_DIRS_VARIABLE", "Found", "fetch", "find", "load"]
 
@@ -104,9 +105,11 @@ def fetch(model_id: str, on_progress: OnProgress, is_cancelled: Callable[[], boo
     return hub.download(model_id, on_progress, is_cancelled, _check_offer)
 
 
-def _check_offer(config: dict[str, Any], n_bytes: int) -> None:
+def _check_offer(config: dict[str, Any], names: Collection[str], n_bytes: int) -> None:
     try:
-        check_fits(info_of_offer(config, n_bytes))
+        info = info_of_offer(config, n_bytes)
+        check_fits(info)
+        _check_vocabulary(info, names)
     except ValueError as error:
         raise HubError(str(error)) from None
 
@@ -201,11 +204,17 @@ def _read(
 ) -> ModelInfo | str:
     try:
         info = info_from_config(model_id, folder, name=name, licence=licence, source=source)
+        _check_vocabulary(info, [name for name in BESIDE if is_there(folder / name)])
     except ValueError as error:
         return str(error)
     except Exception as error:  # whatever is in a folder, it may break one model but no page
         return message("Its files cannot be read ({kind}).", kind=type(error).__name__)
     return replace(info, revision=hashlib.sha256(repr(stamp).encode()).hexdigest()[:16])
+
+
+def _check_vocabulary(info: ModelInfo, names: Collection[str]) -> None:
+    if info.reading is not PICTURE:
+        check_vocabulary(names)
 
 
 def _free_id(name: str, taken: Collection[str]) -> str:

@@ -27,6 +27,9 @@ __all__ = ["TextReader", "is_panic"]
 
 Kind = Literal["word pieces", "bytes", "sentence pieces"]
 
+# So many vectors may weights have for each token of their tokenizer: with more, it is that of other weights.
+_MOST_VECTORS = 2
+
 # How SentencePiece writes a space (Kudo & Richardson 2018, section 3.2).
 _PIECE_SPACE = "▁"
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
@@ -39,11 +42,12 @@ class TextReader:
         """Load the tokenizer of the model with this name, which has vectors for the first ``n_known`` tokens.
 
         Raises:
-            ValueError: it needs a library that is not installed.
+            ValueError: it needs a library that is not installed, or it does not belong to the weights.
         """
         self._name = name
         self._n_known = n_known
         tokenizer = _load(folder)
+        _check_belongs(tokenizer, name, n_known)
         added = tokenizer.added_tokens_decoder.items()
         self._special_ids = frozenset(tokenizer.all_special_ids) | {number for number, token in added if token.special}
         # The Rust tokenizer is used directly: once truncation and padding are switched off, encoding
@@ -278,6 +282,30 @@ def _load(folder: Path) -> Any:
             message("The tokenizer of this model has no fast form: choose a model that brings a tokenizer.json.")
         )
     return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+
+
+def _check_belongs(tokenizer: Any, name: str, n_known: int) -> None:
+    """Refuse a tokenizer that cannot be that of weights with vectors for the first ``n_known`` tokens.
+
+    Weights may have vectors to spare, so that their number is a round one. A special token may lack one: it is added
+    for another use of the model.
+    """
+    numbers = tokenizer.get_vocab().values()
+    highest = max((number for number in numbers if number not in tokenizer.added_tokens_decoder), default=-1)
+    if highest < n_known <= _MOST_VECTORS * len(numbers):
+        return
+    raise ValueError(
+        message(
+            "The files of {model} do not fit together: its tokenizer has {n_tokens} tokens, up to the number "
+            "{highest}, and its weights have vectors for {n_known}. Put the tokenizer that was trained with these "
+            "weights beside them: {files}.",
+            model=name,
+            n_tokens=f"{len(numbers):,}",
+            highest=f"{max(numbers, default=-1):,}",
+            n_known=f"{n_known:,}",
+            files=", ".join(type(tokenizer).vocab_files_names.values()),
+        )
+    )
 
 
 def _kind(tokenizer: Tokenizer) -> Kind:

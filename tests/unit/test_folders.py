@@ -19,6 +19,8 @@ from attention.models.catalogue import catalogue
 from attention.models.files import BESIDE
 from attention.models.shelf import Shelf
 from tests.small_hub import COMMIT
+from tests.tiny_models import BESIDE as WITH_MORE
+from tests.tiny_models import KINDS, OTHERS, TODAY
 from tests.unit.saying import says
 
 WEIGHTS = "model.safetensors"
@@ -424,24 +426,94 @@ def test_a_tokenizer_that_is_none_is_told_when_it_is_loaded_or_does_not_matter(b
     assert other.model_id == "It"
 
 
-@pytest.mark.parametrize("kind", ["bert", "gpt2", "bart"])
-def test_a_token_that_the_weights_do_not_know_is_said(broken, tmp_path, folder_of, kind):
-    """The tokenizer has a token more than the weights have vectors."""
+TOKENIZERS = [name for name in BESIDE if name not in ("config.json", "generation_config.json")]
 
+
+@pytest.mark.parametrize("kind", [*KINDS, *TODAY, *OTHERS, *WITH_MORE])
+def test_a_model_is_shown_with_its_tokenizer_and_not_without_it(broken, tmp_path, kind):
+    """Without one, transformers makes up a tokenizer that takes every word for one and the same."""
+    assert broken(kind=kind).info is not None
+    for name in TOKENIZERS:
+        (tmp_path / "It" / name).unlink(missing_ok=True)
+    if kind == "vit":
+        assert found().info is not None
+        return
+    told = hold_problem(found())
+    assert "lacks its tokenizer" in told
+    assert all(name in told for name in ("tokenizer.json", "vocab.txt", "merges.txt", "spiece.model"))
+
+
+def split_tokenizer(folder):
+    """Write a tokenizer of pairs of bytes as two files, as GPT-2's first ones were."""
+    pairs = json.loads((folder / "tokenizer.json").read_text())["model"]
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").unlink()
+    (folder / "vocab.json").write_text(json.dumps(pairs["vocab"]))
+    (folder / "merges.txt").write_text("\n".join(map(" ".join, pairs["merges"])))
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "roberta", "qwen2"])
+def test_a_tokenizer_in_two_files_needs_both(broken, model_of, tmp_path, kind):
+    broken(kind=kind)
+    split_tokenizer(tmp_path / "It")
+    assert found().info is not None
+    ours, theirs = load("It").encode("The cat sat.").tokens, model_of(kind).encode("The cat sat.").tokens
+    assert [token.typed for token in ours if token.typed] == [token.typed for token in theirs if token.typed]
+    (tmp_path / "It" / "merges.txt").unlink()
+    assert "merges.txt" in hold_problem(found())
+
+
+# The tokenizer of another model, or of one that was cut off.
+
+
+def with_token(number):
     def put(place):
         tokenizer = json.loads(place.read_text())
         vocabulary = tokenizer["model"]["vocab"]
-        vocabulary["cat" if kind == "bert" else "q"] = 5000
+        vocabulary["cat" if "cat" in vocabulary else "q"] = number
         place.write_text(json.dumps(tokenizer))
 
-    broken([("tokenizer.json", put)], kind)
+    return [("tokenizer.json", put)]
+
+
+def with_tokens(count):
+    def put(place):
+        tokenizer = json.loads(place.read_text())
+        vocabulary = tokenizer["model"]["vocab"]
+        tokenizer["model"]["vocab"] = {token: number for token, number in vocabulary.items() if number < count}
+        place.write_text(json.dumps(tokenizer))
+
+    return [("tokenizer.json", put)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "puts"),
+    [("bert", with_token(5000)), ("gpt2", with_token(5000)), ("bart", with_token(5000)), ("bert", with_tokens(6))],
+)
+def test_a_tokenizer_that_is_not_that_of_the_weights_is_refused(broken, kind, puts):
+    broken(puts, kind)
+    with pytest.raises(
+        ModelUnavailableError, match=r"do not fit together: its tokenizer has .*tokenizer\.json"
+    ) as told:
+        load("It")
+    hold_sentence(str(told.value))
+
+
+def test_a_special_token_without_a_vector_is_told_where_it_is_read(broken):
+    """Bart has no vector for <mask>, and Gemma 3 none for a picture."""
+
+    def put(place):
+        tokenizer = json.loads(place.read_text())
+        mask = next(token for token in tokenizer["added_tokens"] if token["content"] == "[MASK]")
+        tokenizer["added_tokens"].append({**mask, "content": "[PICTURE]", "id": len(tokenizer["model"]["vocab"])})
+        place.write_text(json.dumps(tokenizer))
+
+    broken([("tokenizer.json", put)])
     model = load("It")
+    assert model.trace("The cat").check() < 1e-5
     for run in (model.trace, model.encode):
-        with pytest.raises(ValueError, match=r"number 5,000"):
-            run("cat q")
-    if kind == "bart":
-        with pytest.raises(ValueError, match=r"number 5,000"):
-            model.trace("dog", "q")
+        with pytest.raises(ValueError, match=r"number [0-9]+"):
+            run("The [PICTURE]")
 
 
 def test_a_text_without_room_beside_what_the_tokenizer_adds_ends_with_a_sentence(broken):
