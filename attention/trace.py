@@ -88,6 +88,8 @@ class ModelInfo:
     # The state of its files, which distinguishes it from an earlier model with the same id; empty for a model that
     # comes with the project.
     revision: str = ""
+    # How many numbers a value has, where a query and a key have another number, ``d_head``.
+    d_value: int | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -16,7 +16,7 @@ import transformers
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-__all__ = ["BESIDE", "KINDS", "OTHERS", "PAIRS", "TODAY", "make"]
+__all__ = ["BESIDE", "KINDS", "OTHERS", "PAIRS", "TODAY", "UNEVEN", "make"]
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -698,6 +698,50 @@ def _olmo2(tokenizer: PreTrainedTokenizerFast) -> Any:
     return transformers.Olmo2ForCausalLM(transformers.Olmo2Config(vocab_size=len(tokenizer), **sizes))
 
 
+def _deepseek_v3(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.DeepseekV3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        # Queries and keys of 8 + 6 numbers, and values of 7.
+        qk_nope_head_dim=8,
+        qk_rope_head_dim=6,
+        v_head_dim=7,
+        q_lora_rank=20,
+        kv_lora_rank=12,
+        intermediate_size=40,
+        moe_intermediate_size=16,
+        n_routed_experts=4,
+        num_experts_per_tok=2,
+        n_group=1,
+        topk_group=1,
+        max_position_embeddings=128,
+        initializer_range=SPREAD / 2,
+        bos_token_id=0,
+        eos_token_id=1,
+        pad_token_id=1,
+    )
+    return transformers.DeepseekV3ForCausalLM(config)
+
+
+def _mobilebert(tokenizer: PreTrainedTokenizerFast) -> Any:
+    config = transformers.MobileBertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=48,
+        # The heads share vectors that were narrowed to 32 numbers.
+        intra_bottleneck_size=32,
+        embedding_size=16,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=40,
+        max_position_embeddings=128,
+        initializer_range=SPREAD,
+    )
+    return transformers.MobileBertForMaskedLM(config)
+
+
 def _vit(_: None) -> Any:
     config = transformers.ViTConfig(
         image_size=8,
@@ -838,6 +882,9 @@ _MAKERS |= {
     "t5gemma": (_t5gemma, _t5_tokenizer),
 }
 OTHERS = ("starcoder2", "olmo2", *PAIRS)
+# Those whose heads are not equal shares of a vector.
+UNEVEN = ("deepseek_v3", "mobilebert")
+_MAKERS |= {"deepseek_v3": (_deepseek_v3, _llama_tokenizer), "mobilebert": (_mobilebert, _word_piece)}
 # Those that read something else beside a text; Gemma 3 is one, too.
 BESIDE = tuple(_BESIDE)
 _MAKERS |= {name: (_beside(name), _llama_tokenizer) for name in BESIDE}

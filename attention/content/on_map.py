@@ -148,7 +148,7 @@ class _Map:
         info, scene = self.scene.info, self.scene
         shared = messages("{n} key/value head", "{n} key/value heads", info.n_key_value_heads)
         notes = (
-            message("{count} heads, {width} wide", count=info.n_heads, width=info.d_head),
+            message("{count} heads, {width} wide", count=info.n_heads, width=trace.layers[0].queries.shape[-1]),
             *((shared,) if info.group_size > 1 else ()),
             *normed,
         )

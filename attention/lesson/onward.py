@@ -119,9 +119,10 @@ def _fed(scene: Scene, lengths: Lengths, following: Sublayer) -> list[Station]:
 
 def _more_weights(scene: Scene, feed_forward: Sublayer) -> float:
     """Return how many times as many weights a feed-forward network has as the attention before it, without biases."""
-    info = scene.info
-    attention = 2 * info.d_model * info.d_head * (info.n_heads + info.n_key_value_heads)
-    return (3 if feed_forward.is_gated else 2) * info.d_model * feed_forward.width / attention
+    layer, d_model = scene.attention, scene.info.d_model
+    d_head, d_value = layer.queries.shape[-1], layer.values.shape[-1]
+    attention = d_model * (len(layer.queries) + len(layer.keys)) * (d_head + d_value)
+    return (3 if feed_forward.is_gated else 2) * d_model * feed_forward.width / attention
 
 
 def _tell_end(scene: Scene) -> str:

@@ -49,6 +49,10 @@ class Sizes:
     d_head: int
     context: int
     source: str
+    # The width of a value; None: that of a query and a key.
+    d_value: int | None = None
+    # Whether vectors are multiplied by one matrix each to give queries, keys, values and output, as far as is known.
+    has_matrices: bool = True
 
     @property
     def variants(self) -> dict[str, int]:
@@ -65,9 +69,20 @@ class Sizes:
 
 def sizes_of(trace: Trace) -> Sizes:
     """Return the sizes of the layers that were run, with the number of tokens that are attended to as the context."""
-    info = trace.info
-    sizes = (len(trace.layers), info.n_heads, info.n_key_value_heads, info.d_model, info.d_head)
-    return Sizes(info.name, *sizes, len(trace.key_tokens), message("as it was run here"))
+    layer = trace.layers[0]
+    (n_heads, _, d_head), d_value = layer.queries.shape, layer.values.shape[-1]
+    return Sizes(
+        name=trace.info.name,
+        n_layers=len(trace.layers),
+        n_heads=n_heads,
+        n_key_value_heads=len(layer.keys),
+        d_model=trace.info.d_model,
+        d_head=d_head,
+        context=len(trace.key_tokens),
+        source=message("as it was run here"),
+        d_value=None if d_value == d_head else d_value,
+        has_matrices=layer.projections is not None,
+    )
 
 
 def _groups(n_heads: int) -> int:
@@ -136,46 +151,59 @@ class Costs:
 def costs(sizes: Sizes, n_key_value_heads: int) -> Costs:
     """Return what attention costs with a given number of key/value heads.
 
-    With L layers, H query heads, G key/value heads, D numbers per head and M per token: W_Q and W_O have
-    ``L·M·H·D`` numbers each, W_K and W_V ``L·M·G·D``, and the cache has ``2·L·G·D`` per token
-    (Ainslie et al. 2023, section 2).
+    With L layers, H query heads, G key/value heads, M numbers per token, D per query and key, and Dv per value: W_Q has
+    ``L·M·H·D`` numbers, W_K ``L·M·G·D``, W_V ``L·M·G·Dv``, W_O ``L·M·H·Dv``, and the cache ``L·G·(D + Dv)`` per token
+    (Ainslie et al. 2023, section 2, where Dv is D).
     """
-    own = sizes.n_layers * sizes.d_model * sizes.n_heads * sizes.d_head
-    shared = sizes.n_layers * sizes.d_model * n_key_value_heads * sizes.d_head
-    per_token = 2 * sizes.n_layers * n_key_value_heads * sizes.d_head * BYTES_PER_NUMBER
-    return Costs(own, shared, shared, own, per_token, per_token * sizes.context)
+    d_value = sizes.d_value or sizes.d_head
+    of_queries, of_keys = sizes.n_layers * sizes.n_heads, sizes.n_layers * n_key_value_heads
+    per_token = of_keys * (sizes.d_head + d_value) * BYTES_PER_NUMBER
+    return Costs(
+        W_Q=sizes.d_model * of_queries * sizes.d_head,
+        W_K=sizes.d_model * of_keys * sizes.d_head,
+        W_V=sizes.d_model * of_keys * d_value,
+        W_O=sizes.d_model * of_queries * d_value,
+        bytes_per_token=per_token,
+        bytes_per_context=per_token * sizes.context,
+    )
 
 
 def savings_table(sizes: Sizes) -> dict[str, list[str]]:
     """Return the costs as columns, one for each variant, with the model's own marked."""
-    names = (message("key/value heads"), "W_Q", "W_K", "W_V", "W_O", message("all four, all layers"))
+    of_weights = ("W_Q", "W_K", "W_V", "W_O", message("all four, all layers")) if sizes.has_matrices else ()
     of_text = message("cache of {tokens}", tokens=_tokens(sizes.context))
-    table = {"": [*names, message("cache per token"), of_text]}
+    table = {"": [message("key/value heads"), *of_weights, message("cache per token"), of_text]}
     for name, n_groups in sizes.variants.items():
         found = costs(sizes, n_groups)
-        numbers = (n_groups, found.W_Q, found.W_K, found.W_V, found.W_O, found.weights)
+        weights = (found.W_Q, found.W_K, found.W_V, found.W_O, found.weights) if sizes.has_matrices else ()
         title = VARIANTS[name]
         if n_groups == sizes.n_key_value_heads:
             title = message("{name} (its own)", name=title)
         caches = (found.bytes_per_token, found.bytes_per_context)
-        table[title] = [f"{number:,}" for number in numbers] + [_size(n_bytes) for n_bytes in caches]
+        table[title] = [f"{number:,}" for number in (n_groups, *weights)] + [_size(n_bytes) for n_bytes in caches]
     return table
 
 
 def tell_savings(sizes: Sizes) -> str:
     """Return as HTML what the sizes are and what is compared."""
+    more = "" if sizes.d_value is None else lesson("savings/values", d_value=sizes.d_value)
+    more += "" if sizes.has_matrices else lesson("savings/no-matrices")
     (own,) = (name for name, n_groups in sizes.variants.items() if n_groups == sizes.n_key_value_heads)
-    return lesson(
-        "savings/words",
-        model=word(sizes.name),
-        layers=messages("{n} layer", "{n} layers", sizes.n_layers),
-        heads=messages("{n} query head", "{n} query heads", sizes.n_heads),
-        d_head=sizes.d_head,
-        d_model=f"{sizes.d_model:,}",
-        context=_tokens(sizes.context),
-        source=sizes.source,
-        own=f"<b>{VARIANTS[own]}</b>",
-    ) + lesson("savings/single" if len(sizes.variants) == 1 else "savings/others")
+    return (
+        lesson(
+            "savings/words",
+            model=word(sizes.name),
+            layers=messages("{n} layer", "{n} layers", sizes.n_layers),
+            heads=messages("{n} query head", "{n} query heads", sizes.n_heads),
+            d_head=sizes.d_head,
+            d_model=f"{sizes.d_model:,}",
+            context=_tokens(sizes.context),
+            source=sizes.source,
+            own=f"<b>{VARIANTS[own]}</b>",
+        )
+        + more
+        + lesson("savings/single" if len(sizes.variants) == 1 else "savings/others")
+    )
 
 
 def tell_cache(scene: Scene) -> str:

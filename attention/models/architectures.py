@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from attention.messages import message
 from attention.models.families import ARCHITECTURES, AS_DECODER, AS_ENCODER, TEXT_PARTS
 from attention.models.files import check_beside, in_one_line, read_json, shapes_of
-from attention.models.layout import Architecture, Stack, TextPart
+from attention.models.layout import Architecture, Sizes, Stack, TextPart
 from attention.models.others import other_architecture
 from attention.trace import ModelInfo
 
@@ -214,7 +214,8 @@ def _sized(config: dict[str, Any]) -> ModelInfo:
         n_heads=n_heads,
         n_key_value_heads=_first(config, ("num_key_value_heads",)) or n_heads,
         d_model=d_model,
-        d_head=_first(config, sizes.head_width) or d_model // n_heads,
+        d_head=_head_width(config, sizes, d_model // n_heads),
+        d_value=_first(config, sizes.value_width),
         max_tokens=_max_tokens(config, architecture),
         n_parameters=0,
         licence="",
@@ -308,6 +309,15 @@ def _first(config: dict[str, Any], names: Sequence[str]) -> int | None:
             )
         )
     return size
+
+
+def _head_width(config: dict[str, Any], sizes: Sizes, share: int) -> int:
+    """Return how many numbers a query has; ``share`` is what it has of the vectors between the layers."""
+    parts = [_first(config, (name,)) or 0 for name in sizes.query_parts]
+    if parts and all(parts):
+        return sum(parts)
+    narrowed, n_heads = _first(config, sizes.narrowed), _first(config, sizes.heads)
+    return _first(config, sizes.head_width) or (narrowed // n_heads if narrowed and n_heads else share)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:
@@ -410,7 +420,8 @@ def _n_asked(config: dict[str, Any], info: ModelInfo) -> int:
     """Return a lower bound for the number of parameters of a model with this configuration.
 
     It counts the tables of words, positions and segments and, in each layer, the maps of queries and outputs and two
-    of the feed-forward network. Sizes that the configuration leaves to transformers' defaults are not counted.
+    of the feed-forward network. Sizes that the configuration leaves to transformers' defaults are not counted; nor are
+    the layers of a model that is not known part by part.
     """
     architecture = architecture_of(config)
     sizes, stack = architecture.sizes, architecture.encoder
@@ -420,7 +431,7 @@ def _n_asked(config: dict[str, Any], info: ModelInfo) -> int:
     if stack.segments is not None:
         rows += _first(config, ("type_vocab_size",)) or 0
     inner, decoder_inner = (_first(config, names) or 0 for names in (sizes.inner, sizes.decoder_inner))
-    heads = info.n_heads * info.d_head
+    heads = info.n_heads * info.d_head if architecture.is_known else 0
     n_layers = (_first(config, sizes.groups) or 1) if sizes.groups else info.n_layers
     in_layers = n_layers * (heads + inner) + info.n_decoder_layers * (heads + decoder_inner)
     return rows * min(_first(config, sizes.embedding) or info.d_model, info.d_model) + 2 * info.d_model * in_layers

@@ -105,6 +105,8 @@ class HuggingFaceModel:
         self._takes_segments = self._architecture.takes_segments and model.config.type_vocab_size > 1
         self._picture = PictureReader(model.config) if self._architecture.reads_pictures else None
         self._stack = self._first_stack(model.base_model)
+        if isinstance(self._stack, OtherStack):
+            self._info = self._stack.measured(info)
         self._final_norm = self._stack.take_final_norm()
         self._unembedding = self._matrix_of(model)
         # The classification head, if there is one, which is applied to the vector of [CLS].
@@ -381,7 +383,7 @@ def check_size(info: ModelInfo, folder: Path) -> None:
     with torch.device("meta"):
         skeleton = AutoModel.from_config(config, trust_remote_code=False)
     for name, size, found in (
-        *_sizes_of_layers(layers, info),
+        *_sizes_of_layers(layers, info, is_known=architecture.is_known),
         (message("layers"), info.n_layers, _n_layers(skeleton, architecture, layers)),
         (message("layers"), info.n_decoder_layers, _n_decoder_layers(skeleton, architecture, info)),
     ):
@@ -405,7 +407,7 @@ def check_size(info: ModelInfo, folder: Path) -> None:
         )
 
 
-def _sizes_of_layers(config: Any, info: ModelInfo) -> tuple[tuple[str, int, int], ...]:
+def _sizes_of_layers(config: Any, info: ModelInfo, *, is_known: bool) -> tuple[tuple[str, int, int], ...]:
     """Return what a size of every layer is called, how large it was found to be, and how transformers reads it."""
     try:
         head_width, n_key_value_heads = (
@@ -419,9 +421,10 @@ def _sizes_of_layers(config: Any, info: ModelInfo) -> tuple[tuple[str, int, int]
         ) from None
     return (
         (message("numbers in a vector"), info.d_model, config.hidden_size),
-        (message("numbers in a head"), info.d_head, head_width),
         (message("heads"), info.n_heads, config.num_attention_heads),
         (message("heads for keys and values"), info.n_key_value_heads, n_key_value_heads),
+        # Of a model whose parts are not known, the heads are measured once it runs.
+        *([(message("numbers in a head"), info.d_head, head_width)] if is_known else []),
     )
 
 

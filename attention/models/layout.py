@@ -100,6 +100,11 @@ class Sizes:
     heads: tuple[str, ...] = ("num_attention_heads",)
     width: tuple[str, ...] = ("hidden_size",)
     head_width: tuple[str, ...] = ("head_dim",)
+    # The widths of two parts of a query, if only one of them is rotated; that of a value; and that of the vectors which
+    # the heads share, if they are narrower than those between the layers.
+    query_parts: tuple[str, ...] = ()
+    value_width: tuple[str, ...] = ()
+    narrowed: tuple[str, ...] = ()
     positions: tuple[str, ...] = ("max_position_embeddings",)
     decoder_layers: tuple[str, ...] = ()
     inner: tuple[str, ...] = ("intermediate_size",)

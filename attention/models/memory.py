@@ -36,7 +36,7 @@ class Needed:
         A record has, for each layer and token, what enters and what leaves the layer, what the projections multiply,
         queries, keys, values, the heads' outputs and what they add; and a mask.
         """
-        of_heads = 2 * (info.n_heads + info.n_key_value_heads) * info.d_head
+        of_heads = (info.n_heads + info.n_key_value_heads) * (info.d_head + (info.d_value or info.d_head))
         of_layer = info.max_tokens * (3 * info.d_model + of_heads)
         # A layer of a decoder has two attentions.
         n_attentions = info.n_layers + 2 * info.n_decoder_layers

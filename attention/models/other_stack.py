@@ -21,7 +21,7 @@ from attention import masks
 from attention.messages import message
 from attention.models.recorder import AttentionCall, attend_plainly, note_added, note_entered, note_turns, recording
 from attention.models.stack import Parts, Shared, linear_of, norm_of, record
-from attention.trace import AttentionKind, LayerTrace, Norm, Projections
+from attention.trace import AttentionKind, LayerTrace, ModelInfo, Norm, Projections
 
 __all__ = ["OtherDecoder", "OtherStack"]
 
@@ -35,6 +35,10 @@ _QUERY_NORM, _KEY_NORM = ("q_norm", "q_layernorm", "query_norm"), ("k_norm", "k_
 _NEAR = 1e-5
 # So many tokens are read to find out.
 _N_TOKENS = 6
+
+
+# How many heads there are for queries, keys and values, and how many numbers each has.
+_Shapes = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class OtherStack:
             attend_plainly(call.module)
             _watch(call.module)
         calls, states = self._try(n_layers)
-        self._check(calls)
+        self._shapes = self._check(calls)
         known = [_settled(model, call, state) for call, state in zip(calls, states, strict=True)]
         # A step is shown of all layers, or of none.
         if all(known):
@@ -79,13 +83,33 @@ class OtherStack:
         _check_count(calls, states, n_layers, n_layers)
         return calls, [state[0].numpy() for state in states[:-1]]
 
-    def _check(self, calls: Sequence[AttentionCall]) -> None:
-        """Refuse a model whose attention gives something else than the steps, or hides something else than is said."""
+    def _check(self, calls: Sequence[AttentionCall]) -> _Shapes:
+        """Refuse a model whose attention gives something else than the steps, or hides something else than is said.
+
+        Returns how many heads every layer has, and how wide they are.
+        """
         layers = _explained(calls, "self")
         if self._is_causal and not all(masks.is_causal(layer.mask) for layer in layers):
             raise ValueError(message("it is said to predict the next token, and lets tokens see those after them"))
         if not self._is_causal and all(masks.is_causal(layer.mask) for layer in layers):
             raise ValueError(message("it hides from each token those after it, which its config.json does not say"))
+        shapes = {tuple(each.shape[::2] for each in (layer.queries, layer.keys, layer.values)) for layer in layers}
+        if len(shapes) > 1:
+            raise ValueError(
+                message("its layers differ in how many heads they have, or in how wide these are, and are shown alike")
+            )
+        return next(iter(shapes))
+
+    def measured(self, info: ModelInfo) -> ModelInfo:
+        """Describe the model with the sizes of the heads that ran, which its configuration need not say."""
+        (n_heads, d_head), (n_key_value_heads, _), (_, d_value) = self._shapes
+        return replace(
+            info,
+            n_heads=n_heads,
+            n_key_value_heads=n_key_value_heads,
+            d_head=d_head,
+            d_value=None if d_value == d_head else d_value,
+        )
 
     def take_final_norm(self) -> None:
         """Return nothing: it is not known where the norm after the last layer is."""

@@ -26,6 +26,10 @@ _SIZES = Sizes(
     width=("hidden_size", "n_embd", "d_model", "dim"),
     positions=("max_position_embeddings", "n_positions", "max_seq_len"),
     inner=(),
+    embedding=("embedding_size",),
+    query_parts=("qk_nope_head_dim", "qk_rope_head_dim"),
+    value_width=("v_head_dim",),
+    narrowed=("true_hidden_size",),
 )
 # Of two stacks, the configuration of many calls the encoder's sizes as if there were no other.
 _SIZES_OF_TWO = replace(

@@ -125,7 +125,7 @@ def _loading(scene: Scene, origin: Origin) -> tuple[Cell, ...]:
     model, own = word(scene.info.name), scene.info.own_attention
     if own:
         text, template = lesson("notebook/with-model-own", model=model), "load_own"
-        more: Values = {**_OWN[own], "own": own, "d_head": str(scene.info.d_head)}
+        more: Values = {**_OWN[own], "own": own, "d_head": str(scene.d_head)}
     else:
         text, template = lesson("notebook/with-model", model=model), "load"
         more = _function(scene.attention.softcap)

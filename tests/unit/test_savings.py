@@ -121,6 +121,20 @@ def test_of_an_encoder_decoder_they_are_those_of_the_layers_on_the_page(part, sa
     assert (told == "") if said is None else (said in told)
 
 
+@pytest.mark.parametrize(("kind", "d_head", "d_value"), [("deepseek_v3", 14, 7), ("mobilebert", 8, None)])
+def test_heads_that_are_no_equal_shares_of_a_vector_cost_what_was_recorded(model_of, kind, d_head, d_value):
+    trace = model_of(kind).trace("The cat sat on the mat")
+    sizes = sizes_of(trace)
+    assert (sizes.d_head, sizes.d_value) == (trace.info.d_head, trace.info.d_value) == (d_head, d_value)
+    found = costs(sizes, sizes.n_heads)
+    cached = sum(layer.keys.nbytes + layer.values.nbytes for layer in trace.layers)
+    assert found.bytes_per_context * 2 == cached
+    # It has no matrix from a token's vector to its queries: the vector is narrowed first.
+    assert [len(column) for column in savings_table(sizes).values()] == [3, 3, 3, 3]
+    assert "4 query heads with " + str(d_head) in tell_savings(sizes)
+    assert (f"they have {d_value} numbers each" in tell_savings(sizes)) == (d_value is not None)
+
+
 def test_a_model_with_one_head_has_nothing_to_share_and_says_so():
     sizes = Sizes("Single", 2, 1, 1, 32, 32, 6, "a test")
     assert list(sizes.variants.values()) == [1]
