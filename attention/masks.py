@@ -68,6 +68,7 @@ def build(mask: MaskName | Array | None, n_tokens: int) -> Float[Array, "Q K"] |
         if mask == "padding":
             return padding([position >= n_tokens - N_PADDING for position in range(n_tokens)])
         raise ValueError(f"mask must be one of {', '.join(MASK_NAMES)} or an array, got {mask!r}")
+    mask = np.asarray(mask)
     if mask.shape != (n_tokens, n_tokens):
         raise ValueError(f"mask must have shape {(n_tokens, n_tokens)} for {n_tokens} tokens, got {mask.shape}")
     if not np.issubdtype(mask.dtype, np.floating):

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from attention.given import integer, integers
 from attention.messages import message
 from attention.show.arrays import of_arrays, of_parts
 from attention.show.output import Shown
@@ -81,7 +82,8 @@ def head_view(
         None,
     )
     first = attention.info.default_layer if isinstance(attention, Trace) and layer is None else layer
-    return _done(lines(parts, _at("layer", first, parts[0].layer_numbers), heads), html_action)
+    shown = None if heads is None else integers("heads", heads)
+    return _done(lines(parts, _at("layer", first, parts[0].layer_numbers), shown), html_action)
 
 
 def atlas(
@@ -160,7 +162,9 @@ def step(
         TypeError: it is no trace.
         ValueError: there is no such step, layer, head, token or cell.
     """
-    return _done(one_step(_traced(trace, "step"), name, layer, head, word, cell), html_action)
+    opened = None if cell is None else integers("cell", cell)
+    layer, head, word = _numbers(layer=layer, head=head, word=word)
+    return _done(one_step(_traced(trace, "step"), name, layer, head, word, opened), html_action)
 
 
 def neuron(
@@ -185,7 +189,8 @@ def neuron(
         TypeError: it is no trace.
         ValueError: there is no such layer, head or token.
     """
-    return _done(neurons(_traced(trace, "neuron"), layer, head, word, key), html_action)
+    numbers = _numbers(layer=layer, head=head, word=word, key=key)
+    return _done(neurons(_traced(trace, "neuron"), *numbers), html_action)
 
 
 def compare(
@@ -209,7 +214,7 @@ def compare(
         ValueError: there is no such layer or head.
     """
     runs = _traced(first, "compare"), _traced(second, "compare")
-    return _done(compared(*runs, layer, head), html_action)
+    return _done(compared(*runs, *_numbers(layer=layer, head=head)), html_action)
 
 
 def of_run(trace: Trace) -> Shown:
@@ -240,6 +245,8 @@ def _weights(
         found = of_parts(*parts, prettify=prettify)
     else:
         found = (of_arrays(attention, tokens, sentence_b_start=start, prettify=prettify),)
+    layers = None if layers is None else integers("include_layers", layers)
+    heads = None if heads is None else integers("include_heads", heads)
     found = tuple(part.only(layers, heads) for part in found)
     size = sum(part.size for part in found)
     if size > MOST_WEIGHTS:
@@ -264,10 +271,16 @@ def _traced(trace: Any, name: str) -> Trace:
     return trace
 
 
-def _at(noun: str, number: int | None, numbers: Sequence[int]) -> int:
+def _numbers(**given: Any) -> list[int | None]:
+    """Return numbers as plain integers, and None for one that is not given."""
+    return [None if number is None else integer(name, number) for name, number in given.items()]
+
+
+def _at(noun: str, given: int | None, numbers: Sequence[int]) -> int:
     """Return where a layer is among those that are shown."""
-    if number is None:
+    if given is None:
         return 0
+    number = integer(noun, given)
     if number not in numbers:
         raise ValueError(f"there is no {noun} {number} here: there are {', '.join(map(str, numbers))}, counted from 0")
     return list(numbers).index(number)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
 
+from attention.given import integer, printable
 from attention.show.weights import PART_NAMES, Weights
 from attention.trace import Part
 
@@ -141,19 +142,21 @@ def _array(layer: Any) -> Array:
         raise TypeError(f"a layer must be an array of numbers, got {type(layer).__name__}") from error
 
 
-def _labels(tokens: Sequence[str], prettify: bool) -> tuple[str, ...]:
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+def _labels(tokens: Any, prettify: bool) -> tuple[str, ...]:
+    texts = tuple(tokens) if isinstance(tokens, Iterable) else (None,)
+    if isinstance(tokens, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("tokens must be a list of texts: tokenizer.convert_ids_to_tokens(inputs.input_ids[0])")
-    labels = tuple(tokens)
+    labels = tuple(map(printable, texts))
     if prettify:
         for mark, text in _SPACES.items():
             labels = tuple(label.replace(mark, text) for label in labels)
     return labels
 
 
-def _breaks(start: int | None, length: int) -> tuple[int, ...]:
-    if start is None:
+def _breaks(given: int | None, length: int) -> tuple[int, ...]:
+    if given is None:
         return ()
+    start = integer("sentence_b_start", given)
     if not 0 < start < length:
         raise ValueError(f"sentence_b_start must be between 1 and {length - 1}, got {start}")
     return (start,)

@@ -26,7 +26,7 @@ __all__ = ["compared", "neurons", "one_step", "shown_blocks"]
 
 
 def one_step(
-    trace: Trace, name: str, layer: int | None, head: int | None, word: int | None, cell: tuple[int, int] | None
+    trace: Trace, name: str, layer: int | None, head: int | None, word: int | None, cell: tuple[int, ...] | None
 ) -> Shown:
     """Return a step of a head.
 
@@ -35,6 +35,8 @@ def one_step(
     """
     step, scene = step_of(name), _scene(trace, layer, head, word)
     if cell is not None:
+        if len(cell) != 2:
+            raise ValueError(f"cell must be a row and a column, got {cell}")
         main = step.main or step.shown(scene, "")[0].matrix.name
         scene = scene.with_cell(Cell(main, *cell))
         if step.opened(scene, "").cell != scene.cell:

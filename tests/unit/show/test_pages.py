@@ -1,9 +1,11 @@
 """A step, the neuron view and a comparison in a notebook: what the app says of the same place, and its numbers."""
 
 import base64
+from functools import partial
 
 import numpy as np
 import pytest
+import torch
 
 from attention import show
 from attention.lesson.excerpt import Excerpt
@@ -102,6 +104,49 @@ def test_what_there_is_not_is_refused(toy, options, said):
         show.step(toy, **options)
 
 
+# A place as a program may have found it: numbers of NumPy, of torch, and the only element of an array.
+PLACES = [np.int64, torch.tensor, lambda number: np.array([number]), lambda number: torch.tensor([number])]
+
+
+@pytest.mark.parametrize("number", PLACES, ids=["np.int64", "tensor", "array of one", "tensor of one"])
+def test_any_integer_is_an_integer(toy, number):
+    layer, head, word, key = map(number, (0, 2, 3, 1))
+    for view, own, place in [
+        (partial(show.step, toy, "softmax"), {"layer": layer, "head": head, "word": word, "cell": (word, key)},
+         {"layer": 0, "head": 2, "word": 3, "cell": (3, 1)}),
+        (partial(show.neuron, toy), {"layer": layer, "head": head, "word": word, "key": key},
+         {"layer": 0, "head": 2, "word": 3, "key": 1}),
+        (partial(show.compare, toy, toy), {"layer": layer, "head": head}, {"layer": 0, "head": 2}),
+        (partial(show.head_view, toy), {"layer": layer, "heads": [head], "include_layers": [layer]},
+         {"layer": 0, "heads": [2], "include_layers": [0]}),
+        (partial(show.atlas, toy), {"include_heads": [head]}, {"include_heads": [2]}),
+    ]:  # fmt: skip
+        assert view(**own).data == view(**place).data
+
+
+@pytest.mark.parametrize("heads", [np.array([2, 1]), torch.tensor([1, 2]), range(1, 3), {1, 2}, {2: "", 1: ""}.keys()])
+def test_any_sequence_is_a_sequence(toy, heads):
+    assert show.head_view(toy, heads=heads).data == show.head_view(toy, heads=[1, 2]).data
+    assert show.atlas(toy, include_heads=heads).data == show.atlas(toy, include_heads=[1, 2]).data
+
+
+@pytest.mark.parametrize("given", ["1", 1.0, None, [1, 2], np.array([1, 2]), torch.tensor([0.5])], ids=repr)
+def test_what_is_no_integer_is_refused_by_its_name(toy, given):
+    with pytest.raises(TypeError, match="heads must be"):
+        show.head_view(toy, heads=[given])
+    if given is not None:
+        with pytest.raises(TypeError, match="layer must be a whole number, got"):
+            show.step(toy, "softmax", layer=given)
+        with pytest.raises(TypeError, match="cell must be a whole number, got"):
+            show.step(toy, "softmax", cell=(given, 0))
+
+
+@pytest.mark.parametrize(("cell", "error"), [(1, TypeError), ((1,), ValueError), ((1, 1, 1), ValueError)])
+def test_what_is_no_cell_is_refused(toy, cell, error):
+    with pytest.raises(error, match="cell must be a"):
+        show.step(toy, "softmax", cell=cell)
+
+
 def test_a_picture_can_be_saved_as_a_page(toy, tmp_path):
     shown = show.neuron(toy, layer=0, head=0)
     shown.save(tmp_path / "neuron.html")
@@ -109,3 +154,7 @@ def test_a_picture_can_be_saved_as_a_page(toy, tmp_path):
     assert shown.data in page
     assert "default-src 'none'" in page
     assert repr(shown) == "<Layer 1, head 1 of Toy: the cat sat on the mat>"
+    for name in ("neuron.png", "neuron"):
+        with pytest.raises(ValueError, match=rf"must end in \.html, got {name}"):
+            shown.save(tmp_path / name)
+        assert not (tmp_path / name).exists()

@@ -109,6 +109,25 @@ def test_a_pair_is_parted_where_its_second_sentence_begins(folders):
     assert part["rowBreaks"] == part["columnBreaks"] == [start]
 
 
+def test_a_pair_is_parted_where_its_segment_ids_say(folders):
+    """As BertViz's own notebook has it: the number of tokens of the first sentence, as a tensor."""
+    tokens, outputs = run(folders["bert"], transformers.AutoModel, text=("The cat sat.", "A dog ran."))
+    starts = (torch.tensor([[0] * 4 + [1] * (len(tokens) - 4)]) == 0).sum(dim=1)
+    (part,) = unpacked(show.head_view(outputs.attentions, tokens, starts)._repr_html_()).given["parts"]
+    assert part["rowBreaks"] == [4]
+
+
+@pytest.mark.parametrize(
+    "tokens", [("a", "\ud83d\udc08", "c\ud800"), np.array(["a", "🐈", "c\ufffd"])], ids=["tuple", "array"]
+)
+@pytest.mark.parametrize("view", [show.head_view, show.atlas])
+def test_tokens_are_any_sequence_of_texts_also_with_halves_of_characters(view, tokens, tmp_path):
+    shown = view([np.full((1, 1, 3, 3), 1 / 3)], tokens)
+    (part,) = unpacked(shown._repr_html_()).given["parts"]
+    assert part["rows"] == ["a", "🐈", "c\ufffd"]
+    shown.save(tmp_path / "page.html")
+
+
 def test_layers_and_heads_can_be_chosen(folders):
     tokens, outputs = run(folders["bert"], transformers.AutoModel)
     n_layers, n_heads = len(outputs.attentions), outputs.attentions[0].shape[1]

@@ -1,0 +1,40 @@
+"""What a user passes to a function, as plain Python: any integer as an ``int``, any sequence of them as a tuple."""
+
+from __future__ import annotations
+
+import operator
+import reprlib
+from typing import Any
+
+__all__ = ["integer", "integers", "printable"]
+
+
+def integer(name: str, given: Any) -> int:
+    """Return any integer, Python's own, NumPy's, or the only element of an array or a tensor.
+
+    Raises:
+        TypeError: it is something else; the message begins with this ``name``.
+    """
+    try:
+        return operator.index(given.item() if hasattr(given, "item") else given)
+    except (TypeError, ValueError, RuntimeError):
+        # An array of several numbers raises ValueError, and a tensor RuntimeError.
+        raise TypeError(f"{name} must be a whole number, got {reprlib.repr(given)}") from None
+
+
+def integers(name: str, given: Any) -> tuple[int, ...]:
+    """Return the integers of any sequence, set, array or tensor.
+
+    Raises:
+        TypeError: it is something else; the message begins with this ``name``.
+    """
+    try:
+        found = tuple(given)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of whole numbers, got {reprlib.repr(given)}") from None
+    return tuple(integer(name, each) for each in found)
+
+
+def printable(text: str) -> str:
+    """Return a text that can be written as UTF-8: pairs of surrogates are joined, and lone ones become U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
