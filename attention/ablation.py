@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.given import integer, integers
 from attention.steps import softmax
 from attention.trace import LayerTrace
 
@@ -41,12 +42,43 @@ class Change:
 
     ``heads`` are pairs of a layer and a head, counted from 0; ``seed`` decides how weights are shuffled. ``without`` is
     the position of a token that is blotted out: in its place the model reads what tells it nothing.
+
+    Raises:
+        TypeError: a number is not a whole one.
+        ValueError: there is no such way to change a head, a head is not a pair, or a number is negative.
     """
 
     heads: frozenset[tuple[int, int]] = frozenset()
     how: How = "zero"
     seed: int = 0
     without: int | None = None
+
+    def __post_init__(self) -> None:
+        """Keep plain numbers, and refuse what no model can do."""
+        if self.how not in get_args(How):
+            raise ValueError(f"how must be one of {', '.join(get_args(How))}, got {self.how!r}")
+        heads = [integers("heads", pair) for pair in self.heads]
+        if any(len(pair) != 2 for pair in heads):
+            raise ValueError(f"heads must be pairs of a layer and a head, got {self.heads!r}")
+        without = None if self.without is None else integer("without", self.without)
+        kept: dict[str, Any] = {"heads": frozenset(heads), "seed": integer("seed", self.seed), "without": without}
+        if min(0, kept["seed"], without or 0, *(number for pair in heads for number in pair)) < 0:
+            raise ValueError("layers, heads, seed and without are counted from 0: none may be negative")
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
+
+    def check(self, n_layers: int, n_heads: int, n_tokens: int) -> None:
+        """Refuse to change what a run of this size does not have.
+
+        Raises:
+            ValueError: there is no such layer, head or token; the message says which there are.
+        """
+        wanted = [("layer", layer, n_layers) for layer, _ in self.heads]
+        wanted += [("head", head, n_heads) for _, head in self.heads]
+        wanted += [] if self.without is None else [("token", self.without, n_tokens)]
+        for noun, number, count in wanted:
+            if number >= count:
+                raise ValueError(f"there is no {noun} {number}: there are 0 to {count - 1}, counted from 0")
 
     def of_layer(self, layer: int) -> list[int]:
         """Return the heads of a layer that are changed, in order."""

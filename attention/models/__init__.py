@@ -71,9 +71,17 @@ def load(model_id: str, on_progress: OnProgress | None = None) -> Model:
     ``on_progress`` is called with the progress of a conversion, if there is one.
 
     Raises:
+        TypeError: it is no ID, but perhaps a model that is loaded already.
         ModelUnavailableError: there is no such model, or its weights are missing, are not the published ones, or
             cannot be converted.
     """
+    if not isinstance(model_id, str):
+        raise TypeError(
+            f'load takes the ID of a model, such as "minilm-l6", got {type(model_id).__name__}. To record a model of '
+            "your own, save it and its tokenizer with save_pretrained(folder), and name the folder in "
+            f"{local.MODEL_DIRS_VARIABLE}: the folder's name is the ID. To show weights that transformers returned, "
+            "pass them to attention.show.head_view."
+        )
     entry = bundled.find(model_id)
     if entry is not None:
         return entry.load(on_progress)

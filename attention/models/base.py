@@ -130,7 +130,8 @@ class Model(Protocol):
         For an encoder–decoder, only the encoder is run.
 
         Raises:
-            ValueError: no text is left after cleaning, there is a pair too many, or a token cannot be blotted out.
+            ValueError: no text is left after cleaning, there is a pair too many, a change is of a layer, head or
+                token that is not there, or a token cannot be blotted out.
         """
 
     def insides(self) -> Insides | None:

@@ -289,6 +289,8 @@ class HuggingFaceModel:
         """Run the model with each change, several at a time; see ``Model.outputs``."""
         source = self._read(text, None if self._target is not None else pair, 0)
         n_tokens = len(source.tokens)
+        for change in changes:
+            change.check(self._info.n_layers, self._info.n_heads, n_tokens)
         at_once = max(1, _MOST_AT_ONCE // n_tokens)
         for first in range(0, len(changes), at_once):
             some = changes[first : first + at_once]

@@ -449,6 +449,7 @@ class ToyModel:
         encoded = self._encode(text, 0)
         positions = self._position_vectors(len(encoded.tokens))
         for change in changes:
+            change.check(self.info.n_layers, self.info.n_heads, len(encoded.tokens))
             # A token that is blotted out has a position, and none of the features of a word.
             tokens = [replace(each, is_special=each.position == change.without) for each in encoded.tokens]
             inputs = self._word_vectors(tokens) + positions

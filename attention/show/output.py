@@ -56,7 +56,13 @@ class Shown:
         return {"text/html": self.data, "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> None:
-        """Write it as a page of its own, which needs no server and no network."""
+        """Write it as a page of its own, which needs no server and no network.
+
+        Raises:
+            ValueError: the file is not called .html.
+        """
+        if Path(path).suffix.lower() not in {".html", ".htm"}:
+            raise ValueError(f"save writes a page: the name of its file must end in .html, got {Path(path).name}")
         # The loader unpacks a script, and nothing may be fetched.
         inline = "'unsafe-inline'"
         policy = f"default-src 'none'; script-src {inline} 'unsafe-eval'; style-src {inline}; img-src data:"

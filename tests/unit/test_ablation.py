@@ -118,6 +118,42 @@ def test_a_decoders_even_weights_hide_what_comes_later():
         np.testing.assert_allclose(first.vectors[0], whole.vectors[0], rtol=1e-3, atol=2e-3)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"how": "uniform"}, "how must be one of zero, mean, even, shuffled, got 'uniform'"),
+        ({"heads": {(0, 1, 2)}}, "heads must be pairs of a layer and a head"),
+        ({"heads": {(0, -1)}}, "none may be negative"),
+        ({"without": -1}, "none may be negative"),
+        ({"seed": -1}, "none may be negative"),
+    ],
+)
+def test_a_change_that_no_model_can_make_is_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        Change(**given)
+
+
+def test_a_change_takes_any_integers():
+    assert Change(np.array([[0, 1], [2, 3]]), without=np.int64(4)) == Change(frozenset({(0, 1), (2, 3)}), without=4)
+    with pytest.raises(TypeError, match="heads must be a whole number, got 'a'"):
+        Change([("a", 0)])
+
+
+@pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "translator-fr-en", "vit-digits"])
+def test_a_change_of_what_a_model_does_not_have_is_refused(model_id):
+    model = load(model_id)
+    text = {"translator-fr-en": "le chat dort", "vit-digits": model.info.reading.first}.get(model_id, SENTENCE)
+    sizes = {"layer": model.info.n_layers, "head": model.info.n_heads, "token": len(model.encode(text).tokens)}
+    for noun, count in sizes.items():
+        last, beyond = (
+            Change(without=number) if noun == "token" else Change({(number, 0) if noun == "layer" else (0, number)})
+            for number in (count - 1, count)
+        )
+        with pytest.raises(ValueError, match=f"there is no {noun} {count}: there are 0 to {count - 1}"):
+            list(model.outputs(text, None, [Change(), beyond]))
+        assert len(list(model.outputs(text, None, [last]))) == 1
+
+
 def test_the_toy_without_a_head_adds_what_the_others_add():
     trace = load("toy").trace(SENTENCE)
     outputs = trace.layers[0].steps().head_outputs
