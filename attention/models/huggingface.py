@@ -136,7 +136,7 @@ class HuggingFaceModel:
             return AutoModelForSeq2SeqLM
         names = read_config(folder).get("architectures") or ()
         # With a head that says what comes next, if that is a matrix of its own and not the table of the words.
-        if self._architecture.is_decoder and not config.tie_word_embeddings:
+        if self._architecture.is_decoder and not getattr(config, "tie_word_embeddings", True):
             kinds = ("ForCausalLM", "LMHead", *(["ForConditionalGeneration"] if self._architecture.text_part else []))
             has_head = self._architecture.is_known and any(kind in name for name in names for kind in kinds)
             return AutoModelForCausalLM if has_head else AutoModel

@@ -14,7 +14,7 @@ from typing import Any
 
 from attention.messages import message
 from attention.models import hub
-from attention.models.architectures import info_from_config, info_of_offer
+from attention.models.architectures import architecture_of, info_from_config, info_of_offer, read_config
 from attention.models.base import Model, ModelInfo, ModelUnavailableError
 from attention.models.files import BESIDE, INDEX, check_vocabulary, in_one_line, is_there, shown, weights_of
 from attention.models.hub import Damaged, HubError, Kept
@@ -79,7 +79,7 @@ def load(found: Found) -> Model:
     if found.kept is not None and not hub.is_whole(found.kept):
         raise ModelUnavailableError(
             message("The files of {model_id} are not the ones that were fetched.", model_id=found.model_id),
-            _remedy(found),
+            _fetch_again(found),
         )
     from attention.models.huggingface import HuggingFaceModel, check_size
     from attention.models.tokens import is_panic
@@ -92,11 +92,8 @@ def load(found: Found) -> Model:
         # an Exception.
         if not isinstance(error, Exception) and not is_panic(error):
             raise
-        # Error messages of libraries can be pages long; what is wrong is in their first line.
-        first_line = in_one_line(str(error).strip().partition("\n")[0]) or type(error).__name__
         raise ModelUnavailableError(
-            message("{name} cannot be loaded: {reason}.", name=found.info.name, reason=first_line.rstrip(".")),
-            _remedy(found),
+            message("{name} cannot be loaded: {reason}.", name=found.info.name, reason=_reason(error).rstrip(".")), ""
         ) from None
 
 
@@ -227,7 +224,49 @@ def _free_id(name: str, taken: Collection[str]) -> str:
     return model_id
 
 
+def _reason(error: BaseException) -> str:
+    """Return what is wrong with a model's files, in one line without a full stop."""
+    # Error messages of libraries can be pages long; what is wrong is in their first line, unless that announces a list.
+    told = str(error).strip()
+    first_line = told.partition("\n")[0].rstrip()
+    reason = in_one_line(told if first_line.endswith(":") else first_line)
+    # Those of this project, and what libraries say of files, are whole sentences; those of Python are not.
+    if reason and isinstance(error, ValueError | OSError | ImportError):
+        return reason
+    return message(
+        "transformers fails on its files ({error})", error=f"{type(error).__name__}: {reason}".removesuffix(": ")
+    )
+
+
 def _remedy(found: Found) -> str:
-    if found.kept is None and not found.is_damaged:
+    """Return the command that helps with a model that cannot be shown: none if nothing of it is missing."""
+    if found.is_damaged or (found.kept is not None and not hub.is_whole(found.kept)):
+        return _fetch_again(found)
+    if found.kept is None and _lacks_files(found.folder):
         return f"ls {shown(found.folder)}  # it needs config.json, a tokenizer and model.safetensors"
+    return ""
+
+
+def _fetch_again(found: Found) -> str:
     return f"rm -r {shown(found.folder)}  # and fetch it again, on the page Models"
+
+
+def _lacks_files(folder: Path) -> bool:
+    """Tell whether a folder is without a configuration, weights or, if its model reads text, a tokenizer."""
+    try:
+        weights_of(folder)
+        if not is_there(folder / hub.CONFIG):
+            return True
+    except (OSError, ValueError):
+        return True
+    try:
+        reads_text = not architecture_of(read_config(folder)).reads_pictures
+    except ValueError:
+        # Its kind is refused, or its configuration is damaged: no other file would help.
+        return False
+    try:
+        if reads_text:
+            check_vocabulary([name for name in BESIDE if is_there(folder / name)])
+    except ValueError:
+        return True
+    return False

@@ -49,7 +49,14 @@ _NOWHERE = Stack(
 # What a model calls that leaves its attention to a function of one's choice, and what makes its masks.
 _INTERFACE = "ALL_ATTENTION_FUNCTIONS"
 _HIDES_LATER, _HIDES_NONE = "create_causal_mask", "create_bidirectional_mask"
+# What a model passes whose heads may also attend to no token at all, and what every model names that reads a text.
+_SINKS, _TEXT_INPUT = "s_aux=", "input_ids"
+# How configurations call what each of their layers is, and every how many layers one has attention, or which ones.
+_LAYER_KINDS = ("layer_types", "layers_block_type", "block_types")
+_INTERVALS, _INDICES = ("attn_layer_period", "full_attention_interval"), ("attn_layer_indices", "full_attn_idxs")
 _OTHER_INPUT = re.compile(r'main_input_name = "(?!input_ids)')
+# A kind of layer without softmax attention, as configurations call it.
+_OTHER_LAYER = re.compile("linear_.*|lightning_.*|.*(?<!attention)")
 # What a configuration has that describes several parts, of which one reads something else than a text.
 _PARTS = ("text_config", "vision_config", "audio_config")
 
@@ -70,11 +77,29 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
             )
         )
     name = in_one_line(repr(model_type))[:60]
+    if model_type.endswith("encoder-decoder"):
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}: two models that were joined, one as encoder and one as "
+                "decoder. An encoder–decoder can be shown only if it is one model, such as T5 or BART.",
+                name=name,
+            )
+        )
     code = _code_of(model_type)
     if code is None:
         raise ValueError(
             message(
-                "This model is of the architecture {name}. Those that can be shown are: {known}.",
+                "This model is of the architecture {name}. Those that can be shown are: {known}. This one is not in "
+                "the version of transformers that is installed here.",
+                name=name,
+                known=known,
+            )
+        )
+    if not code.names_ids:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, which reads something else than a text. Those that can be "
+                "shown are: {known}; and others that read a text alone.",
                 name=name,
                 known=known,
             )
@@ -99,8 +124,25 @@ def other_architecture(config: dict[str, Any]) -> Architecture:
                 known=known,
             )
         )
+    if code.has_sinks:
+        raise ValueError(
+            message(
+                "This model is of the architecture {name}, whose heads may leave a part of each weight to no token at "
+                "all (attention sinks): its attention does more than the steps that are explained here.",
+                name=name,
+            )
+        )
+    if _is_hybrid(config):
+        raise ValueError(
+            message(
+                "This model is of the architecture {name} and a hybrid: its config.json says that some of its layers "
+                "have no attention, or one without a softmax. Only a model with softmax attention in every layer can "
+                "be shown.",
+                name=name,
+            )
+        )
     has_two = bool(config.get("is_encoder_decoder"))
-    if has_two and code.reads_no_text:
+    if has_two and code.has_other_input:
         raise ValueError(
             message(
                 "This model is of the architecture {name}, whose encoder reads something else than a text. Those that "
@@ -139,12 +181,29 @@ def _is_causal(config: dict[str, Any], code: _Code) -> bool:
 class _Code:
     """What transformers' own file with the code of an architecture shows, without being run.
 
-    Whether it leaves attention to the interface, hides later tokens wherever it makes a mask, and reads no token ids.
+    Whether it leaves attention to the interface, hides later tokens wherever it makes a mask, lets heads attend to no
+    token, names token ids at all, and has a part that reads something else.
     """
 
     uses_interface: bool
     is_causal: bool
-    reads_no_text: bool
+    has_sinks: bool
+    names_ids: bool
+    has_other_input: bool
+
+
+def _is_hybrid(config: dict[str, Any]) -> bool:
+    """Tell whether a configuration says that some layers have something else than softmax attention."""
+    for name in _LAYER_KINDS:
+        kinds = config.get(name)
+        if isinstance(kinds, list) and any(_OTHER_LAYER.fullmatch(str(kind)) for kind in kinds):
+            return True
+    if any(isinstance(every := config.get(name), int) and every > 1 for name in _INTERVALS):
+        return True
+    n_layers = config.get("num_hidden_layers")
+    return isinstance(n_layers, int) and any(
+        isinstance(indices := config.get(name), list) and len(indices) < n_layers for name in _INDICES
+    )
 
 
 @cache
@@ -153,12 +212,28 @@ def _code_of(model_type: str) -> _Code | None:
     spec = find_spec("transformers")
     if spec is None or not spec.submodule_search_locations or re.fullmatch("[a-z0-9_-]+", model_type) is None:
         return None
+    file = _file_of(model_type, Path(spec.submodule_search_locations[0], "models"))
+    if file is None:
+        return None
+    code = file.read_text("utf-8")
+    return _Code(
+        uses_interface=_INTERFACE in code,
+        is_causal=_HIDES_LATER in code and _HIDES_NONE not in code,
+        has_sinks=_SINKS in code,
+        names_ids=_TEXT_INPUT in code,
+        has_other_input=_OTHER_INPUT.search(code) is not None,
+    )
+
+
+def _file_of(model_type: str, models: Path) -> Path | None:
+    """Return the file with an architecture's code, which has its name or is beside the one with its configuration."""
     name = model_type.replace("-", "_")
-    models = Path(spec.submodule_search_locations[0], "models")
     for each in (name, name.removesuffix("_text")):
         # A few share a folder with others, such as the kinds of data2vec.
         for file in models.glob(f"*/modeling_{each}.py"):
-            code = file.read_text("utf-8")
-            is_causal = _HIDES_LATER in code and _HIDES_NONE not in code
-            return _Code(_INTERFACE in code, is_causal, _OTHER_INPUT.search(code) is not None)
+            return file
+    for config in models.glob("*/configuration_*.py"):
+        file = config.with_name(config.name.replace("configuration", "modeling", 1))
+        if f'model_type = "{model_type}"' in config.read_text("utf-8") and file.is_file():
+            return file
     return None

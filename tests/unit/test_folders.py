@@ -499,6 +499,33 @@ def test_a_tokenizer_that_is_not_that_of_the_weights_is_refused(broken, kind, pu
     hold_sentence(str(told.value))
 
 
+@pytest.mark.parametrize(("missing", "config"), [(WEIGHTS, {}), ("config.json", {}), ("tokenizer.json", {}),
+                                                 (None, {"model_type": "beit"}), (None, {"model_type": "mamba"}),
+                                                 (None, {"num_hidden_layers": 9})])  # fmt: skip
+def test_a_command_is_given_only_where_a_file_is_missing(broken, tmp_path, missing, config):
+    broken(config=config)
+    if missing is not None:
+        (tmp_path / "It" / missing).unlink()
+    with pytest.raises(ModelUnavailableError) as caught:
+        load("It")
+    assert bool(caught.value.remedy) == (missing is not None)
+
+
+def test_what_a_library_says_is_a_whole_sentence(broken):
+    broken([("tokenizer.json", put_bytes(b"{}"))])
+    with pytest.raises(ModelUnavailableError) as caught:
+        load("It")
+    hold_sentence(str(caught.value))
+    assert not str(caught.value).removesuffix(".").endswith((":", ","))
+    assert caught.value.remedy == ""
+
+
+@pytest.mark.parametrize("given", [None, 3, object()])
+def test_what_is_no_id_of_a_model_is_refused(given):
+    with pytest.raises(TypeError, match="load takes the ID of a model"):
+        load(given)
+
+
 def test_a_special_token_without_a_vector_is_told_where_it_is_read(broken):
     """Bart has no vector for <mask>, and Gemma 3 none for a picture."""
 

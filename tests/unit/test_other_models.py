@@ -16,7 +16,7 @@ from attention import masks
 from attention.lesson.proof import TOLERANCE, prove
 from attention.models.architectures import info_from_config
 from attention.models.huggingface import HuggingFaceModel, check_size
-from tests.tiny_models import PAIRS, make
+from tests.tiny_models import OTHERS, PAIRS, UNEVEN, make
 
 SENTENCE = "The cat didn't sit on the tokenizers, and the birds sang."
 SIZES = {
@@ -216,12 +216,46 @@ def test_sinks_beside_the_scores_are_more_than_the_steps_explain(tmp_path):
         ('{"model_type": "clip_vision_model"}', "Those that can be shown are"),
         ('{"model_type": "../../x"}', "Those that can be shown are"),
         ('{"model_type": "starcoder2", "vocab_size": 9}', "does not say how many"),
+        ('{"model_type": "beit", "vocab_size": 8192}', "reads something else than a text"),
+        ('{"model_type": "wav2vec2", "vocab_size": 32}', "reads something else than a text"),
+        ('{"model_type": "openai-gpt", "vocab_size": 9}', "in a way of its own"),
+        ('{"model_type": "newer-than-this", "vocab_size": 9}', "not in the version of transformers"),
+        ('{"model_type": "encoder-decoder", "is_encoder_decoder": true}', "two models that were joined"),
+        ('{"model_type": "gpt_oss", "vocab_size": 9}', "attention sinks"),
+        ('{"model_type": "jamba", "vocab_size": 9, "attn_layer_period": 8}', "a hybrid"),
+        ('{"model_type": "bamba", "vocab_size": 9, "num_hidden_layers": 9, "attn_layer_indices": [3]}', "a hybrid"),
+        ('{"model_type": "lfm2", "vocab_size": 9, "layer_types": ["conv", "full_attention"]}', "a hybrid"),
+        ('{"model_type": "qwen3_next", "vocab_size": 9, "full_attention_interval": 4}', "a hybrid"),
+        ('{"model_type": "qwen3_next", "vocab_size": 9, "layer_types": ["linear_attention"]}', "a hybrid"),
+        ('{"model_type": "recurrent_gemma", "vocab_size": 9, "block_types": ["recurrent", "attention"]}', "a hybrid"),
     ],
 )
 def test_what_cannot_be_shown_is_said_before_anything_is_loaded(tmp_path, config, why):
     (tmp_path / "config.json").write_text(config)
     with pytest.raises(ValueError, match=why):
         info_of(tmp_path)
+
+
+def test_the_text_part_of_clip_alone_is_shown(tmp_path):
+    """Its code has another name than its kind, and its configuration says nothing of tied embeddings."""
+    make("llama", tmp_path)
+    sizes = {"vocab_size": 320, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = transformers.CLIPTextConfig(**sizes, intermediate_size=40, bos_token_id=0, eos_token_id=1, pad_token_id=1)
+    transformers.CLIPTextModel(config).save_pretrained(tmp_path)
+    trace = HuggingFaceModel(info_of(tmp_path), tmp_path).trace(SENTENCE)
+    eager = AutoModel.from_pretrained(tmp_path, local_files_only=True, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        attentions = eager(ids_of(trace), output_attentions=True).attentions
+    expect_alike(trace.layers, attentions)
+    assert {layer.kind for layer in trace.layers} == {"masked self"}
+
+
+@pytest.mark.parametrize("kind", [*OTHERS, *UNEVEN])
+def test_the_sizes_of_heads_are_known_before_a_model_is_loaded(folder_of, model_of, kind):
+    said, measured = info_of(folder_of(kind)), model_of(kind).info
+    for name in ("n_heads", "n_key_value_heads", "d_head"):
+        assert getattr(said, name) == getattr(measured, name)
+    assert said.d_value == (measured.d_value or said.d_value)
 
 
 def test_norms_over_all_heads_at_once_are_not_taken_for_norms_of_each(tmp_path):
