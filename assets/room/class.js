@@ -251,6 +251,7 @@ function draw() {
     sentence.setAttribute("role", "alert");
     shown.push(sentence);
   }
+  host.toggleAttribute("data-told", Boolean(told));
   bar.hidden = !shown.length;
   cover(isLarge);
   put(bar, shown);

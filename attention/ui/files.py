@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.components.v2 import component as register
 
 from attention.figures import assets
+from attention.messages import message
 
 __all__ = [
     "FILES",
@@ -141,10 +143,15 @@ def answer(name: str, headers: Headers) -> Response:
 
 
 def document_links() -> bytes:
-    """Return the end of every document: the page's style sheet, and the modules that it needs first."""
+    """Return the end of every document: the first modules, the page's style sheet, and what it says without a server.
+
+    The style sheet shows that sentence for as long as the connection is lost.
+    """
     modules = "".join(f'<link rel="modulepreload" href="{address_of(name)}">' for name in FIRST)
     # They come after Streamlit's own styles, which it writes into the head.
-    return f'{modules}<link rel="stylesheet" href="{address_of("page")}">'.encode()
+    styles = f'<link rel="stylesheet" href="{address_of("page")}">'
+    lost = html.escape(message("The connection is lost: it comes back by itself."))
+    return f'{modules}{styles}<p class="lost" role="status">{lost}</p>'.encode()
 
 
 class DocumentLinks:

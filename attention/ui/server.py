@@ -27,7 +27,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.ui import files
@@ -59,6 +59,12 @@ _ASKED = {files.NUMBERS: "attention.ui.numbers", files.LEAVES: "attention.ui.lea
 _ROOMS = "attention.ui.rooms"
 # Paths below these names belong to Streamlit itself, not to a page.
 _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
+# No browser may answer by itself.
+_ANEW = {"Cache-Control": "no-cache"}
+# What surrounds the app, for Streamlit's script, which asks for it: no other site's page that gives it orders, and one
+# of ours that says itself when the connection is lost. A dialog of Streamlit's would keep the page from being read.
+_ANEW = {"Cache-Control": "no-cache"}
+_HOST = {"allowedOrigins": [], "useExternalAuthToken": False, "blockErrorDialogs": True}
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -301,7 +307,9 @@ class _Ways:
     def __init__(self, app: ASGIApp, pages: frozenset[str], *, has_metrics: bool) -> None:
         self.app = app
         self.pages = pages
-        self.has_metrics = has_metrics
+        self.fixed: dict[str, Response] = {"/_stcore/host-config": JSONResponse(_HOST, headers=_ANEW)}
+        if not has_metrics:
+            self.fixed["/_stcore/metrics"] = PlainTextResponse("Not Found", status_code=404)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = self._answer(scope) if scope["type"] == "http" else None
@@ -309,8 +317,8 @@ class _Ways:
 
     def _answer(self, scope: Scope) -> ASGIApp | None:
         path = scope["path"].removeprefix(f"/{base_path()}".rstrip("/"))
-        if path == "/_stcore/metrics" and not self.has_metrics:
-            return PlainTextResponse("Not Found", status_code=404)
+        if path in self.fixed:
+            return self.fixed[path]
         if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
             return _class
         for folder, module in _ASKED.items():
@@ -322,5 +330,5 @@ class _Ways:
         if way is None:
             return None
         query = scope["query_string"].decode("latin-1")
-        headers = {"Location": f"{way}?{query}" if query else way, "Cache-Control": "no-cache"}
+        headers = {"Location": f"{way}?{query}" if query else way, **_ANEW}
         return Response(status_code=307, headers=headers)
