@@ -288,11 +288,12 @@ class LongText:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A button that has the server do something long and, while that goes on, how far it is and a button to stop it.
+    """A button that has the server do something long and, while that goes on, how far it is.
 
-    ``told`` says how far it is or what came of it, ``share`` how much is done, None while it does not go on. With
-    ``is_off``, there is nothing to press: something else goes on, or somebody else has started this. When it is
-    started, the parameters in ``clears`` go back to their defaults. It may be given a ``text`` to read.
+    ``told`` says how far it is or what came of it, ``share`` how much is done, None while it does not go on. The button
+    cannot be pressed where it ``is_off``; where ``stops`` is a label, a button with that label stands in its place, and
+    stops what the visitor has started. When it is started, the parameters in ``clears`` go back to their defaults. It
+    may be given a ``text`` to read.
     """
 
     key: str
@@ -302,6 +303,7 @@ class Work:
     told: str
     share: float | None = None
     is_off: bool = False
+    stops: str = ""
     clears: tuple[Parameter[Any], ...] = ()
     text: LongText | None = None
 

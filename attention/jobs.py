@@ -1,5 +1,8 @@
 """Something long that the server does when it is asked to: one at a time, for a bounded time, in a process of its own.
 
+Who asks while something goes on has a place in a queue, one for each visitor, and the first in it is the next. A run
+that nobody follows any more ends, and so does a place in the queue.
+
 A process can be stopped at any moment and takes all its memory with it, and the pages of this one need not wait for it.
 It runs on one core and lets everything else go first. What it finds, it writes to its standard output in frames: named
 arrays, in NumPy's own format, with the number of bytes before them. The last result of each job is kept until there is
@@ -16,6 +19,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,12 +37,12 @@ __all__ = [
     "WHOLE",
     "Ending",
     "Frame",
-    "Going",
     "Job",
     "Jobs",
     "Keeper",
     "Run",
     "Status",
+    "Turn",
     "give_way",
     "read_frames",
     "write_frame",
@@ -48,6 +52,8 @@ _LOGGER = logging.getLogger(__name__)
 _SIZE = 8  # bytes before each frame
 # How much others go before a job, on a scale from 0 to 19.
 _NICE = 5
+# Who has not looked for so many seconds follows no more; a browser looks once a second at a page that is not in sight.
+PATIENCE = 15.0
 # What each frame has beside what is found: how much is done, from 0 to 1.
 SHARE = "share"
 
@@ -102,14 +108,17 @@ class Status:
     """What is known of a job: the run that goes on, the last one that has ended, and whether another job goes on.
 
     ``is_own`` tells whether the run that goes on was started by whoever asks. A private run of somebody else's is like
-    another job. ``n_given`` is how many texts whoever asks has given it to read, and ``problem`` what was wrong with
-    the last one.
+    another job. ``place`` is where in the queue whoever asks waits for this job, counted from 1, and 0 if nowhere;
+    ``n_waiting`` how long the queue is. ``n_given`` is how many texts whoever asks has given it to read, and
+    ``problem`` what was wrong with the last one.
     """
 
     now: Run | None = None
     last: Run | None = None
     is_busy: bool = False
     is_own: bool = False
+    place: int = 0
+    n_waiting: int = 0
     n_given: int = 0
     problem: str = ""
 
@@ -159,54 +168,105 @@ class Keeper(Protocol):
         """Return the run that is kept of a job; None if there is none."""
 
 
-class Jobs:
-    """The jobs of a server: what goes on, and what came of each the last time."""
+# Compared by identity: two visitors may ask for the same.
+@dataclass(slots=True, eq=False)
+class Turn:
+    """What a visitor has asked for: it waits, and ``run`` is None; then it goes on, and then ``run`` has ended."""
 
-    def __init__(self, keeper: Keeper | None = None) -> None:
-        """Begin with nothing to do; what came of a job before is looked up when somebody asks for it."""
+    job: Job
+    owner: str = field(repr=False)
+    arguments: tuple[str, ...]
+    text: str = field(repr=False)
+    followed: float
+    going: _Going | None = field(default=None, repr=False)
+    failed: Run | None = field(default=None, repr=False)
+    is_stopped: bool = False
+
+    @property
+    def run(self) -> Run | None:
+        """The run as far as it is; None before it begins."""
+        return self.failed if self.going is None else self.going.run
+
+    def is_seen(self, job: Job, owner: str) -> bool:
+        """Tell whether somebody who looks at a job may see its run."""
+        run = self.run
+        return run is not None and self.job == job and (not run.is_private or self.owner == owner)
+
+    def stop(self) -> None:
+        """Stop its run: it is about to end."""
+        if self.going is not None and not self.is_stopped:
+            self.is_stopped = True
+            self.going.stop("stopped")
+
+
+class Jobs:
+    """The jobs of a server: what goes on, what waits, and what came of each the last time."""
+
+    def __init__(self, keeper: Keeper | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin with nothing to do; what came of a job before is looked up when somebody asks for it.
+
+        ``clock`` returns the time in seconds.
+        """
         self._lock = Lock()
-        self._going: Going | None = None
+        self._clock = clock
+        self._now: Turn | None = None
+        self._queue: list[Turn] = []
         self._keeper = keeper
         self._last: dict[str, Run | None] = {}
 
-    def start(self, job: Job, arguments: tuple[str, ...] = (), owner: str = "", text: str = "") -> Going | None:
-        """Start a job, which reads the text if there is one; None if that is not possible, for there is one at a time.
+    def start(self, job: Job, arguments: tuple[str, ...] = (), owner: str = "", text: str = "") -> Turn | None:
+        """Start a job, which reads the text if there is one, or have it wait; None if the owner's own goes on already.
 
-        Of a run that reads a text, nothing is kept here once it has ended.
+        Whoever waits already keeps the place. Of a run that reads a text, nothing is kept here once it has ended.
         """
+        turn = Turn(job, owner, arguments, text, self._clock())
         with self._lock:
-            if self._going is not None:
+            if self._own(job, owner) is not None:
                 return None
-            run = Run(arguments, owner, datetime.now(tz=UTC), is_private=bool(text))
-            try:
-                self._going = Going(job, run, text, self._end)
-            except OSError as error:
-                _LOGGER.error("%s cannot be started: %s", job.name, error.strerror)
-                if not run.is_private:
-                    self._last[job.name] = self._of(job) or replace(run, ending="failed")
-            return self._going
+            owners = [each.owner for each in self._queue]
+            place = owners.index(owner) if owner in owners else len(owners)
+            self._queue[place : place + 1] = [turn]
+            self._go_on()
+        return turn
 
     def stop(self, job: Job, owner: str = "") -> None:
-        """Stop a job; only whoever has started it can."""
+        """Stop a job, or have it wait no longer; only whoever has started it can."""
         with self._lock:
-            going = self._going
-        if going is not None and going.job == job and going.run.owner == owner:
-            going.stop("stopped")
+            self._queue = [each for each in self._queue if each.job != job or each.owner != owner]
+            if (turn := self._own(job, owner)) is not None:
+                turn.stop()
 
     def status(self, job: Job, owner: str = "") -> Status:
-        """Return what is known of a job."""
+        """Return what is known of a job, to an owner who follows it by that; without one, it is only looked at."""
         with self._lock:
-            going, last = self._going, self._of(job)
-        if going is None or going.job != job or (going.run.is_private and going.run.owner != owner):
-            return Status(None, last, is_busy=going is not None)
-        return Status(going.run, last, is_own=going.run.owner == owner)
+            followed = [each for each in self._queue if each.job == job and each.owner == owner]
+            if self._now is not None and self._now.is_seen(job, owner):
+                followed.append(self._now)
+            for each in followed if owner else ():
+                each.followed = self._clock()
+            self._go_on()
+            seen = self._now if self._now is not None and self._now.is_seen(job, owner) else None
+            places = (place for place, each in enumerate(self._queue, start=1) if each in followed)
+            return Status(
+                None if seen is None else seen.run,
+                self._of(job),
+                is_busy=self._now is not None and seen is None,
+                is_own=seen is not None and seen.owner == owner,
+                place=next(places, 0),
+                n_waiting=len(self._queue),
+            )
 
     def wait(self, seconds: float) -> None:
         """Wait until nothing goes on, but no longer than this."""
-        with self._lock:
-            going = self._going
-        if going is not None:
-            going.thread.join(seconds)
+        end = time.monotonic() + seconds
+        while (turn := self._now) is not None and turn.going is not None and time.monotonic() < end:
+            turn.going.thread.join(max(0.0, end - time.monotonic()))
+
+    def _own(self, job: Job, owner: str) -> Turn | None:
+        """Return an owner's run of a job that goes on and is not to end; whoever asks has the lock."""
+        turn = self._now
+        is_own = turn is not None and (turn.job, turn.owner) == (job, owner)
+        return turn if is_own and turn is not None and not turn.is_stopped else None
 
     def _of(self, job: Job) -> Run | None:
         """Return the last run of a job, looked up on disk once; whoever asks has the lock."""
@@ -214,27 +274,56 @@ class Jobs:
             self._last[job.name] = None if self._keeper is None else self._keeper.find(job)
         return self._last[job.name]
 
-    def _end(self, job: Job, run: Run) -> None:
-        """Keep what came of a run; one that was stopped, or failed, takes no place of one that was not."""
+    def _go_on(self) -> None:
+        """Let go of what nobody follows, and begin what is next if nothing goes on; whoever asks has the lock."""
+        oldest = self._clock() - PATIENCE
+        self._queue = [each for each in self._queue if each.followed > oldest]
+        if self._now is not None and self._now.followed <= oldest:
+            self._now.stop()
+        while self._now is None and self._queue:
+            turn = self._queue.pop(0)
+            run = Run(turn.arguments, turn.owner, datetime.now(tz=UTC), is_private=bool(turn.text))
+            try:
+                turn.going = _Going(turn.job, run, turn.text, self._heard, self._end)
+                self._now, turn.text = turn, ""
+            except OSError as error:
+                _LOGGER.error("%s cannot be started: %s", turn.job.name, error.strerror)
+                turn.failed = replace(run, ending="failed")
+                self._keep(turn.job, turn.failed)
+
+    def _heard(self) -> None:
+        """Look after the queue whenever a run has found something."""
         with self._lock:
-            self._going = None
-            before = self._of(job)
-            if not run.is_private and (run.ending in WHOLE or before is None or before.ending not in WHOLE):
-                self._last[job.name] = run
-                if self._keeper is not None and run.ending in WHOLE:
-                    self._keeper.keep(job, run)
+            self._go_on()
+
+    def _end(self, job: Job, run: Run) -> None:
+        """Keep what came of a run, and begin what is next."""
+        with self._lock:
+            self._now = None
+            self._keep(job, run)
+            self._go_on()
+
+    def _keep(self, job: Job, run: Run) -> None:
+        """Keep what came of a run; one that was stopped, or failed, takes no place of one that was not."""
+        before = self._of(job)
+        if not run.is_private and (run.ending in WHOLE or before is None or before.ending not in WHOLE):
+            self._last[job.name] = run
+            if self._keeper is not None and run.ending in WHOLE:
+                self._keeper.keep(job, run)
 
 
-class Going:
+class _Going:
     """A run that goes on, and the thread that reads what it finds; ``run`` is how far it is, or how it ended."""
 
-    def __init__(self, job: Job, run: Run, text: str, end: Callable[[Job, Run], None]) -> None:
-        """Start it, give it the text, and call ``end`` when it has ended.
+    def __init__(
+        self, job: Job, run: Run, text: str, heard: Callable[[], None], end: Callable[[Job, Run], None]
+    ) -> None:
+        """Start it, give it the text, and call ``heard`` after each frame, and ``end`` when it has ended.
 
         Raises:
             OSError: it cannot be started.
         """
-        self.job, self.run, self._end = job, run, end
+        self.job, self.run, self._heard, self._end = job, run, heard, end
         self._ending: Ending = "done"
         self._process = subprocess.Popen(  # noqa: S603 - the project's own module, and arguments that a page has checked
             [sys.executable, "-m", job.module, *run.arguments],
@@ -265,6 +354,7 @@ class Going:
             with self._process.stdout as stream:
                 for frame in read_frames(stream):
                     self.run = replace(self.run, frames=(*self.run.frames, frame))
+                    self._heard()
             is_well = self._process.wait() == 0
             ending = "done" if is_well else self._ending if self._ending != "done" else "failed"
         finally:

@@ -1,11 +1,12 @@
-// Something long that the server does: a button that starts it, how far it is, and a button that stops it.
+// Something long that the server does: a button that starts it or, in its place, one that stops it, and how far it is.
 
 /**
  * @typedef {object} WorkData
  * @property {string} label of the button that starts it
  * @property {string} told what there is to say of it
  * @property {number | null} share how much is done, from 0 to 1; null while nothing goes on
- * @property {boolean} isOff whether the button that is there cannot be pressed
+ * @property {boolean} isOff whether the button that starts it cannot be pressed
+ * @property {string} stops the label of the button that stops it; empty where there is nothing to stop
  * @property {LongText | null} text what it may be given to read
  *
  * @typedef {{label: string, hint: string, least: number, most: number, n_taken: number}} LongText
@@ -64,15 +65,15 @@ export default function ({ data, parentElement, setStateValue }) {
   const nTaken = data.text?.n_taken ?? 0;
   const isGoing = data.share !== null;
   start.firstChild.textContent = data.label;
-  stop.firstChild.textContent = message("Stop");
+  stop.firstChild.textContent = data.stops;
   told.textContent = data.told;
   setAttribute(bar, "aria-label", data.told);
   bar.value = data.share ?? 0;
-  start.hidden = isGoing;
   bar.hidden = !isGoing;
-  stop.hidden = !isGoing || data.isOff;
+  start.hidden = Boolean(data.stops);
+  stop.hidden = !data.stops;
   start.disabled = data.isOff;
-  drawGiven(state, data.text, isGoing && !data.isOff);
+  drawGiven(state, data.text, Boolean(data.stops));
   // Of a text that is too long, no more is sent than shows that it is.
   const given = () => (data.text ? { start: area.value.slice(0, 2 * data.text.most + 2) } : "start");
   start.onclick = () => {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from attention.blocks import LongText, Work
 from attention.jobs import Ending, Job, Run, Status
-from attention.messages import message
+from attention.messages import message, messages
 from attention.parameters import Parameter
 
 __all__ = ["Words", "work"]
@@ -42,18 +42,33 @@ def work(
     """Return the button, or how far it is; only where the page ``is_here``, and not in a file, it can be pressed."""
     run = status.now or status.last
     told = words.nothing if run is None else _told(run, words)
-    busy = message("Something else is being worked out just now.")
+    stops = message("Stop") if status.now is not None and status.is_own else ""
     return Work(
         key,
         job,
         arguments,
         words.start if run is None else words.again,
-        f"{told} {busy}" if status.is_busy else told,
+        " ".join((told, *_queue(status))),
         share=None if status.now is None else status.now.share,
-        is_off=not is_here or status.is_busy or (status.now is not None and not status.is_own),
+        is_off=not is_here,
+        stops=message("Leave the queue") if status.place else stops,
         clears=clears,
         text=text,
     )
+
+
+def _queue(status: Status) -> Iterator[str]:
+    """Say that something else goes on, and who waits for its end."""
+    if status.is_busy:
+        yield message("Something else is being computed.")
+    if status.place:
+        yield message(
+            "You are number {place} of {n} in the queue: it starts by itself while this page is open.",
+            place=status.place,
+            n=status.n_waiting,
+        )
+    elif status.n_waiting:
+        yield messages("{n} visitor is waiting.", "{n} visitors are waiting.", status.n_waiting)
 
 
 def _told(run: Run, words: Words) -> str:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention.jobs import Going, Job, Jobs, Status
+from attention.jobs import Job, Jobs, Status, Turn
 from attention.last_run import LastRuns
-from attention.messages import message
 from attention.models.store import cache_dir
 from attention.pages import OF_LABS, Page
 
@@ -30,13 +29,14 @@ def status(job: Job) -> Status:
     """Return what is known of a job: a private run, this session alone knows."""
     own = _own(job)
     found = jobs().status(job, _session())
-    if own.going is not None and own.going.run.ending:
-        found = replace(found, last=own.going.run)
+    run = None if own.turn is None else own.turn.run
+    if run is not None and run.ending:
+        found = replace(found, last=run)
     return replace(found, n_given=own.n_given, problem=own.problem)
 
 
 def follows(page: Page) -> bool:
-    """Tell whether a page has to be drawn again and again: its job goes on, or it has to wait for another one."""
+    """Tell whether a page has to be drawn again and again: its job goes on, or waits, or could only wait."""
     for lab, found in OF_LABS.items():
         if found is page and lab.job is not None:
             known = status(lab.job)
@@ -65,21 +65,19 @@ def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
         except ValueError as error:
             own.problem = str(error)
             return
-    going = jobs().start(job, arguments, _session(), text)
-    if going is not None:
-        own.going = going if text else None
+    turn = jobs().start(job, arguments, _session(), text)
     # A press that is heard twice has started it already.
-    elif text and not jobs().status(job, _session()).is_own:
-        own.problem = message("It could not be started just now: try again.")
+    if turn is not None:
+        own.turn = turn if text else None
 
 
 @dataclass(slots=True)
 class _Own:
-    """How many texts a session has given a job, what was wrong with the last one, and the run that has read one."""
+    """How many texts a session has given a job, what was wrong with the last one, and whose turn it is to be read."""
 
     n_given: int = 0
     problem: str = ""
-    going: Going | None = None
+    turn: Turn | None = None
 
 
 def _own(job: Job) -> _Own:

@@ -185,7 +185,14 @@ class _Sheet:
     def work(self, block: Work) -> dict[str, Any]:
         acts = {"press": partial(_work, block.job, block.arguments, block.clears)}
         text = None if block.text is None else asdict(block.text)
-        data = {"label": block.label, "told": block.told, "share": block.share, "isOff": block.is_off, "text": text}
+        data = {
+            "label": block.label,
+            "told": block.told,
+            "share": block.share,
+            "isOff": block.is_off,
+            "stops": block.stops,
+            "text": text,
+        }
         return self._component(components.Part("work", block.key, data, acts))
 
     def _component(self, part: components.Part) -> dict[str, Any]:

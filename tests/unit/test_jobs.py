@@ -1,4 +1,4 @@
-"""Jobs: one at a time, in a process of its own, which ends by itself, when it is stopped, or when its time is up."""
+"""Jobs: one at a time, in the order in which they were asked for; each is a process, which ends in one of many ways."""
 
 import io
 import json
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from attention.costs import JOB, Point, points
+from attention.jobs import PATIENCE as FOLLOWED
 from attention.jobs import Job, Jobs, Status, read_frames, write_frame
 from attention.last_run import LastRuns
 from tests.until import until
@@ -20,12 +21,27 @@ SHORT = Job("short", "tests.unit.test_jobs", most_seconds=1.5)
 PATIENCE = 60
 
 
+class Clock:
+    """Time that goes on when a test says so."""
+
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
 @pytest.fixture
-def jobs():
-    made = Jobs()
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def jobs(clock):
+    made = Jobs(clock=clock)
     yield made
-    for job in (COUNT, SLOW, SHORT):
-        made.stop(job, "me")
+    # Nobody follows anything any more.
+    clock.now += FOLLOWED
+    made.status(COUNT)
     made.wait(PATIENCE)
 
 
@@ -56,7 +72,6 @@ def test_what_a_job_finds_is_kept(jobs):
 def test_there_is_one_at_a_time_and_only_who_has_started_it_stops_it(jobs):
     assert jobs.start(SLOW, ("1000",), "me")
     assert not jobs.start(SLOW, (), "me")
-    assert not jobs.start(COUNT, ("3",), "you")
     until(lambda: jobs.status(SLOW).now.frames)
     assert jobs.status(SLOW, "me").is_own
     assert not jobs.status(SLOW, "you").is_own
@@ -69,7 +84,88 @@ def test_there_is_one_at_a_time_and_only_who_has_started_it_stops_it(jobs):
     found = jobs.status(SLOW)
     assert (found.now, found.last.ending) == (None, "stopped")
     assert found.last.frames
-    assert jobs.start(COUNT, ("1",), "you")
+
+
+def places(jobs, *owners, job=COUNT):
+    return [jobs.status(job, owner).place for owner in owners]
+
+
+def ended(turns):
+    """The turns in the order in which they have begun."""
+    until(lambda: all(turn.run is not None and turn.run.ending for turn in turns))
+    return sorted(turns, key=lambda turn: turn.run.began)
+
+
+def test_who_asks_while_something_goes_on_comes_next_in_the_order_of_asking(jobs):
+    going = jobs.start(SLOW, ("1000",), "me")
+    until(lambda: going.run.frames)
+    ada, bob = (jobs.start(COUNT, ("1",), owner) for owner in ("ada", "bob"))
+    assert places(jobs, "ada", "bob", "cleo") == [1, 2, 0]
+    # Where one waits, one waits alone: for another job, one has no place.
+    assert places(jobs, "ada", job=SLOW) == [0]
+    assert {jobs.status(job, "cleo").n_waiting for job in (SLOW, COUNT)} == {2}
+    jobs.stop(SLOW, "me")
+    # Who presses again first is behind those who have waited.
+    again = jobs.start(SLOW, ("1",), "me")
+    assert ended([ada, bob, again, going]) == [going, ada, bob, again]
+    jobs.wait(PATIENCE)
+    assert jobs.status(SLOW, "me").n_waiting == 0
+
+
+def test_a_visitor_has_one_place_whatever_is_pressed_and_can_leave_it(jobs):
+    jobs.start(SLOW, ("1000",), "me")
+    first, bob, second = (jobs.start(COUNT, (n,), owner) for n, owner in (("1", "ada"), ("2", "bob"), ("3", "ada")))
+    assert places(jobs, "ada", "bob") == [1, 2]
+    jobs.stop(COUNT, "cleo")
+    assert places(jobs, "ada", "bob") == [1, 2]
+    jobs.stop(SLOW, "me")
+    assert ended([bob, second]) == [second, bob]
+    assert first.run is None
+    jobs.wait(PATIENCE)
+    jobs.start(SLOW, ("1000",), "me")
+    left, stays = (jobs.start(COUNT, ("1",), owner) for owner in ("ada", "bob"))
+    jobs.stop(COUNT, "ada")
+    assert places(jobs, "ada", "bob") == [0, 1]
+    jobs.stop(SLOW, "me")
+    assert ended([stays]) == [stays]
+    assert left.run is None
+
+
+@pytest.mark.parametrize("text", ["", "a text"])
+def test_a_run_goes_on_while_somebody_who_may_see_it_follows_it_and_no_longer(jobs, clock, text):
+    turn = jobs.start(SLOW, ("1000",), "me", text)
+    for owner in ("me", "you", "me"):
+        clock.now += FOLLOWED / 2
+        jobs.status(SLOW, owner)
+    n_frames = len(turn.run.frames)
+    until(lambda: len(turn.run.frames) > n_frames + 1)
+    assert not turn.run.ending
+    # Somebody else sees a run without a text, and only that; who looks at another job, or without a name, does not.
+    clock.now += FOLLOWED / 2
+    jobs.status(SLOW, "you")
+    jobs.status(COUNT, "me")
+    clock.now += FOLLOWED / 2
+    jobs.status(SLOW)
+    n_frames = len(turn.run.frames)
+    if not text:
+        until(lambda: len(turn.run.frames) > n_frames + 1)
+        clock.now += FOLLOWED / 2
+    # The run itself notices: nobody need ask.
+    jobs.wait(PATIENCE)
+    assert turn.run.ending == "stopped"
+
+
+def test_a_place_whose_visitor_has_gone_is_nobodys(jobs, clock):
+    jobs.start(SLOW, ("1000",), "me")
+    gone, here = (jobs.start(COUNT, ("1",), owner) for owner in ("ada", "bob"))
+    clock.now += FOLLOWED / 2
+    jobs.status(SLOW, "me")
+    assert places(jobs, "bob") == [2]
+    clock.now += FOLLOWED / 2
+    assert places(jobs, "bob") == [1]
+    jobs.stop(SLOW, "me")
+    assert ended([here]) == [here]
+    assert gone.run is None
 
 
 def test_a_run_that_was_stopped_takes_no_place_of_one_that_came_to_its_end(jobs):
@@ -101,9 +197,11 @@ def test_where_no_process_can_be_started_that_is_said_and_nothing_is_in_the_way(
 
     with monkeypatch.context() as patch:
         patch.setattr("attention.jobs.subprocess.Popen", refuse)
-        assert not jobs.start(COUNT, ("1",), "me")
-    assert jobs.status(COUNT).last.ending == "failed"
-    assert jobs.start(COUNT, ("1",), "me")
+        turns = [jobs.start(COUNT, ("1",), "me", text) for text in ("", "a text")]
+    assert [turn.run.ending for turn in turns] == ["failed", "failed"]
+    assert not jobs.status(COUNT).last.is_private
+    whole(jobs, COUNT, "1")
+    assert jobs.status(COUNT).last.ending == "done"
 
 
 # A pipe has room for a third of it.

@@ -70,15 +70,27 @@ def test_while_it_goes_on_the_newest_checkpoint_is_shown_and_whoever_started_it_
     for is_own in (True, False):
         blocks = shown(Runs(now=going, last=run(), is_own=is_own))
         work = one(blocks, Work, "train")
-        assert (work.share, work.is_off) == (1.0, not is_own)
+        assert (work.share, work.is_off, bool(work.stops)) == (1.0, False, is_own)
         assert "step 75 of" in work.told
         assert one(blocks, Setting, "checkpoint").value == 3
 
 
-def test_while_something_else_goes_on_nothing_can_be_started():
-    work = one(shown(Runs(is_busy=True)), Work, "train")
-    assert work.is_off
-    assert "Something else" in work.told
+@pytest.mark.parametrize(
+    ("status", "told", "stops"),
+    [
+        ({"is_busy": True}, "Something else", False),
+        ({"is_busy": True, "n_waiting": 1}, "1 visitor is waiting", False),
+        ({"is_busy": True, "n_waiting": 3, "place": 2}, "number 2 of 3", True),
+        ({"now": run(4, ending=""), "n_waiting": 2}, "2 visitors are waiting", False),
+        # Who waits behind somebody else's training leaves the queue: the training goes on.
+        ({"now": run(4, ending=""), "n_waiting": 1, "place": 1}, "number 1 of 1", True),
+    ],
+)
+def test_while_something_goes_on_one_can_wait_and_the_length_of_the_queue_is_told(status, told, stops):
+    work = one(shown(Runs(**status)), Work, "train")
+    assert told in work.told
+    assert not work.is_off
+    assert bool(work.stops) == stops
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_in_a_file_nothing_can_be_pressed():
 def test_while_it_goes_on_the_newest_stage_is_shown(is_own):
     blocks = shown(Runs(now=run(4, ending=""), last=run(), is_own=is_own, n_given=2))
     work = one(blocks, Work, "train")
-    assert (work.share, work.is_off, work.text.n_taken) == (0.1, not is_own, 2)
+    assert (work.share, work.is_off, bool(work.stops), work.text.n_taken) == (0.1, False, is_own, 2)
     assert says(work.told, "50", STEPS)
     assert one(blocks, Setting, "stage").value == 3
 
