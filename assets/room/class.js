@@ -167,6 +167,8 @@ async function sitAgain(code) {
 function leave() {
   keep({ plan: "", at: 0, isOpen: false, isPrivate: false });
   events?.close();
+  // Whoever teaches may have looked at the room as a pupil does.
+  if (follows === room?.code) follows = null;
   room = events = null;
   now = { here: 0, walls: 0, tally: null };
   told = "";

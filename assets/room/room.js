@@ -166,6 +166,7 @@ function hold() {
   setAttribute(part("alone"), "href", isOpen ? link : null);
   setAttribute(part("alone"), "aria-disabled", isOpen ? null : "true");
   part("held").hidden = !isHeld;
+  for (const way of document.querySelectorAll("main a:not(#alone)")) way.inert = isHeld;
 }
 
 function ask(asked) {
@@ -189,6 +190,8 @@ function ask(asked) {
   place.replaceChildren(words, shown, said);
   if (!asked.told && !given.isScreen) setText(said, own ? message("Sent. You can change it until your teacher shows the answers.") : "");
   if (had !== undefined) place.querySelector(`[data-answer="${had}"]`)?.focus();
+  // Whoever has scrolled down would not see that there is a question.
+  if (!isSame) place.scrollIntoView({ block: "nearest" });
 }
 
 let nGiven = 0;
@@ -298,6 +301,7 @@ function showTask(found) {
   said.setAttribute("role", "status");
   place.append(said);
   showVerdict();
+  hold();
 }
 
 function wayToLook() {

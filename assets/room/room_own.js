@@ -39,6 +39,7 @@ function drawOwn() {
   else if (!paper) place.replaceChildren((entry ??= makeEntry()));
   else if (shown < paper.questions.length) place.replaceChildren(ways(), ...questionOf(paper.questions[shown]));
   else place.replaceChildren(ways(), ...result());
+  hold();
 }
 
 /** Go to another question, or to what came of all. */

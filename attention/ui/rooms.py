@@ -243,7 +243,9 @@ class Rooms:
         """Tell which room this browser has opened, and which it follows."""
         code, key = _teacher(request)
         is_open = code is not None and await self.with_store(Store.is_teacher, code, key)
-        return JSONResponse({"teaches": code if is_open else None, "follows": _follows(request)})
+        followed = _follows(request)
+        is_there = followed is not None and await self.with_store(Store.room, followed) is not None
+        return JSONResponse({"teaches": code if is_open else None, "follows": followed if is_there else None})
 
     async def _join(self, request: Request, room: Room) -> Response:
         """Let a screen in: its browser gets a key of its own, if it has none."""

@@ -59,8 +59,12 @@ def test_whoever_opens_a_room_teaches_it_and_whoever_joins_it_follows_it(app, te
     assert pupil.post(f"{ROOM}/{code}/join").status_code == 200
     assert pupil.cookies["attention_pupil"] == key
     assert pupil.get(f"{ROOM}/mine").json() == {"teaches": None, "follows": code}
+    # A teacher may look at the room as a pupil does, too.
+    teacher.post(f"{ROOM}/{code}/join")
+    assert teacher.get(f"{ROOM}/mine").json() == {"teaches": code, "follows": code}
     teacher.post(f"{ROOM}/{code}/end")
-    assert teacher.get(f"{ROOM}/mine").json() == {"teaches": None, "follows": None}
+    for each in (teacher, pupil):
+        assert each.get(f"{ROOM}/mine").json() == {"teaches": None, "follows": None}
     assert pupil.post(f"{ROOM}/{code}/join").status_code == 404
 
 

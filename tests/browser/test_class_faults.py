@@ -1,0 +1,66 @@
+"""A question that comes while a pupil does something else, and what is left of a room that has ended."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import serve
+from tests.browser.test_class import PHONE, Pupil, Teacher, environment
+from tests.browser.test_class_own import SENTENCES, Alone, start
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("school")
+    with serve(folder / "log", environment(folder)) as server:
+        yield server
+
+
+@pytest.fixture
+def teacher(new_tab, school):
+    return Teacher(new_tab(school, locale="en-GB")).open(step="softmax")
+
+
+def test_a_phone_that_is_scrolled_down_shows_that_a_question_has_come(teacher, new_tab, school):
+    pupil = Pupil(new_tab(school, locale="en-GB", viewport=PHONE)).join(teacher.code)
+    expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
+    pupil.page.locator("#view").evaluate("view => view.scrollIntoView({ block: 'end' })")
+    expect(pupil.title).not_to_be_in_viewport()
+    teacher.press("Ask")
+    expect(pupil.question.get_by_role("button").first).to_be_in_viewport()
+
+
+def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_tab, school):
+    pupil = Alone(new_tab(school, locale="en-GB")).join(teacher.code)
+    start(teacher)
+    pupil.begin(SENTENCES[0])
+    # Of three answers to each, some are wrong: these are listed once it is over.
+    for place in range(3):
+        pupil.expect_question(place + 1)
+        pupil.choose(place % 3)
+        pupil.go_on()
+    pupil.expect_question(4)
+    teacher.press("End the questions")
+    ways = pupil.page.locator("main").locator("a[href]")
+    expect(pupil.own.locator(".again a")).not_to_have_count(0)
+    expect(ways.and_(pupil.page.locator(":not([inert])"))).not_to_have_count(0)
+    teacher.press("Question")
+    teacher.press("Ask")
+    expect(pupil.question).to_be_visible()
+    expect(ways.and_(pupil.page.locator(":not([inert])"))).to_have_count(0)
+    teacher.press("Show the answers")
+    expect(ways.and_(pupil.page.locator("[inert]"))).to_have_count(0)
+
+
+def test_who_has_looked_at_their_own_class_is_led_back_to_none_that_has_ended(teacher):
+    wall = teacher.tab.page.context.new_page()
+    wall.goto(f"{teacher.tab.url}/room?code={teacher.code}")
+    expect(wall.locator("#title")).not_to_be_empty()
+    wall.close()
+    teacher.tab.page.reload()
+    expect(teacher.bar).to_be_visible()
+    teacher.tab.page.on("dialog", lambda dialog: dialog.accept())
+    teacher.press("End the class")
+    expect(teacher.bar).to_be_hidden()
+    teacher.tab.page.reload()
+    teacher.tab.settled()
+    expect(teacher.bar).to_be_hidden()
