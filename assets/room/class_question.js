@@ -5,6 +5,7 @@ const SETTLED = 400;
 
 let asked = null; // the question that is asked
 let ready = []; // the questions that fit what is shown
+let hasOwn = true; // whether there is something to guess about it
 let fitting = null; // the timer after which it is asked which do
 let finding = new AbortController(); // gives that up
 let isAside = false; // whether the answers have been put out of the way, to see the picture
@@ -32,6 +33,7 @@ ACTIVITIES.push({
     giveUpFinding();
     asked = null;
     ready = [];
+    hasOwn = true;
   },
 });
 
@@ -45,7 +47,7 @@ async function findQuestions() {
     .then((answer) => (answer.ok ? answer.json() : null))
     .catch(() => null);
   if (!found || room?.code !== code) return;
-  ready = found.questions;
+  ({ questions: ready, hasOwn } = found);
   draw();
 }
 
@@ -62,19 +64,22 @@ function offerQuestion() {
     found.dataset.name = "choice";
     return found;
   });
-  const names = JSON.stringify(ready);
+  const own = hasOwn ? [{ name: "", title: message("About this view") }] : [];
+  const names = JSON.stringify([...own, ...ready]);
   if (choice.dataset.of !== names) {
     const { value } = choice;
-    const options = [{ name: "", title: message("About this view") }, ...ready].map(({ name, title }) => new Option(title, name));
+    const options = [...own, ...ready].map(({ name, title }) => new Option(title, name));
     choice.replaceChildren(...options);
     choice.dataset.of = names;
     if (ready.some(({ name }) => name === value)) choice.value = value;
   }
   const ask = async () => {
     await act("ask", choice.value ? { ready: choice.value } : {});
-    if (!told) choice.value = "";
+    if (!told) choice.selectedIndex = 0;
   };
-  return [choice, part("ask", room.code, () => button(message("Ask"), ask, "main"))];
+  const press = part("ask", room.code, () => button(message("Ask"), ask, "main"));
+  press.disabled = !choice.options.length;
+  return [choice, press];
 }
 
 function goingQuestion() {

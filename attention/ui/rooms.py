@@ -374,11 +374,14 @@ class Rooms:
         return JSONResponse({})
 
     async def _questions(self, request: Request, room: Room) -> Response:
-        """Tell the teacher which questions are ready for the view that is shown."""
+        """Tell the teacher which questions are ready for the view that is shown, and whether it has one of its own."""
         await self._check_teacher(request, room)
         self._check_pace(room)
         found = await run_in_threadpool(questions_of, room.page, room.link)
-        return JSONResponse({"questions": [{"name": each.name, "title": each.title} for each in found]})
+        has_own = await run_in_threadpool(guess_of, room.page, room.link) is not None
+        return JSONResponse(
+            {"hasOwn": has_own, "questions": [{"name": each.name, "title": each.title} for each in found]}
+        )
 
     async def _tasks_to_set(self, request: Request, room: Room) -> Response:
         """Tell the teacher what there is to set."""

@@ -64,3 +64,13 @@ def test_who_has_looked_at_their_own_class_is_led_back_to_none_that_has_ended(te
     teacher.tab.page.reload()
     teacher.tab.settled()
     expect(teacher.bar).to_be_hidden()
+
+
+def test_of_a_view_with_nothing_to_guess_no_question_is_offered(teacher):
+    choice = teacher.bar.get_by_role("combobox", name="What to ask")
+    own = choice.get_by_role("option", name="About this view")
+    expect(own).to_have_count(1)
+    teacher.tab.to_page("All heads")
+    expect(own).to_have_count(0)
+    teacher.tab.to_page("Step by step")
+    expect(own).to_have_count(1)

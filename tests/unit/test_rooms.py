@@ -164,8 +164,15 @@ def test_what_does_not_fit_is_not_asked(app, teacher, code, name):
 
 def test_where_nothing_was_typed_there_is_nothing_to_ask(teacher, code):
     teacher.post(f"{ROOM}/{code}/show", json={"page": "step_by_step", "link": "model=toy&text="})
-    assert teacher.get(f"{ROOM}/{code}/questions").json() == {"questions": []}
+    assert teacher.get(f"{ROOM}/{code}/questions").json() == {"hasOwn": False, "questions": []}
     assert teacher.post(f"{ROOM}/{code}/ask", json={"ready": "cost"}).status_code == 409
+
+
+@pytest.mark.parametrize(("page", "has_own"), [("step_by_step", True), ("why_divide", True), ("all_heads", False)])
+def test_a_view_is_said_to_have_a_question_of_its_own_where_one_can_be_asked(teacher, code, page, has_own):
+    teacher.post(f"{ROOM}/{code}/show", json={"page": page, "link": "model=toy"})
+    assert teacher.get(f"{ROOM}/{code}/questions").json()["hasOwn"] == has_own
+    assert (teacher.post(f"{ROOM}/{code}/ask").status_code == 200) == has_own
 
 
 @pytest.mark.parametrize("page", ["step_by_step", "all_heads", "neuron_view", "compare", "code_lab", "masks"])
