@@ -45,7 +45,7 @@ def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers:
     except Exception as error:
         # Without its message, which may quote what was typed.
         kind = type(error).__name__
-        _LOGGER.error("%s failed with %s:\n%s", rest, kind, "".join(traceback.format_tb(error.__traceback__)))
+        _LOGGER.error("%.100r failed with %s:\n%s", path, kind, "".join(traceback.format_tb(error.__traceback__)))
         return PlainTextResponse("Internal Server Error", status_code=500)
     if given is None:
         return PlainTextResponse("Gone", status_code=410)

@@ -7,7 +7,6 @@ only to names, never to the numbers themselves, which would stay in memory with 
 from __future__ import annotations
 
 import logging
-import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -22,7 +21,7 @@ from attention.messages import message
 from attention.models import ModelUnavailableError
 from attention.ui.cache import ModelFailedError
 
-__all__ = ["GoneError", "Table", "csv_button", "csv_of", "is_file_name", "made", "mime_of"]
+__all__ = ["GoneError", "Table", "csv_button", "csv_of", "ending_of", "made", "mime_of"]
 
 T = TypeVar("T")
 
@@ -61,10 +60,10 @@ def csv_of(table: Table) -> bytes:
     return to_csv(written).encode("utf-8-sig")
 
 
-def is_file_name(name: str) -> bool:
-    """Tell whether a file with this name can be made here."""
-    path = PurePath(name)
-    return re.fullmatch(r"[a-z0-9_-]+", path.stem) is not None and path.suffix in _MIMES
+def ending_of(name: str) -> str | None:
+    """Return the ending of a file's name, with its dot; None if no such file is made here."""
+    ending = PurePath(name).suffix
+    return ending if ending in _MIMES else None
 
 
 def mime_of(name: str) -> str:

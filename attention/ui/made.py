@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import quote, urlencode
 
@@ -29,7 +30,7 @@ from attention.parameters import other_model
 from attention.settings import OTHER
 from attention.ui import downloads
 from attention.ui.cache import turns
-from attention.ui.downloads import GoneError, is_file_name
+from attention.ui.downloads import GoneError, ending_of
 from attention.ui.files import FILES
 from attention.ui.gate import in_turn
 from attention.ui.hosts import FRAME_VARIABLE, framed_by
@@ -48,6 +49,14 @@ _WITH_SOLUTIONS, _WITHOUT = "worksheet.html", "worksheet-without-solutions.html"
 _HEAD_BY_HAND = 2
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that a page has: its name, which is the page's own, and its content."""
+
+    name: str
+    content: str | bytes = field(repr=False)
+
+
 def where(view: View, key: str, name: str) -> str:
     """Return the address of a block's file, from any page, as the models are that are here now."""
     fingerprint = _fingerprint(view, {info.model_id: info for info in list_models()})
@@ -56,7 +65,7 @@ def where(view: View, key: str, name: str) -> str:
 
 def of_page(page: Page) -> str:
     """Return the address of a page as a file that needs no server; the browser puts its own link behind it."""
-    return _now(page, _PAGE, f"{page.address.replace('_', '-')}.html")
+    return _now(page, _PAGE, _named_after(page, ".html"))
 
 
 def notebooks_of(page: Page) -> dict[str, str]:
@@ -92,22 +101,30 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
     """Return a file of the page of a link; ``rest`` is the models' fingerprint, the block's key and the file's name."""
     fingerprint, _, rest = rest.partition("/")
     key, _, name = rest.partition("/")
-    if not is_file_name(name):
+    ending = ending_of(name)
+    if ending is None:
         return None
+    # No answer is named by the link: where there is no file, its explanation is named after the page.
+    explained = _named_after(page, ending)
     with in_turn():
-        content = downloads.made(name, partial(_content, page, fingerprint, key, name, link))
-    if content is None:
+        made = downloads.made(explained, partial(_file, page, fingerprint, key, name, link))
+    if made is None:
         return None
-    said = {"Content-Disposition": f'attachment; filename="{name}"'}
+    file = made if isinstance(made, _File) else _File(explained, made)
+    said = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     if key == _WORKSHEET:
         # It is looked at before it is printed.
         policy = f"{POLICY}; frame-ancestors {framed_by(os.environ.get(FRAME_VARIABLE, ''))}"
-        said = {"Content-Disposition": f'inline; filename="{name}"', "Content-Security-Policy": policy}
-    return Response(content, media_type=downloads.mime_of(name), headers=said)
+        said = {"Content-Disposition": f'inline; filename="{file.name}"', "Content-Security-Policy": policy}
+    return Response(file.content, media_type=downloads.mime_of(file.name), headers=said)
 
 
-def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> str | bytes | None:
-    """Return the content of a file, or None if the page has no such block.
+def _named_after(page: Page, ending: str) -> str:
+    return f"{page.address.replace('_', '-')}{ending}"
+
+
+def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> _File | None:
+    """Return the file that a page has under this key and name, or None if it has none.
 
     Raises:
         GoneError: a model is not here, or is another one by now, or there is nothing to read.
@@ -125,18 +142,18 @@ def _content(page: Page, fingerprint: str, key: str, name: str, link: Mapping[st
         name_of = models[view.model].name
         raise GoneError(message("The files of {name} have changed since: load the page anew.", name=name_of))
     panes = run_page(view, load_silently)
-    if key == _PAGE:
-        return page_file(view, panes)
-    if key in NOTEBOOKS and _reads(page):
-        return _notebook(view, key, panes[0])
+    if (key, name) == (_PAGE, _named_after(page, ".html")):
+        return _File(name, page_file(view, panes))
+    if key in NOTEBOOKS and name == NOTEBOOKS[key].file and _reads(page):
+        return _File(name, _notebook(view, key, panes[0]))
     if key == _WORKSHEET and name in (_WITH_SOLUTIONS, _WITHOUT):
-        return _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS)
+        return _File(name, _worksheet(view, panes[0], with_solutions=name == _WITH_SOLUTIONS))
     for block in walk(content.make(view, panes)):
-        if isinstance(block, Table) and block.key == key:
-            return downloads.csv_of(block.make())
-        if isinstance(block, Download) and block.file == key:
+        if isinstance(block, Table) and (block.key, f"{block.file}.csv") == (key, name):
+            return _File(name, downloads.csv_of(block.make()))
+        if isinstance(block, Download) and block.file == key == name:
             with turns() if block.is_long else nullcontext():
-                return block.make()
+                return _File(name, block.make())
     return None
 
 

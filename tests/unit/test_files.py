@@ -8,6 +8,7 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from attention.figures import assets
+from attention.ui import asked, made
 from attention.ui.files import (
     FIRST,
     FOLDER,
@@ -169,3 +170,46 @@ def test_what_a_script_does_when_it_is_read_is_done_by_what_travels(name):
         r"^(\w+\.\w+)\(", code, re.MULTILINE
     )
     assert [each for each in done if not re.search(rf"{re.escape(each)} ?[=(]", module)] == []
+
+
+def named_by(path, **link):
+    """Return the status of an answer, and the name under which a browser would save it."""
+    response = asked.answer(made.give, "GET", path, {"model": "toy", **link}, {})
+    return response.status_code, response.headers.get("Content-Disposition", "").partition("; ")[2]
+
+
+# Files, with the address under which a page has them, and what a link may put in place of their names.
+OWN_FILES = [
+    ("step_by_step/now/page", "step-by-step.html"),
+    ("step_by_step/now/worksheet", "worksheet.html"),
+    ("step_by_step/now/notebook", "attention-by-hand.ipynb"),
+    ("step_by_step/now/main_scores_table", "scores.csv"),
+    ("all_heads/now/heatmap.svg", "heatmap.svg"),
+]
+FOREIGN = [
+    "x\"; filename*=UTF-8''invoice.exe; y=\"/a",
+    "../x",
+    "a/../x",
+    "x\r\nSet-Cookie: a=b\r\n/a",
+    "\u202egpj",
+    "\ufffd",
+    "invoice",
+]
+
+
+@pytest.mark.parametrize(("folder", "own"), OWN_FILES)
+def test_a_file_has_the_name_that_its_page_gives_it_and_a_link_with_another_leads_nowhere(folder, own):
+    link = {"step": "scores", "panel": "table"}
+    assert named_by(f"{folder}/{own}", **link) == (200, f'filename="{own}"')
+    ending = own[own.index(".") :]
+    assert [named_by(f"{folder}/{name}{ending}", **link) for name in FOREIGN] == [(410, "")] * len(FOREIGN)
+
+
+@pytest.mark.parametrize("name", [*FOREIGN, "worksheet"])
+def test_what_is_said_in_place_of_a_file_is_named_after_the_page(name):
+    assert named_by(f"step_by_step/now/worksheet/{name}.html", model="gone") == (200, 'filename="step-by-step.html"')
+
+
+@pytest.mark.parametrize("ending", ["exe", "js", "HTML", "html\r\n", "html ", ""])
+def test_a_link_cannot_ask_for_another_kind_of_file(ending):
+    assert named_by(f"step_by_step/now/page/step-by-step.{ending}") == (410, "")
