@@ -19,6 +19,9 @@ MAX_ENDING = 40
 # Marks that change the direction of all text after them, even outside the text itself.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
+# Letters and symbols without ink: the fillers of Hangul, and Braille without a dot.
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
 
 def clean(text: str) -> str:
     """Return the text on one line: control characters become spaces, lone surrogates U+FFFD.
@@ -29,6 +32,15 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
     return " ".join("".join(map(_clean_character, text)).split())
+
+
+def is_visible(text: str) -> bool:
+    """Tell whether anything of a text can be seen.
+
+    >>> is_visible("Ada"), is_visible("\u200b\u3164")
+    (True, False)
+    """
+    return any(unicodedata.category(each)[0] in "LNPS" and each not in _BLANK for each in text)
 
 
 def shorten(text: str) -> tuple[str, bool]:

@@ -7,12 +7,13 @@ tells all of them (LISTEN and NOTIFY). Nothing is kept of who somebody is: a pup
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,12 @@ from attention.figures.question import Verdict
 from attention.room.codes import digest, fits, new_code, new_key
 
 __all__ = [
+    "DATABASE_VARIABLE",
     "LASTS",
     "MAX_ROOMS",
     "SCHEMA",
     "Answered",
+    "DamagedError",
     "FullError",
     "NotYoursError",
     "Present",
@@ -38,9 +41,14 @@ __all__ = [
     "Sent",
     "Store",
     "StoreError",
+    "UnusableError",
+    "open_store",
+    "set_aside",
     "sqlite",
 ]
 
+# The database in which rooms are kept, as SQLAlchemy writes its address; without it, a file in the cache folder.
+DATABASE_VARIABLE = "ATTENTION_DATABASE"
 # A room goes after a day, in seconds.
 LASTS = 24 * 60 * 60.0
 # So many rooms a server has at most.
@@ -95,10 +103,23 @@ _CONNECTIONS: Mapping[str, Any] = {"pool_size": 10, "max_overflow": 0, "pool_tim
 _AGAIN, _LOOK, _SIGN = 0.5, 0.5, 10.0
 # How long one waits for another who writes to SQLite's file, in seconds.
 _BUSY = 10.0
+# What SQLite says of a file that is no database any more, and of one that this server may not use.
+_DAMAGED = frozenset({sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
+_UNUSABLE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH})
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class StoreError(Exception):
     """What is kept cannot be reached at the moment."""
+
+
+class UnusableError(StoreError):
+    """There is no place to keep anything; the message, for the log, says why and what the server's owner can do."""
+
+
+class DamagedError(StoreError):
+    """SQLite's file is no database, or is damaged."""
 
 
 class FullError(Exception):
@@ -151,9 +172,52 @@ class Present:
 
 
 def sqlite(folder: Path) -> str:
-    """Return the address of the database in a folder, which is made."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Return the address of the database in a folder, which is made.
+
+    Raises:
+        UnusableError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        told = f"{folder} cannot be made ({error.strerror}): set ATTENTION_CACHE_DIR to a folder that can be written to"
+        raise UnusableError(told) from error
     return f"sqlite:///{folder / 'rooms.sqlite'}"
+
+
+def open_store(address: str, *, lasts: float = LASTS) -> Store:
+    """Open the database at an address of SQLAlchemy's; a file of SQLite's that is damaged is set aside.
+
+    Raises:
+        UnusableError: there can be none.
+        StoreError: it cannot be reached.
+    """
+    try:
+        return Store(address, lasts=lasts)
+    except DamagedError:
+        set_aside(address)
+        return Store(address, lasts=lasts)
+
+
+def set_aside(address: str) -> None:
+    """Rename the file of a damaged database, so that there can be a new one, and say so in the log.
+
+    Raises:
+        UnusableError: it cannot be renamed.
+    """
+    file = Path(sql.make_url(address).database or "")
+    number = 1
+    while (kept := file.with_name(f"{file.name}.damaged-{number}")).exists():
+        number += 1
+    try:
+        file.rename(kept)
+        for ending in ("-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                file.with_name(file.name + ending).rename(kept.with_name(kept.name + ending))
+    except OSError as error:
+        told = f"{file} is no database, or is damaged, and cannot be renamed ({error.strerror}): move it away"
+        raise UnusableError(told) from error
+    _LOGGER.error("%s is no database, or is damaged: it was renamed to %s, and a new one is made.", file, kept)
 
 
 class Store:
@@ -164,13 +228,20 @@ class Store:
     """
 
     def __init__(self, address: str, *, lasts: float = LASTS) -> None:
-        """Open the database at an address of SQLAlchemy's; its tables are made if they are not there."""
+        """Open the database at an address of SQLAlchemy's; its tables are made if they are not there.
+
+        Raises:
+            UnusableError: there can be none at this address.
+        """
         self._lasts = lasts
         # Parameters may be sentences and answers, which belong in no log.
-        given = sql.make_url(address)
+        given = _read_address(address)
         self.is_sqlite = given.get_backend_name() == "sqlite"
         patience = {} if self.is_sqlite else {name: _PATIENCE[name] for name in _PATIENCE.keys() - given.query.keys()}
-        self._engine = sql.create_engine(given, hide_parameters=True, connect_args=patience, **_CONNECTIONS)
+        try:
+            self._engine = sql.create_engine(given, hide_parameters=True, connect_args=patience, **_CONNECTIONS)
+        except (ImportError, TypeError, SQLAlchemyError) as error:
+            raise _no_address() from error
         # What reads is one statement, which needs no transaction: one way to PostgreSQL and back, not three.
         self._reader = self._engine if self.is_sqlite else self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._writer = self._engine.execution_options(**{_WRITES: True})
@@ -449,7 +520,7 @@ class Store:
             with self._reader.connect() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise StoreError from error
+            raise self._failed(error) from error
 
     @contextmanager
     def writing(self) -> Iterator[sql.Connection]:
@@ -460,7 +531,33 @@ class Store:
         except IntegrityError:
             raise
         except SQLAlchemyError as error:
-            raise StoreError from error
+            raise self._failed(error) from error
+
+    def _failed(self, error: SQLAlchemyError) -> StoreError:
+        """Return what an error of the database means here."""
+        reason = getattr(error, "orig", None)
+        # The lowest byte is the kind, the others tell which one of it ("Result and Error Codes").
+        kind = getattr(reason, "sqlite_errorcode", 0) & 0xFF
+        if kind in _DAMAGED:
+            return DamagedError()
+        if kind in _UNUSABLE:
+            return UnusableError(f"{self._engine.url.database}: {reason}. See that the server may write this file")
+        return StoreError()
+
+
+def _read_address(address: str) -> sql.URL:
+    try:
+        return sql.make_url(address)
+    except (ValueError, SQLAlchemyError) as error:
+        raise _no_address() from error
+
+
+def _no_address() -> UnusableError:
+    # Without the address, which may contain a password.
+    return UnusableError(
+        f"{DATABASE_VARIABLE} is not the address of a database that can be used: give one such as sqlite:////a/file or "
+        "postgresql+psycopg://user@host/name, or none"
+    )
 
 
 class _Listener:

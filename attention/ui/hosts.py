@@ -28,15 +28,16 @@ FRAME_VARIABLE = "ATTENTION_FRAME_ANCESTORS"
 # The addresses by which a server listens to all.
 EVERYBODY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+# A host as browsers write it: a name or an address, and a port (RFC 3986, section 3.2).
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[\w.-]{1,253})(?::([0-9]{1,5}))?", re.ASCII)
+_LAST_PORT = 65_535
 
 
 def is_known(origin: str, host: str, named: Iterable[str]) -> bool:
     """Tell whether a page at this origin may talk to the server: its own pages, and those of the named hosts."""
-    try:
-        found = urlsplit(origin)
-        return bool(found.netloc) and (found.netloc == host or (found.hostname or "") in named)
-    except ValueError:
-        return False
+    scheme, _, found = origin.partition("://")
+    name = _name_in(found)
+    return scheme in ("http", "https") and name is not None and (found == host or name in named)
 
 
 def named_hosts() -> set[str]:
@@ -49,10 +50,17 @@ def named_hosts() -> set[str]:
 def asked_host(headers: Headers) -> str:
     """Return the host that a browser asked for, with its port: a proxy that asks for another one says which it was.
 
-    No page can have a browser send this to another site, so what it says of an origin can be relied on.
+    It is empty if the request names none. No page can have a browser send this to another site, so what it says of an
+    origin can be relied on.
     """
     forwarded = headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
-    return forwarded or headers.get("Host", "")
+    return next((host for host in (forwarded, headers.get("Host", "")) if _name_in(host) is not None), "")
+
+
+def _name_in(host: str) -> str | None:
+    """Return the name or address in a host that may have a port, in small letters; None if it is no host."""
+    found = _HOST.fullmatch(host)
+    return None if found is None or int(found[2] or 0) > _LAST_PORT else found[1].strip("[]").lower()
 
 
 def base_path() -> str:
@@ -69,8 +77,7 @@ def in_network() -> str:
 
 def address_for_others(scheme: str, host: str) -> str:
     """Return the address at which other devices find what a browser found at a host, as far as that is known."""
-    name = urlsplit(f"//{host}").hostname or ""
-    return (in_network() if name in _THIS_MACHINE else "") or f"{scheme}://{host}"
+    return (in_network() if _name_in(host) in _THIS_MACHINE else "") or f"{scheme}://{host}"
 
 
 def framed_by(wanted: str) -> str:

@@ -22,7 +22,7 @@ from attention.room import own, own_store
 from attention.room.limits import Limit
 from attention.room.own_store import Begun, Paper, Round
 from attention.room.store import Room, Store
-from attention.text import clean
+from attention.text import clean, is_visible
 from attention.ui.downloads import csv_of
 from attention.ui.gate import in_turn
 from attention.ui.refusals import RefusedError
@@ -227,7 +227,7 @@ def _nickname(said: Mapping[str, Any]) -> str:
     """Return the nickname that was typed, on one line."""
     typed = said.get("nickname")
     nickname = clean(typed) if isinstance(typed, str) else ""
-    if not nickname or len(nickname) > own.MAX_NICKNAME:
+    if not is_visible(nickname) or len(nickname) > own.MAX_NICKNAME:
         raise RefusedError(
             400,
             message(

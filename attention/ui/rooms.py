@@ -45,7 +45,22 @@ from attention.room.gathered import Gathered
 from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.room.questions import ready
-from attention.room.store import LASTS, FullError, NotYoursError, Present, Room, Sent, Store, StoreError, sqlite
+from attention.room.store import (
+    DATABASE_VARIABLE,
+    LASTS,
+    DamagedError,
+    FullError,
+    NotYoursError,
+    Present,
+    Room,
+    Sent,
+    Store,
+    StoreError,
+    UnusableError,
+    open_store,
+    set_aside,
+    sqlite,
+)
 from attention.room.tasks import UnfitError
 from attention.room.tries import SharedLimit, TooManyError, forget, let_in
 from attention.ui import room_page
@@ -67,9 +82,6 @@ from attention.ui.room_own import OnTheirOwn
 from attention.ui.room_tasks import BusyError, RoomTasks
 
 __all__ = ["DATABASE_VARIABLE", "Rooms", "rooms"]
-
-# The database in which rooms are kept, as SQLAlchemy writes its address; without it, a file in the cache folder.
-DATABASE_VARIABLE = "ATTENTION_DATABASE"
 
 MAX_BODY = 4 * 1024
 # So many screens follow one room on one copy of the server at most.
@@ -164,12 +176,10 @@ class Rooms:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         request = Request(scope, receive)
-        if scope["path"].endswith("/room"):
-            await _page(request)(scope, receive, send)
-            return
         head, _, act = scope["path"].rpartition(f"/{ROOMS}/")[2].partition("/")
         try:
-            answer = await self._answer(request, head, act)
+            is_page = scope["path"].endswith("/room")
+            answer: ASGIApp = _page(request) if is_page else await self._answer(request, head, act)
         except _RefusedError as refused:
             answer = JSONResponse({"told": refused.sentence, "isAway": refused.is_away}, refused.status)
         except UnfitError as unfit:
@@ -182,6 +192,10 @@ class Rooms:
             answer = JSONResponse(
                 {"told": message("There are too many rooms here at the moment: try again later.")}, 503
             )
+        except UnusableError as error:
+            _LOGGER.error("Classes cannot be kept: %s.", error)
+            told = message("There can be no class on this server at the moment: its log says why.")
+            answer = JSONResponse({"told": told, "isAway": False}, 503)
         except StoreError as error:
             _LOGGER.error("The rooms cannot be reached: %s", type(error.__cause__).__name__)
             told = message("The class cannot be reached at the moment: try again in a few seconds.")
@@ -189,7 +203,7 @@ class Rooms:
         except Exception as error:
             # Without its message, which may quote what was typed.
             kind, where = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
-            _LOGGER.error("%s failed with %s:\n%s", act or head, kind, where)
+            _LOGGER.error("%.100r failed with %s:\n%s", act or head, kind, where)
             answer = JSONResponse({"told": message("Something went wrong on the server: load the page anew.")}, 500)
         if isinstance(answer, Response):
             answer.headers["Cache-Control"] = "no-store"
@@ -345,13 +359,14 @@ class Rooms:
         _check_origin(request)
         if not self._openings.takes(_from(request)):
             raise _RefusedError(429, message("Too many rooms were opened from here: try again later."))
+        where = _joined_at(request)
         said = await _body(request)
         # Elsewhere, such as on the page about classes, a class begins with the steps.
         if _is_not_followed(said):
             said = {**said, "page": STEP_BY_STEP.address}
         page, link = await _link(said)
         room, key = await self.with_store(Store.open, page, link)
-        response = JSONResponse({"code": room.code, "address": _address(request, room.code)})
+        response = JSONResponse({"code": room.code, "address": f"{where}?code={room.code}"})
         _keep(response, request, _TEACHER, f"{room.code}.{key}")
         _tell(response, request, "teaches")
         return response
@@ -752,11 +767,23 @@ class Rooms:
     def _do(self, act: Callable[..., Any], *arguments: object) -> Any:
         with self._opening:
             if self._store is None:
-                address = os.environ.get(DATABASE_VARIABLE) or sqlite(cache_dir())
-                self._store = Store(address, lasts=self._lasts)
+                self._store = open_store(self._address(), lasts=self._lasts)
                 self._store.sweep()
                 forget(self._store)
-        return act(self._store, *arguments)
+            store = self._store
+        try:
+            return act(store, *arguments)
+        except DamagedError:
+            with self._opening:
+                if self._store is store:
+                    self._store = None
+                    store.close()
+                    set_aside(self._address())
+            raise
+
+    @staticmethod
+    def _address() -> str:
+        return os.environ.get(DATABASE_VARIABLE) or sqlite(cache_dir())
 
 
 @cache
@@ -879,7 +906,14 @@ def _address(request: Request, code: str) -> str:
 
 def _joined_at(request: Request) -> str:
     """Return the address at which others type the code of a room."""
-    return f"{address_for_others(request.url.scheme, asked_host(request.headers))}{_base()}room"
+    host = asked_host(request.headers)
+    if not host:
+        raise _RefusedError(400, message("The request names no host, so that nobody could find the room."))
+    return f"{address_for_others(_scheme(request), host)}{_base()}room"
+
+
+def _scheme(request: Request) -> str:
+    return str(request.scope["scheme"])
 
 
 def _teacher(request: Request) -> tuple[str | None, str]:
@@ -918,7 +952,7 @@ def _keep(response: Response, request: Request, name: str, value: str) -> None:
         value,
         max_age=_A_DAY,
         path=_base(),
-        secure=request.url.scheme == "https",
+        secure=_scheme(request) == "https",
         httponly=True,
         samesite="lax",
     )
@@ -926,7 +960,7 @@ def _keep(response: Response, request: Request, name: str, value: str) -> None:
 
 def _tell(response: Response, request: Request, where: str) -> None:
     """Have the pages of the app know, without asking, that this browser is in a class; it is nobody's secret."""
-    is_safe = request.url.scheme == "https"
+    is_safe = _scheme(request) == "https"
     response.set_cookie(_HERE, where, max_age=_A_DAY, path=_base(), secure=is_safe, samesite="lax")
 
 
@@ -948,7 +982,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
             raise _RefusedError(413, message("This is too long to be shown to a class: shorten the text."))
     try:
         said = json.loads(found or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise _RefusedError(400, message("The server did not read what was sent."))

@@ -254,6 +254,8 @@ def test_pages_of_others_can_do_nothing(teacher, code, act, headers):
         (b"[]", 400),
         (b"{", 400),
         (b"\xff", 400),
+        (b"[" * 2_000, 400),
+        (b'{"a":' * 800, 400),
         (json.dumps({"page": "models", "link": ""}).encode(), 200),
         (json.dumps({"page": 1, "link": ""}).encode(), 409),
         (json.dumps({"page": "step_by_step"}).encode(), 409),
@@ -521,3 +523,118 @@ def test_no_name_is_declared_twice_in_a_script_that_is_put_together(script, monk
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", script(), re.MULTILINE)
     assert len(names) > 20
     assert sorted(set(names)) == sorted(names)
+
+
+ACTS_OF_PUPILS = ("answer", "hand-in", "own/begin", "own/answer")
+ACTS_OF_TEACHERS = (
+    "show",
+    "ask",
+    "reveal",
+    "withdraw",
+    "end",
+    "task",
+    "reveal-task",
+    "end-task",
+    "own/start",
+    "own/finish",
+)
+
+
+@pytest.mark.parametrize("act", [*ACTS_OF_PUPILS, *ACTS_OF_TEACHERS])
+@pytest.mark.parametrize("body", [b"[" * 2_000, b'{"number":%s1%s}' % (b"[" * 900, b"]" * 900)], ids=["cut", "whole"])
+def test_however_deep_what_is_sent_lies_it_is_refused_in_a_sentence(app, teacher, code, caplog, act, body):
+    # Whoever teaches may also follow, and so do all of it.
+    teacher.post(f"{ROOM}/{code}/join")
+    teacher.post(f"{ROOM}/{code}/own/start", json={})
+    answer = teacher.post(f"{ROOM}/{code}/{act}", content=body)
+    assert answer.status_code < 500
+    assert body.startswith(b"{") or answer.status_code == 400
+    assert "Traceback" not in caplog.text
+    assert "failed" not in caplog.text
+
+
+STRANGE_HOSTS = ["[::1", "a]b", "x" * 3_000, "a b", "school.example:x", "school.example:99999", "é", "<b>", "a/b", ""]
+
+
+@pytest.mark.parametrize("host", STRANGE_HOSTS)
+def test_a_host_that_is_none_is_no_address_of_a_room_and_no_fault_of_the_server(teacher, code, caplog, host):
+    said = host.encode("latin-1")
+    for path in (f"{ROOM}/{code}/code.svg", f"{ROOM}/{code}/desk", f"/room?code={code}&screen=1"):
+        assert teacher.get(path, headers={"host": said}).status_code == 400
+    # What a proxy says without sense does not count.
+    for path in (f"{ROOM}/{code}/code.svg", f"/room?code={code}&screen=1"):
+        assert teacher.get(path, headers={"x-forwarded-host": said}).status_code == 200
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("nickname", ["\u200b", "\u3164 \u2800", "\ufe0f\u034f", "\u00ad\u2060", " ", ""])
+def test_a_nickname_that_nobody_sees_is_none(app, teacher, code, nickname):
+    teacher.post(f"{ROOM}/{code}/own/start", json={"asksNickname": True})
+    pupil = TestClient(app)
+    pupil.post(f"{ROOM}/{code}/join")
+    said = {"number": 1, "text": "Two geese fly", "nickname": nickname}
+    answer = pupil.post(f"{ROOM}/{code}/own/begin", json=said)
+    assert (answer.status_code, answer.json()["told"][:17]) == (400, "Choose a nickname")
+    assert pupil.post(f"{ROOM}/{code}/own/begin", json={**said, "nickname": "Å\u200b"}).status_code == 200
+
+
+def garbage(file):
+    file.write_bytes(b"no database at all" * 300)
+
+
+def damage(file):
+    """Overwrite all pages but the first, so that the file still looks like a database."""
+    TestClient(Rooms()).post(f"{ROOM}/open", json=LINK)
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:size] + b"\xff" * (len(whole) - size))
+
+
+@pytest.mark.parametrize("spoil", [garbage, damage])
+def test_a_damaged_database_is_set_aside_by_name_and_a_class_can_begin(tmp_path, monkeypatch, caplog, spoil):
+    file = tmp_path / "rooms.sqlite"
+    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{file}")
+    spoil(file)
+    spoiled = file.read_bytes()
+    teacher = TestClient(Rooms())
+    answers = [teacher.post(f"{ROOM}/open", json=LINK).status_code for _ in range(3)]
+    assert answers[-1] == 200
+    assert set(answers[:-1]) <= {200, 503}
+    kept = tmp_path / "rooms.sqlite.damaged-1"
+    assert kept.read_bytes() == spoiled
+    assert not list(tmp_path.glob("rooms.sqlite.damaged-2*"))
+    assert f"{file} is no database, or is damaged: it was renamed to {kept}" in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def in_a_file(folder):
+    (folder / "file").write_text("")
+    return "ATTENTION_CACHE_DIR", str(folder / "file" / "cache")
+
+
+def in_no_folder(folder):
+    return "ATTENTION_DATABASE", f"sqlite:///{folder / 'none' / 'rooms.sqlite'}"
+
+
+def in_no_database(folder):
+    return "ATTENTION_DATABASE", "a secret word"
+
+
+def in_an_unknown_database(folder):
+    return "ATTENTION_DATABASE", "oracle+nothing://user:secret@host/name"
+
+
+@pytest.mark.parametrize("place", [in_a_file, in_no_folder, in_no_database, in_an_unknown_database])
+def test_where_nothing_can_be_kept_the_class_is_told_so_and_the_owner_why(tmp_path, monkeypatch, caplog, place):
+    monkeypatch.delenv("ATTENTION_DATABASE", raising=False)
+    variable, value = place(tmp_path)
+    monkeypatch.setenv(variable, value)
+    answer = TestClient(Rooms()).post(f"{ROOM}/open", json=LINK)
+    told = "There can be no class on this server at the moment: its log says why."
+    assert (answer.status_code, answer.json()) == (503, {"told": told, "isAway": False})
+    (line,) = caplog.messages
+    assert variable in line or value.removeprefix("sqlite:///") in line
+    assert "secret" not in line
+    assert "\n" not in line

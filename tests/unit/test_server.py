@@ -110,6 +110,28 @@ def test_what_is_no_origin_is_nobodys(origin, own_host):
 
 
 @pytest.mark.parametrize(
+    "origin",
+    [
+        "http://localhost:8631.evil.example",
+        "http://localhost:8631@evil.example",
+        "http://evil@localhost:8631",
+        "http://localhost:99999",
+        "http://localhost:",
+        "http://localhost:8631/",
+        "http://localhost\n",
+        "http://[localhost]",
+        "evil://localhost",
+        "localhost:8631",
+        "null",
+    ],
+)
+def test_what_only_begins_like_this_machine_is_not_this_machine(origin):
+    assert not is_known(origin, "localhost:8631", {"localhost"})
+    assert is_known("http://localhost:8631", "localhost:8501", {"localhost"})
+    assert is_known("https://[::1]:8631", "localhost:8501", {"::1"})
+
+
+@pytest.mark.parametrize(
     ("bound_to", "seen"),
     [("", "localhost"), ("0.0.0.0", "localhost"), ("::", "localhost"), ("192.0.2.7", "192.0.2.7"), ("::1", "[::1]")],
 )
