@@ -38,7 +38,7 @@ from attention.messages import message, messages
 from attention.models.store import cache_dir
 from attention.pages import STEP_BY_STEP
 from attention.room import asking
-from attention.room.codes import fits, is_seat, new_seat, read_code
+from attention.room.codes import digest, fits, is_seat, new_seat, read_code
 from attention.room.finds import Finds
 from attention.room.followers import GZIP_HEAD, Follower, Followers, Written, event
 from attention.room.gathered import Gathered
@@ -86,6 +86,7 @@ __all__ = ["DATABASE_VARIABLE", "Rooms", "rooms"]
 MAX_BODY = 4 * 1024
 # So many screens follow one room on one copy of the server at most.
 MAX_SCREENS = 1_500
+# So many hang on walls, besides those of the teacher's own browser.
 MAX_WALLS = 20
 # In seconds: how often a teacher is told what has changed, and how often the database hears who is there.
 _TICK, _SAID_AGAIN = 0.5, 5.0
@@ -94,6 +95,8 @@ _FORGOTTEN = 60.0
 # How often, in seconds, the rooms are deleted whose day is over.
 _SWEPT_EVERY = 300.0
 _PUPIL, _TEACHER, _HERE = "attention_pupil", "attention_class", "attention_class_here"
+# Tells browsers behind one address apart: a random key, of which nothing is kept.
+_BROWSER = "attention_browser"
 _A_DAY = 24 * 60 * 60
 # How soon, in milliseconds, a browser comes back that has lost the connection.
 _RETRY = Written.of(b"retry: 1000\n\n")
@@ -107,6 +110,28 @@ _ByTeacher = Callable[[Room, str, Mapping[str, Any]], Awaitable[None]]
 
 def _no_room() -> _RefusedError:
     return _RefusedError(404, message("There is no room with this code. Look at it once more: it has six letters."))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Who asks: a browser, and where it comes from.
+
+    Those that were here before are counted apart: a script that keeps no cookies does not shut out the others.
+    """
+
+    browser: str
+    was_here: bool
+    address: str
+
+    @property
+    def group(self) -> str:
+        """All at one address that were here before, or all that were not."""
+        return f"{self.address} {self.was_here}"
+
+    @property
+    def seat(self) -> str:
+        """The browser, or all at one address that were not here before."""
+        return self.browser if self.was_here else self.group
 
 
 @dataclass(slots=True)
@@ -162,8 +187,11 @@ class Rooms:
         self._answers_of_room = Limit(3_000, 10)
         # All copies of the server have this secret, and the database does not.
         secret = str(st.get_option("server.cookieSecret"))
+        self._kept_of_browsers = digest(f"browsers {secret}")
+        # A whole class may come from one address: one of its browsers shuts out only itself.
         self._wrong_codes = SharedLimit("wrong codes", 30, 60, secret)
-        self._newcomers = SharedLimit("newcomers", 3_000, 600, secret)
+        self._wrong_codes_of_group = SharedLimit("wrong codes of many", 600, 60, secret)
+        self._newcomers, self._seats = SharedLimit("newcomers", 3_000, 600, secret), Limit(10, 600)
         self._read = Gathered(self._read_together)
         self._sent = Gathered(self._take_together)
         self._let_in = Gathered(self._let_in_together)
@@ -176,6 +204,7 @@ class Rooms:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         request = Request(scope, receive)
+        request.state.asking = asking = self._asking(request)
         head, _, act = scope["path"].rpartition(f"/{ROOMS}/")[2].partition("/")
         try:
             is_page = scope["path"].endswith("/room")
@@ -207,6 +236,8 @@ class Rooms:
             answer = JSONResponse({"told": message("Something went wrong on the server: load the page anew.")}, 500)
         if isinstance(answer, Response):
             answer.headers["Cache-Control"] = "no-store"
+            if not asking.was_here:
+                _keep(answer, request, _BROWSER, asking.browser)
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request, head: str, act: str) -> ASGIApp:
@@ -269,7 +300,9 @@ class Rooms:
         response = JSONResponse({"code": room.code})
         key = _pupil(request, room)
         if key is None:
-            if await self._newcomer(room.code) >= self._newcomers.attempts:
+            asking: _Asking = request.state.asking
+            is_calm = self._seats.takes((room.code, asking.browser))
+            if not is_calm or await self._newcomer(f"{room.code} {asking.group}") >= self._newcomers.attempts:
                 raise _RefusedError(429, message("Too many came at once: try again in a few minutes."))
             key = new_seat(room.kept)
         _keep(response, request, _PUPIL, f"{room.code}.{key}")
@@ -287,13 +320,14 @@ class Rooms:
         handed, paper = await self._tasks.own(room.code, pupil), await self._own.paper(room.code, pupil)
         return _Stream(live.screens, {"mine": own, "handed": handed, "paper": paper}, self._came_or_went(live), pupil)
 
-    async def _hang_up(self, _: Request, room: Room) -> ASGIApp:
+    async def _hang_up(self, request: Request, room: Room) -> ASGIApp:
         """Send the same to a screen on the wall, which is nobody."""
-        live = self._of(room.code)
-        if len(live.walls) >= MAX_WALLS:
+        live, is_own = self._of(room.code), _is_teacher(request, room)
+        if not is_own and len(live.walls) >= MAX_WALLS:
             raise _RefusedError(503, message("This room is full."))
         await self.refresh(room.code)
-        return _Stream(live.walls, {}, self._came_or_went(live))
+        seat = "teacher" if is_own else request.state.asking.seat
+        return _Stream(live.walls, {}, self._came_or_went(live), seat)
 
     async def _own_answer(self, pupil: str, room: Room) -> object:
         if room.question is None:
@@ -692,14 +726,13 @@ class Rooms:
 
     async def _known(self, request: Request, typed: str) -> Room:
         """Return the room with this code; who tries many that do not exist is refused for a while."""
-        who = _from(request)
         code = read_code(typed)
         if code is not None and code in (_teacher(request)[0], _follows(request)):
             room = await self._read(code)
             if room is not None and _is_member(request, room):
                 return room
         # What is no code at all is counted too, but never read.
-        found = await self._let_in((code or "", who))
+        found = await self._let_in((code or "", request.state.asking))
         if not isinstance(found, Room):
             self._forget_in_time()
         if isinstance(found, TooManyError):
@@ -707,6 +740,11 @@ class Rooms:
         if found is None:
             raise _no_room()
         return found
+
+    def _asking(self, request: Request) -> _Asking:
+        shown = request.cookies.get(_BROWSER, "")
+        was_here = is_seat(shown, self._kept_of_browsers)
+        return _Asking(shown if was_here else new_seat(self._kept_of_browsers), was_here, _from(request))
 
     def _forget_in_time(self) -> None:
         """Have the counts of attempts deleted when they no longer count."""
@@ -741,18 +779,25 @@ class Rooms:
         taken: list[bool] = await self.with_store(Store.take, sent)
         return taken
 
-    async def _let_in_together(self, wanted: Sequence[tuple[str, str]]) -> list[Room | TooManyError | None]:
-        found: list[Room | TooManyError | None] = await self.with_store(let_in, self._wrong_codes, wanted)
+    async def _let_in_together(self, wanted: Sequence[tuple[str, _Asking]]) -> list[Room | TooManyError | None]:
+        found: list[Room | TooManyError | None] = await self.with_store(self._let_each_in, wanted)
         return found
 
-    async def _count_newcomers(self, codes: Sequence[str]) -> list[float]:
-        """Return, for each who comes into a room, how many have come before."""
-        before = await self.with_store(lambda store: self._newcomers.add(store, Counter(codes)))
+    def _let_each_in(self, store: Store, wanted: Sequence[tuple[str, _Asking]]) -> list[Room | TooManyError | None]:
+        """Return the room of each, counted by browser first: one that is refused does not count against its group."""
+        by_browser = let_in(store, self._wrong_codes, [(code, asking.browser) for code, asking in wanted])
+        others = [each for each, found in zip(wanted, by_browser, strict=True) if not isinstance(found, TooManyError)]
+        by_group = iter(let_in(store, self._wrong_codes_of_group, [(code, asking.group) for code, asking in others]))
+        return [found if isinstance(found, TooManyError) else next(by_group) for found in by_browser]
+
+    async def _count_newcomers(self, groups: Sequence[str]) -> list[float]:
+        """Return, for each who comes into a room, how many of the same group have come before."""
+        before = await self.with_store(lambda store: self._newcomers.add(store, Counter(groups)))
         self._forget_in_time()
         counted: list[float] = []
-        for code in codes:
-            counted.append(before[code])
-            before[code] += 1
+        for group in groups:
+            counted.append(before[group])
+            before[group] += 1
         return counted
 
     async def with_store(self, act: Callable[..., Any], *arguments: object) -> Any:
@@ -934,8 +979,12 @@ def _pupil(request: Request, room: Room) -> str | None:
 
 def _is_member(request: Request, room: Room) -> bool:
     """Tell whether this browser has been let into a room before, or has opened it."""
+    return _is_teacher(request, room) or _pupil(request, room) is not None
+
+
+def _is_teacher(request: Request, room: Room) -> bool:
     code, key = _teacher(request)
-    return (code == room.code and fits(key, room.kept)) or _pupil(request, room) is not None
+    return code == room.code and fits(key, room.kept)
 
 
 def _known_pupil(request: Request, room: Room) -> str:

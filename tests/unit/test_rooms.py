@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sqlite3
+from contextlib import AsyncExitStack
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree as ET
 
@@ -17,13 +18,13 @@ from attention.figures import assets
 from attention.figures.assets import class_script, room_script
 from attention.page_file import plain
 from attention.pages import OF_LABS, STEP_BY_STEP
-from attention.room.followers import event
+from attention.room.followers import MOST_OF_ONE, event
 from attention.room.limits import Limit
 from attention.room.plans import plans
 from attention.ui import numbers, room_page, rooms
 from attention.ui.files import NUMBERS, STEMS, address_of, kept_file
 from attention.ui.room_drawing import Shown, questions_of, show
-from attention.ui.rooms import MAX_BODY, Rooms
+from attention.ui.rooms import MAX_BODY, MAX_WALLS, Rooms
 from tests.sweep import sweep
 from tests.unit.test_room_copies import Browser, opened
 from tests.until import until
@@ -211,10 +212,10 @@ def test_a_place_in_a_room_cannot_be_made_up(app, teacher, code):
         joined = guesser.post(f"{ROOM}/{code}/join")
         assert joined.cookies["attention_pupil"] not in ("", f"{code}.{key}")
     # Nor does it help to say that one is in a room already, as a pupil or as its teacher.
-    tried = []
+    tried, guesser = [], TestClient(app)
     for letter in "BCDFGHJKMNPRSTVWXZ" * 2:
         for name in ("attention_pupil", "attention_class"):
-            guesser = TestClient(app, cookies={name: f"BBBBB{letter}.{'x' * 38}"})
+            guesser.cookies.set(name, f"BBBBB{letter}.{'x' * 38}")
             tried.append(guesser.get(f"{ROOM}/BBBBB{letter}/code.svg").status_code)
     assert tried.count(404) == 30
     assert set(tried[30:]) == {429}
@@ -223,9 +224,88 @@ def test_a_place_in_a_room_cannot_be_made_up(app, teacher, code):
 def test_a_room_takes_so_many_newcomers_and_keeps_who_is_in(app, code):
     member = TestClient(app)
     assert member.post(f"{ROOM}/{code}/join").status_code == 200
-    object.__setattr__(app._newcomers, "attempts", 3)
+    few(app._newcomers, 3)
     assert [TestClient(app).post(f"{ROOM}/{code}/join").status_code for _ in range(4)] == [200, 200, 429, 429]
     assert member.post(f"{ROOM}/{code}/join").status_code == 200
+
+
+def few(limit, attempts):
+    object.__setattr__(limit, "attempts", attempts)
+
+
+def test_wrong_codes_shut_out_the_browser_that_tries_them_and_nobody_beside_it(app, code):
+    guesser, mate = TestClient(app), TestClient(app)
+    assert [guesser.post(f"{ROOM}/BBBBBB/join").status_code for _ in range(40)] == [404] * 30 + [429] * 10
+    assert guesser.post(f"{ROOM}/{code}/join").status_code == 429
+    assert mate.post(f"{ROOM}/{code}/join").status_code == 200
+
+
+@pytest.mark.parametrize("cookie", ["", "x" * 38])
+def test_who_drops_its_cookie_is_counted_by_its_address_apart_from_those_who_were_here(app, code, cookie):
+    few(app._wrong_codes_of_group, 5)
+    here, elsewhere = TestClient(app), TestClient(app, client=("192.0.2.7", 1))
+    assert here.get("/room").status_code == 200
+
+    def guess():
+        guesser = TestClient(app, cookies={"attention_browser": cookie})
+        return guesser.post(f"{ROOM}/BBBBBB/join").status_code
+
+    assert [guess() for _ in range(8)] == [404] * 5 + [429] * 3
+    assert TestClient(app).post(f"{ROOM}/{code}/join").status_code == 429
+    for each in (here, elsewhere):
+        assert each.post(f"{ROOM}/{code}/join").status_code == 200
+
+
+def test_a_script_that_comes_in_again_and_again_shuts_out_nobody_who_has_opened_the_page(app, code):
+    few(app._newcomers, 20)
+    here, elsewhere, greedy = TestClient(app), TestClient(app, client=("192.0.2.7", 1)), TestClient(app)
+    for each in (here, greedy):
+        each.get("/room", params={"code": code})
+    script = [TestClient(app).post(f"{ROOM}/{code}/join").status_code for _ in range(25)]
+    assert (script.count(200), set(script[20:])) == (20, {429})
+
+    def again():
+        greedy.cookies.delete("attention_pupil")
+        return greedy.post(f"{ROOM}/{code}/join").status_code
+
+    assert greedy.post(f"{ROOM}/{code}/join").status_code == 200
+    assert [again() for _ in range(30)] == [200] * 9 + [429] * 21
+    for each in (here, elsewhere):
+        assert each.post(f"{ROOM}/{code}/join").status_code == 200
+
+
+def test_the_teachers_own_wall_has_a_place_however_many_others_hang(app):
+    async def follow():
+        teacher, code = await opened(app)
+        async with AsyncExitStack() as screens:
+            for _ in range(MAX_WALLS):
+                other = Browser()
+                await other.post(app, f"{code}/join")
+                wall = await screens.enter_async_context(other.follow(app, f"{code}/screen"))
+                await wall.until("view", bool)
+            assert await Browser().get(app, f"{code}/screen") == 503
+            for _ in range(MOST_OF_ONE + 1):
+                wall = await screens.enter_async_context(teacher.follow(app, f"{code}/screen"))
+                await wall.until("view", bool)
+            assert len(app._live[code].walls) == MAX_WALLS + MOST_OF_ONE
+
+    asyncio.run(follow())
+
+
+def test_a_script_without_cookies_takes_a_few_places_on_the_wall(app):
+    async def follow():
+        _, code = await opened(app)
+        known = Browser()
+        await known.post(app, f"{code}/join")
+        async with AsyncExitStack() as screens:
+            for _ in range(2 * MAX_WALLS):
+                script = await screens.enter_async_context(Browser().follow(app, f"{code}/screen"))
+                await script.until("view", bool)
+            assert len(app._live[code].walls) == MOST_OF_ONE
+            wall = await screens.enter_async_context(known.follow(app, f"{code}/screen"))
+            await wall.until("view", bool)
+
+    asyncio.run(follow())
 
 
 def test_who_is_in_is_not_kept_out_by_others_from_the_same_address(app, code):
