@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable
-from functools import cache
+from contextlib import suppress
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -21,6 +22,7 @@ __all__ = [
     "in_network",
     "is_known",
     "named_hosts",
+    "own_address",
 ]
 
 # Who may show the app in a frame on another page: addresses separated by spaces, "self", "none" or "*".
@@ -28,6 +30,9 @@ FRAME_VARIABLE = "ATTENTION_FRAME_ANCESTORS"
 # The addresses by which a server listens to all.
 EVERYBODY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+# By each family of addresses, one that lies beyond every network of a school's: they are for documentation (RFC 5737,
+# RFC 3849), and nothing is ever sent to them.
+_ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 # A host as browsers write it: a name or an address, and a port (RFC 3986, section 3.2).
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[\w.-]{1,253})(?::([0-9]{1,5}))?", re.ASCII)
 _LAST_PORT = 65_535
@@ -68,11 +73,27 @@ def base_path() -> str:
     return str(st.get_option("server.baseUrlPath")).strip("/")
 
 
-@cache
 def in_network() -> str:
-    """Return the address by this machine's name, for others in its network; empty if it listens to this one alone."""
-    host, port = str(st.get_option("server.address") or ""), st.get_option("server.port")
-    return f"http://{socket.gethostname()}:{port}" if host in EVERYBODY else ""
+    """Return this server's address for others in its network; empty if it listens to this machine alone."""
+    bound_to, port = str(st.get_option("server.address") or ""), st.get_option("server.port")
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    return f"{scheme}://{own_address() or socket.gethostname()}:{port}" if bound_to in EVERYBODY else ""
+
+
+def own_address() -> str | None:
+    """Return the address that this machine has in its network, which phones find; None if it is in none.
+
+    They do not resolve its name. A datagram socket that is connected, which sends nothing, has the address from which
+    this machine would send. It is looked up every time: a laptop goes from one network to another.
+    """
+    for family, elsewhere in _ELSEWHERE.items():
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect((elsewhere, 9))
+            found = ip_address(asked.getsockname()[0])
+            # One that is for a single cable, or for this machine, leads nobody here.
+            if not (found.is_loopback or found.is_link_local or found.is_unspecified):
+                return f"[{found}]" if found.version == 6 else str(found)
+    return None
 
 
 def address_for_others(scheme: str, host: str) -> str:

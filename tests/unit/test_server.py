@@ -4,13 +4,15 @@ import subprocess
 import sys
 from urllib.parse import urljoin, urlsplit
 
+import psutil
 import pytest
 import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit import config
 from websockets.asyncio.client import connect
 
-from attention.ui.hosts import is_known
+from attention.ui.hosts import address_for_others, in_network, is_known, own_address
 from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, address, content_policy, page_below
 from tests.loops import complete
 
@@ -137,6 +139,42 @@ def test_what_only_begins_like_this_machine_is_not_this_machine(origin):
 )
 def test_a_browser_is_told_an_address_that_it_can_open(bound_to, seen):
     assert address(bound_to) == seen
+
+
+@pytest.fixture
+def bound_to():
+    """Have the server's address be another one."""
+    before = config.get_option("server.address")
+    yield lambda address: config.set_option("server.address", address)
+    config.set_option("server.address", before)
+
+
+def test_what_others_are_given_leads_to_this_machine(bound_to):
+    bound_to("0.0.0.0")
+    found = urlsplit(address_for_others("http", "localhost:8501"))
+    assert found.port == config.get_option("server.port")
+    if own_address() is None:
+        assert found.hostname == socket.gethostname().lower()
+        return
+    ours = {each.address for found in psutil.net_if_addrs().values() for each in found}
+    assert found.hostname in ours - {"127.0.0.1", "::1"}
+    family = socket.AF_INET6 if ":" in found.hostname else socket.AF_INET
+    with socket.create_server(("", 0), family=family) as listener:
+        at = (found.hostname, listener.getsockname()[1])
+        with socket.create_connection(at, timeout=10) as reached:
+            assert reached.getpeername()[:2] == at
+
+
+@pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1:8501", "[::1]:8501"])
+def test_a_server_for_this_machine_alone_has_no_address_for_others(bound_to, host):
+    bound_to("127.0.0.1")
+    assert (in_network(), address_for_others("http", host)) == ("", f"http://{host}")
+
+
+@pytest.mark.parametrize("host", ["school.example", "school.example:8443", "192.0.2.7:8501", "localhost.example"])
+def test_where_a_browser_found_the_server_by_another_name_so_do_others(bound_to, host):
+    bound_to("0.0.0.0")
+    assert address_for_others("https", host) == f"https://{host}"
 
 
 @pytest.mark.parametrize("is_at_once", [False, True], ids=["left alone", "at once"])
