@@ -53,6 +53,9 @@ METRICS_VARIABLE = "ATTENTION_METRICS"
 # An open tab takes four files or connections. macOS allows a process 256 by default, and 10,240 at most.
 MAX_DESCRIPTORS = 10_240
 
+# So long may the body of a request take, in seconds: the largest upload over a line of 0.5 Mbit/s.
+MAX_BODY_SECONDS = 120.0
+
 # Who makes what is asked for in a folder.
 _ASKED = {files.NUMBERS: "attention.ui.numbers", files.LEAVES: "attention.ui.leaf", files.FILES: "attention.ui.made"}
 # What answers the screens of a class: it is imported when there is one.
@@ -77,6 +80,7 @@ def middleware(script: str) -> list[Middleware]:
     pages = frozenset(path.stem for path in Path(script).with_name("pages").glob("*.py"))
     return [
         Middleware(_WithHeaders, policy=content_policy(_inline_scripts(), os.environ.get(FRAME_VARIABLE, ""))),
+        Middleware(_InTime),
         Middleware(_AtOnce),
         Middleware(_KnownOriginsOnly),
         Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
@@ -200,6 +204,59 @@ class _WithHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+# ------------------------------------------------------------------------------- in time
+
+
+class _InTime:
+    """Gives up a request whose body does not come: somebody who sends half of it would hold a connection for ever.
+
+    Only the time counts in which the app waits for the body. How long a browser takes for the line and the headers
+    before it, uvicorn decides, which has no setting for that; they are 64 kB at most.
+    """
+
+    def __init__(self, app: ASGIApp, seconds: float = MAX_BODY_SECONDS) -> None:
+        self.app = app
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        has_body = "Transfer-Encoding" in headers or headers.get("Content-Length", "0") != "0"
+        loop, seconds_left, is_whole, has_begun = asyncio.get_running_loop(), self.seconds, False, False
+
+        async def receive_in_time() -> Message:
+            nonlocal seconds_left, is_whole
+            if is_whole:
+                return await receive()
+            begin = loop.time()
+            limit.reschedule(begin + seconds_left)
+            message = await receive()
+            limit.reschedule(None)
+            seconds_left -= loop.time() - begin
+            is_whole = not message.get("more_body", False)
+            return message
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            if message["type"] == "http.response.start" and has_body and not is_whole:
+                # Nobody waits for the rest of what has been answered already.
+                MutableHeaders(raw=message["headers"])["Connection"] = "close"
+            await send(message)
+
+        try:
+            async with asyncio.timeout(None) as limit:
+                await self.app(scope, receive_in_time, send_and_note)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if not has_begun:
+                late = PlainTextResponse("Request Timeout", status_code=408, headers={"Connection": "close"})
+                await late(scope, receive, send)
 
 
 # ------------------------------------------------------------------------------- without delay

@@ -2,6 +2,7 @@ import asyncio
 import socket
 import subprocess
 import sys
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import urljoin, urlsplit
 
 import psutil
@@ -9,11 +10,13 @@ import pytest
 import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 from streamlit import config
 from websockets.asyncio.client import connect
 
 from attention.ui.hosts import address_for_others, in_network, is_known, own_address
-from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, address, content_policy, page_below
+from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, _InTime, address, content_policy, page_below
 from tests.loops import complete
 
 PAGES = frozenset({"models", "step_by_step"})
@@ -175,6 +178,83 @@ def test_a_server_for_this_machine_alone_has_no_address_for_others(bound_to, hos
 def test_where_a_browser_found_the_server_by_another_name_so_do_others(bound_to, host):
     bound_to("0.0.0.0")
     assert address_for_others("https", host) == f"https://{host}"
+
+
+async def app_that_reads(scope, receive, send):
+    """Say how long the body was; below /unread, answer without it."""
+    if scope["path"] == "/unread":
+        await PlainTextResponse("No", status_code=403)(scope, receive, send)
+        return
+    body = await Request(scope, receive).body()
+    await PlainTextResponse(f"{len(body)} bytes")(scope, receive, send)
+
+
+@asynccontextmanager
+async def served_at(app):
+    """Serve an app on a free port of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None))
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        yield listener.getsockname()
+        server.should_exit = True
+        await running
+
+
+LENGTH, PARTS = b"Content-Length: 9\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "rest", "answered"),
+    [
+        (b"/", LENGTH + b"1234", b"408 Request Timeout"),
+        (b"/", LENGTH, b"408 Request Timeout"),
+        (b"/", PARTS + b"4\r\n1234\r\n", b"408 Request Timeout"),
+        (b"/unread", LENGTH + b"1234", b"403 Forbidden"),
+        (b"/", LENGTH + b"123456789", b"200 OK"),
+        (b"/", PARTS + b"4\r\n1234\r\n0\r\n\r\n", b"200 OK"),
+        (b"/", b"\r\n", b"200 OK"),
+    ],
+)
+def test_half_a_request_is_given_up_and_its_connection_is_closed(path, rest, answered):
+    is_half = answered != b"200 OK"
+
+    async def ask():
+        # Of those that are whole, the time is not over before they are read.
+        async with served_at(_InTime(app_that_reads, seconds=0.2 if is_half else 60)) as at:
+            reader, writer = await asyncio.open_connection(*at)
+            writer.write(b"POST " + path + b" HTTP/1.1\r\nHost: here\r\n" + rest)
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+            assert head.startswith(b"HTTP/1.1 " + answered)
+            if is_half:
+                # What comes after that finds nobody.
+                writer.write(b"5")
+                assert b"connection: close" in head.lower()
+                with suppress(ConnectionError):
+                    assert len(await asyncio.wait_for(reader.read(), 30)) < 20
+            writer.close()
+
+    complete(ask())
+
+
+def test_only_the_wait_for_the_body_counts():
+    """With no time at all, a body that is there already is read, and the app may compute for as long as it wants."""
+
+    async def app(scope, receive, send):
+        body = await Request(scope, receive).body()
+        for _ in range(1_000):
+            await asyncio.sleep(0)
+        await PlainTextResponse(body)(scope, receive, send)
+
+    said = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"123456789", "more_body": False}
+
+    async def send(message):
+        said.append(message)
+
+    complete(_InTime(app, seconds=0.0)({"type": "http", "method": "POST", "headers": []}, receive, send))
+    assert [message.get("status", message.get("body")) for message in said] == [200, b"123456789"]
 
 
 @pytest.mark.parametrize("is_at_once", [False, True], ids=["left alone", "at once"])
