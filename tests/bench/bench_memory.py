@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable
 
+import httpx2
 import numpy as np
 import psutil
 import pytest
@@ -43,6 +44,18 @@ N_TOKENS = 480
 N_TEXTS, N_SESSIONS = 60, 20
 TRACE_PAGES = ("all_heads", "neuron_view")
 MAX_SESSIONS_MIB = 1.6 * 1024
+
+N_ASKED, MAX_ASKED_MIB = 5_000, 1.2 * 1024
+ASKED = (
+    "file/step_by_step/now/page/step-by-step.html",
+    "file/step_by_step/now/worksheet/worksheet.html",
+    "file/step_by_step/now/notebook/attention-by-hand.ipynb",
+    "file/all_heads/now/page/all-heads.html",
+    "file/all_heads/now/heatmap.svg/heatmap.svg",
+    "file/all_heads/now/trace.npz/trace.npz",
+    "file/all_heads/now/heads_table/heads.csv",
+    "file/neuron_view/now/page/neuron-view.html",
+)
 
 
 def test_memory_does_not_grow(report, server):
@@ -176,3 +189,25 @@ async def _stay(url: str, resident: Callable[[], int], page: str) -> tuple[int, 
     # One more page, on which there is no trace: the globals of the last one would keep theirs.
     await (await Visitor.open(url, "models")).close()
     return peak, resident()
+
+
+def test_files_and_leaves_of_many_texts_fit(report, fresh):
+    url, resident = fresh
+    peak = _ask_for_files(url, resident)
+    what = f"peak, one person asks for {N_ASKED:,} files and steps of as many texts"
+    report.compare("Memory", what, peak / 2**20, MAX_ASKED_MIB, " MiB")
+
+
+def _ask_for_files(url: str, resident: Callable[[], int]) -> int:
+    """Ask for one file or step after the other, each of a text of its own; return the peak."""
+    peak, chance = 0, random.Random(0)
+    with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
+        for number in range(N_ASKED):
+            words = chance.choices(WORDS, k=chance.choice((4, 8, 12, 20, 40)))
+            link = {"text": f"{number} {' '.join(words)}", "model": chance.choice(("toy", "minilm-l6"))}
+            path = f"leaf/{STEP_PAGE}/step/{chance.choice(keys())}" if number % 3 == 0 else chance.choice(ASKED)
+            answer = client.get(f"/_attention/{path}", params=link)
+            # A step that has something to say beside its pictures is left to the app.
+            assert answer.status_code in ((200, 410) if number % 3 == 0 else (200,)), path
+            peak = max(peak, resident())
+    return peak
