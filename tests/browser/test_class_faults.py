@@ -4,25 +4,16 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.room.questions import QUESTIONS
-from tests.browser.server import serve
-from tests.browser.test_class import PHONE, Pupil, Teacher, environment
-from tests.browser.test_class_own import SENTENCES, Alone, start
-
-
-@pytest.fixture(scope="module")
-def school(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("school")
-    with serve(folder / "log", environment(folder)) as server:
-        yield server
+from tests.browser.classroom import PHONE, Alone, Pupil, Teacher
 
 
 @pytest.fixture
-def teacher(new_tab, school):
-    return Teacher(new_tab(school, locale="en-GB")).open(step="softmax")
+def teacher(new_person):
+    return Teacher(new_person()).open(step="softmax")
 
 
-def test_a_phone_that_is_scrolled_down_shows_that_a_question_has_come(teacher, new_tab, school):
-    pupil = Pupil(new_tab(school, locale="en-GB", viewport=PHONE)).join(teacher.code)
+def test_a_phone_that_is_scrolled_down_shows_that_a_question_has_come(teacher, new_person):
+    pupil = Pupil(new_person(viewport=PHONE)).join(teacher.code)
     expect(pupil.page.locator("#view .matrix svg").first).to_be_visible()
     pupil.page.locator("#view").evaluate("view => view.scrollIntoView({ block: 'end' })")
     expect(pupil.title).not_to_be_in_viewport()
@@ -31,10 +22,10 @@ def test_a_phone_that_is_scrolled_down_shows_that_a_question_has_come(teacher, n
     expect(pupil.question.get_by_role("button").first).to_be_in_viewport()
 
 
-def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_tab, school):
-    pupil = Alone(new_tab(school, locale="en-GB")).join(teacher.code)
-    start(teacher)
-    pupil.begin(SENTENCES[0])
+def test_while_a_question_is_open_no_link_opens_the_app(teacher, new_person):
+    pupil = Alone(new_person()).join(teacher.code)
+    teacher.start()
+    pupil.begin("My little dog likes to chase squirrels in the park")
     # Of three answers to each, some are wrong: these are listed once it is over.
     for place in range(3):
         pupil.expect_question(place + 1)

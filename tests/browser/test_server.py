@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from attention.ui.hosts import own_address
 from tests.browser.server import ROOT, serve
 
 SCHOOL = "https://school.example"
@@ -141,7 +142,7 @@ def test_the_first_visitors_are_answered_and_nobody_is_called(recorded, new_tab,
     tab.copy_link()
     expect(tab.page.get_by_role("button", name="Link copied")).to_be_visible()
     copied, here = tab.page.evaluate("() => navigator.clipboard.readText()"), urlsplit(tab.page.url)
-    network = f"http://{socket.gethostname()}:{here.port}"
+    network = f"http://{own_address() or socket.gethostname()}:{here.port}"
     assert copied == f"{network}{here.path}?{here.query}"
     expect(tab.page.locator(".line .status").first).to_contain_text(network)
     netloc = urlsplit(server.url).netloc
