@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Timer
 
 import pandas as pd
 import pytest
@@ -38,6 +39,9 @@ def _own_jobs(tmp_path_factory):
     """What is measured in a test is not what the developer's own app shows next, nor the other way round."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attention.ui.jobs.cache_dir", tmp_path_factory.getbasetemp)
+        # On a busy machine a job may take longer than a visitor would wait, and looks are further apart.
+        patch.setattr("attention.jobs.PATIENCE", PATIENCE)
+        patch.setattr("attention.jobs.Timer", lambda seconds, *others: Timer(max(seconds, PATIENCE), *others))
         jobs.clear()
         yield
 
