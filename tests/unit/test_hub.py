@@ -52,6 +52,7 @@ def small(open_hub, tiny, tmp_path, monkeypatch):
     open_hub.models |= {f"tiny/{kind}": folder for kind, folder in tiny.items()}
     monkeypatch.setenv("HF_ENDPOINT", f"{url}/")
     monkeypatch.setenv(hub.ALLOW_VARIABLE, "*")
+    monkeypatch.delenv(hub.HUB_DIR_VARIABLE)
     monkeypatch.setenv(store.CACHE_DIR_VARIABLE, str(tmp_path / "cache"))
     yield open_hub
     open_hub.go_on.set()
