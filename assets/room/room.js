@@ -263,10 +263,15 @@ function outcome({ number, label, answers, told, shape }, own) {
     came.append(said);
   }
   if (shape === "shares") {
-    came.append(bars({ label, answers, given: own ?? [], shares: told.shares }), make("p", "", message("The class:")));
+    // On the wall, what came of all stands beside the true shares.
+    const all = make("div", "all");
+    all.append(make("p", "", message("The class:")), table);
+    came.append(bars({ label, answers, given: own ?? [], shares: told.shares }));
+    box.append(came, all, reason);
+  } else {
+    came.append(table);
+    box.append(came, reason);
   }
-  came.append(table);
-  box.append(came, reason);
   if (told.wrong) {
     const wrong = make("div", "prose");
     wrong.innerHTML = told.wrong;

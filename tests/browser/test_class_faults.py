@@ -67,3 +67,16 @@ def test_of_a_view_with_nothing_to_guess_no_question_is_offered(teacher):
     expect(own).to_have_count(0)
     teacher.tab.to_page("Step by step")
     expect(own).to_have_count(1)
+
+
+def test_a_wall_shows_what_the_class_gave_beside_eight_true_shares(new_person):
+    text = "The trophy did not fit in the suitcase because it was too small."
+    teacher = Teacher(new_person()).open(text=text, step="softmax", word="10")
+    pupil, wall = Pupil(new_person()).join(teacher.code), Pupil(new_person(viewport={"width": 1920, "height": 1080}))
+    wall.page.goto(f"{wall.tab.url}/room?code={teacher.code}&screen=1")
+    expect(wall.page.locator("#view .matrix svg").first).to_be_visible()
+    teacher.press("Ask")
+    pupil.question.get_by_role("button").last.click()
+    teacher.press("Show the answers")
+    expect(wall.question.locator(".truth")).to_have_count(8)
+    expect(wall.question.get_by_role("row").last).to_be_in_viewport(ratio=1)
