@@ -7,7 +7,7 @@ from dataclasses import replace
 from attention.lesson.guess import Guess, highest
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
-from attention.words import CONTINUES
+from attention.words import CONTINUES, special_names
 
 __all__ = ["guess"]
 
@@ -20,8 +20,13 @@ def guess(scene: Scene) -> Guess | None:
         row,
         lesson("guess/front", focus=word(scene.names[scene.word])),
         lambda key: lesson("guess/front-because", best=word(names[key]), weight=fact(float(row[key]))),
-        lambda key: lesson("guess/front-apart", highest=word(names[key]), highest_weight=fact(float(row[key]))),
     )
-    if asked is None or not any(answer.startswith(CONTINUES) for answer in asked.answers):
-        return asked
-    return replace(asked, question=asked.question + lesson("guess/front-pieces"))
+    if asked is None:
+        return None
+    question = asked.question
+    if any(answer.startswith(CONTINUES) for answer in asked.answers):
+        question += lesson("guess/front-pieces")
+    offered = (scene.key_tokens[names.index(answer)] for answer in asked.answers)
+    for special in special_names(offered):
+        question += lesson("guess/front-special", special=word(special))
+    return replace(asked, question=question)

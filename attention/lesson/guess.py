@@ -11,6 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.figures.question import Answer, Shape, Verdict
+from attention.lesson.nouns import noun_tokens
 from attention.lesson.prose import fact, lesson, word
 from attention.lesson.scene import Scene
 from attention.messages import message
@@ -39,6 +40,8 @@ _VERDICTS: Mapping[Verdict, str] = {
 
 # Numbers that differ by no more than this count as equal.
 TIE = 0.02
+# A value is near the largest if no more than this part of it is missing.
+NEAR = 0.1
 # So many answers can be read at a glance.
 MAX_ANSWERS = 6
 # Shares that overlap by so much with the true ones are right, or close.
@@ -121,39 +124,43 @@ def ranked(
     values: Sequence[float],
     reason: str,
     why: Callable[[int], str] = lambda _: "",
+    natural: Sequence[int] = (),
 ) -> Guess:
-    """Ask which of several has the largest value: it is right, and the next is close, if it is in the upper half.
+    """Ask which of several has the largest value; the next one is close if its value is near the largest.
 
-    Where one stands out and all others are alike, none of these is close.
-
-    Of more than ``MAX_ANSWERS``, the largest half and others evenly spread over the rest are offered, in their order.
-    ``why`` says why one may think that it is one of them.
+    Of more than ``MAX_ANSWERS``, these are offered, in their order: the largest, the first of the ``natural`` ones,
+    which people think of, the next largest, and others evenly spread over the rest. ``why`` says why one may think that
+    it is one of them.
     """
     order = sorted(range(len(values)), key=lambda index: -values[index])
-    first, rest = order[: MAX_ANSWERS // 2], order[MAX_ANSWERS // 2 :]
+    first = list(dict.fromkeys((order[0], *natural[: MAX_ANSWERS - 2], *order[1 : MAX_ANSWERS // 2])))[:MAX_ANSWERS]
+    rest = [index for index in order if index not in first]
     wanted = min(MAX_ANSWERS - len(first), len(rest))
     spread = [rest[(2 * index + 1) * len(rest) // (2 * wanted)] for index in range(wanted)]
-    offered = sorted({*first, *spread})
-    best = values[order[0]]
-    right = {index for index in offered if values[index] >= best - TIE}
-    below = [values[index] for index in order if values[index] < best - TIE]
-    middle = (best + values[order[-1]]) / 2
-    near = {index for index in offered if below and below[0] - TIE <= values[index] < best - TIE}
-    close = {index for index in near if values[index] >= middle}
+    offered = sorted((*first, *spread))
+    right = {index for index in offered if values[index] >= values[order[0]] - TIE}
+    below = [index for index in order if values[index] < values[order[0]] - TIE]
+    close = {index for index in offered if below and values[index] >= values[below[0]] - TIE} - right
     return Guess(
         question,
         tuple(names[index] for index in offered),
         reason,
         frozenset(map(offered.index, right)),
-        frozenset(map(offered.index, close)),
+        frozenset(offered.index(index) for index in close if _is_near(values, index)),
         whys=tuple(map(why, offered)),
     )
 
 
+def _is_near(values: Sequence[float], index: int) -> bool:
+    """Tell whether a value is near the largest, both as a part of it and among all values."""
+    most = max(values)
+    return most - values[index] <= NEAR * min(most - min(values), abs(most))
+
+
 def comes_near(values: Sequence[float], index: int) -> str:
-    """Say that a value is not far from the largest one, if it is in the upper half of what there is."""
+    """Say that a value is near the largest one, if it is."""
     value, most = values[index], max(values)
-    if value >= most or value < (most + min(values)) / 2:
+    if value >= most or not _is_near(values, index):
         return ""
     return lesson("guess/why-near-value", value=fact(value), most=fact(most))
 
@@ -167,25 +174,29 @@ def _stands_near(scene: Scene, key: int) -> str:
     return lesson("guess/why-beside", focus=focus) if is_beside else ""
 
 
-def highest(
-    scene: Scene, row: Float[Array, " K"], question: str, because: Callable[[int], str], apart: Callable[[int], str]
-) -> Guess | None:
-    """Ask which word has the largest number in the row of the one in focus; None if there are fewer than two.
+def highest(scene: Scene, row: Float[Array, " K"], question: str, because: Callable[[int], str]) -> Guess | None:
+    """Ask which token has the largest number in the row of the one in focus; None if it sees fewer than two words.
 
-    Special tokens and punctuation marks stand apart. ``because`` says why it is a key, and ``apart`` what is to be said
-    of a key that is none of the words and has a larger number still.
+    The special token or punctuation mark with the largest number is always offered, so that it does not give itself
+    away where it is right; so are nouns, which people think of. ``because`` says why it is a key.
     """
     words = words_seen(scene)
     if len(words) < 2:
         return None
-    numbers = [float(row[key]) for key in words]
-    best, largest = words[int(np.argmax(numbers))], int(row.argmax())
-    reason = because(best) + (apart(largest) if largest != best else "")
+    number = row.tolist().__getitem__
+    apart = sorted({*np.flatnonzero(scene.visible[scene.word]).tolist()} - {*words}, key=number)[-1:]
+    keys = sorted((*words, *apart))
+    numbers = list(map(number, keys))
+    # Of the pieces of a noun, the one with the largest number.
+    pieces = (set(words).intersection(noun) for noun in noun_tokens(scene.key_tokens))
+    nouns = sorted((max(noun, key=number) for noun in pieces if noun), key=number, reverse=True)
+    natural = [keys.index(key) for key in (*apart, *nouns)]
 
     def why(index: int) -> str:
-        return _stands_near(scene, words[index]) or comes_near(numbers, index)
+        return _stands_near(scene, keys[index]) or comes_near(numbers, index)
 
-    return ranked(question, [scene.key_names[key] for key in words], numbers, reason, why)
+    reason = because(max(keys, key=number))
+    return ranked(question, [scene.key_names[key] for key in keys], numbers, reason, why, natural)
 
 
 def around(value: int, question: str, reason: str, whys: Mapping[int, str], *, least: int = 1) -> Guess:

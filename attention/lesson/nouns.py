@@ -12,7 +12,7 @@ from attention.models.toy import WORD_FEATURES, describe, is_guessed, read_lexic
 from attention.trace import Token
 from attention.words import APOSTROPHES, Word, end_of, follows_apostrophe, is_punctuation, words_of
 
-__all__ = ["nouns_of"]
+__all__ = ["noun_tokens", "nouns_of"]
 
 _NOUN = WORD_FEATURES.index("noun")
 
@@ -30,6 +30,12 @@ def nouns_of(tokens: Sequence[Token]) -> list[int]:
         for place, each in enumerate(words)
         if _is_noun(each) and not (is_guessed(each.typed.strip(), _lexicon()) and _is_cut_off(place, words, starts))
     ]
+
+
+def noun_tokens(tokens: Sequence[Token]) -> list[tuple[int, ...]]:
+    """Return, of each noun of a text (``nouns_of``), the positions of the tokens that it is made of."""
+    words = words_of(tokens)
+    return [words[place].positions for place in nouns_of(tokens)]
 
 
 def _is_cut_off(place: int, words: Sequence[Word], starts: Mapping[int, int | None]) -> bool:

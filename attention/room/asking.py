@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Literal
 
-import numpy as np
-
 from attention.figures.question import Answer, Question
 from attention.lesson.guess import Guess, verdict_words
 from attention.lesson.prose import typed
@@ -113,8 +111,9 @@ def _wrong(guess: Guess, wrong: int, count: int) -> str:
 
 
 def _commonest_wrong(guess: Guess, counts: Sequence[int]) -> int | None:
-    """Return the wrong answer that most gave; None if nobody gave one."""
+    """Return the wrong answer that more gave than any other; None if there is none, or several are as common."""
     if guess.shares:
         return None
-    wrong = np.array([0 if index in guess.right else n for index, n in enumerate(counts)])
-    return int(wrong.argmax()) if wrong.any() else None
+    wrong = [0 if index in guess.right else n for index, n in enumerate(counts)]
+    most = max(wrong)
+    return wrong.index(most) if most and wrong.count(most) == 1 else None

@@ -87,7 +87,7 @@ def marked(question: Mapping[str, Any], given: int) -> dict[str, Any]:
 
 
 def summary(tallies: Iterable[Tally]) -> list[dict[str, Any]]:
-    """Return, of each question that was answered, how often that was right, and what was wrong most often."""
+    """Return, of each question that was answered, how often that was right, and the wrong answer that most gave."""
     found: dict[str, list[Tally]] = defaultdict(list)
     for each in tallies:
         found[each.question].append(each)
@@ -100,13 +100,15 @@ def _of_one(question: Ready, tallies: Sequence[Tally]) -> dict[str, Any]:
         if not each.is_right:
             # How many tokens a sentence has makes no other thought of it.
             wrong[_COUNT.sub(_GAP, each.thought)].append(each)
-    # Of several that are as common, the same one every time.
-    most = min(wrong.items(), key=lambda each: (-_count(each[1]), each[0]), default=None)
+    counts = [_count(each) for each in wrong.values()]
+    most = max(counts, default=0)
+    # Of several that are as common, none is the commonest.
+    commonest = [each for each, count in zip(wrong.items(), counts, strict=True) if count == most]
     return {
         "title": question.title,
         "answered": _count(tallies),
         "right": _count([each for each in tallies if each.is_right]),
-        "wrong": None if most is None else _told(*most),
+        "wrong": _told(*commonest[0]) if len(commonest) == 1 else None,
     }
 
 

@@ -14,6 +14,7 @@ from attention.lesson.detail import WHOLE_VECTOR, Detail
 from attention.lesson.excerpt import Excerpt, are_close
 from attention.lesson.guess import Guess, comes_near, ranked, words_of
 from attention.lesson.matrices import vectors
+from attention.lesson.nouns import noun_tokens
 from attention.lesson.prose import exact, fact, length, lesson, listed, times, word
 from attention.lesson.scene import Scene, named, numbered
 from attention.lesson.steps.base import Exhibit, Step
@@ -510,7 +511,10 @@ def _guess(scene: Scene) -> Guess | None:
         one, other = pairs[index]
         return lesson("guess/embed-why-beside") if other - one == 1 else comes_near(cosines, index)
 
-    return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because, why)
+    nouns = {noun[0] for noun in noun_tokens(scene.tokens)}
+    natural = [index for index, (one, other) in enumerate(pairs) if {one, other} <= nouns]
+    natural.sort(key=cosines.__getitem__, reverse=True)
+    return ranked(lesson("guess/embed", layer=scene.layer + 1), names, cosines, because, why, natural)
 
 
 def _whys(scene: Scene) -> str:

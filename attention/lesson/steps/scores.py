@@ -122,14 +122,13 @@ def _shapes(scene: Scene) -> str:
 
 
 def _guess(scene: Scene) -> Guess | None:
-    """Ask which word scores highest with the one in focus; special tokens and punctuation marks stand apart."""
+    """Ask which token scores highest with the one in focus."""
     names, row = scene.key_names, scene.steps.scores[scene.word]
     return highest(
         scene,
         row,
         lesson("guess/scores", focus=word(scene.names[scene.word])),
         lambda key: lesson("guess/scores-because", best=word(names[key]), score=fact(float(row[key]))),
-        lambda key: lesson("guess/scores-apart", highest=word(names[key]), highest_score=fact(float(row[key]))),
     )
 
 

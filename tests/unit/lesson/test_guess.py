@@ -1,6 +1,7 @@
 """Questions before a step: each is judged by the record, and the true answer is worked out here once more."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.figures.question import Answer, Question
-from attention.lesson.guess import TIE, Guess, around, overlap, ranked
+from attention.lesson import front
+from attention.lesson.guess import TIE, Guess, around, comes_near, overlap, ranked
 from attention.lesson.scene import Scene
 from attention.lesson.steps import STEPS, step_of
 
@@ -97,14 +99,40 @@ def test_the_most_similar_vectors_are_those_with_the_largest_cosine(asked):
         assert (index in guess.right) == (cosine >= max(of) - TIE - 1e-6)
 
 
-def test_the_word_with_the_highest_score_is_no_special_token(scene_of):
-    # From the first word, this head scores [CLS] or [SEP] highest: the words are asked about.
-    scene = scene_of("minilm-l6", SENTENCE, layer=5, head=6, at=2)
-    guess = step_of("scores").guess(scene)
-    assert not any(answer.startswith("[") for answer in guess.answers)
-    row = scene.steps.queries[2] @ scene.steps.keys.T
-    words = [token.position for token in scene.tokens if token.word is not None and token.text not in "'."]
-    assert labelled(guess)[0] == scene.key_names[max(words, key=row.__getitem__)]
+TROPHY = "The trophy did not fit in the suitcase because it was too small."
+
+
+@pytest.mark.parametrize(("model", "text"), [("toy", TROPHY), ("minilm-l6", TROPHY), ("smollm2-135m", TROPHY)])
+def test_the_largest_of_a_row_and_the_nouns_are_offered_whatever_the_word(scene_of, model, text):
+    at_start = scene_of(model, text)
+    nouns = [token.position for token in at_start.tokens if token.typed.strip() in ("trophy", "suitcase", "suit")]
+    for layer, at in product(range(0, at_start.info.n_layers, 7), range(len(at_start.tokens))):
+        scene = scene_of(model, text, layer=layer, head=layer % 3, at=at)
+        seen = [key for key in range(len(scene.tokens)) if key <= at or not scene.info.is_decoder]
+        rows = ((step_of("scores").guess(scene), scene.steps.scores[at]), (front.guess(scene), scene.steps.weights[at]))
+        for guess, row in rows:
+            if guess is None:
+                continue
+            assert scene.key_names[max(seen, key=row.__getitem__)] in labelled(guess)
+            for noun in set(nouns).intersection(seen):
+                pieces = scene.key_names[noun : noun + 2] if scene.tokens[noun].text.endswith("suit") else ()
+                assert {scene.key_names[noun], *pieces}.intersection(guess.answers)
+
+
+def test_a_special_token_is_offered_whether_or_not_it_is_right(scene_of):
+    rights = set()
+    for at in range(1, 7):
+        scene = scene_of("minilm-l6", "The cat sat on the mat", layer=2, head=8, at=at)
+        guess = front.guess(scene)
+        (special,) = (answer for answer in guess.answers if answer.startswith("["))
+        assert f"<bdi>{special}</bdi></strong> is a special token" in guess.question
+        rights.add(special in labelled(guess))
+    assert rights == {True, False}
+
+
+def test_pairs_of_nouns_are_among_those_that_may_be_most_alike(scene_of):
+    answers = step_of("embed").guess(scene_of("minilm-l6", TROPHY)).answers
+    assert "trophy – suitcase" in answers
 
 
 def test_what_the_largest_weight_becomes_without_the_division(asked):
@@ -172,13 +200,35 @@ def test_of_many_the_largest_is_always_offered_and_right_and_ties_count(values):
         if verdict(guess, index) == "close":
             between = [each for each in values if value + TIE < each < max(values) - TIE]
             assert not between
-            assert value >= (max(values) + min(values)) / 2
+            assert max(values) - value <= 0.1 * abs(max(values))
 
 
-def test_where_one_word_stands_out_no_other_is_close():
-    weights = [0.01, 0.01, 0.0, 0.8, 0.02, 0.01]
-    guess = ranked("?", list("abcdef"), weights, "")
-    assert [verdict(guess, index) for index in range(6)] == ["other"] * 3 + ["right"] + ["other"] * 2
+@pytest.mark.parametrize(
+    ("values", "near"),
+    [
+        ([0.01, 0.8, 0.02, 0.01], []),
+        ([1.43, 2.34, 0.1, 0.2], []),
+        ([2.2, 2.34, 0.1, 0.2], [0]),
+        # Far below 0, a number may be far away although much larger ones are further still.
+        ([-5.0, 1.0, -100.0], []),
+        # Among numbers that hardly differ, one that differs most is not near.
+        ([50.0, 50.1, 50.05], []),
+        ([-10.0, -10.5, -30.0], [1]),
+    ],
+)
+def test_near_is_said_only_of_what_is_near(values, near):
+    guess = ranked("?", list(map(str, values)), values, "", lambda index: comes_near(values, index))
+    assert [index for index in range(len(values)) if verdict(guess, index) == "close"] == near
+    assert [index for index, why in enumerate(guess.whys) if why] == near
+
+
+@given(st.lists(st.floats(-100, 100), min_size=7, max_size=40), st.data())
+def test_what_people_think_of_is_offered_beside_the_largest(values, data):
+    natural = data.draw(st.lists(st.integers(0, len(values) - 1), max_size=6, unique=True))
+    guess = ranked("?", [str(index) for index in range(len(values))], values, "", natural=natural)
+    assert len(guess.answers) == 6
+    assert set(map(str, natural[:4])) <= set(guess.answers)
+    assert max(values) in [values[int(name)] for name in guess.answers]
 
 
 @given(st.integers(1, 200), st.text(max_size=20))

@@ -91,6 +91,12 @@ def test_the_tally_counts_each_answer_and_explains_the_commonest_wrong_one():
     assert (nobody["counts"], nobody["wrong"]) == ([0, 0, 0], "")
 
 
+def test_of_wrong_answers_that_are_as_common_none_is_the_commonest():
+    tie = Counter({Answered((0,), "other"): 2, Answered((1,), "right"): 2, Answered((2,), "close"): 2})
+    assert asking.told(ONE, tie)["wrong"] == ""
+    assert "“<bdi>sat</bdi>” (3)" in asking.told(ONE, tie + Counter({Answered((2,), "close"): 1}))["wrong"]
+
+
 def test_what_was_typed_is_text_in_the_commonest_wrong_answer():
     hostile = replace(ONE, answers=("<img src=x>", "mat", "sat"))
     told = asking.told(hostile, Counter({Answered((0,), "other"): 1}))

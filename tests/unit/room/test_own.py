@@ -115,8 +115,11 @@ def test_the_commonest_wrong_answer_is_the_one_that_most_gave():
         Tally("sums", False, "each of the 9 rows", "all of them together", 1),
         Tally("cost", False, "twice", "12", 1),
         Tally("cost", False, "twice", "14", 1),
+        Tally("zero", False, "nothing", "none", 2),
+        Tally("zero", False, "as much", "the same", 2),
     ]
-    sums, cost = own.summary(tallies)
+    sums, zero, cost = own.summary(tallies)
+    assert zero["wrong"] is None
     assert (sums["title"], sums["answered"], sums["right"]) == (ready("sums").title, 9, 4)
     # For sentences of all lengths, it is one thought.
     assert sums["wrong"] == {"answer": "all of them together", "why": "each of the … rows", "count": 3}
@@ -142,8 +145,12 @@ def test_whatever_was_answered_is_counted_once(tallies):
     assert sum(each["answered"] for each in told) == sum(each.count for each in tallies)
     assert sum(each["right"] for each in told) == sum(each.count for each in tallies if each.is_right)
     for each in told:
-        assert (each["wrong"] is None) == (each["right"] == each["answered"])
-        assert each["wrong"] is None or 0 < each["wrong"]["count"] <= each["answered"] - each["right"]
+        thoughts = Counter()
+        for tally in tallies:
+            if ready(tally.question).title == each["title"] and not tally.is_right:
+                thoughts[tally.thought.rstrip(" 12")] += tally.count
+        leads = [count for count in thoughts.values() if count == max(thoughts.values())]
+        assert (each["wrong"] or {}).get("count") == (leads[0] if len(leads) == 1 else None)
 
 
 def read(taken, has_nicknames):
