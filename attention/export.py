@@ -26,9 +26,9 @@ from PIL import Image
 from attention.blocks import Figure, Picture
 from attention.figures import colours
 from attention.figures.atlas import Atlas
-from attention.figures.format import number
+from attention.figures.format import MAX_LABELLED, number
 from attention.figures.head_view import HeadView
-from attention.figures.matrix import MAX_LABELLED, Matrix, Palette
+from attention.figures.matrix import Matrix, Palette
 from attention.messages import language
 from attention.notebook.cells import explained
 from attention.page_file import page, plain

@@ -14,6 +14,8 @@ from numpy import ndarray as Array
 # How Python writes a number with a fraction or an exponent.
 FRACTION = re.compile(r"-?\d+(?:\.\d+(?:e[+-]\d+)?|e[+-]\d+)")
 MINUS = "\u2212"
+# With more columns or rows than this, numbers no longer fit into the cells of a matrix and are shown on hover.
+MAX_LABELLED = 24
 # The colours reach to this percentile of the magnitudes, if the largest is more than so many times as large.
 _USUAL, _MUCH_LARGER = 98, 3
 # A whole row or column may be left out of that: of fewer, it would be too much of the picture, and of more, its numbers
@@ -90,11 +92,13 @@ def scientific(value: float) -> str:
 def full_colour(numbers: Float[Array, "R C"]) -> float:
     """Return the number that gets the full colour on a scale around 0: the largest magnitude, and 1 if all are 0.
 
-    If a few numbers are much larger than all others, so that these would be pale, it is the 98th percentile; if a
-    whole row or column is, it is that of the others.
+    Where numbers are too many to stand in their cells, and a few are much larger than all others, so that these would
+    be pale, it is the 98th percentile; if a whole row or column is, it is that of the others.
     """
     sizes = np.where(np.isfinite(numbers), np.abs(numbers, dtype=np.float64), np.nan)
     largest = float(np.nanmax(sizes, initial=0))
+    if max(sizes.shape) <= MAX_LABELLED:
+        return largest or 1.0
     lessened = (_without_largest(each) for each in (sizes, sizes.T) if _FEWEST <= len(each) <= _MOST)
     usual = min(map(_usual, (sizes, *lessened)))
     return usual if 0 < usual * _MUCH_LARGER < largest else largest or 1.0

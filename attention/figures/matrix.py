@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from attention.figures.format import MINUS, are_many, exact, full_colour, named, number, packed, shades
+from attention.figures.format import MAX_LABELLED, MINUS, are_many, exact, full_colour, named, number, packed, shades
 from attention.figures.large import AskAt, Large
 from attention.figures.touch import Parts, is_index
 from attention.figures.turn import Sent, Turn, said
@@ -26,8 +26,6 @@ Palette = Literal["weights", "signed"]
 # multiply it by a weight and add all rows up.
 Operation = Literal["divide", "mask", "softmax", "share"]
 
-# With more columns or rows than this, numbers no longer fit into the cells and are shown on hover.
-MAX_LABELLED = 24
 # Above this many cells, they are drawn as one image.
 MAX_CELLS = 1200
 

@@ -230,6 +230,8 @@ class Comparison:
             blank=message("not in both") if name == "difference" else message("not here"),
             hidden=hidden if hidden.any() else None,
             known_as=COMPARE,
+            # A difference has the scale of the weights: of next to nothing, next to nothing is seen.
+            limit=1.0,
         )
 
 
@@ -382,7 +384,6 @@ def changes_picture(changed: Float[Array, "L H"], current: Head) -> Matrix:
         row_axis=message("layers"),
         column_axis=message("heads"),
         palette="weights",
-        limit=float(changed.max()) or 1.0,
         alt=message("The largest difference between two words in each of {size} heads.", size=changed.size),
         selected=current,
         has_heads=True,

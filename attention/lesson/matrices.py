@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
+from attention.figures.format import full_colour
 from attention.figures.matrix import Matrix, Palette, Role
 from attention.lesson.scene import Scene, numbered
 from attention.messages import message
@@ -24,7 +26,13 @@ def pairs(
     palette: Palette = "signed",
     hidden: Bool[Array, "Q K"] | None = None,
 ) -> Matrix:
-    """Return a head's numbers as a matrix with a row for each query and a column for each key."""
+    """Return a head's numbers as a matrix with a row for each query and a column for each key.
+
+    Signed numbers reach the full colour at ``limit`` or, if None, where no number of the word in focus is beyond it.
+    """
+    if limit is None and palette == "signed":
+        row = values[scene.word]
+        limit = max(full_colour(values), float(np.abs(row[np.isfinite(row)]).max(initial=0)))
     return Matrix(
         name=name,
         title=title,

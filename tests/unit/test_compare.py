@@ -78,6 +78,17 @@ def test_every_word_of_both_is_there_once_and_in_order(first, second):
             assert first[one].lower() == second[other].lower()
 
 
+@given(st.floats(0, 1, width=32))
+def test_a_small_difference_has_a_small_part_of_the_colour(change):
+    uniform, other = np.full((2, 2), 0.5), np.array([[0.5 - change / 2, 0.5 + change / 2], [0.5, 0.5]])
+    compared = Comparison(side("a b", uniform), side("a b", other, "The second sentence"))
+    difference = compared.pictures(None)[2]
+    # Of the weights, as of what they differ by, 1 has the full colour.
+    assert np.abs(difference.values).max() / difference.colour_limit == pytest.approx(change / 2, abs=1e-6)
+    table = changes_picture(np.array([[change, 0.0]]), (0, 0))
+    assert table.values.max() / table.colour_limit == pytest.approx(change, abs=1e-6)
+
+
 def test_a_special_token_is_never_a_word_that_looks_like_it():
     special = words_of([Token("[CLS]", "", None, 0, 101, is_special=True)])
     assert align(special, words("[CLS]")) == ((0, None), (None, 0))

@@ -272,7 +272,7 @@ def test_the_colours_are_those_of_the_page():
 
 
 def test_each_cell_beyond_the_colours_has_a_corner_and_the_number_of_them_is_told():
-    values = np.ones((6, 20), np.float32)
+    values = np.ones((6, 30), np.float32)
     values[2, 3], values[4, 5] = 500, -300
     root = ET.fromstring(matrix_svg(matrix(values)))
     (corners,) = (path.get("d") for path in root.iter(f"{SVG}path"))

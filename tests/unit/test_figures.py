@@ -13,9 +13,9 @@ from attention.figures import assets, colours
 from attention.figures.arrows import Arrows, Chain
 from attention.figures.chart import MAX_NAMED, Series, compared_chart, lines_chart, parts_chart, spread_chart
 from attention.figures.dials import Dials
-from attention.figures.format import named, number, scientific, shades
+from attention.figures.format import MAX_LABELLED, named, number, scientific, shades
 from attention.figures.heads import MAX_SIDE, HeadThumb, shrink
-from attention.figures.matrix import MAX_CELLS, MAX_LABELLED, Matrix
+from attention.figures.matrix import MAX_CELLS, Matrix
 from tests.shades import shown
 from tests.sights import SIGHTS, apart
 from tests.unit.saying import says
@@ -129,6 +129,12 @@ def test_a_weight_that_the_mask_hides_arrives_as_masked_and_not_as_a_number():
 
 
 @given(matrices)
+def test_where_the_numbers_can_be_read_the_full_colour_is_for_the_largest(values):
+    assert matrix(values).colour_limit == (np.abs(values).max().astype(float) or 1)
+    assert not matrix(values).beyond.any()
+
+
+@given(arrays.arrays(np.float32, st.tuples(st.integers(1, 60), st.integers(25, 60)), elements=floats))
 def test_the_full_colour_is_for_the_largest_number_unless_a_few_are_far_larger_than_the_rest(values):
     data, sizes = matrix(values), np.abs(values).astype(float)
     limit, largest = data.colour_limit, sizes.max()
@@ -170,18 +176,18 @@ def test_a_single_outlier_does_not_bleach_a_picture():
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_whole_row_or_column_of_outliers_does_not_bleach_a_picture_either(axis):
     rng = np.random.default_rng(0)
-    values = rng.uniform(-2, 2, (6, 8)).astype(np.float32)
-    values[(slice(None), 3) if axis else 3] = rng.uniform(400, 700, 6 if axis else 8)
+    values = rng.uniform(-2, 2, (30, 40)).astype(np.float32)
+    values[(slice(None), 3) if axis else 3] = rng.uniform(400, 700, 30 if axis else 40)
     outliers = matrix(values)
     assert 1 < outliers.colour_limit < 2
     # They are marked, and with them at most the few that are larger than nearly all others.
     assert outliers.beyond.take(3, axis=axis).all()
-    assert np.delete(outliers.beyond, 3, axis=axis).sum() <= 1
+    assert np.delete(outliers.beyond, 3, axis=axis).mean() <= 0.025
     # Two rows that are as large as one another, of which one is the sum, are no exception.
     values[(slice(None), 4) if axis else 4] = values.take(3, axis=axis)
     assert matrix(values).colour_limit == np.abs(values).max()
     # Of three, nobody knows which are usual.
-    assert matrix([[1.0], [1.0], [100.0]]).colour_limit == 100
+    assert matrix(np.repeat([[1.0], [1.0], [100.0]], 40, axis=1)).colour_limit == 100
 
 
 def test_weights_have_one_scale_from_0_to_1_whatever_they_are():

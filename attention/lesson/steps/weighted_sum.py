@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.figures.format import full_colour
 from attention.figures.matrix import Cell, Matrix
 from attention.lesson import latex
 from attention.lesson.changes import adding_up
@@ -42,8 +41,8 @@ def _words(scene: Scene) -> str:
 
 def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     steps, row = scene.steps, scene.word
-    products = steps.weights[row][:, None] * steps.values
     total = steps.head_outputs[row]
+    values = np.vstack([steps.weights[row][:, None] * steps.values, total])
     visible = scene.visible[row]
     rows = tuple(
         f"{f'{weight:.2f}' if is_visible else '0'} × {label}"
@@ -52,7 +51,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
     contributions = Matrix(
         name="contributions",
         title=message("Weight × value, for “{text}”", text=scene.names[row]),
-        values=np.vstack([products, total]),
+        values=values,
         row_labels=(*rows, message("Σ output")),
         column_labels=numbered(total.size),
         row_axis=message("weight × value of each token, and their sum"),
@@ -60,7 +59,7 @@ def _exhibits(scene: Scene) -> tuple[Exhibit, ...]:
         palette="signed",
         alt=message("Weighted value vectors that add up to the output of “{text}”.", text=scene.names[row]),
         # Nearly all of the sum may come from one row: that one is the message, and no outlier beside the others.
-        limit=full_colour(np.stack([products[np.abs(products).sum(axis=1).argmax()], total])),
+        limit=float(np.abs(values).max()) or 1.0,
         row_role="value",
         title_role="value",
         selected=scene.selected("contributions"),
