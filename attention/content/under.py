@@ -162,7 +162,7 @@ def _ways(view: View, pane: Pane, scene: Scene) -> Blocks:
     }
     return (
         Heading(message("What now"), 3),
-        Prose(lesson("onward/now", noun=scene.info.reading.noun), "aside"),
+        Prose(lesson("onward/now" if buttons else "onward/now-last", noun=scene.info.reading.noun), "aside"),
         *((Picture(f"{pane.name}_next_layer", row, sets=sets),) if buttons else ()),
         *(
             Way(f"way_on_{name}", label, page, view.on(page).to_query())

@@ -202,6 +202,8 @@ def _guess(scene: Scene) -> Guess | None:
 
 # With four decimals, anything smaller would be written as 0.
 LEAST_EXACT = 0.00005
+# A smaller weight is as good as none.
+LEAST_TOLD = 0.01
 
 
 def _whys(scene: Scene) -> str:
@@ -211,13 +213,19 @@ def _whys(scene: Scene) -> str:
         return ""
     hidden = np.flatnonzero(~visible)
     key = int(hidden[0]) if hidden.size else int(scores.argmin())
-    zero = float(softmax(np.where(np.arange(scores.size) == key, 0.0, scores))[key])
-    return lesson(
-        "mask/why-infinity",
-        focus=word(scene.names[scene.word]),
-        key=word(scene.key_names[key]),
-        zero=exact(zero) if zero >= LEAST_EXACT else f"<b>{small(zero)}</b>",
-    )
+    is_key = np.arange(scores.size) == key
+    zero = float(softmax(np.where(is_key, 0.0, scores))[key])
+    facts = {
+        "focus": word(scene.names[scene.word]),
+        "key": word(scene.key_names[key]),
+        "zero": exact(zero) if zero >= LEAST_EXACT else f"<b>{small(zero)}</b>",
+    }
+    if zero >= LEAST_TOLD:
+        return lesson("mask/why-infinity", **facts)
+    # Beside scores as high as these, 0 is next to nothing; softmax would do the same with lower ones.
+    highest = float(np.delete(scores, key).max())
+    lowered = float(softmax(np.where(is_key, 0.0, scores - highest))[key])
+    return lesson("mask/why-infinity-high", highest=fact(highest), lowered=exact(lowered), **facts)
 
 
 STEP = Step(

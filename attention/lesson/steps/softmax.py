@@ -254,11 +254,12 @@ def _whys(scene: Scene) -> str:
         return ""
     idle = [token.position for token in scene.key_tokens if token.is_special or token.position == 0]
     focus = word(scene.names[row])
+    count = _n_idle(scene, idle)
     text = lesson(
-        "softmax/why-one",
+        "softmax/why-one" if count else "softmax/why-one-not-here",
         focus=focus,
         idle=fact(float(weights[row, idle].sum())),
-        count=_n_idle(scene, idle),
+        count=count,
         heads=len(scene.attention.queries),
         rows=_rows_that_choose(scene),
     )
