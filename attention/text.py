@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from itertools import accumulate
 from urllib.parse import quote
@@ -21,6 +22,8 @@ _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u
 
 # Letters and symbols without ink: the fillers of Hangul, and Braille without a dot.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+# White space that is more than one space between two words.
+_FOLDED = re.compile(r"\s{2}|[\t-\r\x85\u2028\u2029]")
 
 
 def clean(text: str) -> str:
@@ -41,6 +44,15 @@ def is_visible(text: str) -> bool:
     (True, False)
     """
     return any(unicodedata.category(each)[0] in "LNPS" and each not in _BLANK for each in text)
+
+
+def is_folded(text: str) -> bool:
+    """Tell whether ``clean`` puts one space for line breaks, tabs or several spaces between the words of a text.
+
+    >>> is_folded("two  spaces"), is_folded(" one space ")
+    (True, False)
+    """
+    return _FOLDED.search(text.strip()) is not None
 
 
 def shorten(text: str) -> tuple[str, bool]:

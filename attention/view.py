@@ -22,7 +22,7 @@ from attention.models import ModelInfo, bundled
 from attention.pages import FRONT, PAGES, Page, everything
 from attention.parameters import Context, Parameter, Spot, Text, read
 from attention.segments import Block
-from attention.text import clean, last_words, shorten
+from attention.text import clean, is_folded, last_words, shorten
 from attention.trace import Part, Token
 
 __all__ = [
@@ -291,21 +291,32 @@ class View:
         taken = {
             each.name: query[each.name] for each in page.parameters if each.name in query and each.needs(context.info)
         }
-        return view._with_room(), [*view.cuts(taken), *filter(None, notices)]
+        return view._with_room(), [*view.notices(taken), *filter(None, notices)]
 
-    def cuts(self, typed: Mapping[str, str | None]) -> list[str]:
-        """Return a sentence for each text that is cut because a link has no room for all of it.
+    def notices(self, typed: Mapping[str, str | None]) -> list[str]:
+        """Return a sentence for each text that a link does not hold as it was typed: too long, or its spaces folded.
 
         ``typed`` holds texts by the names of their parameters; for those not in it, the view's own texts are used.
         """
         found, before = [], ""
         for parameter, kind in self._texts():
-            cleaned = clean(typed.get(parameter.name, self[parameter]) or "")
+            text = typed.get(parameter.name, self[parameter]) or ""
+            cleaned = clean(text)
             kept = _kept(cleaned, before)
             before += kept
             if len(kept) < len(cleaned):
                 found.append(_cut(kind.noun, cleaned, kept))
+            if kept and is_folded(text):
+                found.append(_folded(kind.noun))
         return found
+
+
+def _folded(noun: str) -> str:
+    """Say that white space was folded, which the tokenizers of some models would tell apart."""
+    return message(
+        "The {noun} has line breaks, tabs or several spaces in a row: the model reads one space in their place.",
+        noun=noun,
+    )
 
 
 def _cut(noun: str, cleaned: str, kept: str) -> str:

@@ -455,7 +455,7 @@ def set(parameter: Parameter[T] | str, value: T) -> None:
         _set_mask(found, value)
     else:
         typed = {found.name: value} if isinstance(value, str) else {}
-        change(lambda view: _placed(view, [found]).having(found, value), view.cuts(typed))
+        change(lambda view: _placed(view, [found]).having(found, value), view.notices(typed))
 
 
 def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Parameter[Any]] = ()) -> None:
@@ -473,7 +473,7 @@ def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Para
         return view.without(*cleared)
 
     typed = {parameter.name: value for parameter, value in chosen if isinstance(value, str)}
-    change(update, current().cuts(typed))
+    change(update, current().notices(typed))
 
 
 def _placed(view: View, chosen: Collection[Parameter[Any]]) -> View:

@@ -344,13 +344,34 @@ def test_a_text_too_long_for_a_link_is_cut_and_a_notice_says_where():
     assert len(view.text) <= MAX_CHARACTERS
     assert "10,003 characters" in notice
     assert f"“… {' '.join(['word'] * 8)}”" in notice
-    assert view.cuts({}) == view.cuts({"text": view.text}) == []
+    assert view.notices({}) == view.notices({"text": view.text}) == []
 
 
 def test_a_text_of_just_the_longest_length_is_not_cut():
     text = "a" * MAX_CHARACTERS
     assert read({"text": text}) == (View.of(STEP_BY_STEP, text=text), [])
-    assert len(View().cuts({"text": text + "b"})) == 1
+    assert len(View().notices({"text": text + "b"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_told"),
+    [
+        ("one two", False),
+        ("  one two\n", False),
+        ("one  two", True),
+        ("one\ntwo", True),
+        ("one\ttwo", True),
+        ("one \u2028two", True),
+    ],
+)
+def test_white_space_that_is_folded_is_told_of_each_text(typed, is_told):
+    view, notices = read({"text": typed, "pair": "a\r\nb"})
+    assert (view.text, view.pair) == ("one two", "a b")
+    assert len(notices) == 1 + is_told
+    assert all("one space in their place" in notice for notice in notices)
+    # The link that the page writes has nothing left to tell of.
+    assert read(view.to_query()) == (view, [])
+    assert View().notices({"text": typed}) == notices[:is_told]
 
 
 LETTERS = st.text(st.sampled_from("aé漢 "), max_size=40).map(lambda text: text * 90)
@@ -367,7 +388,7 @@ def test_a_link_holds_all_sentences_together_within_its_budget(text, pair, versu
         clean(typed or "") != kept
         for typed, kept in ((text, view.text), (pair, view.pair), (versus, view.versus or ""))
     ]
-    assert len(notices) == sum(lost)
+    assert sum("a link has room" in notice for notice in notices) == sum(lost)
     assert read(view.to_query(), COMPARE) == (view, [])
     # What is chosen one after the other is cut as a link is.
     chosen = View(COMPARE).having(VERSUS, versus).having(PAIR, pair).having(TEXT, text)
