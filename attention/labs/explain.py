@@ -362,7 +362,7 @@ def _lengths(scene: Scene) -> Blocks:
         weights[row],
         shares[row],
         scene.key_names,
-        message("the row of {word}", word=scene.names[row]),
+        message("the row of “{word}”", word=scene.names[row]),
         message("For each token, its weight and its share of the lengths in the row in focus."),
         names=(message("weight"), message("share of the lengths")),
     )

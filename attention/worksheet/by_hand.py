@@ -245,7 +245,7 @@ def _softmax(hand: Hand) -> Task:
     own = scene.steps.weights[scene.word].astype(np.float64)
     own_rest = (number(float(own[list(hand.others)].sum())),) if hand.others else ()
     grid = Grid(
-        message("The row of {name}", name=focus),
+        message("The row of “{name}”", name=focus),
         "",
         _columns(hand),
         (
