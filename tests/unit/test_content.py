@@ -151,7 +151,7 @@ def test_a_whole_page_has_every_panel_and_what_the_app_shows(step, pane_of, all_
         told = [block for block in whole if isinstance(block, kind)]
         # On paper, where there is no map, the heads have a heading of their own; and nothing leads on from there.
         assert [block for block in shown if isinstance(block, kind) and getattr(block, "text", "") != "What now"] == [
-            block for block in told if "heads of layer" not in getattr(block, "text", "")
+            block for block in told if "all heads of" not in getattr(block, "text", "")
         ]
     assert [block for block in whole if isinstance(block, Way)] == []
     leads = {"main_next_layer"}
