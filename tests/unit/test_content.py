@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ from attention.parameters import Keys
 from attention.planes import of_states
 from attention.settings import ANSWER, BESIDE, WAY
 from attention.view import View
+from tests.sweep import sweep
 
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
 
@@ -117,7 +119,7 @@ def view_of(page, model, all_models, **values):
     return View.of(page, **{"model": model, "text": text, **values})
 
 
-# Each page with two of the models, and each model with as many pages.
+# What a quick run takes: each page with two of the models.
 FILES = [(page, MODELS[(number + more) % len(MODELS)]) for number, page in enumerate(CONTENTS) for more in (0, 2)]
 
 
@@ -164,7 +166,9 @@ def test_a_whole_page_has_every_panel_and_what_the_app_shows(step, pane_of, all_
     assert "<math" in text
 
 
-@pytest.mark.parametrize(("page", "model"), FILES, ids=lambda value: getattr(value, "address", value))
+@pytest.mark.parametrize(
+    ("page", "model"), sweep(product(CONTENTS, MODELS), quick=FILES), ids=lambda value: getattr(value, "address", value)
+)
 def test_every_page_becomes_a_file(page, model, pane_of, all_models):
     view = view_of(page, model, all_models)
     text = page_file(view, [pane_of(view)])

@@ -23,6 +23,7 @@ from attention.lesson.tables import matrix_table
 from attention.masks import MASK_NAMES
 from attention.text import clean
 from attention.trace import PARTS, Embeddings, LayerTrace, ModelInfo, Projections, Token, Trace
+from tests.sweep import sweep
 from tests.unit.lesson.telling import (
     MASKED_PLACES,
     TEXT,
@@ -288,7 +289,7 @@ def check_detail(step, scene, cell, value):
             pytest.fail(f"nothing here checks how a cell of {other} is explained")
 
 
-@pytest.mark.parametrize(("head", "mask"), list(enumerate(MASK_NAMES)))
+@pytest.mark.parametrize(("head", "mask"), sweep(product(range(3), MASK_NAMES), quick=list(enumerate(MASK_NAMES))))
 def test_every_cell_of_the_toy_is_explained_by_what_made_it(scene_of, head, mask):
     scene = scene_of("toy", mask=mask, head=head, at=2)
     for step in keys():
