@@ -142,7 +142,7 @@ RECORDED = {
         {"text": "日本語のテキスト"},
         0,
     ),
-    "text=a%0Ab%E2%80%AEc&step=qkv": ({"text": "a bc", "step": "qkv"}, 0),
+    "text=a%0Ab%E2%80%AEc&step=qkv": ({"text": "a bc", "step": "qkv"}, 1),
     "unknown=1&step=heads&get=org/model": ({"step": "heads"}, 0),
     "text=Two+birds&model=toy&step=softmax&mask=causal&word=1&head=3&cell=weights-1-0&beside=1&beside_layer=2": (
         {
