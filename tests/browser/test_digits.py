@@ -53,7 +53,9 @@ def at(tab, row, column):
 
 
 def draw(tab, strokes):
-    field(opened(tab)).scroll_into_view_if_needed()
+    # A trial waits until the field stands still: a stroke beside it would be none.
+    field(opened(tab)).click(trial=True)
+    tab.page.evaluate(TWO_FRAMES)
     for first, *others in strokes:
         tab.page.mouse.move(*at(tab, *first))
         tab.page.mouse.down()
