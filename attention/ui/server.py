@@ -66,7 +66,6 @@ _STREAMLITS_OWN = frozenset({"_stcore", "component", "media", "static"})
 _ANEW = {"Cache-Control": "no-cache"}
 # What surrounds the app, for Streamlit's script, which asks for it: no other site's page that gives it orders, and one
 # of ours that says itself when the connection is lost. A dialog of Streamlit's would keep the page from being read.
-_ANEW = {"Cache-Control": "no-cache"}
 _HOST = {"allowedOrigins": [], "useExternalAuthToken": False, "blockErrorDialogs": True}
 
 _LOGGER = logging.getLogger(__name__)
