@@ -215,8 +215,11 @@ function drawControls(state, frame) {
   const moment = isOwn ? own.moment : 1;
   stage.slider.value = String(Math.round(moment * MOMENTS));
   setAttribute(stage.slider, "aria-valuetext", (isOwn && frame?.told) || (moment ? titles.after : titles.before));
-  stage.before.textContent = message("Before: {title}", { title: titles.before });
-  stage.after.textContent = message("After: {title}", { title: titles.after });
+  // Which picture each is, the picture's own title says to those who see it: the line has to hold what changed, too.
+  stage.before.textContent = message("Before");
+  stage.after.textContent = message("After");
+  setAttribute(stage.before, "aria-label", message("Before: {title}", { title: titles.before }));
+  setAttribute(stage.after, "aria-label", message("After: {title}", { title: titles.after }));
   setAttribute(stage.before, "aria-pressed", moment === 0);
   setAttribute(stage.after, "aria-pressed", moment === 1);
 }

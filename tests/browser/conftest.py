@@ -14,7 +14,9 @@ from tests.browser.server import serve
 # What a tab asserts is told as what a test asserts.
 pytest.register_assert_rewrite("tests.browser.looks", "tests.browser.tab")
 # The machine may be busy; a test that waits for the right thing does not get slower by that.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
+# Pictures do not move unless a test asks for it: waiting for that on every page would take a third of the time.
+AS_A_RULE = {"viewport": {"width": 1400, "height": 900}, "color_scheme": "light", "reduced_motion": "reduce"}
 
 
 def pytest_collection_modifyitems(items):
@@ -52,7 +54,7 @@ def models():
 @pytest.fixture(scope="session")
 def shared_context(browser):
     """Where tabs share nothing but the scripts and styles that they have loaded, once for all tests."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
+    context = browser.new_context(**AS_A_RULE)
     yield context
     context.close()
 
@@ -120,7 +122,7 @@ def _tabs(browser, shared_context, server):
         """Make a tab on a server (else the shared one), with options of its own for a new context."""
         context = shared_context
         if options:
-            context = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **options})
+            context = browser.new_context(**AS_A_RULE | options)
             contexts.callback(context.close)
         tab = Tab(context.new_page(), (at or server).url)
         made.append(tab)
@@ -155,7 +157,7 @@ def new_person(browser, own_contexts, server):
 
     def make(at=None, viewport=None, color_scheme="light"):
         if len(made) == len(own_contexts):
-            own_contexts.append(browser.new_context())
+            own_contexts.append(browser.new_context(**AS_A_RULE))
         context = own_contexts[len(made)]
         context.clear_cookies()
         page = context.new_page()

@@ -90,7 +90,7 @@ class Tab:
                 "Object.keys(wanted).length && Object.entries(wanted).every(([name, value]) => "
                 "JSON.parse(found)[name] === value); }",
                 arg=wanted,
-                timeout=20_000,
+                timeout=PATIENCE,
             )
         except PlaywrightTimeoutError:
             assert self.query() == wanted

@@ -23,7 +23,7 @@ def test_on_a_phone_the_menu_lies_over_nothing_that_can_be_pressed(new_tab):
     tab.page.wait_for_function(
         """([x, y]) => !document.elementFromPoint(x, y).closest('[data-testid="stHeader"]')""",
         arg=[above["x"] + above["width"] / 2, above["y"] + above["height"] / 2],
-        timeout=20_000,
+        timeout=60_000,
     )
     last.click(position={"x": above["x"] + above["width"] / 2 - below["x"], "y": below["height"] / 2})
     tab.expect_query(model="toy", step="scale")

@@ -52,8 +52,8 @@ IS_THE_SAME = """() => document.querySelector('.st-key-main_stage')
 
 @pytest.fixture(scope="module")
 def shared_tab(new_shared_tab):
-    """One tab for all tests: what they change of it, such as its clock, ends with the page that the next one opens."""
-    return new_shared_tab()
+    """One tab in which pictures move, for all tests: what they change of it ends with the page that they opened."""
+    return new_shared_tab(reduced_motion="no-preference")
 
 
 @pytest.fixture
