@@ -10,7 +10,6 @@ from attention.pages import FRONT, GROUPS, OF_LABS, PAGES, Group, Page, everythi
 from attention.parameters import Context, read
 from attention.settings import MODEL, SHARED
 from attention.view import View
-from tests.sweep import sweep
 
 ROOT = Path(__file__).parents[2]
 INFOS = {info.model_id: info for info in list_models()}
@@ -74,19 +73,23 @@ def test_no_two_parameters_have_one_name_and_all_that_is_reset_can_be_set():
         assert {*parameter.resets, *filter(None, [parameter.yields_to])} <= set(names) - {parameter.name}
 
 
-@pytest.mark.parametrize("model", sweep(INFOS, ("translator-fr-en",)))
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
-def test_a_hostile_value_of_any_parameter_is_one_that_there_is_or_is_complained_about(page, model):
-    """Every page, every model, every parameter: what is taken is a value, and what is not changes nothing else."""
-    context, opened = Context(INFOS, model), View.from_query({"model": model}, page, INFOS)[0]
-    for parameter in everything(page):
-        if parameter is MODEL:
-            continue
-        for value in HOSTILE:
-            view, notices = View.from_query({"model": model, parameter.name: value}, page, INFOS)
-            assert len(notices) <= 1
-            assert parameter.fits(view[parameter], context)
-            assert view.without(parameter) == opened.without(parameter)
+def test_a_hostile_value_of_any_parameter_is_one_that_there_is_or_is_complained_about(page):
+    """What is taken is a value, and what is not changes nothing else.
+
+    Every page meets every value of every parameter, and every such value meets every model, each on other pages.
+    """
+    contexts = [Context(INFOS, model) for model in INFOS]
+    opened = {model: View.from_query({"model": model}, page, INFOS)[0] for model in INFOS}
+    for at, parameter in enumerate(each for each in everything(FRONT) if each is not MODEL):
+        for number, value in enumerate(HOSTILE):
+            context = contexts[(PAGES.index(page) + at + number) % len(contexts)]
+            link = {"model": context.model, parameter.name: value}
+            view, notices = View.from_query(link, page, INFOS)
+            assert len(notices) <= 1, link
+            assert parameter.fits(view[parameter], context), link
+            assert view.without(parameter) == opened[context.model].without(parameter), link
             if notices:
-                assert view[parameter] == opened[parameter] or parameter.name in ("text", "pair", "versus")
-            assert read(parameter, view.to_query(), context)[1] == ""
+                was = opened[context.model][parameter]
+                assert view[parameter] == was or parameter.name in ("text", "pair", "versus"), link
+            assert read(parameter, view.to_query(), context)[1] == "", link

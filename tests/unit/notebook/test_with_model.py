@@ -34,11 +34,15 @@ def told(notebook):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mask", ["none", "padding"])
-def test_bert_is_loaded_and_recorded_without_this_project(minilm, tmp_path, mask):
-    text = notebook_of(minilm, mask=mask, layer=5, head=6, pair="It slept.")
+def test_bert_is_loaded_and_recorded_without_this_project(minilm, tmp_path):
+    text = notebook_of(minilm, mask="padding", layer=5, head=6, pair="It slept.")
     said = told(executed(text, tmp_path))
     assert any(line.startswith("weights: they differ") for line in said)
+
+
+def test_bert_is_recorded_as_it_is_without_a_mask(minilm):
+    _, printed = run_here(code_of(notebook_of(minilm, layer=5, head=6, pair="It slept.")))
+    assert "weights: they differ" in printed
 
 
 @pytest.mark.slow
@@ -48,17 +52,19 @@ def test_smollm2_is_read_from_its_packed_file(smollm2, tmp_path):
 
 
 @pytest.mark.parametrize("kind", sweep(KINDS, quick=["bert"]))
-def test_every_architecture_in_every_part(model_of, folder_of, kind):
+def test_every_architecture_in_every_part_and_with_every_mask(model_of, folder_of, kind):
     model, folder = model_of(kind), folder_of(kind)
     if model.info.reading is PICTURE:
         assert code_of(notebook_of(model, PICTURE.first)) == []
         return
-    # Where it is, only the reader knows.
-    for part in model.info.parts or PARTS[:1]:
-        for mask in model.info.reading.masks:
-            text = notebook_of(model, part=part, mask=mask, layer=1, head=1)
-            _, printed = run_here(code_of(text.replace("path/to/the/model", str(folder))))
-            assert "weights: they differ" in printed
+    parts, masks = model.info.parts or PARTS[:1], model.info.reading.masks
+    for number in range(max(len(parts), len(masks))):
+        text = notebook_of(
+            model, part=parts[number % len(parts)], mask=masks[number % len(masks)], layer=1, head=1
+        )
+        # Where it is, only the reader knows.
+        _, printed = run_here(code_of(text.replace("path/to/the/model", str(folder))))
+        assert "weights: they differ" in printed
 
 
 @pytest.mark.parametrize("kind", sweep((*TODAY, *OTHERS, *BESIDE), quick=["gemma2"]))
@@ -85,13 +91,22 @@ def test_other_weights_and_it_fails(model_of, folder_of):
         run_here([codes[0], spoilt, *codes[1:]])
 
 
-@pytest.mark.parametrize("model_id", sweep(["toy", "translator-fr-en", "vit-digits"], quick=["toy"]))
-def test_a_model_of_this_project_alone_is_loaded_with_its_package(model_id, tmp_path):
+def own_notebook_of(model_id):
     model = load(model_id)
     part = "cross" if model.info.parts else "encoder"
-    text = notebook_of(model, model.info.reading.first, part=part, head=2)
+    return notebook_of(model, model.info.reading.first, part=part, head=2)
+
+
+def test_a_model_of_this_project_alone_is_loaded_with_its_package(tmp_path):
+    text = own_notebook_of("toy")
     assert "from attention.models import load" in text
     assert any("it differs from" in line for line in told(executed(text, tmp_path, has_attention=True)))
+
+
+@pytest.mark.parametrize("model_id", ["translator-fr-en", "vit-digits"])
+def test_the_others_of_this_project_alone_are_recorded_too(model_id):
+    _, printed = run_here(code_of(own_notebook_of(model_id)))
+    assert "it differs from" in printed
 
 
 def test_what_pip_is_asked_for_is_what_the_project_itself_installs():
