@@ -15,7 +15,7 @@ from tests import tiny_models
 
 N_LAYERS, N_HEADS, D_MODEL, N_TOKENS = 24, 16, 1024, 512
 # Each letter is a token of the small vocabulary; two more begin and end the text.
-TEXT = "a t " * ((N_TOKENS - 2) // 2)
+TEXT = "a t " * ((N_TOKENS - 2) // 2 - 1) + "a t"
 
 
 @pytest.fixture
@@ -44,9 +44,10 @@ def large(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_trace_of_as_many_tokens_as_it_reads_holds_and_is_shown(large, open_page):
-    with cache.shelf().borrow(large) as model:
-        assert model.info.n_parameters == pytest.approx(303e6, rel=0.01)
-        trace = model.trace(TEXT)
+    model = cache.model_or_reason(large)
+    assert model.info.n_parameters == pytest.approx(303e6, rel=0.01)
+    # The page shows the same run.
+    trace = cache.record(model, TEXT, "none").trace
     assert [layer.queries.shape for layer in trace.layers] == [(N_HEADS, N_TOKENS, D_MODEL // N_HEADS)] * N_LAYERS
     assert {state.shape for state in trace.hidden_states} == {(N_TOKENS, D_MODEL)}
     assert trace.check() < 1e-4

@@ -39,7 +39,7 @@ def follow(shown, label, file=None):
 
 
 @pytest.mark.parametrize("model", sweep(MODELS, ("translator-fr-en",)))
-def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word(open_page, model):
+def test_the_menu_leads_from_every_page_with_the_sentence_the_model_and_the_word(open_page, few_sentences, model):
     text = OWN[MODELS[model].reading.name]
     shown = open_page("app.py", model=model, text=text, word="3")
     for page in PAGES:

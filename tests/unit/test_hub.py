@@ -33,9 +33,9 @@ ID = "tiny/bert"
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
+def tiny(folder_of):
     """Tiny models of several architectures, as folders."""
-    return {kind: tiny_models.make(kind, tmp_path_factory.mktemp("tiny") / kind) for kind in tiny_models.KINDS}
+    return {kind: folder_of(kind) for kind in tiny_models.KINDS}
 
 
 @pytest.fixture(scope="module")
@@ -249,34 +249,37 @@ def test_a_hub_that_is_down(small, monkeypatch):
         refused("The hub cannot be reached from here")
 
 
-def test_a_hub_that_says_nothing(small):
+@pytest.fixture
+def impatient(monkeypatch):
+    """What takes too long, it does after a shorter time."""
+    monkeypatch.setattr(hub_line, "PATIENCE_SECONDS", 1.0)
+
+
+def test_a_hub_that_says_nothing(small, impatient):
     small.is_silent = True
-    refused("has not answered for 4 seconds")
+    refused("has not answered for 1 seconds")
 
 
-@pytest.mark.slow
-def test_a_hub_that_answers_letter_by_letter(small):
+def test_a_hub_that_answers_letter_by_letter(small, impatient):
     small.trickle_seconds = 0.2
-    refused("has not answered for 4 seconds")
+    refused("has not answered for 1 seconds")
 
 
-@pytest.mark.slow
-def test_a_hub_that_goes_silent_in_the_middle(small):
+def test_a_hub_that_goes_silent_in_the_middle(small, impatient):
     small.wait_at = 2**15
-    refused("has not answered for 4 seconds")
+    refused("has not answered for 1 seconds")
 
 
 @pytest.mark.slow
 def test_a_slow_line_that_goes_on_is_no_fault(small):
-    small.drip_seconds = 0.05
+    small.drip_seconds = 0.035
     # It takes longer than a silence may last.
     n_bytes = (small.models[ID] / hub.SINGLE).stat().st_size
     assert n_bytes / DRIP * small.drip_seconds > PATIENCE_SECONDS
     fetch()
 
 
-@pytest.mark.slow
-def test_a_name_that_nobody_looks_up_in_time(small, monkeypatch):
+def test_a_name_that_nobody_looks_up_in_time(small, impatient, monkeypatch):
     slow = Event()
 
     def look_up(*args, **kwargs):
@@ -285,7 +288,7 @@ def test_a_name_that_nobody_looks_up_in_time(small, monkeypatch):
 
     monkeypatch.setenv("HF_ENDPOINT", "http://hub.invalid")
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    refused("has not answered for 4 seconds")
+    refused("has not answered for 1 seconds")
     slow.set()
 
 

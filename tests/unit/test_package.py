@@ -79,34 +79,21 @@ def test_the_wheel_has_every_module_and_every_file_that_they_read(wheel):
     assert own == modules | assets | {f"attention/_app/{name}" for name in app}
 
 
-def test_it_is_imported_from_there_with_its_assets(installed):
-    where, version, lessons, largest = said(
+def test_it_is_imported_from_there_with_its_assets_and_every_page_is_drawn(installed):
+    where, version, lessons, largest, *drawn = said(
         installed,
         """
         import attention
         from attention.lesson.prose import lessons
         from attention.models import load
+        from attention.places import APP
+        from streamlit.testing.v1 import AppTest
 
         print(attention.__file__)
         print(attention.__version__)
         print(len(lessons()))
         print(max(load(name).trace(text).check() for name, text in
                   (("toy", "The cat sat on the mat"), ("translator-fr-en", "le chat noir dort"))))
-        """,
-    )
-    assert Path(where).is_relative_to(installed / "venv")
-    assert version == attention.__version__
-    assert int(lessons) > 100
-    assert float(largest) < 1e-5
-
-
-def test_every_page_is_drawn_from_there(installed):
-    drawn = said(
-        installed,
-        """
-        from attention.places import APP
-        from streamlit.testing.v1 import AppTest
-
         at = AppTest.from_file(str(APP / "app.py"), default_timeout=600).run()
         assert not at.exception, at.exception
         for page in sorted((APP / "pages").glob("*.py")):
@@ -115,6 +102,10 @@ def test_every_page_is_drawn_from_there(installed):
             print(page.name)
         """,
     )
+    assert Path(where).is_relative_to(installed / "venv")
+    assert version == attention.__version__
+    assert int(lessons) > 100
+    assert float(largest) < 1e-5
     assert drawn == sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 
 

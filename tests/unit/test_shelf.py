@@ -424,35 +424,46 @@ def test_many_threads_and_few_places(make, loader):
 # ----------------------------------------------------------------------- memory is really given back
 
 
-@pytest.mark.parametrize("kind", sweep((kind for kind in tiny_models.KINDS if kind != "vit"), ("t5",)))
-def test_a_model_that_is_put_out_is_freed_even_out_of_the_garbage_collectors_sight(kind, tmp_path):
-    folder = tiny_models.make(kind, tmp_path / kind)
-    info = info_from_config(kind, folder, name=kind, licence="", source="")
-    shelf = Shelf(lambda model_id, on_progress: HuggingFaceModel(info, folder), 1)
-    with shelf.borrow(kind) as model:
-        trace = model.trace("The cat sat on the mat")
-        model.next_token(trace)
-        model.trace_batch([model.encode("The cat sat")])
-        watched = [weakref.ref(model), *map(weakref.ref, model._stack.module.modules())]
+@pytest.fixture
+def infos(folder_of):
+    """Describe tiny models of some architectures."""
+    return lambda *kinds: {
+        kind: info_from_config(kind, folder_of(kind), name=kind, licence="", source="") for kind in kinds
+    }
+
+
+TEXT_KINDS = tuple(kind for kind in tiny_models.KINDS if kind != "vit")
+
+
+@pytest.mark.parametrize("kinds", [("t5",), pytest.param(TEXT_KINDS, marks=pytest.mark.slow)], ids=len)
+def test_a_model_that_is_put_out_is_freed_even_out_of_the_garbage_collectors_sight(infos, folder_of, kinds):
+    of_kind, watched = infos(*kinds), {}
+    shelf = Shelf(lambda kind, on_progress: HuggingFaceModel(of_kind[kind], folder_of(kind)), len(kinds))
+    for kind in kinds:
+        with shelf.borrow(kind) as model:
+            trace = model.trace("The cat sat on the mat")
+            model.next_token(trace)
+            model.trace_batch([model.encode("The cat sat")])
+            watched[kind] = [weakref.ref(model), *map(weakref.ref, model._stack.module.modules())]
     del model, trace
     gc.collect()
     gc.freeze()
     gc.disable()
     try:
-        assert shelf.put_out(kind)
-        assert [each() for each in watched] == [None] * len(watched)
+        assert all(shelf.put_out(kind) for kind in kinds)
+        left = {kind: [module for each in watched[kind] if (module := each()) is not None] for kind in kinds}
+        assert left == {kind: [] for kind in kinds}
     finally:
         gc.enable()
         gc.unfreeze()
 
 
 @pytest.mark.parametrize("repeat", sweep(range(3), quick=(0,)))
-def test_models_that_are_loaded_at_once_are_whole(repeat, tmp_path):
+def test_models_that_are_loaded_at_once_are_whole(repeat, infos, folder_of):
     """transformers' own loading, in several threads at once, leaves some of them with made-up weights."""
     kinds = ["bart", "t5", "gpt2", "bert", "llama", "distilbert"]
-    folders = {kind: tiny_models.make(kind, tmp_path / kind) for kind in kinds}
-    infos = {kind: info_from_config(kind, folders[kind], name=kind, licence="", source="") for kind in kinds}
-    shelf = Shelf(lambda model_id, on_progress: HuggingFaceModel(infos[model_id], folders[model_id]), len(kinds))
+    of_kind = infos(*kinds)
+    shelf = Shelf(lambda kind, on_progress: HuggingFaceModel(of_kind[kind], folder_of(kind)), len(kinds))
     together = Barrier(len(kinds))
 
     def ask(kind):
@@ -463,20 +474,19 @@ def test_models_that_are_loaded_at_once_are_whole(repeat, tmp_path):
     with ThreadPoolExecutor(len(kinds)) as pool:
         found = dict(zip(kinds, pool.map(ask, kinds), strict=True))
     for kind in kinds:
-        alone = HuggingFaceModel(infos[kind], folders[kind]).trace("The cat sat").layers[-1].model_output
+        alone = HuggingFaceModel(of_kind[kind], folder_of(kind)).trace("The cat sat").layers[-1].model_output
         np.testing.assert_array_equal(found[kind], alone)
 
 
-def test_a_model_gives_the_same_while_others_are_loaded(tmp_path):
-    folders = {kind: tiny_models.make(kind, tmp_path / kind) for kind in ("bert", "bart", "gpt2")}
-    infos = {kind: info_from_config(kind, folder, name=kind, licence="", source="") for kind, folder in folders.items()}
-    model = HuggingFaceModel(infos["bert"], folders["bert"])
+def test_a_model_gives_the_same_while_others_are_loaded(infos, folder_of):
+    of_kind = infos("bert", "bart", "gpt2")
+    model = HuggingFaceModel(of_kind["bert"], folder_of("bert"))
     wanted = model.trace("The cat sat").layers[-1].model_output
     is_enough, loaded = Event(), []
 
     def load_others():
         while not is_enough.is_set():
-            loaded.extend(HuggingFaceModel(infos[kind], folders[kind]) for kind in ("bart", "gpt2"))
+            loaded.extend(HuggingFaceModel(of_kind[kind], folder_of(kind)) for kind in ("bart", "gpt2"))
 
     loading = Thread(target=load_others)
     loading.start()
