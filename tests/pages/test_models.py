@@ -76,7 +76,7 @@ def fetch(shown, model_id=TINY):
 
     running = downloads().all()
     for each in running:
-        each.wait(30)
+        each.wait(120)
     return shown.run() if running else shown
 
 
@@ -189,7 +189,7 @@ def test_two_sessions_see_one_download_and_either_may_cancel_it(open_page, small
     from attention.ui.cache import downloads
 
     (each,) = downloads().all()
-    each.wait(30)
+    each.wait(120)
     for shown in (first, second):
         assert f"Cancelled: nothing of {TINY} is kept" in shown.run().text
         assert "Cancel" not in [button.label for button in shown.app.button]

@@ -97,7 +97,7 @@ def test_english_is_there_again_after_a_link_to_a_model_that_reads_french(open_p
         ("pages/many_sentences.py", "minilm-l6", "toy"),
     ],
 )
-def test_another_model_has_the_same_word_in_focus(open_page, file, first, second):
+def test_another_model_has_the_same_word_in_focus(open_page, few_sentences, file, first, second):
     """Wherever the model is changed: by the characters, the same word, of which there are two here."""
     text = "the unbelievable dog saw the dog"
     tokens = {model: load(model).trace(text).tokens for model in (first, second)}

@@ -6,7 +6,7 @@ from attention.models.downloads import MAX_AT_ONCE, Download, Downloads
 from attention.models.hub_line import Cancelled, HubError
 from attention.models.store import Progress
 
-PATIENCE = 20
+PATIENCE = 120
 
 
 class Fetch:

@@ -290,7 +290,7 @@ def test_its_command_serves_the_app(image, tmp_path):
             run_to_the_end(health_check(image, port), image.app, image.environment)
         finally:
             server.terminate()
-            server.wait(timeout=30)
+            server.wait(timeout=120)
     assert "Traceback" not in log.read_text()
     with pytest.raises(AssertionError):
         run_to_the_end(health_check(image, port), image.app, image.environment)
@@ -375,7 +375,7 @@ def test_where_the_requirements_are_all_there_is_weights_come_when_they_are_need
                 assert len(asked) == n_asked
             finally:
                 server.terminate()
-                server.wait(timeout=30)
+                server.wait(timeout=120)
         assert "Traceback" not in log.read_text()
 
 

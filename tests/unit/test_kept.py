@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attention.ui.kept import Kept
 
-PATIENCE = 20
+PATIENCE = 120
 FREELY = nullcontext()
 
 

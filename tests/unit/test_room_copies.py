@@ -13,7 +13,7 @@ from attention.ui.rooms import Rooms
 
 ROOM = "/_attention/room"
 LINK = {"page": "step_by_step", "link": "model=toy&step=scores&text=Two+geese+fly"}
-PATIENCE = 30
+PATIENCE = 120
 
 
 @pytest.fixture

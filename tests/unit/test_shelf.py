@@ -18,7 +18,7 @@ from attention.models.toy import TOY_INFO, ToyModel
 from tests import tiny_models
 from tests.sweep import sweep
 
-PATIENCE = 20
+PATIENCE = 120
 
 
 class Loader:

@@ -228,7 +228,7 @@ def test_a_model_whose_output_is_another_fails_the_proof(toy):
 
 def test_the_model_reads_the_next_batch_while_one_is_measured(toy):
     """Each waits for the other to have begun: one after the other, neither would ever end."""
-    reading, measuring = threading.Barrier(2, timeout=30), []
+    reading, measuring = threading.Barrier(2, timeout=120), []
 
     class Reader:
         info, encode = toy.info, staticmethod(toy.encode)

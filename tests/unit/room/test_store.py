@@ -261,7 +261,7 @@ class Heard:
         self.changed, self.n_lost = [], 0
         self.store = Store(address)
         self.store.listen(self.changed.append, self.lose)
-        until(lambda: self.changed == [None], 20)
+        until(lambda: self.changed == [None])
 
     def lose(self):
         self.n_lost += 1
@@ -273,7 +273,7 @@ def test_other_copies_hear_of_every_change_once_it_is_made(postgres):
     room, key = here.open("step_by_step", "")
     seen, third = [], Store(address)
     third.listen(lambda code: seen.append(code and here.room(code)), lambda: None)
-    until(lambda: seen == [None], 20)
+    until(lambda: seen == [None])
     changes = [
         lambda: here.show(room.code, key, "why_divide", ""),
         lambda: here.ask(room.code, key, QUESTION),
@@ -285,7 +285,7 @@ def test_other_copies_hear_of_every_change_once_it_is_made(postgres):
     for n, change in enumerate(changes, 1):
         change()
         # Both have heard of it, and looked, before there is something else to be seen.
-        until(lambda n=n: len(there.changed) == len(seen) == n + 1, 20)
+        until(lambda n=n: len(there.changed) == len(seen) == n + 1)
     assert there.changed == [None, *[room.code] * len(changes)]
     # Who looks when told finds what was told of.
     assert seen[1].page == "why_divide"
@@ -303,10 +303,10 @@ def test_a_copy_that_loses_the_database_says_so_and_comes_back(postgres):
     room, key = here.open("step_by_step", "")
     here.ask(room.code, key, QUESTION)
     assert here.answer(room.code, 1, "me", Answered((0,), "right"))
-    until(lambda: there.changed == [None, room.code], 20)
+    until(lambda: there.changed == [None, room.code])
     postgres.stop()
     try:
-        until(lambda: there.n_lost > 0, 20)
+        until(lambda: there.n_lost > 0)
         with pytest.raises(StoreError):
             here.room(room.code)
         with pytest.raises(StoreError):
@@ -314,10 +314,10 @@ def test_a_copy_that_loses_the_database_says_so_and_comes_back(postgres):
     finally:
         postgres.start()
     # Anything may have changed meanwhile.
-    until(lambda: there.changed == [None, room.code, None], 20)
+    until(lambda: there.changed == [None, room.code, None])
     assert here.answers(room.code, 1) == Counter({Answered((0,), "right"): 1})
     here.reveal(room.code, key)
-    until(lambda: there.changed[-1] == room.code, 20)
+    until(lambda: there.changed[-1] == room.code)
     for each in (here, there.store):
         each.close()
 
