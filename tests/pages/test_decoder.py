@@ -46,6 +46,7 @@ def test_markdown_in_a_token_is_shown_as_it_is(open_page):
     assert not [label for label in labels if "\\" in label]
 
 
+@pytest.mark.slow
 def test_a_text_that_was_cut_cannot_be_continued(open_page):
     shown = open_page(model=MODEL, step="heads", text="cat mat " * 300)
     assert shown.exceptions == []

@@ -35,7 +35,7 @@ def test_whatever_a_link_says_of_a_parameter_is_read_as_a_value_that_there_is(na
             assert (again.shown(), said) == (view, []), link
 
 
-@pytest.mark.parametrize("page", sweep(CONTENTS, quick=list(CONTENTS)[::5]), ids=_named)
+@pytest.mark.parametrize("page", sweep(CONTENTS, quick=list(CONTENTS)[::8]), ids=_named)
 def test_no_link_to_a_page_of_blocks_raises_and_none_is_logged(page, caplog, capfd):
     """All that the page shows is made of each link, and of every other the page as a file, in which all is open.
 
@@ -52,7 +52,7 @@ def test_no_link_to_a_page_of_blocks_raises_and_none_is_logged(page, caplog, cap
     assert SECRET not in caplog.text + "".join(capfd.readouterr())
 
 
-@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[::3]), ids=_named)
+@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[::5]), ids=_named)
 def test_no_link_raises_in_streamlit_and_none_is_logged(open_page, few_sentences, page, capfd):
     n_links = 4 if page in SLOW else 12 if page in CONTENTS else len(PARAMETERS) + 1
     for query in links(random.Random(page.title), n_links):

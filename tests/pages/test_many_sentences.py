@@ -6,6 +6,7 @@ import pytest
 
 from attention import corpus
 from attention.corpus import MAX_LINES
+from tests.sweep import sweep
 
 PAGE = "pages/many_sentences.py"
 
@@ -19,7 +20,9 @@ def captions(shown):
     return " ".join(caption.value for caption in shown.app.caption)
 
 
-@pytest.mark.parametrize(("model", "n_heads", "n_charts"), [("toy", 3, 3), ("minilm-l6", 72, 5)])
+@pytest.mark.parametrize(
+    ("model", "n_heads", "n_charts"), sweep([("toy", 3, 3), ("minilm-l6", 72, 5)], quick=[("toy", 3, 3)])
+)
 def test_all_heads_are_averaged_over_the_bundled_sentences(open_page, model, n_heads, n_charts):
     shown = open_page(PAGE, model=model)
     assert shown.exceptions == []

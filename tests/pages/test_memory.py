@@ -123,21 +123,21 @@ def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, 
         assert kept[1]
 
 
-@pytest.mark.parametrize(
-    ("page", "query"),
-    [
-        ("pages/step_by_step", {"step": "qkv", "model": "smollm2-135m"}),
-        ("pages/step_by_step", {"step": "heads", "model": "smollm2-135m"}),
-        ("pages/step_by_step", {"step": "softmax", "model": "vit-digits"}),
-        ("pages/all_heads", {"sort": "entropy", "hide": "special", "words": "1", "layer": "2", "head": "3"}),
-        ("pages/all_heads", {"model": "translator-fr-en", "part": "cross"}),
-        ("pages/all_heads", {"pair": "It was tired", "block": "A-B"}),
-        ("pages/neuron_view", {"cell": "neuron-2-1", "word": "2"}),
-        ("pages/compare", {"versus": "The cat lay on the mat"}),
-        ("pages/many_sentences", {"model": "toy"}),
-        ("pages/syntax_check", {"model": "toy"}),
-    ],
-)
+FILES_OF = [
+    ("pages/step_by_step", {"step": "qkv", "model": "smollm2-135m"}),
+    ("pages/step_by_step", {"step": "heads", "model": "smollm2-135m"}),
+    ("pages/step_by_step", {"step": "softmax", "model": "vit-digits"}),
+    ("pages/all_heads", {"sort": "entropy", "hide": "special", "words": "1", "layer": "2", "head": "3"}),
+    ("pages/all_heads", {"model": "translator-fr-en", "part": "cross"}),
+    ("pages/all_heads", {"pair": "It was tired", "block": "A-B"}),
+    ("pages/neuron_view", {"cell": "neuron-2-1", "word": "2"}),
+    ("pages/compare", {"versus": "The cat lay on the mat"}),
+    ("pages/many_sentences", {"model": "toy"}),
+    ("pages/syntax_check", {"model": "toy"}),
+]
+
+
+@pytest.mark.parametrize(("page", "query"), sweep(FILES_OF, quick=[FILES_OF[1], FILES_OF[3], FILES_OF[-1]]))
 def test_a_file_is_the_same_when_its_numbers_have_to_be_found_anew(open_page, files, page, query):
     shown = open_page(f"{page}.py", **query)
     if page == "pages/step_by_step":

@@ -144,6 +144,7 @@ def test_a_press_right_before_a_link_to_another_page_counts(open_page, is_taken)
     assert (shown.view.mask, shown.view.model) == ("causal", "toy")
 
 
+@pytest.mark.slow
 def test_the_way_to_another_page_holds_wherever_another_press_on_the_old_one_arrives(open_page, monkeypatch):
     """A browser that has seen nothing of the new page asks for the old one."""
     monkeypatch.setattr(app_test, "LocalScriptRunner", Overtaken)

