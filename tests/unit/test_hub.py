@@ -20,6 +20,7 @@ from attention.models.hub_line import (
     WINDOW_SECONDS,
     Cancelled,
     HubError,
+    Line,
     Pace,
     is_open,
 )
@@ -518,8 +519,9 @@ def test_no_address_leads_into_the_network(small, monkeypatch, url):
         return connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", note)
-    small.lead = lambda path: url if path.startswith("/storage/") else None
-    refused("The hub leads on to|cannot be used")
+    small.lead = lambda path: url
+    with pytest.raises(HubError, match="The hub leads on to|cannot be used"):
+        Line(lambda: False).read(f"{small.url}/anything", 1000, ID)
     port = int(small.url.rpartition(":")[2])
     assert set(reached) == {("127.0.0.1", port)}
 
