@@ -77,8 +77,8 @@ def test_a_file_of_ones_own_counts_instead_of_the_bundled_one(open_page):
         (b"GIF89a\0\x01\x02", "not a plain text file (line 1", 0),
         (b"A cat sat.\ncaf\xe9\nA dog ran.", "Not UTF-8, and left out: line 2", 2),
         (b"A cat sat.\n" + b"so " * 700, "Longer than 2,000 characters, and left out: line 2", 1),
-        (b"A cat.\n" * (MAX_LINES + 1), "only the first 5,000 count", MAX_LINES),
-        (b"A cat sat.\n" + b"so \n" * 300_000, "larger than 1 MB", MAX_LINES),
+        pytest.param(b"A cat.\n" * (MAX_LINES + 1), "only the first 5,000 count", MAX_LINES, marks=pytest.mark.slow),
+        pytest.param(b"A cat sat.\n" + b"so \n" * 300_000, "larger than 1 MB", MAX_LINES, marks=pytest.mark.slow),
     ],
     ids=["empty", "blank", "binary", "not UTF-8", "one long line", "many lines", "large"],
 )

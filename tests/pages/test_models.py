@@ -469,7 +469,7 @@ def test_all_heads_says_why_a_model_cannot_be_loaded(open_page, of_the_owner, fo
         assert any("broken" in notice for notice in shown.notices)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", sweep(PAGES, quick=["step_by_step", "many_sentences"]))
 def test_a_layer_that_only_the_decoder_has_is_no_trouble(open_page, of_the_owner, folders, page):
     """The tiny BART has 2 layers in its encoder and 3 in its decoder."""
     of_the_owner(folders["bart"])

@@ -44,6 +44,7 @@ def test_without_a_chromium_one_line_says_what_to_install(nowhere):
     assert "install the package chromium" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_failed_installation_says_the_same(nowhere):
     # No apt-get on this PATH, and nobody answers at Playwright's download host.
     done = run("--install", **nowhere, PLAYWRIGHT_DOWNLOAD_HOST="http://127.0.0.1:9")

@@ -520,7 +520,7 @@ def test_no_address_leads_into_the_network(small, monkeypatch, url):
 
     monkeypatch.setattr(socket.socket, "connect", note)
     small.lead = lambda path: url
-    with pytest.raises(HubError, match="The hub leads on to|cannot be used"):
+    with pytest.raises(HubError, match=r"The hub leads on to|cannot be used"):
         Line(lambda: False).read(f"{small.url}/anything", 1000, ID)
     port = int(small.url.rpartition(":")[2])
     assert set(reached) == {("127.0.0.1", port)}

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 RUN = """
 import sys
 from attention.models import load
@@ -21,5 +23,6 @@ assert doubled(torch.ones(2)).tolist() == [2, 2]
 """
 
 
+@pytest.mark.slow
 def test_a_model_runs_without_the_compiler_which_can_be_imported_later():
     subprocess.run([sys.executable, "-W", "ignore", "-c", RUN], check=True, timeout=300)

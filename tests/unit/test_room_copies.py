@@ -143,6 +143,7 @@ def shown(step):
     return {**LINK, "link": LINK["link"].replace("scores", step)}
 
 
+@pytest.mark.slow
 def test_what_is_shown_and_asked_on_one_copy_is_seen_and_answered_on_the_other(copies):
     here, there = copies
 

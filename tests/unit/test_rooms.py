@@ -442,6 +442,7 @@ def test_a_step_that_the_teacher_guesses_has_no_buttons_in_a_room():
     assert "teacher asks" in drawn["html"]
 
 
+@pytest.mark.slow
 def test_a_room_whose_day_is_over_goes_by_itself_and_its_screens_are_told(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'rooms.sqlite'}")
     app = Rooms(lasts=2.0, swept_every=0.1)
