@@ -138,7 +138,7 @@ def test_every_layer_and_every_head_of_bert_and_smollm2_to_a_hundred_thousandth(
 @pytest.mark.parametrize("model_id", ["minilm-l6", "smollm2-135m"])
 def test_a_long_text_is_kept_small_and_the_notebook_says_so(minilm, smollm2, model_id):
     model = {"minilm-l6": minilm, "smollm2-135m": smollm2}[model_id]
-    scene = scene_of(model, "cat mat " * 255, layer=3, head=2, at=300)
+    scene = scene_of(model, "cat mat " * 120, layer=3, head=2, at=150)
     made, _ = check(scene)
     rows = len(made["model_weights"])
     assert 1 < rows < len(scene.tokens) == len(made["weights"])
