@@ -101,16 +101,18 @@ def put_in_place(new: Path, target: Path, is_whole: Callable[[], bool]) -> None:
     Raises:
         OSError: it cannot be renamed.
     """
-    if is_whole():
-        return
-    if target.exists():
-        # Moved away at once, and deleted with the temporary folder.
-        target.replace(new.with_name("old"))
-    try:
-        new.replace(target)
-    except OSError:
-        if not is_whole():
-            raise
+    # One after another: a complete folder that has just been put there is not moved away again.
+    with _locked(target.parent):
+        if is_whole():
+            return
+        try:
+            if target.exists():
+                # Moved away at once, and deleted with the temporary folder.
+                target.replace(new.with_name("old"))
+            new.replace(target)
+        except OSError:
+            if not is_whole():
+                raise
 
 
 def sha256(file: Path) -> str:

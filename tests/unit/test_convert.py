@@ -2,6 +2,7 @@ import errno
 import hashlib
 import os
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 
 import gguf
 import numpy as np
@@ -169,6 +171,25 @@ def test_several_at_once_do_not_hurt_each_other(source):
         folders = set(pool.map(lambda _: convert.unpacked(source), range(4)))
     assert folders == set(store.cache_dir().iterdir())
     assert convert._is_whole(*folders, source)
+
+
+def test_of_many_who_finish_at_once_one_stays_and_none_fails(tmp_path):
+    together, target = Barrier(8), tmp_path / "target"
+
+    def finish(number):
+        new = tmp_path / f"{store.TEMPORARY}{number}" / "target"
+        new.mkdir(parents=True)
+        (new / "whole").write_text("")
+        together.wait(120)
+        store.put_in_place(new, target, (target / "whole").is_file)
+        return (target / "whole").is_file()
+
+    for number in range(20):
+        # What is there is not whole.
+        target.mkdir()
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(finish, range(8 * number, 8 * number + 8)))
+        shutil.rmtree(target)
 
 
 HALF_WAY = """
