@@ -10,6 +10,7 @@ from attention.pages import FRONT, GROUPS, OF_LABS, PAGES, Group, Page, everythi
 from attention.parameters import Context, read
 from attention.settings import MODEL, SHARED
 from attention.view import View
+from tests.sweep import sweep
 
 ROOT = Path(__file__).parents[2]
 INFOS = {info.model_id: info for info in list_models()}
@@ -73,7 +74,7 @@ def test_no_two_parameters_have_one_name_and_all_that_is_reset_can_be_set():
         assert {*parameter.resets, *filter(None, [parameter.yields_to])} <= set(names) - {parameter.name}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+@pytest.mark.parametrize("page", sweep(PAGES, quick=PAGES[::4]), ids=lambda page: page.title)
 def test_a_hostile_value_of_any_parameter_is_one_that_there_is_or_is_complained_about(page):
     """What is taken is a value, and what is not changes nothing else.
 

@@ -12,6 +12,7 @@ from attention.lesson.proof import TOLERANCE, Proof, prove, tell_proof
 from attention.reading import PICTURE
 from attention.trace import Difference
 from tests.loaded import load
+from tests.sweep import sweep
 from tests.tiny_models import KINDS
 from tests.unit.saying import says
 
@@ -97,7 +98,7 @@ def test_the_verdict_does_not_depend_on_the_unit_of_the_numbers(power):
 
 
 @pytest.mark.parametrize("name", LINK_NAMES)
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=("toy", "minilm-l6", "translator-fr-en")))
 def test_a_number_of_the_model_that_is_another_by_a_thousandth_breaks_its_link(trace_of, model_id, name):
     trace = trace_of(model_id)
     index = len(trace.layers) - 1
@@ -111,7 +112,7 @@ def test_a_number_of_the_model_that_is_another_by_a_thousandth_breaks_its_link(t
 
 
 @pytest.mark.parametrize("name", MATRICES)
-@pytest.mark.parametrize("model_id", MODELS)
+@pytest.mark.parametrize("model_id", sweep(MODELS, quick=("toy", "minilm-l6", "translator-fr-en")))
 def test_one_weight_that_is_another_by_a_thousandth_breaks_its_link_and_no_other(trace_of, model_id, name):
     trace = trace_of(model_id)
     layer = trace.layers[0]
