@@ -24,7 +24,7 @@ class Teacher:
     def __init__(self, tab):
         self.tab = tab
         self.code = ""
-        self.bar = tab.page.get_by_role("region", name="Class")
+        self.bar = tab.page.get_by_role("region", name="Class", exact=True)
         self.trouble = self.bar.get_by_role("alert")
         self.privacy = self.bar.get_by_label("Only I see this screen")
 
@@ -112,7 +112,7 @@ class Pupil:
     def __init__(self, tab):
         self.tab, self.page = tab, tab.page
         self.heading = tab.page.locator("#view h2").first
-        self.question = tab.page.get_by_role("region", name="Question")
+        self.question = tab.page.get_by_role("region", name="Question", exact=True)
         self.title = tab.page.locator("#title")
         self.status = tab.page.get_by_role("status").first
         self.said = self.question.locator(".said")
@@ -214,7 +214,7 @@ class Finder(Pupil):
         self.task = tab.page.get_by_role("region", name="Find it")
         self.verdict = self.task.locator(".verdict")
         self.solved = self.task.locator(".verdict.solved")
-        self.bar = tab.page.get_by_role("region", name="Class")
+        self.bar = tab.page.get_by_role("region", name="Class", exact=True)
 
     def look_at(self, page, **query):
         """Look at a view of the app, as the pupil has come to it in some way."""

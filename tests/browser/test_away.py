@@ -63,6 +63,8 @@ def test_where_a_class_has_its_bar_the_bar_alone_says_it(cable, new_tab):
     sentence = tab.page.get_by_text("The connection is lost").locator("visible=true")
     lose(tab, cable)
     expect(sentence).to_have_count(1)
-    expect(tab.page.get_by_role("region", name="Class").get_by_role("alert")).to_contain_text("The connection is lost")
+    expect(tab.page.get_by_role("region", name="Class", exact=True).get_by_role("alert")).to_contain_text(
+        "The connection is lost"
+    )
     come_back(tab, cable)
     tab.next()

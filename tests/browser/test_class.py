@@ -271,7 +271,7 @@ def test_a_whole_lesson_with_all_that_happens_to_pupils(cable, new_teacher, new_
     curious.tab.settled().expect_query(model="toy", text=SENTENCE, step="scale")
     curious.tab.page.get_by_role("button", name="Next: Mask").click()
     curious.tab.expect_query(model="toy", text=SENTENCE, step="mask")
-    told = curious.page.get_by_role("region", name="Class").locator(".asks")
+    told = curious.page.get_by_role("region", name="Class", exact=True).locator(".asks")
     expect(told).to_be_empty()
     cable.cut()
     expect(away.status).not_to_be_empty()

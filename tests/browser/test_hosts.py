@@ -111,7 +111,7 @@ def test_a_room_for_a_class_opens_from_a_frame_in_a_tab_of_its_own(framed, bare_
     assert "step=scores" in tab.url
     assert "embed" not in tab.url
     tab.reload()
-    expect(tab.get_by_role("region", name="Class")).to_be_visible()
+    expect(tab.get_by_role("region", name="Class", exact=True)).to_be_visible()
     expect(tab.locator(".letters")).to_have_count(0)
     tab.close()
     assert errors == []
