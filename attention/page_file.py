@@ -44,6 +44,7 @@ from attention.blocks import (
     Work,
 )
 from attention.figures import assets
+from attention.figures.colours import PAGES
 from attention.figures.large import AskAt, Large
 from attention.figures.table import in_order, rows_of
 from attention.messages import language, message
@@ -57,10 +58,6 @@ _FOLDER = ASSETS / "file"
 ByKey = Callable[[str], AskAt | None]
 
 _AS_MADE = Arranged()
-# The theme of the page, as components read it; a test compares it with the app's own.
-_LIGHT = {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
-_DARK = {"background": "#0f1318", "secondary-background": "#1a2027", "text": "#e6e9ef", "border": "#36404b"}
-
 # Components that only lead to other views; their numbers are shown beside them in any case.
 _PRESSED = ("buttons",)
 # Characters that XML 1.0 does not allow, and HTML discourages.
@@ -103,13 +100,13 @@ def page_css() -> str:
 
 def theme() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the colours of the light page and of the dark one, by their purpose."""
-    return _LIGHT, _DARK
+    return PAGES["light"], PAGES["dark"]
 
 
 def theme_css() -> str:
     """Return the style rules that set these colours, and those of Q, K, V and the weights."""
-    dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}"
-    return f":root {{ {_variables(_LIGHT)} {assets.VARIABLES} }}\n{dark}"
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(PAGES['dark'])} }} }}"
+    return f":root {{ {_variables(PAGES['light'])} {assets.VARIABLES} }}\n{dark}"
 
 
 def plain(text: str) -> str:
@@ -150,9 +147,11 @@ class _Page:
         used = sorted({picture["component"] for picture in self.pictures})
         own = f"{assets.still()}\n{(_FOLDER / 'page.js').read_text('utf-8')}"
         script = assets.alone(f'"use strict";\n{assets.lean_components(used)}\n{own}')
-        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-        # Only this very script may run, whatever a token contains, and nothing may be fetched.
-        policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
+        # What draws charts is large, and so only where there are any.
+        scripts = [*([assets.plotly()] if "chart" in used else []), script]
+        digests = " ".join(map(_digest, scripts))
+        # Only these very scripts may run, whatever a token contains, and nothing may be fetched.
+        policy = f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data: blob:"
         given = _json({"pictures": self.pictures, "styles": {name: assets.lean_css(assets.css(name)) for name in used}})
         heading = plain(self.title)
         words = f"<h1>{heading}</h1>" + (f'\n<p class="caption">{plain(self.caption)}</p>' if self.caption else "")
@@ -178,7 +177,7 @@ class _Page:
 <noscript>{no_script}</noscript>
 </main>
 <script type="application/json" id="given">{given}</script>
-<script>{script}</script>
+{"".join(f"<script>{each}</script>" for each in scripts)}
 </body>
 </html>
 """
@@ -264,6 +263,11 @@ class _Page:
 
     def _nothing(self, _: Block) -> str:
         return ""
+
+
+def _digest(script: str) -> str:
+    """Return a script's hash as a policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}'"
 
 
 def _proof(line: ProofLine) -> str:

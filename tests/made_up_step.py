@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.figures.chart import parts_chart
+from attention.figures.bars import parts_bars
 from attention.figures.matrix import Cell
 from attention.lesson.detail import Detail, indexed
 from attention.lesson.excerpt import Excerpt
@@ -47,7 +47,7 @@ def _explain_part(scene: Scene, cell: Cell) -> Detail:
 
 def _charts(scene: Scene) -> dict:
     parts = bits(scene.steps.weights).sum(axis=1)
-    return {"rows": parts_chart(scene.labels, parts, "bits of each row")}
+    return {"rows": parts_bars(scene.labels, parts, "bits of each row")}
 
 
 def _code(excerpt: Excerpt) -> str:

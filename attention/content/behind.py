@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from attention.blocks import Blocks, Fold, Picture, Section, Table, walk
-from attention.figures.chart import Chart
+from attention.figures.bars import Bars
+from attention.figures.charts import Chart
 from attention.figures.matrix import Matrix
-from attention.lesson.tables import Columns, chart_table, matrix_table
+from attention.lesson.tables import Columns, bars_table, chart_table, matrix_table
 from attention.messages import message
 
 __all__ = ["behind"]
@@ -21,11 +22,13 @@ def behind(blocks: Blocks) -> Blocks:
     tables = tuple(
         Table(f"{key}_numbers", partial(_columns, figure), file=key, is_shown=False)
         for key, figure in drawn.items()
-        if isinstance(figure, Chart | Matrix) and key not in files
+        if isinstance(figure, Bars | Chart | Matrix) and key not in files
     )
     files_in_line = Section("behind_files", tables, is_line=True)
     return (Fold("behind", message("The numbers behind the pictures, as files"), (files_in_line,)),) if tables else ()
 
 
-def _columns(figure: Chart | Matrix) -> Columns:
-    return matrix_table(figure) if isinstance(figure, Matrix) else chart_table(figure)
+def _columns(figure: Bars | Chart | Matrix) -> Columns:
+    if isinstance(figure, Matrix):
+        return matrix_table(figure)
+    return bars_table(figure) if isinstance(figure, Bars) else chart_table(figure.figure)

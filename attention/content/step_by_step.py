@@ -31,7 +31,7 @@ from attention.content.outcome import alignment, outcome
 from attention.content.pane import Pane, missing
 from attention.content.place import place_of
 from attention.content.under import EXTRAS, NEXT_TOKEN, WHAT_NOW, over_picture
-from attention.figures.chart import parts_chart
+from attention.figures.bars import parts_bars
 from attention.figures.heads import HeadGrid
 from attention.figures.matrix import Change, Matrix
 from attention.figures.tokens import TokenStrip
@@ -352,7 +352,7 @@ class _Pane:
 def _bars(detail: Detail, name: str) -> Blocks:
     if not len(detail.parts):
         return ()
-    bars = parts_chart(detail.labels, detail.parts, detail.axis, are_weights=detail.are_weights)
+    bars = parts_bars(detail.labels, detail.parts, detail.axis, are_weights=detail.are_weights)
     return (Picture(f"{name}_parts", bars),)
 
 

@@ -22,8 +22,8 @@ from attention.blocks import (
     Way,
 )
 from attention.content.pane import Pane
+from attention.figures.bars import candidates_bars, lengths_bars
 from attention.figures.buttons import Button, Buttons
-from attention.figures.chart import candidates_chart, lengths_chart
 from attention.lesson.next_token import Candidate, Forecast, formula, lens_table, tell_lens, tell_next
 from attention.lesson.onward import has_next_layer, places, tell_onward
 from attention.lesson.picture import overlay, overlay_table, tell_overlay
@@ -138,7 +138,7 @@ def _end(pane: Pane, scene: Scene) -> Blocks:
     table = {message("place"): list(names), message("length"): [repr(length) for length in lengths]}
     return (
         Heading(message("{name}: after the heads of layer {layer}", name=pane.info.name, layer=scene.layer + 1), 3),
-        Row(((Prose(told, "aside"),), (Picture(f"{pane.name}_onward", lengths_chart(names, lengths, title)),))),
+        Row(((Prose(told, "aside"),), (Picture(f"{pane.name}_onward", lengths_bars(names, lengths, title)),))),
         Table(f"{pane.name}_onward_table", lambda: table, file="onward", is_shown=False),
     )
 
@@ -187,7 +187,7 @@ def _next_token(view: View, panes: Sequence[Pane], whole: bool) -> Blocks:  # no
 
 def _forecast(view: View, pane: Pane, scene: Scene, found: Forecast) -> Blocks:
     trace, labels = scene.trace, [candidate.label for candidate in found.candidates]
-    chart = candidates_chart(labels, [candidate.probability for candidate in found.candidates])
+    chart = candidates_bars(labels, [candidate.probability for candidate in found.candidates])
     words: Blocks = (
         Formula(formula(trace)),
         Prose(tell_next(found, trace), "aside"),

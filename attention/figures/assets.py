@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 import minify
 
 from attention.figures import colours
-from attention.messages import script_messages
+from attention.figures.template import TEMPLATES
+from attention.messages import message, script_messages
 from attention.places import ASSETS
 
 __all__ = [
     "AT_REST",
     "COMPONENTS",
     "OF_THE_PAGE",
+    "PLOTLY",
     "VARIABLES",
     "alone",
     "bare",
@@ -27,11 +29,15 @@ __all__ = [
     "module",
     "notebook",
     "page_css",
+    "plotly",
     "room_css",
     "room_script",
     "script",
     "still",
 ]
+
+# The script of the pinned package's version of Plotly; its checksum and its licence lie beside it.
+PLOTLY = "plotly-cartesian-4.1.1.min.js"
 
 _FOLDER = ASSETS / "components"
 _CLASS = ASSETS / "room"
@@ -48,10 +54,10 @@ VARIABLES = " ".join(f"--{name}: {colour};" for name, colour in _COLOURS.items()
 _LETTERS = f":host {{ {VARIABLES} }}"
 # Every component, and the scripts that it shares with others or is divided into, beside the base.
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
-    "arrows": ("svg", "marks"),
     "atlas": ("colours", "asked"),
+    "bars": (),
     "buttons": (),
-    "chart": ("colours", "svg", "marks"),
+    "chart": ("colours",),
     "dials": ("svg",),
     "drawing": ("colours",),
     "head_grid": ("colours", "thumb"),
@@ -196,14 +202,16 @@ def css(name: str) -> str:
     return f"{_LETTERS}\n{_read(*(f'{part}.css' for part in parts))}"
 
 
-def script(name: str, *, asks: bool = False) -> str:
+def script(name: str, *, asks: bool = False, plotly: str | None = None) -> str:
     """Return the script of a component, preceded by the shared code and its texts in the server's language.
 
-    Unless it ``asks`` the server for what was left out, its data has all that is drawn.
+    Unless it ``asks`` the server for what was left out, its data has all that is drawn. Charts fetch Plotly's script
+    from the address ``plotly``, unless it is there already.
     """
     parts = COMPONENTS[name] if asks else _asking_nothing(COMPONENTS[name])
     code = bare(_read(*(f"{part}.js" for part in ("base", *parts, name))))
-    return script_messages(code) + (_full() if "colours" in COMPONENTS[name] else "") + code
+    own = _of_charts(plotly) if name == "chart" else ""
+    return script_messages(code) + (_full() if "colours" in COMPONENTS[name] else "") + own + code
 
 
 def _asking_nothing(parts: Iterable[str]) -> Iterator[str]:
@@ -215,12 +223,33 @@ def _full() -> str:
     return f"const FULL = {full};\n"
 
 
-def module(name: str) -> str:
+def _of_charts(address: str | None) -> str:
+    # What Plotly says, in its own words and in the language of the server.
+    words = {
+        "Zoom": message("Zoom"),
+        "Pan": message("Pan"),
+        "Zoom in": message("Zoom in"),
+        "Zoom out": message("Zoom out"),
+        "Reset axes": message("Reset axes"),
+        "Double-click to zoom back out": message("Double-click to zoom back out"),
+    }
+    given = {"TEMPLATES": {theme: dict(each) for theme, each in TEMPLATES.items()}, "WORDS": words, "PLOTLY": address}
+    return "".join(f"const {name} = {json.dumps(value)};\n" for name, value in given.items())
+
+
+def plotly() -> str:
+    """Return Plotly's script, in the smallest of its official bundles that draws heatmaps."""
+    return (ASSETS / "plotly" / PLOTLY).read_text("utf-8")
+
+
+def module(name: str, plotly: str | None = None) -> str:
     """Return a component as one short JavaScript module for the app: a phone is to have it soon.
+
+    ``plotly`` is the address of the script that draws its charts.
 
     ``default`` draws it, ``mount`` does so for Streamlit, and ``styles`` is its constructed style sheet, if it has one.
     """
-    code = f"{script(name, asks=True)}\n{bare(_read('in_app.js'))}"
+    code = f"{script(name, asks=True, plotly=plotly)}\n{bare(_read('in_app.js'))}"
     if name in OF_THE_PAGE:
         return lean(code)
     styles = f"export const styles = new CSSStyleSheet();\nstyles.replaceSync({json.dumps(lean_css(css(name)))});\n"

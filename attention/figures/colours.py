@@ -25,3 +25,16 @@ SCALES: Mapping[Theme, Mapping[str, str]] = MappingProxyType(
         "dark": MappingProxyType({"weights": "#c9a2f2", "positive": "#f0697f", "negative": "#7fd8d0"}),
     }
 )
+# The page around the pictures, as the components read it from --st-… variables.
+PAGES: Mapping[Theme, Mapping[str, str]] = MappingProxyType(
+    {
+        "light": MappingProxyType(
+            {"background": "#ffffff", "secondary-background": "#f4f6f8", "text": "#0f1722", "border": "#d3d9e0"}
+        ),
+        "dark": MappingProxyType(
+            {"background": "#0f1318", "secondary-background": "#1a2027", "text": "#e6e9ef", "border": "#36404b"}
+        ),
+    }
+)
+# Quieter text, still at least 4.5:1 on both pages.
+MUTED: Mapping[Theme, str] = MappingProxyType({"light": "#4b525c", "dark": "#aab0ba"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self, get_args
 
@@ -14,7 +14,8 @@ from numpy import ndarray as Array
 
 from attention.ablation import Change, Effect, How
 from attention.blocks import Blocks, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.figures.chart import Chart, by_layer_chart, layers_chart, lengths_chart, shares_chart, spots_chart
+from attention.figures import charts
+from attention.figures.charts import Chart
 from attention.labs.base import Lab, Runs
 from attention.lesson.guess import Guess, ranked
 from attention.lesson.matrices import pairs
@@ -282,11 +283,10 @@ def _chart(scene: Scene, worth: _Worth) -> Chart:
     values = np.array([effect.moved for effect in worth.of.values()])
     title, n_layers = message("how far {what} moves", what=_what(worth.unchanged)), scene.info.n_layers
     if n_layers > 1 and len(worth.of) == n_layers * scene.info.n_heads:
-        return layers_chart(values.reshape(n_layers, -1), title, "", (scene.layer, scene.head), is_share=False)
+        return Chart(charts.layers(values.reshape(n_layers, -1), title, "", (scene.layer, scene.head), is_share=False))
     names = [message("head {head}", head=head + 1) for _, head in worth.of]
-    chart = lengths_chart(names, values, title, decimals=4)
-    bars = replace(chart.series[0], heads=tuple(worth.of), current=list(worth.of).index((scene.layer, scene.head)))
-    return replace(chart, series=(bars,))
+    at = list(worth.of).index((scene.layer, scene.head))
+    return Chart(charts.lengths(names, values, title, heads=tuple(worth.of), current=at))
 
 
 def _ending(scene: Scene, worth: _Worth, off: Off, only: Only) -> Blocks:
@@ -358,20 +358,20 @@ def _lengths(scene: Scene) -> Blocks:
         )
         for name, title, each in drawn
     )
-    chart = shares_chart(
+    chart = charts.shares(
         weights[row],
         shares[row],
         scene.key_names,
         message("the row of “{word}”", word=scene.names[row]),
         message("For each token, its weight and its share of the lengths in the row in focus."),
-        names=(message("weight"), message("share of the lengths")),
+        series=(message("weight"), message("share of the lengths")),
     )
     table = Table("lengths_table", partial(_table_of_lengths, scene, lengths, shares), file="lengths")
     return (
         Heading(scene.place),
         Prose(lesson("explain/lengths")),
         Row(pictures, gap="small"),
-        Row(((Prose(_tell_lengths(scene, lengths, shares)),), (Picture("row_shares", chart),)), (4, 5)),
+        Row(((Prose(_tell_lengths(scene, lengths, shares)),), (Picture("row_shares", Chart(chart)),)), (4, 5)),
         Fold("lengths_fold", message("These numbers as a table"), (table,)),
     )
 
@@ -436,7 +436,7 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
     told = _by_weights(scene)
     ranked = {name: [rank_correlation(layer[others], moved) for layer in each] for name, each in told.items()}
     names = [name for name, is_other in zip(scene.names, others, strict=True) if is_other]
-    chart = lengths_chart(names, moved, message("how far the vector moves, as a part of its length"), decimals=3)
+    chart = charts.lengths(names, moved, message("how far the vector moves, as a part of its length"))
     raw, rolled = ranked["raw"], ranked["rollout"]
     best = int(moved.argmax())
     words = lesson(
@@ -459,7 +459,7 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
         else:
             up_to = messages("{n} layer", "{n} layers", scene.layer + 1)
             words += lesson("explain/words-no-flow", n=len(scene.tokens), layers=up_to)
-        ranking = by_layer_chart(
+        ranking = charts.by_layer(
             ((message("weights of the layer"), np.array(raw)), (message("rollout up to there"), np.array(rolled))),
             message("rank correlation with blotting out"),
             message(
@@ -469,13 +469,13 @@ def _words(scene: Scene, runs: Runs | None) -> Blocks:
             (-1.0, 1.0),
             points,
         )
-        columns = (Picture("ranks", ranking),)
+        columns = (Picture("ranks", Chart(ranking)),)
     rows = {name: each[-1][others] for name, each in told.items()}
     table = Table("words_table", partial(_table_of_words, names, moved, rows, scene.layer), file="words")
     return (
         *opening,
         Prose(words),
-        Row(((Picture("occluded", chart),), columns)),
+        Row(((Picture("occluded", Chart(chart)),), columns)),
         Prose(lesson("explain/words-caveat"), "detail"),
         Fold("words_fold", message("These numbers as a table"), (table,)),
     )
@@ -555,11 +555,11 @@ def _shuffled(scene: Scene, runs: Runs | None) -> Blocks:
         all=_far(float(medians[2])),
         even=_far(float(evens[2])),
     ) + _measure(found[0])
-    chart = spots_chart(names, shuffles, medians, message("how far {what} moves", what=what))
+    chart = charts.spots(names, shuffles, medians, message("how far {what} moves", what=what))
     table = Table("shuffles_table", partial(_table_of_shuffles, names, shuffles, evens), file="shuffles")
     return (
         *opening,
-        Row(((Prose(told),), (Picture("shuffles", chart),)), (4, 5)),
+        Row(((Prose(told),), (Picture("shuffles", Chart(chart)),)), (4, 5)),
         Prose(lesson("explain/shuffled-caveat"), "detail"),
         Fold("shuffles_fold", message("These numbers as a table"), (table,)),
     )

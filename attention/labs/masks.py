@@ -11,7 +11,8 @@ from numpy import ndarray as Array
 
 from attention import masks
 from attention.blocks import Blocks, Brush, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.figures.chart import candidates_chart, lengths_chart
+from attention.figures import charts
+from attention.figures.bars import candidates_bars
 from attention.figures.format import full_colour
 from attention.figures.matrix import Matrix
 from attention.labs.base import Lab, Runs
@@ -248,7 +249,7 @@ def _outputs(scene: Scene, masked: _Masked) -> Blocks:
     own, values, row = scene.steps.head_outputs, scene.steps.values, scene.word
     outputs = weighted_sum(masked.weights, values)
     lengths = np.linalg.norm(outputs - own, axis=-1)
-    chart = lengths_chart(scene.labels, lengths, message("how far the outputs move"))
+    chart = charts.lengths(scene.labels, lengths, message("how far the outputs move"))
     told = lesson(
         "masks/outputs",
         focus=word(scene.names[row]),
@@ -259,7 +260,9 @@ def _outputs(scene: Scene, masked: _Masked) -> Blocks:
     )
     both = np.stack([own[row], outputs[row], outputs[row] - own[row]])
     # Of outputs that all stay as they are, there is nothing to draw.
-    shown: Blocks = (Row(((Prose(told),), (Picture("moved", chart),)), (4, 5)),) if lengths.any() else (Prose(told),)
+    shown: Blocks = (
+        (Row(((Prose(told),), (Picture("moved", charts.Chart(chart)),)), (4, 5)),) if lengths.any() else (Prose(told),)
+    )
     tables = (
         Table("row_table", partial(_table_of_row, both), file="row_outputs"),
         Table("outputs_table", partial(_table, scene, masked, lengths), file="outputs"),
@@ -318,10 +321,10 @@ def _without(scene: Scene, runs: Runs | None) -> Blocks:
     if found is None:
         return ()
     probabilities = softmax(found.logits)
-    charts = []
+    drawn = []
     for name, row in zip(("predicted", "predicted_unmasked"), probabilities, strict=True):
         best = np.argsort(-row, kind="stable")[:N_PREDICTED]
-        charts.append(Picture(name, candidates_chart([found.labels[token] for token in best], row[best].tolist())))
+        drawn.append(Picture(name, candidates_bars([found.labels[token] for token in best], row[best].tolist())))
     firsts = [int(row.argmax()) for row in probabilities]
     facts = {
         "model": word(scene.info.name),
@@ -334,7 +337,7 @@ def _without(scene: Scene, runs: Runs | None) -> Blocks:
     labels = scene.labels[1 : 1 + found.losses.shape[1]]
     table = Table("losses_table", partial(_table_of_losses, labels, found), file="losses")
     captions = (message("with its causal mask"), message("with nothing hidden"))
-    columns = tuple((Notice(caption, is_quiet=True), chart) for caption, chart in zip(captions, charts, strict=True))
+    columns = tuple((Notice(caption, is_quiet=True), chart) for caption, chart in zip(captions, drawn, strict=True))
     return (
         Heading(message("{name} without its mask", name=scene.info.name)),
         Prose(told),

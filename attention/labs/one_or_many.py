@@ -13,7 +13,7 @@ from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.cuts import Obstacle, contributions, counts, obstacle, query_changes, recut, slices
-from attention.figures.chart import portions_chart
+from attention.figures import charts
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
 from attention.labs.base import Lab, Runs, always
@@ -267,7 +267,7 @@ def _mean(scene: Scene, heads: _Heads) -> Blocks:
         worst=worst + 1,
         least=fact(float(shared[worst])),
     )
-    chart = portions_chart(
+    chart = charts.portions(
         tuple(str(head + 1) for head in range(len(shared))),
         shared,
         message("weight that a head shares with the mean"),
@@ -277,7 +277,7 @@ def _mean(scene: Scene, heads: _Heads) -> Blocks:
     table = Table("likeness_table", partial(_table_of_mean, shared, entropies, of_mean), file="likeness", is_whole=True)
     return (
         Heading(message("The mean of the heads")),
-        Row(((Prose(told + likeness),), (Picture("likeness", chart),)), (4, 5)),
+        Row(((Prose(told + likeness),), (Picture("likeness", charts.Chart(chart)),)), (4, 5)),
         Fold("likeness_fold", message("Every head as a table"), (table,)),
     )
 

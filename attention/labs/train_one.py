@@ -10,7 +10,9 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.figures.chart import Chart, Ink, Series, layers_chart
+from attention.figures import charts
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE, WEIGHT
 from attention.figures.format import number
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
@@ -236,26 +238,22 @@ def _matrix(here: Checkpoint, watched: int) -> Matrix:
 def _scores(measured: Sequence[Checkpoint], at: int, watched: int) -> Chart:
     """Return the score of every head, checkpoint by checkpoint."""
     steps = np.array([each.step for each in measured])
-    series = []
+    curves = []
     for index in sorted(range(N_WATCHED), key=lambda index: index == watched):
         place, head = _place(index)
-        ink: Ink = "weight" if PLACES[place][0] == 0 else "inactive"
-        name = _NETWORK_NAMES[PLACES[place][0]] if head == 0 and place in (UPPER, SINGLE) else ""
+        name = message("{place}, head {head}", place=_PLACE_NAMES[place], head=head + 1)
         values = np.array([float(each.scores[place, head]) for each in measured])
-        labels = tuple(
-            message("{place}, head {head}, step {step}", place=_PLACE_NAMES[place], head=head + 1, step=int(step))
-            for step in steps
-        )
-        series.append(Series(name, ink, steps, values, labels, is_line=True, current=at if index == watched else None))
+        colour = WEIGHT if PLACES[place][0] == 0 else INACTIVE
+        curves.append(Curve(name, steps, values, colour, at if index == watched else None))
     return Chart(
-        kind="points",
-        title=message("prefix-matching score of each head"),
-        alt=message("The prefix-matching score of every head over the training; the table below has the same numbers."),
-        series=tuple(series),
-        place_axis=message("steps"),
-        limits=(0.0, 1.0),
-        decimals=2,
-        n_places=STEPS,
+        charts.stages(
+            curves,
+            message("prefix-matching score of each head"),
+            message("The prefix-matching score of every head over the training; the table below has the same numbers."),
+            n_steps=STEPS,
+            limits=(0.0, 1.0),
+            axis=message("steps"),
+        )
     )
 
 
@@ -263,34 +261,23 @@ def _losses(measured: Sequence[Checkpoint], at: int, network: int) -> Chart:
     """Return the losses of a network on first and second halves, checkpoint by checkpoint."""
     steps = np.array([each.step for each in measured])
     most = max(float(each.losses.max()) for each in measured)
-    inks: tuple[tuple[str, Ink, int], ...] = (
-        (message("first half"), "inactive", 0),
-        (message("second half"), "weight", 1),
-    )
+    halves = ((message("first half"), INACTIVE), (message("second half"), WEIGHT))
     title = message("{network}: loss in nats", network=_NETWORK_NAMES[network])
     return Chart(
-        kind="points",
-        title=title,
-        alt=message(
-            "{title}, on first and second halves of sequences; the table below has the same numbers.", title=title
-        ),
-        series=tuple(
-            Series(
-                name,
-                ink,
-                steps,
-                np.array([float(each.losses[network, half]) for each in measured]),
-                tuple(message("{half}, step {step}", half=name, step=int(step)) for step in steps),
-                is_line=True,
-                current=at,
-            )
-            for name, ink, half in inks
-        ),
-        place_axis=message("steps"),
-        # The same for both networks.
-        limits=(0.0, most),
-        decimals=2,
-        n_places=STEPS,
+        charts.stages(
+            [
+                Curve(name, steps, np.array([float(each.losses[network, half]) for each in measured]), colour, at)
+                for half, (name, colour) in enumerate(halves)
+            ],
+            title,
+            message(
+                "{title}, on first and second halves of sequences; the table below has the same numbers.", title=title
+            ),
+            n_steps=STEPS,
+            # The same for both networks.
+            limits=(0.0, most),
+            axis=message("steps"),
+        )
     )
 
 
@@ -385,11 +372,11 @@ def _yours(scene: Scene, runs: Runs) -> Blocks:
         own=fact(float(scores[scene.layer, scene.head])),
     )
     title = message("prefix-matching score on what you typed")
-    chart = layers_chart(scores, title, message("score"), (scene.layer, scene.head), is_share=True)
+    chart = charts.layers(scores, title, message("score"), (scene.layer, scene.head), is_share=True)
     table = Table("yours_table", partial(_table_of_heads, scores), file="prefix-matching")
     return (
         heading,
-        Row(((Prose(told),), (Picture("yours", chart, sets={"layer": LAYER, "head": HEAD}),)), (4, 5)),
+        Row(((Prose(told),), (Picture("yours", Chart(chart), sets={"layer": LAYER, "head": HEAD}),)), (4, 5)),
         Fold("yours_fold", message("Every head as a table"), (table,)),
     )
 

@@ -11,7 +11,8 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Code, Fold, Heading, Notice, Option, Picture, Prose, Row, Setting, Table
-from attention.figures.chart import by_layer_chart, candidates_chart, lengths_chart, parts_chart
+from attention.figures import charts
+from attention.figures.bars import candidates_bars, parts_bars
 from attention.labs.base import Lab, Runs, always
 from attention.lesson.guess import Guess
 from attention.lesson.prose import fact, lesson, small, word
@@ -143,12 +144,12 @@ def _block(scene: Scene, runs: Runs | None) -> Blocks:
     else:
         told = lesson("whole/block-plain", **facts)
     name = message("Block {layer} of {name}", layer=scene.layer + 1, name=scene.info.name)
-    chart = lengths_chart(
+    chart = charts.lengths(
         [_LENGTHS[part] for part in lengths], [float(each[row]) for each in lengths.values()], message("lengths")
     )
     return (
         Heading(name),
-        Row(((Prose(told),), (Picture("lengths", chart),)), (4, 5)),
+        Row(((Prose(told),), (Picture("lengths", charts.Chart(chart)),)), (4, 5)),
         *_neurons(scene, _passed(scene, runs)),
         Fold(
             "lengths_fold",
@@ -188,7 +189,7 @@ def _neurons(scene: Scene, passed: Passed | None) -> Blocks:
         most=fact(float(fired[order[0]])),
     )
     strongest = order[:N_NEURONS]
-    chart = parts_chart([str(neuron) for neuron in strongest], fired[strongest], message("the strongest neurons"))
+    chart = parts_bars([str(neuron) for neuron in strongest], fired[strongest], message("the strongest neurons"))
     table = Table("neurons_table", partial(_table_of_neurons, fired, order), file="neurons")
     fold = Fold("neurons_fold", message("Every neuron as a table"), (table,))
     return (Row(((Prose(told),), (Picture("neurons", chart),)), (4, 5)), fold)
@@ -206,7 +207,7 @@ def _all_blocks(scene: Scene, runs: Runs | None) -> Blocks:
     row = scene.word
     layers = [_lengths(scene, layer) for layer in range(len(scene.trace.layers))]
     parts = {name: np.array([each[name][row] for each in layers]) for name in layers[0]}
-    chart = by_layer_chart(
+    chart = charts.by_layer(
         [(_LENGTHS[name], parts[name]) for name in ("added", "fed") if name in parts],
         message("lengths of what is added"),
         message("How long what attention and what the feed-forward network adds is, block by block."),
@@ -220,7 +221,7 @@ def _all_blocks(scene: Scene, runs: Runs | None) -> Blocks:
     )
     return (
         Heading(message("From the first block to the last")),
-        Row(((Prose(told),), (Picture("by_block", chart),)), (4, 5)),
+        Row(((Prose(told),), (Picture("by_block", charts.Chart(chart)),)), (4, 5)),
         *_next(scene, _passed(scene, runs)),
         Fold(
             "blocks_fold",
@@ -243,7 +244,7 @@ def _next(scene: Scene, passed: Passed | None) -> Blocks:
     columns = {message("token"): list(labels), message("probability"): [repr(each) for each in probabilities]}
     table = Table("next_table", lambda: columns, file="next")
     return (
-        Row(((Prose(told),), (Picture("next", candidates_chart(labels, probabilities)),)), (4, 5)),
+        Row(((Prose(told),), (Picture("next", candidates_bars(labels, probabilities)),)), (4, 5)),
         Fold("next_fold", message("What comes next, as a table"), (table,)),
     )
 

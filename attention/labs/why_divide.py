@@ -10,7 +10,8 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.figures.chart import Chart, growth_chart, shares_chart, spread_chart
+from attention.figures import charts
+from attention.figures.charts import Chart
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
 from attention.labs.base import Lab, Runs
@@ -147,17 +148,17 @@ def _random(width: int) -> Blocks:
 
 def _by_width(at: int, before: Float[Array, " W"], after: Float[Array, " W"], title: str) -> Chart:
     alt = message("{title} for every width d, before the division by √d and after it.", title=title)
-    return growth_chart(WIDTHS, before, after, title, alt, "d", at)
+    return Chart(charts.growth(WIDTHS, before, after, title, alt, "d", at))
 
 
 def _spread(before: Float[Array, "Q K"], after: Float[Array, "Q K"]) -> Chart:
-    return spread_chart(before, after, is_closer=True, counted=message("dot products"))
+    return Chart(charts.spread(before, after, is_closer=True, counted=message("dot products")))
 
 
 def _example(width: int, before: Float[Array, " K"], after: Float[Array, " K"]) -> Chart:
     title = message("one query's weights, d = {width}", width=width)
     alt = message("The weights of {n} keys for one random query, before the division by √d and after it.", n=N_KEYS)
-    return shares_chart(before, after, tuple(f"k{index + 1}" for index in range(N_KEYS)), title, alt)
+    return Chart(charts.shares(before, after, tuple(f"k{index + 1}" for index in range(N_KEYS)), title, alt))
 
 
 def _table_of_widths() -> dict[str, list[str]]:

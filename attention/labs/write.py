@@ -22,7 +22,9 @@ from attention.blocks import (
     Setting,
     Table,
 )
-from attention.figures.chart import Chart, Ink, Series
+from attention.figures import charts
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE, WEIGHT
 from attention.figures.format import number
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
@@ -224,51 +226,34 @@ def _tell_state(found: Sequence[Moment], at: int) -> str:
 def _losses(found: Sequence[Moment], at: int) -> Chart:
     """Return the losses at every stage, with those of models that know less beside them."""
     steps = np.array([each.step for each in found])
-    inks: tuple[tuple[str, Ink], ...] = ((message("learnt from"), "weight"), (message("held out"), "plain"))
+    parts = ((message("learnt from"), WEIGHT), (message("held out"), None))
     lines = [
-        Series(
-            name,
-            ink,
-            steps,
-            np.array([float(each.losses[part]) for each in found]),
-            tuple(message("{part}, step {step}", part=name, step=int(step)) for step in steps),
-            is_line=True,
-            current=at,
-        )
-        for part, (name, ink) in enumerate(inks)
+        Curve(name, steps, np.array([float(each.losses[part]) for each in found]), colour, at)
+        for part, (name, colour) in enumerate(parts)
     ]
-    ends = np.array([0, STEPS])
     known = (
         (message("all equally likely"), uniform(found[0].sizes[2])),
         (message("how often each comes"), found[0].unigram),
     )
+    # Both are of one colour: neither is what is learnt.
     references = [
-        Series(
-            f"{name}: {number(loss)}",
-            "inactive",
-            ends,
-            np.array([loss, loss]),
-            (name, name),
-            is_line=True,
-            # Both are of one colour: neither is what is learnt.
-            is_dashed=index > 0,
-        )
+        Curve(f"{name}: {number(loss)}", np.array([0, STEPS]), np.array([loss, loss]), INACTIVE, is_dashed=index > 0)
         for index, (name, loss) in enumerate(known)
     ]
-    most = max(float(series.values.max()) for series in (*lines, *references))
+    most = max(float(curve.values.max()) for curve in (*lines, *references))
     return Chart(
-        kind="points",
-        title=message("loss in nats per character"),
-        alt=message(
-            "The loss on the part that is learnt from and on the part held out, over the training, with those of a "
-            "model to which all characters are equally likely, and of one that knows how often each comes; the table "
-            "below has the same numbers."
-        ),
-        series=(*references, *lines),
-        place_axis=message("steps"),
-        limits=(0.0, most),
-        decimals=2,
-        n_places=STEPS,
+        charts.stages(
+            (*references, *lines),
+            message("loss in nats per character"),
+            message(
+                "The loss on the part that is learnt from and on the part held out, over the training, with those of a "
+                "model to which all characters are equally likely, and of one that knows how often each comes; the "
+                "table below has the same numbers."
+            ),
+            n_steps=STEPS,
+            limits=(0.0, most),
+            axis=message("steps"),
+        )
     )
 
 
@@ -346,13 +331,12 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
     counts = parameters(n_symbols, n_layers)
     total = sum(counts.values())
     names = tuple(_PARTS[part] for part in counts)
-    chart = Chart(
-        kind="rows",
-        title=message("parameters of each part"),
+    chart = charts.lengths(
+        names,
+        np.array(list(counts.values())),
+        message("parameters of each part"),
         alt=message("How many parameters each part of the Transformer has; the table below has the same numbers."),
-        series=(Series("", "plain", np.arange(len(counts)), np.array(list(counts.values()), dtype=float), names),),
-        names=names,
-        decimals=0,
+        are_counts=True,
     )
     told = lesson(
         "write/parts",
@@ -367,7 +351,7 @@ def _counted(n_layers: int, n_symbols: int) -> Blocks:
     columns = {message("part"): list(names), message("parameters"): [str(count) for count in counts.values()]}
     return (
         Heading(message("How large it is"), 3),
-        Row(((Prose(told),), (Picture("parts", chart),)), (1, 1)),
+        Row(((Prose(told),), (Picture("parts", Chart(chart)),)), (1, 1)),
         Fold(
             "counted_fold",
             message("The parameters as a table"),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
-from attention.figures.chart import Chart
+from attention.figures.bars import Bars
 from attention.figures.format import FRACTION
 from attention.figures.matrix import Matrix
 from attention.messages import message
 from attention.trace import Token
 
-__all__ = ["MASKED", "Columns", "chart_table", "matrix_table", "to_csv", "token_table"]
+__all__ = ["MASKED", "Columns", "bars_table", "chart_table", "matrix_table", "to_csv", "token_table"]
 
 Columns = dict[str, list[str]]
 
@@ -77,24 +80,44 @@ def matrix_table(matrix: Matrix) -> Columns:
     return table
 
 
-def chart_table(chart: Chart) -> Columns:
-    """Return a chart as columns of text, one row for each of its numbers: what it is called, where it is, how large.
+def chart_table(figure: go.Figure) -> Columns:
+    """Return a chart as columns of text, one row for each of its numbers: its line, its label, where it is, how large.
 
-    A bar is called by its name, a point by what is read out of it.
+    A bar is called by its name, and a point by what is said of it, where it is more than a place on a line.
     """
-    numbers = [
-        (series.name, label, place, value)
-        for series in chart.series
-        for label, place, value in zip(series.labels, series.places, series.values, strict=True)
+    names = _names_on(figure)
+    rows = [row for trace in figure.data if trace.hoverinfo != "skip" for row in _rows_of(trace, names)]
+    columns = dict(
+        zip(
+            (message("line"), message("label"), message("place"), message("value")),
+            zip(*rows, strict=True),
+            strict=True,
+        )
+    )
+    empty = [name for name, column in columns.items() if not any(column)]
+    return {name: list(column) for name, column in columns.items() if name not in empty}
+
+
+def bars_table(bars: Bars) -> Columns:
+    """Return bars as columns of text: what each is called, and how large it is."""
+    (first, *others), label = bars.series, {message("label"): list(bars.labels)}
+    named = [(name or message("value"), values) for name, _, values in (first, *others)]
+    return label | {name: [repr(float(value)) for value in values] for name, values in named}
+
+
+def _names_on(figure: go.Figure) -> dict[float, str]:
+    """Return what is written at the places of the axis that has names."""
+    axis = figure.layout.yaxis if figure.data and figure.data[0].orientation == "h" else figure.layout.xaxis
+    return {} if axis.tickvals is None else dict(zip(map(float, axis.tickvals), axis.ticktext, strict=True))
+
+
+def _rows_of(trace: Any, names: Mapping[float, str]) -> list[tuple[str, ...]]:
+    places, values = (trace.y, trace.x) if trace.orientation == "h" else (trace.x, trace.y)
+    labels = trace.hovertext or [names.get(float(place), "") for place in places]
+    return [
+        (html.unescape(trace.name or ""), html.unescape(label), repr(float(place)), repr(float(value)))
+        for label, place, value in zip(labels, places, values, strict=True)
     ]
-    columns = {
-        message("line"): [name for name, *_ in numbers],
-        message("label"): [label for _, label, *_ in numbers],
-        message("place"): [repr(float(place)) for _, _, place, _ in numbers],
-        message("value"): [repr(float(value)) for *_, value in numbers],
-    }
-    # Where all stand for the same, its name says nothing.
-    return columns if len(chart.series) > 1 else {name: columns[name] for name in list(columns)[1:]}
 
 
 def _inert(cell: str) -> str:

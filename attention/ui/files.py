@@ -93,6 +93,8 @@ _KINDS = {"js": "text/javascript", "css": "text/css"}
 # The ending of each file and what writes it, by the part of its name that does not change.
 _WRITERS: Mapping[str, tuple[str, Callable[[], str]]] = {
     **{name: ("js", partial(assets.module, name)) for name in assets.COMPONENTS},
+    "chart": ("js", lambda: assets.module("chart", address_of("plotly"))),
+    "plotly": ("js", assets.plotly),
     "class": ("js", assets.class_script),
     "room": ("js", assets.room_script),
     "room_page": ("css", assets.room_css),

@@ -11,8 +11,8 @@ import streamlit as st
 from attention import corpus
 from attention.blocks import Fold, Prose
 from attention.corpus import MAX_BYTES, MAX_LINES, Sentences, read_sentences
+from attention.figures import charts
 from attention.figures.atlas import WHOLE, Head
-from attention.figures.chart import layers_chart
 from attention.lesson.many_sentences import (
     ALIGNMENTS,
     Alignment,
@@ -190,8 +190,8 @@ def _layers(result: StudyResult, current: Head) -> None:
         for measure, column in zip(measures[start : start + 3], st.columns(3, gap="large"), strict=False):
             values = result.measure(measure.name)
             with column:
-                data = layers_chart(values, measure.title, measure.unit, current, is_share=measure.is_share)
-                components.figure(data, key=f"layers_{measure.name}")
+                drawn = charts.layers(values, measure.title, measure.unit, current, is_share=measure.is_share)
+                components.figure(charts.Chart(drawn), key=f"layers_{measure.name}")
 
 
 def _table(result: StudyResult, job: str) -> None:

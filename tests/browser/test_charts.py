@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attention.figures.chart import Chart, Series
 
 from attention.blocks import Picture
-from attention.figures.chart import Chart, Series
 from attention.page_file import page
 
 

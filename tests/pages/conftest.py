@@ -208,7 +208,7 @@ class Shown:
         return self
 
     def charts(self):
-        return [key for key in self.components() if "series" in self.component(key)]
+        return [key for key in self.components() if {"series", "layout"} & set(self.component(key))]
 
     def choose(self, key, value):
         """Change the control or the widget with this key, as a person does."""

@@ -28,7 +28,7 @@ def test_it_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_
     until(lambda: len(jobs().status(JOB).now.frames) >= 9)
     shown.run()
     assert shown.component("measure")["share"] > 0
-    assert [each["name"] for each in shown.component("time_chart")["series"]] == ["explicit", "fused", "LSTM"]
+    assert [each["name"] for each in shown.component("time_chart")["data"]] == ["explicit", "fused", "LSTM"]
     shown.send("measure", "press", "stop")
     jobs().wait(PATIENCE)
     assert not follows(OF_LABS[LAB])

@@ -33,8 +33,8 @@ def test_all_heads_are_averaged_over_the_bundled_sentences(open_page, model, n_h
     charts = [shown.component(key) for key in shown.components() if key.startswith("layers_")]
     assert len(charts) == n_charts
     for chart in charts:
-        _, points = chart["series"]
-        assert (points["name"], len(points["labels"])) == ("a head", n_heads)
+        _, points = chart["data"]
+        assert (points["name"], len(points["hovertext"])) == ("a head", n_heads)
     assert len(shown.tables[0]) == n_heads
     (proof,) = shown.proofs
     assert proof.startswith("✓ rows sum to 1")

@@ -13,7 +13,8 @@ from attention.address import Address, RunKey
 from attention.blocks import Download, Fold, Formula, Heading, Panels, Picture, Section, Setting, Table, Way, Work, walk
 from attention.content.pane import Pane
 from attention.content.registry import CONTENTS, page_file
-from attention.figures.chart import Chart
+from attention.figures.bars import Bars
+from attention.figures.charts import Chart
 from attention.figures.matrix import Matrix
 from attention.figures.question import Answer
 from attention.five_ways import run
@@ -33,6 +34,7 @@ from attention.parameters import Keys
 from attention.planes import of_states
 from attention.settings import ANSWER, BESIDE, WAY
 from attention.view import View
+from tests.drawn import traces
 from tests.sweep import sweep
 
 MODELS = ["toy", "minilm-l6", "smollm2-135m", "translator-fr-en", "vit-digits"]
@@ -219,6 +221,13 @@ def test_every_fold_and_table_of_a_page_has_a_key_of_its_own_for_the_link(page, 
         assert Keys().fits(tuple(sorted(keys))[:16], None)
 
 
+def numbers_of(figure):
+    """All numbers that bars or a chart show."""
+    if isinstance(figure, Bars):
+        return np.concatenate([values for _, _, values in figure.series])
+    return np.concatenate([trace.x if trace.orientation == "h" else trace.y for trace in traces(figure)])
+
+
 @pytest.mark.parametrize("lab", OF_LABS, ids=lambda lab: lab.address)
 @pytest.mark.parametrize("model", ["toy", "minilm-l6"])
 def test_what_a_lab_draws_can_be_taken_along(lab, model, pane_of, all_models):
@@ -232,16 +241,14 @@ def test_what_a_lab_draws_can_be_taken_along(lab, model, pane_of, all_models):
     blocks = walk(CONTENTS[page].make(view, [pane_of(view)]))
     tables = {block.file: block for block in blocks if isinstance(block, Table) and block.file}
     drawn = {block.key: block.figure for block in blocks if isinstance(block, Picture)}
-    figures = {key: figure for key, figure in drawn.items() if isinstance(figure, Chart | Matrix)}
+    figures = {key: figure for key, figure in drawn.items() if isinstance(figure, Bars | Chart | Matrix)}
     assert figures
     for key, figure in figures.items():
         if f"{key}_numbers" not in {table.key for table in tables.values()}:
             assert key in tables
             continue
         cells = {cell for column in tables[key].make().values() for cell in column}
-        values = (
-            figure.values if isinstance(figure, Matrix) else [value for each in figure.series for value in each.values]
-        )
+        values = figure.values if isinstance(figure, Matrix) else numbers_of(figure)
         hidden = getattr(figure, "hidden", None)
         seen = np.asarray(values)[() if hidden is None else ~hidden]
         assert {repr(float(value)) for value in np.ravel(seen)} <= cells

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.figures.chart import candidates_chart
+from attention.figures.bars import candidates_bars
 from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import forecast, lens_table, tell_lens, tell_next
 from attention.lesson.next_token import formula as next_formula
@@ -162,8 +162,8 @@ def test_the_final_norm_is_named_as_it_is(model_of):
 
 
 def test_bars_have_a_name_and_a_length_for_each_candidate():
-    chart = candidates_chart(["␣a", "<b>"], [0.75, 0.25])
-    (bars,) = chart.series
-    assert list(bars.values) == [0.75, 0.25]
-    assert chart.names == ("␣a", "<b>")
-    assert chart.limits == (0, 1)
+    bars = candidates_bars(["␣a", "<b>"], [0.75, 0.25])
+    ((_, _, values),) = bars.series
+    assert list(values) == [0.75, 0.25]
+    assert bars.labels == ("␣a", "<b>")
+    assert bars.limit == 1

@@ -29,7 +29,7 @@ DOCUMENT = "<!doctype html><html><body><div id=root></div></body></html>"
 LINKS = b"<link href=x>"
 
 # The files that are no component.
-STYLES, OF_A_CLASS = ("page", "room_page"), ("class", "room")
+STYLES, OF_A_CLASS, OF_OTHERS = ("page", "room_page"), ("class", "room"), ("plotly",)
 
 
 def ask(name, **headers):
@@ -53,7 +53,7 @@ def respond(app, path="/step_by_step", method="GET", **headers):
 def test_every_component_and_the_page_have_a_file():
     shared = {"base", "in_app", "asked_nothing"}.union(*assets.COMPONENTS.values())
     assert {path.stem for path in (assets._FOLDER).glob("*.js")} == shared | set(assets.COMPONENTS)
-    assert set(FILES) == {*assets.COMPONENTS, *OF_A_CLASS, *STYLES}
+    assert set(FILES) == {*assets.COMPONENTS, *OF_A_CLASS, *OF_OTHERS, *STYLES}
 
 
 @pytest.mark.parametrize("name", NAMES)

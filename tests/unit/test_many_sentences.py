@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from attention import corpus
-from attention.figures.chart import layers_chart
+from attention.figures import charts
 from attention.lesson import many_sentences, syntax_check
 from attention.measures.dependencies import ALL_RELATIONS
 from attention.study import Run, Study
 from attention.syntax import SyntaxCheck
+from tests.drawn import current
 from tests.loaded import load
 from tests.unit.saying import says
 
@@ -85,19 +86,19 @@ def test_the_number_of_sentences_behind_a_cell_is_told(model, result):
 
 def test_the_pictures_of_the_layers_have_every_head_and_the_mean_of_each_layer(result):
     values = result.measure("entropy")
-    chart = layers_chart(values, "Entropy", "nats", HEAD, is_share=False)
-    means, points = chart.series
-    np.testing.assert_allclose(means.values, values.mean(axis=1), atol=1e-6)
-    assert list(means.places) == [1, 2, 3, 4, 5, 6]
-    for label, y, x in zip(points.labels, points.values, points.places, strict=True):
+    means, points = charts.layers(values, "Entropy", "nats", HEAD, is_share=False).data
+    np.testing.assert_allclose(means.y, values.mean(axis=1), atol=1e-6)
+    assert list(means.x) == [1, 2, 3, 4, 5, 6]
+    for label, y, x in zip(points.hovertext, points.y, points.x, strict=True):
         layer, head = map(int, re.findall(r"\d+", label))
         assert y == pytest.approx(values[layer - 1, head - 1])
         assert round(float(x)) == layer
-    assert points.labels[points.current] == f"layer {HEAD[0] + 1}, head {HEAD[1] + 1}"
+    assert points.hovertext[current(points)] == f"layer {HEAD[0] + 1}, head {HEAD[1] + 1}"
 
 
 def test_shares_are_drawn_on_one_scale_and_special_tokens_only_where_there_are_any(result):
-    assert layers_chart(result.measure("separator"), "", "share", HEAD, is_share=True).limits == (0, 1)
+    low, high = charts.layers(result.measure("separator"), "", "share", HEAD, is_share=True).layout.yaxis.range
+    assert -0.1 < low < 0 < 1 < high < 1.1
     assert len(many_sentences.layer_measures(result)) == 5
     toy = load("toy")
     run = Run(toy, TEXTS, Study(toy.info))

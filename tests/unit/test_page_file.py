@@ -37,8 +37,8 @@ from attention.blocks import (
     Work,
     walk,
 )
+from attention.figures.bars import parts_bars
 from attention.figures.buttons import Button, Buttons
-from attention.figures.chart import parts_chart
 from attention.figures.matrix import Matrix
 from attention.jobs import Job
 from attention.page_file import page
@@ -143,7 +143,7 @@ def test_no_text_becomes_an_element(text):
                     Code(words),
                     Table("t", lambda: {words: [words]}),
                     Fold("f", words, (Shapes(words),)),
-                    Picture("p", parts_chart([words, "b"], np.ones(2), words)),
+                    Picture("p", parts_bars([words, "b"], np.ones(2), words)),
                 ),
             )
         ).tags

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention.figures import charts
 from attention.figures.atlas import MAX_ZOOM, Atlas, Tiles, by_layer
 from attention.figures.buttons import Button, Buttons
-from attention.figures.chart import layers_chart
 from attention.figures.head_view import THRESHOLDS, HeadLines, HeadView
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.matrix import Matrix
@@ -57,7 +57,7 @@ LINES = HeadView(
 )
 NEURON = Neuron("N", "A picture.", LABELS, 0, 0, VECTORS[0], VECTORS, VECTORS, ROW, ROW, ROW, "1")
 OVERLAY = Overlay("L", "a", np.zeros((2, 2)), ("p",), (HeadOverlay("Head 1", np.ones(1), 0.0, ""),), 0, (5,))
-CHART = layers_chart(np.zeros((2, 4)), "Heads", "", (0, 0), is_share=True)
+CHART = charts.Chart(charts.layers(np.zeros((2, 4)), "Heads", "", (0, 0), is_share=True))
 GRID = HeadGrid((HeadThumb("Head 1", WEIGHTS), HeadThumb("Head 2", WEIGHTS)), 0)
 TOKENS = TokenStrip(tuple(Token(text, text, index, index, index) for index, text in enumerate(LABELS)), 1)
 STRIP = OrderStrip("words", LABELS, (1, 2, 3), (0, 1, 2))

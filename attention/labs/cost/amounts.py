@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from attention.figures.chart import Chart, Series
+from attention.figures import charts
+from attention.figures.charts import Chart, Curve
 from attention.messages import message
 
 __all__ = ["as_bytes", "count", "factors_chart", "seconds", "short"]
@@ -43,19 +44,9 @@ def count(value: float) -> str:
     return f"<b>{value:,.0f}</b>" if value < _COUNTS[-1][0] else f"<b>{_in_units(value, _COUNTS)}</b>"
 
 
-def factors_chart(lengths: Sequence[int], series: tuple[Series, ...], title: str, alt: str) -> Chart:
+def factors_chart(lengths: Sequence[int], curves: Sequence[Curve], title: str, alt: str) -> Chart:
     """Return a chart by number of tokens on whose axes equal distances are factors."""
-    return Chart(
-        kind="points",
-        title=title,
-        alt=alt,
-        series=series,
-        names=tuple(map(short, lengths)),
-        place_axis=message("tokens"),
-        decimals=2,
-        is_log=True,
-        n_places=len(lengths),
-    )
+    return Chart(charts.factors(lengths, curves, title, alt, message("tokens"), short))
 
 
 def short(length: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
@@ -22,7 +21,9 @@ from attention.costs import (
     Way,
     growth,
 )
-from attention.figures.chart import Chart, Ink, Series
+from attention.figures import charts
+from attention.figures.charts import Chart
+from attention.figures.colours import INACTIVE, WEIGHT
 from attention.labs.cost.amounts import as_bytes, factors_chart, seconds
 from attention.lesson.prose import fact, lesson, small
 from attention.messages import message
@@ -40,12 +41,13 @@ _NAMES: Mapping[Way, str] = {
     "anew": message("without a cache"),
     "cached": message("with a cache"),
 }
-_INKS: Mapping[Way, Ink] = {
-    "explicit": "weight",
-    "fused": "plain",
-    "lstm": "inactive",
-    "anew": "inactive",
-    "cached": "weight",
+# Without one, a line has the colour of the text.
+_COLOURS: Mapping[Way, str | None] = {
+    "explicit": WEIGHT,
+    "fused": None,
+    "lstm": INACTIVE,
+    "anew": INACTIVE,
+    "cached": WEIGHT,
 }
 
 
@@ -179,7 +181,7 @@ def _shown(
     tell_how: Callable[[Curves], str],
 ) -> Blocks:
     """Return a chart and what is said of it, and how it was measured, once all ways have points enough."""
-    if not drawn.series:
+    if not drawn.figure.data:
         return (Prose(lesson("cost/not-yet")),)
     picture = Picture(f"{name}_chart", drawn)
     count = min(len(found[way].lengths) if way in found else 0 for way in ways)
@@ -203,21 +205,10 @@ def _chart(
     title: str,
     alt: str,
 ) -> Chart:
-    series = tuple(
-        Series(
-            _NAMES[way],
-            _INKS[way],
-            np.searchsorted(lengths, found[way].lengths),
-            amount(found[way]),
-            tuple(
-                message("{n} tokens, {way}", n=f"{length:,}", way=_NAMES[way]) for length in found[way].lengths.tolist()
-            ),
-            is_line=True,
-        )
-        for way in ways
-        if way in found
-    )
-    return factors_chart(lengths, series, title, alt)
+    lines = [
+        charts.Curve(_NAMES[way], found[way].lengths, amount(found[way]), _COLOURS[way]) for way in ways if way in found
+    ]
+    return factors_chart(lengths, lines, title, alt)
 
 
 def tables(found: Curves) -> Blocks:

@@ -9,7 +9,8 @@ import numpy as np
 
 from attention.blocks import Blocks, Fold, Option, Picture, Prose, Row, Section, Setting, Table
 from attention.costs import LLAMA, N_BYTES, Sizes
-from attention.figures.chart import Chart, Ink, Series
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE, WEIGHT
 from attention.labs.cost.amounts import as_bytes, count, factors_chart, short
 from attention.lesson.prose import lesson
 from attention.messages import message
@@ -113,17 +114,17 @@ def _caches(tokens: int, kept: int) -> Chart:
         "The key/value cache for 1k to 1M tokens, with 32 key/value heads and with 8, on two axes on which equal "
         "distances are factors; the table below has the same numbers."
     )
-    inks: tuple[tuple[int, Ink], ...] = ((LLAMA.n_heads, "inactive"), (LLAMA.n_key_value_heads, "weight"))
-    series = tuple(
+    colours = ((LLAMA.n_heads, INACTIVE), (LLAMA.n_key_value_heads, WEIGHT))
+    curves = tuple(
         _on_paper(
             message("{n} key/value heads", n=heads),
-            ink,
+            colour,
             [replace(LLAMA, n_key_value_heads=heads).cache(each) / 1e9 for each in ON_PAPER],
             ON_PAPER.index(tokens) if heads == kept else None,
         )
-        for heads, ink in inks
+        for heads, colour in colours
     )
-    return factors_chart(ON_PAPER, series, title, alt)
+    return factors_chart(ON_PAPER, curves, title, alt)
 
 
 def _looking_back(sizes: Sizes, tokens: int) -> Chart:
@@ -136,16 +137,15 @@ def _looking_back(sizes: Sizes, tokens: int) -> Chart:
     at = ON_PAPER.index(tokens)
     back = [sizes.looking_back(each) / 1e9 for each in ON_PAPER]
     rest = [sizes.per_token / 1e9 for _ in ON_PAPER]
-    series = (
-        _on_paper(message("all else"), "inactive", rest, None),
-        _on_paper(message("scores and sums"), "weight", back, at),
+    curves = (
+        _on_paper(message("all else"), INACTIVE, rest, None),
+        _on_paper(message("scores and sums"), WEIGHT, back, at),
     )
-    return factors_chart(ON_PAPER, series, title, alt)
+    return factors_chart(ON_PAPER, curves, title, alt)
 
 
-def _on_paper(name: str, ink: Ink, values: Sequence[float], current: int | None) -> Series:
-    labels = tuple(message("{n} tokens, {way}", n=f"{length:,}", way=name) for length in ON_PAPER)
-    return Series(name, ink, np.arange(len(ON_PAPER)), np.array(values), labels, is_line=True, current=current)
+def _on_paper(name: str, colour: str, values: Sequence[float], current: int | None) -> Curve:
+    return Curve(name, np.array(ON_PAPER), np.array(values), colour, current)
 
 
 def _table_on_paper() -> dict[str, list[str]]:

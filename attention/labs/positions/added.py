@@ -11,7 +11,7 @@ from numpy import ndarray as Array
 
 from attention import positions
 from attention.blocks import Blocks, Fold, Formula, Notice, Picture, Prose, Row, Table
-from attention.figures.chart import lines_chart
+from attention.figures import charts
 from attention.figures.matrix import Matrix
 from attention.labs.positions.knobs import opened
 from attention.lesson.prose import exact, fact, lesson, small, word
@@ -42,7 +42,7 @@ def sinusoids(values: Values, scene: Scene | None) -> Blocks:
     vectors = _formula()
     products = vectors.astype(np.float64) @ vectors.T.astype(np.float64)
     at = 0 if scene is None else min(scene.word, N_SHOWN - 1)
-    waves = lines_chart(
+    waves = charts.lines(
         [(message("number {number}", number=index), vectors[:, index]) for index in WAVES],
         message("two of the waves"),
         message("Numbers {one} and {other} of each position’s vector.", one=WAVES[0], other=WAVES[1]),
@@ -59,7 +59,7 @@ def sinusoids(values: Values, scene: Scene | None) -> Blocks:
         shown=N_SHOWN,
         own=exact(by_distance[0], 2),
     )
-    product = lines_chart(
+    product = charts.lines(
         [(message("dot product"), by_distance)],
         message("dot product of two positions"),
         message("The dot product of two positions’ vectors, by their distance."),
@@ -72,7 +72,7 @@ def sinusoids(values: Values, scene: Scene | None) -> Blocks:
         Row(
             (
                 (Picture("sinusoids", _rows_of_positions(vectors, at)),),
-                (Picture("waves", waves), Prose(told), Picture("products", product)),
+                (Picture("waves", charts.Chart(waves)), Prose(told), Picture("products", charts.Chart(product))),
             )
         ),
         Fold("products_fold", message("By distance, as a table"), (_by_distance(message("dot product"), by_distance),)),
@@ -131,7 +131,7 @@ def table(values: Values, scene: Scene | None) -> Blocks:
         width=own.rows.shape[1],
         shown=n_shown,
     )
-    line = lines_chart(
+    line = charts.lines(
         [(message("cosine"), likeness[at])],
         message("cosine with position {place}", place=at),
         message("The cosine of each position’s vector with that of position {place}.", place=at),
@@ -147,7 +147,7 @@ def table(values: Values, scene: Scene | None) -> Blocks:
         Row(
             (
                 (Picture("likeness", _drawn_likeness(likeness, at)),),
-                (Picture("cosines", line), Prose(_tell_likeness(likeness, at, means))),
+                (Picture("cosines", charts.Chart(line)), Prose(_tell_likeness(likeness, at, means))),
             )
         ),
         Fold("means_fold", message("By distance, as a table"), (rows,)),

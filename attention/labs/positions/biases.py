@@ -10,7 +10,7 @@ from numpy import ndarray as Array
 
 from attention import positions
 from attention.blocks import Blocks, Fold, Formula, Option, Picture, Prose, Row, Setting, Table
-from attention.figures.chart import lines_chart
+from attention.figures import charts
 from attention.figures.matrix import Matrix
 from attention.labs.positions.knobs import N_SLOPES, SLOPE, opened
 from attention.lesson.latex import K_T, Q
@@ -93,7 +93,7 @@ def t5(values: Values, scene: Scene | None) -> Blocks:
     begun = (*opened(message("A number for each distance"), values), Formula(formula))
     steps = np.arange(FURTHEST)
     before, after = (positions.t5_buckets(sign * steps) for sign in (-1, 1))
-    stairs = lines_chart(
+    stairs = charts.lines(
         [(message("keys before the query"), before.astype(float))],
         message("the bucket of a key before the query"),
         message("Which of T5’s 32 numbers is added to the score of a key before the query, by its distance."),
@@ -108,12 +108,12 @@ def t5(values: Values, scene: Scene | None) -> Blocks:
         "buckets_fold", message("By distance, as a table"), (Table("buckets_table", lambda: columns, file="buckets"),)
     )
     if scene is None:
-        return (*begun, Picture("stairs", stairs), fold)
+        return (*begun, Picture("stairs", charts.Chart(stairs)), fold)
     bias = own_numbers(scene)
     if bias is not None:
         told = lesson("positions/t5-own", model=word(scene.info.name), head=scene.head + 1)
         picture = Picture("bias", pairs(scene, "bias", message("what this head adds"), bias))
-        return (*begun, Prose(told), Row(((picture,), (Picture("stairs", stairs),))), fold)
+        return (*begun, Prose(told), Row(((picture,), (Picture("stairs", charts.Chart(stairs)),))), fold)
     buckets = positions.t5_buckets(positions.distances(len(scene.tokens)))
     told = lesson(
         "positions/t5",
@@ -126,7 +126,7 @@ def t5(values: Values, scene: Scene | None) -> Blocks:
     alt = message("{title}: {n} queries by {n} keys.", title=title, n=len(buckets))
     square = replace(pairs(scene, "buckets", title, buckets.astype(np.float32)), are_counts=True, alt=alt)
     picture = Picture("buckets", square, sets={"row": WORD}, is_selectable=True)
-    return (*begun, Prose(told), Row(((picture,), (Picture("stairs", stairs),))), fold)
+    return (*begun, Prose(told), Row(((picture,), (Picture("stairs", charts.Chart(stairs)),))), fold)
 
 
 def _drawn_weights(scene: Scene, name: str, title: str, weights: Float[Array, "Q K"]) -> Matrix:

@@ -13,8 +13,8 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Fold, Notice, Picture, Prose, Row, Setting, Table
+from attention.figures import charts
 from attention.figures.buttons import Button, Buttons
-from attention.figures.chart import compared_chart
 from attention.figures.order import OrderStrip, written
 from attention.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opened
 from attention.lesson.guess import Guess
@@ -216,7 +216,7 @@ def _moves(scene: Scene, without: _Moved, placed: _Moved) -> Blocks:
     else:
         told = lesson("positions/word-moves", **facts, after=after)
     names = message("without positions"), message("with positions")
-    chart = compared_chart(
+    chart = charts.compared(
         scene.labels,
         (names[0], moves[0]),
         (names[1], moves[1]),
@@ -227,7 +227,7 @@ def _moves(scene: Scene, without: _Moved, placed: _Moved) -> Blocks:
     columns |= {name: [repr(float(each)) for each in lengths] for name, lengths in zip(names, moves, strict=True)}
     table = Table("moves_table", lambda: columns, file="moves")
     return (
-        Row(((Prose(told),), (Picture("moves", chart),)), (4, 5)),
+        Row(((Prose(told),), (Picture("moves", charts.Chart(chart)),)), (4, 5)),
         Fold("moves_fold", message("Every token as a table"), (table,)),
     )
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Fold, Option, Picture, Prose, Row, Setting, Table
-from attention.figures.chart import lines_chart
+from attention.figures import charts
 from attention.figures.dials import Dials
 from attention.figures.format import number
 from attention.figures.matrix import Matrix
@@ -153,7 +153,7 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
         most=exact(float(products[best])),
     )
     alt = message("The dot product of one query and one key, by how many places apart they stand.")
-    curve = lines_chart(
+    curve = charts.lines(
         [(message("q · k"), products)],
         message("q · k of {query} and {key}, moved apart", query=query, key=key),
         alt,
@@ -166,7 +166,7 @@ def _by_distance(drawn: _Turning, told: str) -> Blocks:
     }
     table = Table("apart_table", lambda: columns, file="distances")
     return (
-        Row(((Prose(told),), (Picture("apart", curve),)), (4, 5)),
+        Row(((Prose(told),), (Picture("apart", charts.Chart(curve)),)), (4, 5)),
         Fold("apart_fold", message("By distance, as a table"), (table,)),
     )
 

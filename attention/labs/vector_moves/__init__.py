@@ -12,9 +12,11 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Fold, Heading, Option, Picture, Prose, Row, Section, Setting, Table
-from attention.figures.arrows import Arrows, Chain, Ink
-from attention.figures.chart import Line, layer_lines
+from attention.figures import charts
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE, VALUE
 from attention.figures.format import number, percents
+from attention.figures.plane import Chain, Ink, plane_of_arrows
 from attention.labs.base import Lab, Runs
 from attention.labs.vector_moves.drift import BESIDE_TEXT, PAIRS, drift
 from attention.lesson.guess import Guess
@@ -205,7 +207,7 @@ def _others(
     )
 
 
-def _picture(scene: Scene, scope: Scope, plane: Plane, chains: tuple[Chain, ...]) -> Arrows:
+def _picture(scene: Scene, scope: Scope, plane: Plane, chains: tuple[Chain, ...]) -> Chart:
     focus = scene.names[scene.word]
     legend: dict[Scope, tuple[tuple[Ink, str], ...]] = {
         "head": (
@@ -221,14 +223,14 @@ def _picture(scene: Scene, scope: Scope, plane: Plane, chains: tuple[Chain, ...]
         ),
     }
     shares = [message("{share} of the variance", share=share) for share in percents(plane.shares.tolist())]
-    return Arrows(
-        title=message("the way of {word}", word=focus),
-        alt=message("Arrows in a plane: how the vector of {word} moves, and those of the other words.", word=focus),
-        chains=chains,
-        legend=legend[scope],
-        x_axis=shares[0],
-        y_axis=shares[1],
+    arrows = plane_of_arrows(
+        chains,
+        dict(legend[scope]),
+        message("the way of {word}", word=focus),
+        message("Arrows in a plane: how the vector of {word} moves, and those of the other words.", word=focus),
+        shares,
     )
+    return Chart(arrows)
 
 
 # ------------------------------------------------------------------------------------ in one layer
@@ -418,11 +420,12 @@ def _stream(scene: Scene, added: Float[Array, "L M"]) -> Blocks:
     changes = np.linalg.norm(added, axis=-1)
     lengths = [layer.lengths for layer in layers]
     fed = np.array([np.nan if each is None or each.fed is None else each.fed[row] for each in lengths])
-    lines: list[Line] = [(message("attention, ΔE"), "value", _parts(changes, stream))]
+    at, places = scene.layer, np.arange(1, len(layers) + 1)
+    curves = [Curve(message("attention, ΔE"), places, _parts(changes, stream), VALUE, at)]
     if not np.isnan(fed).any():
-        lines.append((message("feed-forward network"), "inactive", _parts(fed, stream)))
-    at, name = scene.layer, message("what is added, as a part of the stream's length")
-    of_feed = "" if len(lines) < 2 else message(", and the feed-forward network one of {length}", length=fact(fed[at]))
+        curves.append(Curve(message("feed-forward network"), places, _parts(fed, stream), INACTIVE, at))
+    name = message("what is added, as a part of the stream's length")
+    of_feed = "" if len(curves) < 2 else message(", and the feed-forward network one of {length}", length=fact(fed[at]))
     told = lesson(
         "vector-moves/stream" if len(layers) > 1 else "vector-moves/stream-lone",
         focus=word(scene.names[row]),
@@ -439,13 +442,13 @@ def _stream(scene: Scene, added: Float[Array, "L M"]) -> Blocks:
         message("layer"): list(numbers),
         message("length of the stream"): _written(stream),
         message("length of ΔE"): _written(changes),
-        message("length of what the feed-forward network adds"): _written(fed) if len(lines) > 1 else [],
+        message("length of what the feed-forward network adds"): _written(fed) if len(curves) > 1 else [],
     }
     columns = {title: column for title, column in columns.items() if column}
-    chart = replace(layer_lines(numbers, lines, name, alt, current=at), is_log=_is_uneven([line[2] for line in lines]))
+    chart = charts.layer_lines(numbers, curves, name, alt, is_log=_is_uneven([each.values for each in curves]))
     return (
         Heading(message("The stream, and what is added to it")),
-        Row(((Prose(told),), (Picture("stream", chart),)), (4, 5)),
+        Row(((Prose(told),), (Picture("stream", Chart(chart)),)), (4, 5)),
         Fold(
             "stream_fold", message("Every layer as a table"), (Table("stream_table", lambda: columns, file="stream"),)
         ),

@@ -11,8 +11,10 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from attention.blocks import Blocks, Entry, Fold, Heading, Notice, Option, Picture, Prose, Row, Section, Setting, Table
+from attention.figures import charts
 from attention.figures.buttons import Button, Buttons
-from attention.figures.chart import Line, layer_lines
+from attention.figures.charts import Chart, Curve
+from attention.figures.colours import INACTIVE
 from attention.labs.base import Runs
 from attention.lesson.guess import words_of
 from attention.lesson.proof import TOLERANCE
@@ -236,20 +238,21 @@ def _apart(scene: Scene, beside: Beside, pair: _Pair) -> Blocks:
     one, two = pair.vectors()
     own, others = cosines(one, two), pair.of_others()
     places = tuple(map(str, range(len(own))))
-    lines: list[Line] = [(message("the same word"), "plain", own)]
+    numbers = np.arange(len(own))
+    curves = [Curve(message("the same word"), numbers, own)]
     columns: dict[str, list[str]] = {message("after layer"): list(places), message("the same word"): _written(own)}
     if others is not None:
-        lines.append((message("different words"), "inactive", others))
+        curves.append(Curve(message("different words"), numbers, others, INACTIVE))
         columns[message("different words")] = _written(others)
     title = message("cosine of the two vectors")
     alt = message("{title}, layer by layer; the table below has the same numbers.", title=title)
-    lowest = min(float(np.nanmin(line[2])) for line in lines if not np.isnan(line[2]).all())
-    chart = layer_lines(places, lines, title, alt, limits=(min(0.0, lowest), 1.0))
+    lowest = min(float(np.nanmin(each.values)) for each in curves if not np.isnan(each.values).all())
+    chart = charts.layer_lines(places, curves, title, alt, limits=(min(0.0, lowest), 1.0))
     words = _tell_apart(scene, beside, pair, own) + _tell_tokens(beside, pair)
     if Difference.between(one, two).relative <= TOLERANCE:
         words += lesson("vector-moves/drift-causal" if scene.attention.is_causal else "vector-moves/drift-same")
     return (
-        Row(((Prose(words),), (Picture("drift", chart),)), (4, 5)),
+        Row(((Prose(words),), (Picture("drift", Chart(chart)),)), (4, 5)),
         Fold("drift_fold", message("These cosines as a table"), (_table(columns),)),
     )
 

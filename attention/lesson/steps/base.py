@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from attention.figures.chart import Chart
+from attention.figures.bars import Bars
 from attention.figures.matrix import Cell, Matrix
 from attention.figures.turn import Split, Turn
 from attention.lesson.detail import Detail
@@ -115,7 +115,7 @@ class Step:
     strips: Callable[[Scene], tuple[Strip, ...]] = _nothing
     exhibits: Callable[[Scene], tuple[Exhibit, ...]] = _nothing
     factors: Callable[[Scene], Mapping[str, tuple[Exhibit, ...]]] = lambda _: {}
-    charts: Callable[[Scene], dict[str, Chart]] = lambda _: {}
+    charts: Callable[[Scene], dict[str, Bars]] = lambda _: {}
     guess: Callable[[Scene], Guess | None] = lambda _: None
     whys: Callable[[Scene], str] = no_words
     aside: Callable[[Scene], str] = tell_mostly_guessed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.figures.chart import Chart, spread_chart
+from attention.figures.bars import Bars, spread_bars
 from attention.figures.format import number
 from attention.figures.matrix import Cell
 from attention.lesson import latex
@@ -146,9 +146,9 @@ def _explain(scene: Scene, cell: Cell) -> Detail:
     return Detail(title, "", labels, np.array([before, after]), message("score"))
 
 
-def _charts(scene: Scene) -> dict[str, Chart]:
+def _charts(scene: Scene) -> dict[str, Bars]:
     is_closer = scene.attention.scale < 1
-    return {"spread": spread_chart(scene.steps.scores, scene.steps.scaled_scores, is_closer=is_closer)}
+    return {"spread": spread_bars(scene.steps.scores, scene.steps.scaled_scores, is_closer=is_closer)}
 
 
 def _code(excerpt: Excerpt) -> str:

@@ -13,6 +13,7 @@ from attention.labs.cost import LAB
 from attention.labs.cost.amounts import as_bytes, count, seconds, short
 from attention.lesson.scene import Scene
 from attention.models import list_models
+from tests.drawn import current
 from tests.loaded import load
 from tests.unit.labs.seen import content as lab_content
 from tests.unit.labs.seen import one, prose
@@ -78,7 +79,7 @@ def test_every_point_adds_to_the_pictures_and_who_only_watches_cannot_stop_it():
     for n in range(len(measured()) + 1):
         blocks = shown(Runs(now=run(n, ending=""), last=run(), is_own=True))
         drawn = [block for name in ("time", "writing") for block in side(blocks, name) if isinstance(block, Picture)]
-        assert sum(len(series.labels) for block in drawn for series in block.figure.series) == n
+        assert sum(len(trace.y) for block in drawn for trace in block.figure.figure.data) == n
         for block in walk(blocks):
             if isinstance(block, Picture):
                 block.figure.payload()
@@ -132,8 +133,8 @@ def test_while_only_some_ways_have_a_length_it_is_not_told_of():
 def test_the_pictures_and_the_tables_have_every_point():
     blocks = shown(Runs(last=run()))
     drawn = one(blocks, Picture, "memory_chart").figure
-    for series, way in zip(drawn.series, ("explicit", "fused", "lstm"), strict=True):
-        np.testing.assert_allclose(series.values, [int(LAWS[way][1](n)) / 1e6 for n in LENGTHS])
+    for trace, way in zip(drawn.figure.data, ("explicit", "fused", "lstm"), strict=True):
+        np.testing.assert_allclose(trace.y, [int(LAWS[way][1](n)) / 1e6 for n in LENGTHS])
     table = one(blocks, Table, "lengths_table").make()
     assert table["tokens"] == list(map(str, LENGTHS))
     assert [float(each) for each in table["LSTM: seconds"]] == [3e-5 * n for n in LENGTHS]
@@ -162,14 +163,14 @@ def test_what_is_told_on_paper_is_what_arithmetic_gives(tokens, kept, told):
     assert ("what is beyond" in text) == (tokens > 2**17)
     assert says(text, "16.1 GB")
     drawn = one(blocks, Picture, "caches").figure
-    assert [series.current for series in drawn.series].count(tokens.bit_length() - 11) == 1
+    assert [current(trace) for trace in drawn.figure.data].count(tokens.bit_length() - 11) == 1
 
 
 def test_the_curves_on_paper_cross_where_the_text_says():
     blocks = side(shown(Runs(), tokens=2**15, kept=8), "paper")
-    rest, back = one(blocks, Picture, "looking_back").figure.series
+    rest, back = one(blocks, Picture, "looking_back").figure.figure.data
     assert "equal at 28,628 tokens" in prose(blocks)
-    assert [bool(one > other) for one, other in zip(back.values, rest.values, strict=True)] == [False] * 5 + [True] * 6
+    assert [bool(one > other) for one, other in zip(back.y, rest.y, strict=True)] == [False] * 5 + [True] * 6
 
 
 @pytest.mark.parametrize("model", MODELS)

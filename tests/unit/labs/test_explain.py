@@ -10,9 +10,11 @@ import pytest
 
 from attention.ablation import Change, effects
 from attention.blocks import Notice
+from attention.figures.colours import WEIGHT
 from attention.labs.explain import LAB, LEAST, MOST_FLOW, _far
 from attention.lesson.scene import Scene
 from attention.measures.flow import flow_to, rollout
+from tests.drawn import current
 from tests.loaded import load
 from tests.sweep import sweep
 from tests.unit.labs.seen import figure, prose, table
@@ -142,9 +144,9 @@ def test_all_heads_of_bert_are_drawn_and_sorted_in_the_table():
     plain, *changed = vectors_of("minilm-l6", Change(), *changes)
     wanted = np.array([one_minus_cosine(plain, each) for each in changed])
     blocks = shown(scene, Runs(scene.trace), off="even", only="rest")
-    drawn = figure(blocks, "worth").series[1]
-    np.testing.assert_allclose(drawn.values, wanted, atol=1e-5)
-    assert drawn.current == 5 * 12 + 2
+    drawn = figure(blocks, "worth").figure.data[1]
+    np.testing.assert_allclose(drawn.y, wanted, atol=1e-5)
+    assert current(drawn) == 5 * 12 + 2
     rows = pd.DataFrame(table(blocks, "heads_table"))
     found = rows["the vector of the text moves by"].astype(float)
     assert found.is_monotonic_decreasing
@@ -166,9 +168,9 @@ def test_of_a_decoder_the_next_token_is_what_moves():
     # Only the heads of its layer are tried.
     assert set(table(blocks, "heads_table")["layer"]) == {"14"}
     # Each of their bars is a head to press, and that which is looked at stands out.
-    (bars,) = figure(blocks, "worth").series
-    assert bars.heads == tuple((13, head) for head in range(9))
-    assert bars.current == 6
+    (bars,) = figure(blocks, "worth").figure.data
+    assert bars.customdata.tolist() == [[14, head + 1] for head in range(9)]
+    assert [colour == WEIGHT for colour in bars.marker.color] == [head == 6 for head in range(9)]
     assert figure(blocks, "worth").touch.said("choose", {"layer": 13, "head": 8}) == {"layer": "14", "head": "9"}
     assert figure(blocks, "worth").touch.said("choose", {"layer": 12, "head": 0}) is None
     assert tells(told, "explain/end-layer")
@@ -219,24 +221,24 @@ def test_blotting_out_is_compared_with_weights_and_rollout():
     plain, *changed = (np.array(output.vectors[3]) for output in load("minilm-l6").outputs(SENTENCE, None, changes))
     moved = np.array([np.linalg.norm(each - plain) / np.linalg.norm(plain) for each in changed])
     blocks = shown(scene, Runs(scene.trace), experiment="words")
-    np.testing.assert_allclose(figure(blocks, "occluded").series[0].values, moved, atol=1e-5)
+    np.testing.assert_allclose(figure(blocks, "occluded").figure.data[0].x, moved, atol=1e-5)
     means = np.stack([layer.steps().weights.mean(axis=0) for layer in scene.trace.layers]).astype(np.float64)
 
     def rho(row):
         return np.corrcoef(pd.Series(row[others]).rank(), pd.Series(moved).rank())[0, 1]
 
-    raw, rolled, _ = figure(blocks, "ranks").series
-    np.testing.assert_allclose(raw.values, [rho(layer[3]) for layer in means], atol=1e-6)
-    np.testing.assert_allclose(rolled.values, [rho(layer[3]) for layer in rollout(means)], atol=1e-6)
-    assert says(prose(blocks), f"{raw.values[-1]:.2f}".replace("-", "−"))
+    raw, rolled, _ = figure(blocks, "ranks").figure.data
+    np.testing.assert_allclose(raw.y, [rho(layer[3]) for layer in means], atol=1e-6)
+    np.testing.assert_allclose(rolled.y, [rho(layer[3]) for layer in rollout(means)], atol=1e-6)
+    assert says(prose(blocks), f"{raw.y[-1]:.2f}".replace("-", "−"))
     for layer in (1, scene.info.n_layers - 1):
         there = replace(scene, layer=layer)
         blocks = shown(there, Runs(scene.trace), experiment="words")
         columns = table(blocks, "words_table")
         flow = flow_to(means[: layer + 1], 3)[others]
-        point = figure(blocks, "ranks").series[-1]
-        assert (point.name, point.places.tolist()) == ("flow up to there", [layer + 1])
-        assert point.values[0] == pytest.approx(np.corrcoef(pd.Series(flow).rank(), pd.Series(moved).rank())[0, 1])
+        point = figure(blocks, "ranks").figure.data[-1]
+        assert (point.name, point.x.tolist()) == ("flow up to there", [layer + 1])
+        assert point.y[0] == pytest.approx(np.corrcoef(pd.Series(flow).rank(), pd.Series(moved).rank())[0, 1])
         np.testing.assert_allclose(np.array(columns[f"flow up to layer {layer + 1}"], float), flow, atol=1e-6)
         assert f"up to layer {layer + 1}, the chosen one" in prose(blocks)
 
@@ -278,14 +280,14 @@ def test_shuffles_are_drawn_one_by_one_with_their_medians(scene):
     runs = Runs(scene.trace)
     blocks = shown(scene, runs, experiment="shuffled")
     rows = table(blocks, "shuffles_table")
-    once, median = figure(blocks, "shuffles").series
+    once, median = figure(blocks, "shuffles").figure.data
     # The places are not steps of anything, so no line leads from one to the next.
-    assert not any(series.is_line for series in (once, median))
-    n = once.values.size // 3
+    assert {once.mode, median.mode} == {"markers"}
+    n = once.y.size // 3
     for index, name in enumerate(("this head", "this layer", "all layers")):
         numbers = np.array(rows[name], float)
-        np.testing.assert_allclose(once.values[n * index : n * (index + 1)], numbers[:-1], rtol=1e-5)
-        assert median.values[index] == pytest.approx(np.median(numbers[:-1]), rel=1e-5)
+        np.testing.assert_allclose(once.y[n * index : n * (index + 1)], numbers[:-1], rtol=1e-5)
+        assert median.y[index] == pytest.approx(np.median(numbers[:-1]), rel=1e-5)
     asked = next(changes for changes in runs.asked if changes[0].how == "shuffled")
     assert {change.heads for change in asked[:n]} == {frozenset({(scene.layer, scene.head)})}
     assert len({change.seed for change in asked[:n]}) == n

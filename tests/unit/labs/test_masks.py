@@ -168,7 +168,7 @@ def test_a_mask_like_the_model_s_own_changes_nothing_and_says_so(model_id, rule,
 def test_until_one_is_chosen_the_mask_is_one_that_changes_something(model_id, rule):
     blocks = shown(Scene(load(model_id).trace(SENTENCE), 0, 1, 3))
     assert one(blocks, Setting, "rule").value == rule
-    assert figure(blocks, "moved").series[0].values.max() > 0.01
+    assert figure(blocks, "moved").figure.data[0].x.max() > 0.01
 
 
 def test_what_scores_of_zero_would_leave_is_never_told_as_nothing():

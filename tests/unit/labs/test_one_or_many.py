@@ -112,7 +112,7 @@ def test_the_mean_is_compared_with_each_head(scene):
     rows = scene.visible.sum(axis=1) > 1
     mean = weights.mean(axis=0)
     shared = np.minimum(weights, mean).sum(axis=-1)[:, rows].mean(axis=1)
-    np.testing.assert_allclose(figure(blocks, "likeness").series[0].values, shared, atol=1e-5)
+    np.testing.assert_allclose(figure(blocks, "likeness").figure.data[0].y, shared, atol=1e-5)
     entropies = np.array(table(blocks, "likeness_table")["entropy in nats"], float)
     wanted = torch.distributions.Categorical(torch.tensor(np.concatenate([weights, mean[None]]))[:, rows]).entropy()
     np.testing.assert_allclose(entropies, wanted.mean(dim=1).numpy(), atol=1e-4)

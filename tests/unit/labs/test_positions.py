@@ -17,6 +17,7 @@ from attention.lesson.scene import Scene
 from attention.models import list_models
 from attention.models.base import Encoded
 from attention.parameters import Context, read
+from tests.drawn import current
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -238,26 +239,26 @@ def test_it_is_told_which_of_the_reasons_holds_for_random_queries_and_keys():
 def test_a_query_and_a_key_are_moved_apart_and_where_they_stand_is_their_score(layer, head, word):
     scene = scene_of("smollm2-135m", layer=layer, head=head, word=word)
     blocks = shown(scene, scheme="rotary")
-    (curve,) = figure(blocks, "apart").series
+    (curve,) = figure(blocks, "apart").figure.data
     others = scene.steps.weights[word].copy()
     others[word] = -1
     key = int(others.argmax())
-    assert curve.current == abs(word - key)
-    assert len(curve.values) == 64
-    np.testing.assert_allclose(curve.values[curve.current], scene.steps.scores[word, key], atol=2e-3)
+    assert current(curve) == abs(word - key)
+    assert len(curve.y) == 64
+    np.testing.assert_allclose(curve.y[current(curve)], scene.steps.scores[word, key], atol=2e-3)
     # Apart by nothing, they are multiplied as they were before the rotation.
     queries, keys = scene.attention.projected(head)
-    np.testing.assert_allclose(curve.values[0], queries[word] @ keys[key], atol=2e-3)
-    np.testing.assert_array_equal(column(table(blocks, "apart_table"), "q · k"), curve.values)
-    assert f"{curve.current} place" in prose(blocks)
+    np.testing.assert_allclose(curve.y[0], queries[word] @ keys[key], atol=2e-3)
+    np.testing.assert_array_equal(column(table(blocks, "apart_table"), "q · k"), curve.y)
+    assert f"{current(curve)} place" in prose(blocks)
 
 
 def test_in_a_long_text_the_line_reaches_as_far_as_the_two_stand_apart():
     scene = Scene(load("smollm2-135m").trace("one two three four five " * 20), 0, 0, 95)
-    (curve,) = figure(shown(scene, scheme="rotary"), "apart").series
-    assert len(curve.values) == max(64, curve.current + 1)
-    key = 95 - curve.current
-    np.testing.assert_allclose(curve.values[curve.current], scene.steps.scores[95, key], atol=2e-2)
+    (curve,) = figure(shown(scene, scheme="rotary"), "apart").figure.data
+    assert len(curve.y) == max(64, current(curve) + 1)
+    key = 95 - current(curve)
+    np.testing.assert_allclose(curve.y[current(curve)], scene.steps.scores[95, key], atol=2e-2)
 
 
 @pytest.mark.parametrize("model_id", ["toy", "minilm-l6", "smollm2-135m"])

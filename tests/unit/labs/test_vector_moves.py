@@ -1,6 +1,7 @@
 """The vector moves: arrows that add up to the record, and cosines against torch's."""
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from attention.planes import of_states
 from attention.settings import VERSUS
 from attention.view import View
 from attention.words import words_of
+from tests.drawn import arrows, names_in, traces, way_of
 from tests.loaded import load
 from tests.unit.labs.seen import figure, prose, table
 from tests.unit.labs.seen import shown as lab_shown
@@ -51,8 +53,27 @@ def shown(scene, scope="heads", beside="alone", versus=None):
     return lab_shown(LAB, scene, Runs(scene), **knobs)
 
 
+class Way(NamedTuple):
+    """A chain of arrows that stands out: its places, what its arrows say, and the parts of the legend they have."""
+
+    places: np.ndarray
+    labels: list[str]
+    inks: list[str]
+
+
 def main_chains(blocks):
-    return [chain for chain in figure(blocks, "way").chains if chain.is_main]
+    """The chains that stand out, in the order in which they are drawn; each begins where a series starts one."""
+    series = [trace for trace in traces(figure(blocks, "way")) if trace.line.width > 2]
+    chains = {}
+    for trace in series:
+        chains.setdefault(trace.meta["chain"], []).extend(arrows(trace))
+    ways = [way_of(some) for some in chains.values()]
+    return [Way(places, [each.label for each in path], [each.ink for each in path]) for places, path in ways]
+
+
+def tags(blocks):
+    """What is written beside the arrows."""
+    return names_in(figure(blocks, "way"), "bottom center")
 
 
 def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
@@ -76,8 +97,9 @@ def test_in_a_layer_what_is_sent_adds_up_to_what_the_model_adds(scene):
 @pytest.mark.parametrize("scope", ["head", "heads", "layers"])
 def test_the_shares_of_the_two_axes_add_up_to_that_of_the_plane_as_they_are_written(scene, scope):
     blocks = shown(scene, scope)
-    way = figure(blocks, "way")
-    written = [round(10 * float(re.match(r"([\d.]+)% of", axis)[1])) for axis in (way.x_axis, way.y_axis)]
+    layout = figure(blocks, "way").figure.layout
+    axes = layout.xaxis.title.text, layout.yaxis.title.text
+    written = [round(10 * float(re.match(r"([\d.]+)% of", axis)[1])) for axis in axes]
     assert sum(written) == round(10 * float(re.search(r"([\d.]+)% of the variance", prose(blocks))[1]))
 
 
@@ -114,7 +136,7 @@ def test_in_all_layers_what_each_token_sends_leads_to_the_end(scene):
     assert len(words.labels) <= N_SENT + 3
     assert words.inks[-1] == "other"
     # What a token sends in all layers, worked out anew with torch from weights and values.
-    best = words.tags[0]
+    best = tags(blocks)[0]
     place = scene.key_names.index(best)
     total = torch.zeros(scene.info.d_model)
     for layer in scene.trace.layers:
@@ -131,9 +153,9 @@ def test_in_all_layers_what_each_token_sends_leads_to_the_end(scene):
 @pytest.mark.parametrize("scope", ["head", "heads", "layers"])
 def test_what_is_masked_sends_nothing_and_is_not_named(scope):
     scene = scene_of("smollm2-135m", "The cat sat on the mat", word=2)
-    tags = main_chains(shown(scene, scope))[-1 if scope == "layers" else 0].tags
-    assert set(scene.names[:3]) <= set(tags)
-    assert not set(scene.names[3:]) & set(tags)
+    written = tags(shown(scene, scope))
+    assert set(scene.names[:3]) <= set(written)
+    assert not set(scene.names[3:]) & set(written)
 
 
 def test_the_question_is_answered_by_the_record(scene):
@@ -173,8 +195,8 @@ def test_a_word_drifts_apart_as_torch_says(model_id, beside, texts):
 def test_the_pair_that_is_shown_first_differs_where_the_word_can_see_it(model_id, first):
     scene, models = scene_of(model_id), {info.model_id: info for info in list_models()}
     drawn = {beside: figure(shown(scene, beside=beside), "drift") for beside in (None, "after", "before")}
-    np.testing.assert_array_equal(drawn[None].series[0].values, drawn[first].series[0].values)
-    assert drawn[None].series[0].values[-1] < 0.99
+    np.testing.assert_array_equal(drawn[None].figure.data[0].y, drawn[first].figure.data[0].y)
+    assert drawn[None].figure.data[0].y[-1] < 0.99
     # A link to either pair opens it.
     for beside in ("after", "before"):
         link = {"model": model_id, BESIDE_TEXT.name: beside}
@@ -268,7 +290,9 @@ def test_much_longer_vectors_are_left_out_and_named():
     scene = scene_of("smollm2-135m")
     blocks = shown(scene)
     assert says(prose(blocks), "3", "Four")
-    assert "Four" not in {chain.name for chain in figure(blocks, "way").chains}
+    names = names_in(figure(blocks, "way"), "top right")
+    assert "␣grey" in names
+    assert "Four" not in names
 
 
 def test_what_is_added_is_as_long_as_the_model_has_it():
@@ -293,8 +317,8 @@ def test_the_plane_of_arrows_says_how_much_the_closest_one_would_show():
 
 def test_one_layer_says_what_it_adds_and_an_uneven_course_is_drawn_by_factors():
     assert tells(prose(shown(scene_of("toy"))), "vector-moves/stream-lone")
-    assert figure(shown(scene_of("smollm2-135m", word=0)), "stream").is_log
-    assert not figure(shown(scene_of("minilm-l6")), "stream").is_log
+    assert figure(shown(scene_of("smollm2-135m", word=0)), "stream").figure.layout.yaxis.type == "log"
+    assert not figure(shown(scene_of("minilm-l6")), "stream").figure.layout.yaxis.type
 
 
 def test_of_words_of_the_same_length_the_last_is_compared():

@@ -64,8 +64,8 @@ def test_lengths_are_those_of_the_vectors_that_the_model_had(scene):
     np.testing.assert_allclose(lengths["attention"], np.linalg.norm(added, axis=-1), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(lengths["sum"], np.linalg.norm(states[0] + added, axis=-1), rtol=1e-3)
     np.testing.assert_allclose(lengths["out"], np.linalg.norm(states[1], axis=-1), rtol=1e-3)
-    bars = figure(shown(scene), "lengths").series[0]
-    np.testing.assert_allclose(bars.values, [column[3] for column in lengths.values()])
+    bars = figure(shown(scene), "lengths").figure.data[0]
+    np.testing.assert_allclose(bars.x, [column[3] for column in lengths.values()])
 
 
 def test_the_longer_of_the_two_is_the_right_answer(scene):
@@ -97,11 +97,11 @@ def test_neurons_are_sorted_by_their_strength(model_id):
 def test_all_blocks_are_drawn_with_what_comes_next():
     scene = scene_of("smollm2-135m")
     blocks = shown(scene, "blocks")
-    attention, fed = figure(blocks, "by_block").series
+    attention, fed = figure(blocks, "by_block").figure.data
     lengths = scene.trace.layers[17].lengths
-    assert fed.values[17] == pytest.approx(float(lengths.fed[3]), rel=1e-5)
+    assert fed.y[17] == pytest.approx(float(lengths.fed[3]), rel=1e-5)
     added = Scene(scene.trace, 17, 0, 3).change[3]
-    assert attention.values[17] == pytest.approx(float(np.linalg.norm(added)), rel=1e-4)
+    assert attention.y[17] == pytest.approx(float(np.linalg.norm(added)), rel=1e-4)
     answer = load("smollm2-135m").next_token(scene.trace)
     likeliest = answer.labels[int(answer.logits[-1].argmax())]
     # The word in focus is another one than the last.

@@ -23,6 +23,7 @@ from attention.writing import (
     WIDTH,
     bundled,
 )
+from tests.drawn import current
 from tests.unit.labs.seen import figure, one, prose, table
 from tests.unit.labs.seen import shown as lab_shown
 from tests.unit.saying import says
@@ -152,16 +153,17 @@ def test_where_both_parts_get_worse_nothing_is_said_of_learning_by_heart():
 
 def test_the_curves_and_the_table_have_every_stage():
     blocks = shown(Runs(last=run()), stage=1)
-    chart = figure(blocks, "losses")
-    uniform, unigram, *measured = chart.series
-    np.testing.assert_allclose(uniform.values, np.log(41))
-    np.testing.assert_allclose(unigram.values, UNIGRAM)
+    chart = figure(blocks, "losses").figure
+    uniform, unigram, *measured = chart.data
+    np.testing.assert_allclose(uniform.y, np.log(41))
+    np.testing.assert_allclose(unigram.y, UNIGRAM)
     assert (uniform.name[-4:], unigram.name[-4:]) == (f"{np.log(41):.2f}", "2.80")
-    np.testing.assert_allclose([series.values for series in measured], np.transpose(LOSSES), rtol=1e-6)
-    assert [series.current for series in measured] == [1, 1]
+    np.testing.assert_allclose([trace.y for trace in measured], np.transpose(LOSSES), rtol=1e-6)
+    assert [current(trace) for trace in measured] == [1, 1]
     # No two lines look the same.
-    assert len({(series.ink, series.is_dashed) for series in chart.series}) == 4
-    assert chart.limits == (0.0, pytest.approx(np.log(41)))
+    assert len({(trace.line.color, trace.line.dash) for trace in chart.data}) == 4
+    low, high = chart.layout.yaxis.range
+    assert low < 0 < np.log(41) < high < 1.05 * np.log(41)
     columns = table(blocks, "stages_table")
     assert columns["step"] == [str(step) for step in MOMENTS[:5]]
     np.testing.assert_allclose(np.array(columns["loss, held out"], dtype=float), np.transpose(LOSSES)[1], rtol=1e-6)
@@ -196,7 +198,7 @@ def test_the_parameters_are_those_of_the_network(n_layers):
     assert f"Attention has {attention / total:.0%}" in told
     counts = table(blocks, "counted_table")["parameters"]
     assert sum(map(int, counts)) == total
-    np.testing.assert_array_equal(figure(blocks, "parts").series[0].values, np.array(counts, dtype=float))
+    np.testing.assert_array_equal(figure(blocks, "parts").figure.data[0].x, np.array(counts, dtype=float))
 
 
 def test_the_characters_of_the_text_that_was_learnt_count():

@@ -1,0 +1,174 @@
+"""Arrows in a plane as a Plotly figure: how vectors move, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from attention.figures.charts import escaped, figure, shortened
+from attention.figures.colours import INACTIVE, VALUE
+
+__all__ = ["Chain", "Ink", "plane_of_arrows"]
+
+# "sent" is what tokens send, in the colour of values; "change" is what it adds up to; "other" is all else.
+Ink = Literal["sent", "change", "other"]
+
+# Without a colour, a line has that of the text.
+_COLOURS: Mapping[Ink, str | None] = {"sent": VALUE, "change": None, "other": INACTIVE}
+# An arrow is pointed at anywhere along it, at so many places.
+_PLACES = 9
+# The least part of the picture for the arrows that stand out, or the others leave it.
+_LEAST = 0.3
+_BEYOND = 0.06
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Arrows from place to place: one for each label, with an ink each and, if there are any, a short tag beside it.
+
+    Main chains stand out, with the name where they begin; that of any other stands where it ends.
+    """
+
+    name: str
+    places: Float[Array, "N+1 2"]
+    labels: tuple[str, ...]
+    inks: tuple[Ink, ...]
+    is_main: bool = False
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse places or inks that do not match the labels.
+
+        Raises:
+            ValueError: the numbers differ; the message gives what came and what was expected.
+        """
+        wanted = (len(self.labels) + 1, 2)
+        if self.places.shape != wanted or len(self.inks) != len(self.labels):
+            raise ValueError(
+                f"places must have shape {wanted} and inks length {len(self.labels)}, "
+                f"got {self.places.shape} and {len(self.inks)}"
+            )
+
+
+def plane_of_arrows(
+    chains: Sequence[Chain], legend: Mapping[Ink, str], title: str, alt: str, axes: Sequence[str]
+) -> go.Figure:
+    """Return chains of arrows on two axes with the same scale; the legend says what each ink stands for."""
+    quiet, main = ([each for each in chains if each.is_main == is_main] for is_main in (False, True))
+    named: set[Ink] = set()
+    data = []
+    # Chains that stand out are lines of their own, over all others.
+    for number, some in enumerate((quiet, *([chain] for chain in main))):
+        for ink in legend:
+            drawn = _arrows(some, ink, legend[ink], is_named=ink not in named)
+            if drawn is not None:
+                data.append({**drawn, "meta": {"chain": number}})
+                named.add(ink)
+    (left, right), (low, high) = _frame(chains, main)
+    return figure(
+        [*data, _starts(quiet, is_main=False), _starts(main, is_main=True), _names(main, quiet)],
+        title,
+        alt,
+        x={"title": {"text": axes[0]}, "range": [left, right], "zeroline": False},
+        y={"title": {"text": axes[1]}, "range": [low, high], "zeroline": False, "scaleanchor": "x"},
+        height=410,
+        hovermode="closest",
+    )
+
+
+def _arrows(chains: Sequence[Chain], ink: Ink, name: str, *, is_named: bool) -> dict[str, Any] | None:
+    """Return all arrows of one ink as one line with gaps: each has a head at its end; None if there are none."""
+    ends, labels, is_main = [], [], any(chain.is_main for chain in chains)
+    for chain in chains:
+        for index, label in enumerate(chain.labels):
+            if chain.inks[index] == ink:
+                ends.append(chain.places[index : index + 2])
+                labels.append(escaped(label))
+    if not ends:
+        return None
+    along = np.linspace(0, 1, _PLACES)[:, None]
+    paths = np.stack([np.vstack([start + along * (end - start), [[np.nan, np.nan]]]) for start, end in ends])
+    sizes = np.zeros(paths.shape[:2], dtype=int)
+    sizes[:, _PLACES - 1] = 12 if is_main else 8
+    colour = {} if _COLOURS[ink] is None else {"color": _COLOURS[ink]}
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": escaped(name),
+        "legendgroup": ink,
+        "showlegend": is_named,
+        "x": paths[..., 0].ravel(),
+        "y": paths[..., 1].ravel(),
+        "line": {**colour, "width": 2.25 if is_main else 1.25},
+        "marker": {**colour, "symbol": "arrow", "angleref": "previous", "size": sizes.ravel(), "opacity": 1},
+        "hovertext": [label for label in labels for _ in range(_PLACES + 1)],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _starts(chains: Sequence[Chain], *, is_main: bool) -> dict[str, Any]:
+    """Return a point where each chain begins."""
+    places = np.array([chain.places[0] for chain in chains]).reshape(-1, 2)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "marker": {"size": 7} if is_main else {"size": 6, "color": INACTIVE, "symbol": "circle-open"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
+    """Return the names of the chains and the tags of their arrows, that of the main ones first.
+
+    Where two would lie on one another, the browser shows the first.
+    """
+    own = [(chain.places[0], f"<b>{shortened(chain.name)}</b>") for chain in main if chain.name]
+    tags = [
+        (chain.places[index : index + 2].mean(axis=0), shortened(tag))
+        for chain in (*main, *quiet)
+        for index, tag in enumerate(chain.tags)
+    ]
+    others = [(chain.places[-1], shortened(chain.name)) for chain in quiet if chain.name]
+    written = [*own, *tags, *others]
+    places = np.array([place for place, _ in written]).reshape(-1, 2)
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "text": [text for _, text in written],
+        # A halo keeps them readable where an arrow runs behind them.
+        "textfont": {"shadow": "auto"},
+        "textposition": ["top left"] * len(own) + ["bottom center"] * len(tags) + ["top right"] * len(others),
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _frame(chains: Sequence[Chain], main: Sequence[Chain]) -> Float[Array, "2 2"]:
+    """Return the ends of both axes.
+
+    Where all places would make a dot of the chains that stand out, these are framed, and what is far from them lies
+    outside.
+    """
+    whole, own = _bounds(chains), _bounds(main or chains)
+    size, own_size = ((high - low).max() for low, high in (whole, own))
+    if 0 < own_size < _LEAST * size:
+        # As far around them as leaves them half of the picture.
+        whole = np.stack([np.maximum(whole[0], own[0] - own_size / 2), np.minimum(whole[1], own[1] + own_size / 2)])
+    beyond = _BEYOND * ((whole[1] - whole[0]).max() or 1)
+    return np.stack([whole[0] - beyond, whole[1] + beyond], axis=-1)
+
+
+def _bounds(chains: Sequence[Chain]) -> Float[Array, "2 2"]:
+    places = np.vstack([chain.places for chain in chains])
+    return np.stack([places.min(axis=0), places.max(axis=0)])

@@ -1,0 +1,59 @@
+"""The look of every chart, light and dark: one Plotly template each, in the colours of the page around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from attention.figures.colours import MUTED, PAGES, SCALES, Theme
+
+__all__ = ["TEMPLATES", "colour_scale"]
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
+
+
+def _template(theme: Theme) -> dict[str, Any]:
+    page, muted = PAGES[theme], MUTED[theme]
+    axis = {
+        "gridcolor": page["border"],
+        "zerolinecolor": muted,
+        "linecolor": page["border"],
+        "automargin": True,
+        "title": {"standoff": 8, "font": {"size": 12}},
+        "tickfont": {"size": 12},
+    }
+    layout = {
+        "font": {"family": _FONT, "size": 12, "color": page["text"]},
+        # What has no colour of its own is drawn in that of the text.
+        "colorway": [page["text"]],
+        "paper_bgcolor": page["background"],
+        "plot_bgcolor": page["background"],
+        "xaxis": {**axis, "zeroline": False},
+        # Four digits of every number.
+        "yaxis": {**axis, "hoverformat": ".4~r"},
+        # The title is at the left; under it is room for the bar of buttons.
+        "title": {"x": 0, "xref": "paper", "xanchor": "left", "font": {"size": 14}},
+        "margin": {"l": 8, "r": 12, "t": 44, "b": 8},
+        # Under the axis and its title, as many rows as it needs.
+        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        "hoverlabel": {
+            "align": "left",
+            "bgcolor": page["secondary-background"],
+            "bordercolor": page["border"],
+            "font": {"size": 13, "color": page["text"]},
+        },
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": muted, "activecolor": page["text"]},
+        "bargap": 0.15,
+    }
+    return {"layout": layout}
+
+
+def colour_scale(theme: Theme = "light") -> list[tuple[float, str]]:
+    """Return the colours of weights from 0 to 1, from the page's own to the full one."""
+    return [(0.0, PAGES[theme]["background"]), (1.0, SCALES[theme]["weights"])]
+
+
+TEMPLATES: Mapping[Theme, Mapping[str, Any]] = MappingProxyType(
+    {"light": _template("light"), "dark": _template("dark")}
+)
