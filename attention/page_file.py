@@ -95,7 +95,7 @@ def page(title: str, caption: str, blocks: Blocks, arranged: Arranged = _AS_MADE
 
 def page_css() -> str:
     """Return the style sheet of a page in a file."""
-    return (_FOLDER / "page.css").read_text("utf-8").strip()
+    return assets.file_css().strip()
 
 
 def theme() -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -17,8 +17,6 @@ const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u4: Uint32Ar
 // All buttons there are: one of Plotly's own would send the numbers to a server of its makers.
 const BUTTONS = [["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];
 
-// Whether one points at all series at once.
-const IS_UNIFIED = /unified/;
 
 let loading = null;
 
@@ -99,8 +97,10 @@ async function show(state) {
   if (state.given !== given || state.width !== width || !plot.isConnected) return;
   if (!plot.classList.contains("js-plotly-plot")) plot.textContent = "";
   const isNew = !plot.on;
+  // With other settings, it would be made anew.
+  state.settings ??= settings(Plotly, state);
   const { data, layout } = structuredClone({ data: given.data, layout: given.layout });
-  await Plotly.react(plot, data, dressed(state, layout), settings(Plotly, state));
+  await Plotly.react(plot, data, dressed(state, layout), state.settings);
   if (isNew) listen(state);
 }
 
@@ -117,6 +117,7 @@ function settings(Plotly, state) {
   const save = (format, label) => ({ name: format, title: label, icon: format === "png" ? Plotly.Icons.camera : Plotly.Icons.disk, click: () => saveAs(state, format) });
   return {
     displaylogo: false,
+    doubleClick: "reset",
     displayModeBar: matchMedia("(hover: none)").matches || "hover",
     modeBarButtons: [...BUTTONS, [save("png", message("Save as PNG")), save("svg", message("Save as SVG"))]],
     locale: "page",
@@ -147,19 +148,35 @@ function listen(state) {
     state.picture.classList.toggle("pressable", headOf(state, points[0]) !== null);
   });
   plot.on("plotly_unhover", () => state.picture.classList.remove("pressable"));
-  plot.on("plotly_afterplot", () => thin(plot));
+  plot.on("plotly_afterplot", () => finish(plot));
+  finish(plot);
+}
+
+function finish(plot) {
+  // On paper, it is drawn smaller.
+  for (const drawing of plot.querySelectorAll(".main-svg")) {
+    drawing.setAttribute("viewBox", `0 0 ${drawing.getAttribute("width")} ${drawing.getAttribute("height")}`);
+  }
   thin(plot);
 }
 
-/** Of names that would lie on one another, show the first; zoomed in, there is room for more. */
+/** Of names that would lie on one another, show the first, and all of it; zoomed in, there is room for more. */
 function thin(plot) {
+  const names = [...plot.querySelectorAll(".textpoint > text")];
+  if (!names.length) return;
+  const room = plot.querySelector(".nsewdrag").getBoundingClientRect();
   const taken = [];
-  for (const name of plot.querySelectorAll(".textpoint > text")) {
-    name.style.visibility = "";
+  for (const name of names) {
+    name.style.transform = "";
     const box = name.getBoundingClientRect();
-    const isFree = taken.every((other) => box.right < other.left || other.right < box.left || box.bottom < other.top || other.bottom < box.top);
-    if (isFree) taken.push(box);
-    else name.style.visibility = "hidden";
+    const across = Math.max(0, room.left - box.left) - Math.max(0, box.right - room.right);
+    const down = Math.max(0, room.top - box.top) - Math.max(0, box.bottom - room.bottom);
+    const isIn = Math.abs(across) <= box.width && Math.abs(down) <= box.height;
+    const own = new DOMRect(box.x + across, box.y + down, box.width, box.height);
+    const isFree = isIn && taken.every((other) => own.right < other.left || other.right < own.left || own.bottom < other.top || other.bottom < own.top);
+    name.style.visibility = isFree ? "" : "hidden";
+    name.style.transform = `translate(${across}px, ${down}px)`;
+    if (isFree) taken.push(own);
   }
 }
 
@@ -172,25 +189,31 @@ function numbersOf(sent) {
   return Array.from(new KINDS[sent.dtype](bytes.buffer));
 }
 
-/** All points that can be pointed at, in the order of their places, in which the arrow keys lead to them. */
+/** Whether one points at all series at once. */
+const isUnified = ({ hovermode }) => hovermode === "x unified";
+
+/** All points that one points at, one at a time or those of a place, in the order in which the arrow keys lead there. */
 function pointsOf({ data, layout }) {
-  const isUnified = IS_UNIFIED.test(layout.hovermode);
-  const all = data.flatMap((trace, curveNumber) => {
+    const all = data.flatMap((trace, curveNumber) => {
     if (trace.hoverinfo === "skip") return [];
-    const [xs, ys] = [numbersOf(trace.x), numbersOf(trace.y)];
+    // Of an arrow, its end has a head.
+    const [xs, ys, sizes] = [trace.x, trace.y, trace.marker?.size?.bdata && trace.marker.size].map(numbersOf);
     return xs
       .map((x, pointNumber) => ({ curveNumber, pointNumber, place: trace.orientation === "h" ? ys[pointNumber] : x, x, y: ys[pointNumber] }))
-      .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
+      .filter(({ x, y, pointNumber }) => Number.isFinite(x) && Number.isFinite(y) && sizes[pointNumber] !== 0);
   });
   all.sort((one, other) => one.place - other.place);
-  return isUnified ? all.filter(({ place }, index) => place !== all[index - 1]?.place) : all;
+  if (!isUnified(layout)) return all.map((point) => [point]);
+  const places = new Map();
+  for (const point of all) places.set(point.place, [...(places.get(point.place) ?? []), point]);
+  return [...places.values()];
 }
 
 function steer(state, event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.key === "Enter" && state.at !== null) {
-    const { curveNumber, pointNumber } = state.points[state.at];
-    choose(state, { data: state.given.data[curveNumber], customdata: customOf(state.given.data[curveNumber], pointNumber) });
+    const [{ curveNumber, pointNumber }] = state.points[state.at];
+    choose(state, { customdata: customOf(state.given.data[curveNumber], pointNumber) });
     return;
   }
   const last = state.points.length - 1;
@@ -206,10 +229,11 @@ function steer(state, event) {
 function point(state, at) {
   state.at = at;
   const { plot, points, given } = state;
+  setText(state.readout, at === null ? "" : told(state, points[at]));
   if (!plot.on) return;
   if (at === null) globalThis.Plotly.Fx.unhover(plot);
-  else if (given.IS_UNIFIED.test(layout.hovermode)) globalThis.Plotly.Fx.hover(plot, { xval: points[at].place });
-  else globalThis.Plotly.Fx.hover(plot, [{ curveNumber: points[at].curveNumber, pointNumber: points[at].pointNumber }]);
+  else if (isUnified(given.layout)) globalThis.Plotly.Fx.hover(plot, { xval: points[at][0].place });
+  else globalThis.Plotly.Fx.hover(plot, points[at].map(({ curveNumber, pointNumber }) => ({ curveNumber, pointNumber })));
 }
 
 /** The layer and the head of a point, from 1, where its trace has them. */
@@ -230,11 +254,13 @@ function choose(state, point) {
 
 /** What the points say that are pointed at: a name and its number for each. */
 function told({ given }, points) {
-  return points
+  return [...points]
+    .sort((one, other) => one.curveNumber - other.curveNumber)
     .map((point) => {
       const trace = given.data[point.curveNumber];
       const value = trace.orientation === "h" ? point.x : point.y;
       const name = trace.hovertext ? trace.hovertext[point.pointNumber] : `${given.layout.xaxis.title?.text ?? ""} ${tickOf(given, point.x)}, ${trace.name}`;
+      if (!/%\{[xy]\}/.test(trace.hovertemplate ?? "%{y}")) return plain(name);
       return `${plain(name)}: ${Number(value.toPrecision(4))}`.replace("-", "\u2212");
     })
     .join("; ");

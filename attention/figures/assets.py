@@ -23,6 +23,7 @@ __all__ = [
     "bare",
     "class_script",
     "css",
+    "file_css",
     "lean",
     "lean_components",
     "lean_css",
@@ -276,7 +277,12 @@ def class_script() -> str:
 
 def room_css() -> str:
     """Return the style sheet of such a screen: that of a page in a file, and its own."""
-    return lean_css("\n".join(((ASSETS / "file" / "page.css").read_text("utf-8"), *_of_class("room", "css"))))
+    return lean_css("\n".join((file_css(), *_of_class("room", "css"))))
+
+
+def file_css() -> str:
+    """Return the style sheet of a page in a file."""
+    return "\n".join(((ASSETS / "file" / "page.css").read_text("utf-8"), _read("plot.css")))
 
 
 def _of_class(name: str, ending: str) -> list[str]:
@@ -293,7 +299,7 @@ def page_css() -> str:
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )
-    own = _read(*(f"{name}.css" for name in OF_THE_PAGE))
+    own = _read(*(f"{name}.css" for name in (*OF_THE_PAGE, "plot")))
     return lean_css(f":root {{ {VARIABLES} }}\n{dark}\n{(ASSETS / 'page.css').read_text('utf-8')}\n{own}")
 
 

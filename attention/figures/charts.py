@@ -81,8 +81,8 @@ class Chart:
         return {
             "title": html.unescape(self.figure.layout.title.text),
             "alt": self.figure.layout.meta["alt"],
-            "data": parts["data"],
-            "layout": layout,
+            "data": _plain(parts["data"]),
+            "layout": _plain(layout),
             "selectable": False,
         }
 
@@ -103,6 +103,15 @@ class Curve:
 
 
 # ------------------------------------------------------------------------------------ what all have in common
+
+
+def _plain(part: Any) -> Any:
+    """Return a part of a figure without arrays: Plotly packs numbers, and leaves an array without any as it is."""
+    if isinstance(part, dict):
+        return {name: _plain(each) for name, each in part.items()}
+    if isinstance(part, list | tuple):
+        return [_plain(each) for each in part]
+    return part.tolist() if isinstance(part, np.ndarray) else part
 
 
 def escaped(text: str) -> str:

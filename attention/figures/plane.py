@@ -148,7 +148,7 @@ def _names(main: Sequence[Chain], quiet: Sequence[Chain]) -> dict[str, Any]:
         "text": [text for _, text in written],
         # A halo keeps them readable where an arrow runs behind them.
         "textfont": {"shadow": "auto"},
-        "textposition": ["top left"] * len(own) + ["bottom center"] * len(tags) + ["top right"] * len(others),
+        "textposition": ["top right"] * len(own) + ["bottom center"] * len(tags) + ["top right"] * len(others),
         "hoverinfo": "skip",
         "showlegend": False,
     }

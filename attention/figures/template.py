@@ -19,6 +19,9 @@ def _template(theme: Theme) -> dict[str, Any]:
         "gridcolor": page["border"],
         "zerolinecolor": muted,
         "linecolor": page["border"],
+        "ticks": "outside",
+        "ticklen": 4,
+        "tickcolor": page["border"],
         "automargin": True,
         "title": {"standoff": 8, "font": {"size": 12}},
         "tickfont": {"size": 12},
@@ -29,7 +32,7 @@ def _template(theme: Theme) -> dict[str, Any]:
         "colorway": [page["text"]],
         "paper_bgcolor": page["background"],
         "plot_bgcolor": page["background"],
-        "xaxis": {**axis, "zeroline": False},
+        "xaxis": {**axis, "zeroline": False, "autotickangles": [0, 90]},
         # Four digits of every number.
         "yaxis": {**axis, "hoverformat": ".4~r"},
         # The title is at the left; under it is room for the bar of buttons.
@@ -39,6 +42,8 @@ def _template(theme: Theme) -> dict[str, Any]:
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         "hoverlabel": {
             "align": "left",
+            # A name is written in full.
+            "namelength": -1,
             "bgcolor": page["secondary-background"],
             "bordercolor": page["border"],
             "font": {"size": 13, "color": page["text"]},

@@ -1,72 +1,211 @@
-"""Charts, each alone in a page file: all that can be drawn is drawn, and its names are whole."""
+"""Charts, each alone in a file, which has no network: what one points at, zooms, switches, saves and reads."""
 
-from dataclasses import replace
+import io
+import re
+from itertools import combinations
 
 import numpy as np
 import pytest
-from attention.figures.chart import Chart, Series
+from PIL import Image
+from playwright.sync_api import expect
 
 from attention.blocks import Picture
+from attention.figures import charts
+from attention.figures.charts import Chart, Curve
+from attention.figures.plane import Chain, plane_of_arrows
 from attention.page_file import page
+
+HOSTILE = "<script>alert(1)</script>"
+BEFORE, AFTER = np.array([0.5, 0.25, 0.125, 0.0625]), np.array([0.1, 0.2, 0.3, 0.4])
+LAYERS = np.linspace(0, 1, 12).reshape(3, 4)
+NAMES = ("the", "cat", "cat", HOSTILE)
+CHAIN = Chain(
+    "cat", np.array([[0.0, 0.0], [2.0, 1.0], [3.0, 3.0]]), ("one", "two"), ("sent", "other"), True, ("a", "b")
+)
+AXES = ("60% of the variance", "20% of the variance")
+
+KINDS = {
+    "layers": charts.layers(LAYERS, "Heads", "share", (1, 2), is_share=True),
+    "by_layer": charts.by_layer(
+        [("raw", BEFORE), ("rolled", AFTER)], "By layer", "Ranks.", (-1, 1), [("flow", 2, 0.5)]
+    ),
+    "growth": charts.growth((1, 8, 64, 512), BEFORE, AFTER, "Growth", "Growth.", "d", 2),
+    "spread": charts.spread(100 * LAYERS, 10 * LAYERS, is_closer=True, counted="dot products"),
+    "shares": charts.shares(BEFORE, AFTER, NAMES, "Shares", "Shares of weight."),
+    "compared": charts.compared(
+        tuple(f"token {n}" for n in range(24)), ("one", np.ones(24)), ("two", np.ones(24)), "", ""
+    ),
+    "portions": charts.portions(tuple("1234"), BEFORE, "Portions", "Portions.", "head"),
+    "lengths": charts.lengths(("a long name of many letters", *NAMES[1:]), 1e3 * BEFORE, "Lengths"),
+    "lines": charts.lines([("sine", np.sin(np.arange(64.0)))], "A wave", "A wave.", "position", current=7),
+    "stages": charts.stages(
+        [Curve("learnt from", np.arange(4), BEFORE), Curve("held out", np.arange(4), AFTER, is_dashed=True)],
+        *("Loss", "The loss."),
+        n_steps=400,
+        limits=(0, 1),
+        axis="steps",
+    ),
+    "spots": charts.spots(("this head", "this layer", "all layers"), LAYERS, LAYERS.mean(axis=1), "how far it moves"),
+    "plane": plane_of_arrows([CHAIN], {"sent": "sent by a token", "other": "all else"}, "The way", "Arrows.", AXES),
+}
 
 
 @pytest.fixture
 def draw(new_tab):
-    """Draw a chart in a page so wide, and return its picture."""
+    """Draw a chart in a page so wide, and return the page."""
 
-    def draw(chart, width=390):
-        tab = new_tab(viewport={"width": width, "height": 800})
-        tab.page.set_content(page("A chart", "", (Picture("chart", chart),)))
-        return tab.page.locator(".chart .picture")
+    def draw(figure, width=800, **options):
+        tab = new_tab(viewport={"width": width, "height": 800}, **options)
+        tab.page.set_content(page("A chart", "", (Picture("chart", Chart(figure)),)))
+        expect(tab.page.locator(".plot .main-svg").first).to_be_visible()
+        return tab.page
 
     return draw
 
 
-def series(values, labels, **more):
-    places, numbers = np.arange(len(labels), dtype=np.float32), np.array(values, dtype=np.float32)
-    return Series("", "plain", places, numbers, labels, **more)
+def middle(box):
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_nothing_has_no_place_on_an_axis_of_factors(draw):
-    names = ("one", "two", "three")
-    chart = Chart("points", "Memory", "Memory", (series([0, 20, 300], names, is_line=True),), names=names, is_log=True)
-    picture = draw(chart)
-    heights = [float(mark.get_attribute("cy")) for mark in picture.locator(".mark").all()]
-    assert len(heights) == 2
-    assert heights[0] > heights[1]
-    assert len(picture.locator(".line").get_attribute("points").split()) == 2
+def point_at(shown, index, series=0):
+    """Move the pointer onto a point of a series."""
+    at = shown.locator(".plot .scatterlayer .trace").nth(series).locator(".point").nth(index).bounding_box()
+    shown.mouse.move(*middle(at), steps=3)
 
 
-def test_levels_lie_across_their_places_and_no_line_joins_them(draw):
-    names = ("one", "two", "three")
-    chart = Chart("points", "Medians", "Medians", (series([1, 3, 2], names, are_levels=True),), names=names)
-    picture = draw(chart)
-    assert picture.locator("circle.mark, .line").count() == 0
-    one, two, three = (mark.bounding_box() for mark in picture.locator(".mark").all())
-    assert one["y"] > three["y"] > two["y"]
-    assert one["x"] + one["width"] < two["x"]
-    # As dark as the legend says.
-    strokes = {mark.evaluate("each => getComputedStyle(each).stroke") for mark in picture.locator(".mark").all()}
-    assert strokes == {picture.evaluate("each => getComputedStyle(each).color")}
+def ticks(shown, axis="x"):
+    return shown.locator(f".plot .{axis}tick text").all_text_contents()
 
 
-def test_two_lines_of_one_colour_are_told_apart_without_it(draw):
-    both = tuple(replace(series([n, n], ("a", "b"), is_line=True, is_dashed=n > 1), name=f"line {n}") for n in (1, 2))
-    picture = draw(Chart("points", "Two", "Two", both, names=("a", "b")))
-    lines = picture.locator(".line").all()
-    dashes = [line.evaluate("each => getComputedStyle(each).strokeDasharray") for line in lines]
-    assert [dash == "none" for dash in dashes] == [True, False]
-    named = picture.page.locator(".chart .legend .ink")
-    assert named.all_text_contents() == ["line 1", "line 2"]
-    images = [each.evaluate("each => getComputedStyle(each, '::before').backgroundImage") for each in named.all()]
-    assert [image == "none" for image in images] == [True, False]
+def test_one_points_at_all_series_at_once_and_reads_their_numbers(draw):
+    shown = draw(KINDS["growth"])
+    point_at(shown, 1)
+    said = shown.locator(".plot .hoverlayer")
+    expect(said).to_contain_text("before : 0.25")
+    expect(said).to_contain_text("after : 0.2")
+    expect(shown.get_by_role("status")).to_have_text("d 8, before: 0.25; d 8, after: 0.2")
 
 
-def test_slanted_names_are_whole(draw):
-    names = tuple(f"dimension {n}" for n in range(12))
-    picture = draw(Chart("columns", "Parts", "Parts", (series(range(1, 13), names),), names=names))
-    frame = picture.locator("svg").bounding_box()
-    boxes = [name.bounding_box() for name in picture.locator(".name").all()]
-    assert len(boxes) == 12
-    assert all(box["x"] >= frame["x"] - 0.5 for box in boxes)
-    assert all(box["y"] + box["height"] <= frame["y"] + frame["height"] + 0.5 for box in boxes)
+def test_what_a_name_has_in_it_stays_text(draw):
+    shown = draw(KINDS["shares"])
+    assert ticks(shown) == ["the", "cat", "cat", f"{HOSTILE[:14]}…"]
+    shown = draw(charts.lines([(HOSTILE, BEFORE), ("b", AFTER)], HOSTILE, HOSTILE, HOSTILE))
+    expect(shown.locator(".chart .title")).to_have_text(HOSTILE)
+    expect(shown.locator(".plot .xtitle")).to_have_text(HOSTILE)
+    point_at(shown, 2)
+    expect(shown.locator(".plot .hoverlayer")).to_contain_text(HOSTILE)
+
+
+def test_one_zooms_into_a_part_and_goes_back(draw):
+    shown = draw(KINDS["stages"])
+    whole = ticks(shown)
+    box = shown.locator(".plot .draglayer .nsewdrag").bounding_box()
+    x, y = middle(box)
+    shown.mouse.move(x, y)
+    shown.mouse.down()
+    shown.mouse.move(x + box["width"] / 4, y + box["height"] / 4, steps=5)
+    shown.mouse.up()
+    expect(shown.locator(".plot .xtick text").first).not_to_have_text(whole[0])
+    assert min(map(float, ticks(shown))) >= 200
+    shown.mouse.dblclick(x, y)
+    expect(shown.locator(".plot .xtick text").first).to_have_text(whole[0])
+    assert ticks(shown) == whole
+
+
+def test_the_legend_switches_a_series_off_and_on(draw):
+    shown = draw(KINDS["stages"])
+    lines = shown.locator(".plot .scatterlayer .trace")
+    expect(lines).to_have_count(2)
+    shown.locator(".plot .legendtoggle").nth(1).click()
+    expect(lines).to_have_count(1)
+    shown.locator(".plot .legendtoggle").nth(1).click()
+    expect(lines).to_have_count(2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_saved_as_it_is_seen(draw, scheme):
+    shown = draw(KINDS["growth"], color_scheme=scheme)
+    width, height = (shown.locator(".plot").bounding_box()[side] for side in ("width", "height"))
+    shown.locator(".plot").hover()
+    with shown.expect_download() as download:
+        shown.locator(".plot .modebar-btn[data-title='Save as PNG']").click()
+    assert download.value.suggested_filename == "Growth.png"
+    image = Image.open(io.BytesIO(download.value.path().read_bytes())).convert("RGB")
+    assert image.size == (2 * round(width), 2 * round(height))
+    colours = {colour: count for count, colour in image.getcolors(1_000_000)}
+    # Most of it is the page, and both lines are on it.
+    assert max(colours, key=colours.get) == ((255, 255, 255) if scheme == "light" else (15, 19, 24))
+    assert min(colours[(0x86, 0x8E, 0x99)], colours[(0x7B, 0x4F, 0xA3)]) > 500
+    with shown.expect_download() as download:
+        shown.locator(".plot .modebar-btn[data-title='Save as SVG']").click()
+    svg = download.value.path().read_text("utf-8")
+    assert svg.startswith("<svg")
+    assert {"Growth", "before", "after"} <= set(re.findall(r">([^<>]+)</text>", svg))
+
+
+def test_nothing_is_sent_anywhere(draw):
+    shown = draw(KINDS["growth"])
+    titles = {button.get_attribute("data-title") for button in shown.locator(".plot .modebar-btn").all()}
+    assert titles == {"Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes", "Save as PNG", "Save as SVG"}
+
+
+def test_another_theme_repaints_it_and_what_is_zoomed_stays(draw):
+    shown = draw(KINDS["stages"], color_scheme="light")
+    shown.locator(".plot").hover()
+    shown.locator(".plot .modebar-btn[data-title='Zoom in']").click()
+    expect(shown.locator(".plot .xtick text").first).not_to_have_text("0")
+    zoomed = ticks(shown)
+    ink = "each => getComputedStyle(each).fill"
+    assert shown.locator(".plot .xtitle").evaluate(ink) == "rgb(15, 23, 34)"
+    shown.emulate_media(color_scheme="dark")
+    expect(shown.locator(".plot .xtitle")).to_have_css("fill", "rgb(230, 233, 239)")
+    assert ticks(shown) == zoomed
+
+
+def test_the_arrow_keys_read_every_place(draw):
+    shown = draw(KINDS["layers"])
+    chart = shown.get_by_role("application", name="Heads, of every head, layer by layer")
+    chart.focus()
+    said = shown.get_by_role("status")
+    chart.press("Home")
+    expect(said).to_have_text("layer 1, head 1: 0")
+    chart.press("ArrowRight")
+    expect(said).to_have_text("layer 1, head 2: 0.09091")
+    chart.press("End")
+    expect(said).to_have_text("layer 3, head 4: 1")
+    expect(shown.locator(".plot .hoverlayer")).to_contain_text("layer 3, head 4: 1")
+    shown = draw(KINDS["growth"])
+    shown.get_by_role("application", name="Growth.").press("End")
+    expect(shown.get_by_role("status")).to_have_text("d 512, before: 0.0625; d 512, after: 0.4")
+    expect(shown.locator(".plot .hoverlayer")).to_contain_text("before : 0.0625")
+
+
+def texts_in(shown):
+    """All words in a chart that are seen, with their boxes."""
+    return shown.locator(".plot").evaluate(
+        """plot => [...plot.querySelectorAll("svg text")]
+          .filter(each => each.textContent.trim() && each.getBoundingClientRect().width && getComputedStyle(each).visibility !== "hidden")
+          .map(each => [each.textContent, each.getBoundingClientRect().toJSON()])"""
+    )
+
+
+@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_words_lie_on_one_another_or_outside(draw, kind, width):
+    shown = draw(KINDS[kind], width)
+    frame, words = shown.locator(".plot").bounding_box(), texts_in(shown)
+    assert words
+    for text, box in words:
+        assert frame["x"] - 1 <= box["left"] <= box["right"] <= frame["x"] + frame["width"] + 1, text
+        assert frame["y"] - 1 <= box["top"] <= box["bottom"] <= frame["y"] + frame["height"] + 1, text
+    for (one, a), (other, b) in combinations(words, 2):
+        apart = a["right"] <= b["left"] + 1 or b["right"] <= a["left"] + 1
+        apart = apart or a["bottom"] <= b["top"] + 3 or b["bottom"] <= a["top"] + 3
+        assert apart, (one, other)
+
+
+def test_an_arrow_says_how_long_it_is_wherever_one_points_at_it(draw):
+    shown = draw(KINDS["plane"])
+    line = shown.locator(".plot .scatterlayer .trace").first.locator(".point").nth(3).bounding_box()
+    shown.mouse.move(*middle(line), steps=3)
+    expect(shown.get_by_role("status")).to_have_text("one")

@@ -7,7 +7,7 @@ from tests.browser.server import LOCAL, serve
 
 LINK = "step_by_step?model=toy&step=scores"
 # What draws that page, and what is fetched ahead for the steps beside it.
-DRAWN = ["chart", "leaf", "line", "matrix", "model_map", "page", "sheet", "stepper"]
+DRAWN = ["bars", "leaf", "line", "matrix", "model_map", "page", "sheet", "stepper"]
 # What came of the files of ours in this tab, and how many bytes of each had to travel.
 TRAVELLED = """() => Object.fromEntries(performance.getEntriesByType('resource')
   .filter(({ name }) => name.includes('/_attention/'))
@@ -48,10 +48,24 @@ def test_a_browser_fetches_them_once(server, context):
     expect_styled(page)
     first = travelled(page)
     assert all(first.values())
+    # What draws charts is large, and no step has one.
+    assert not {"chart", "plotly"} & set(first)
     again = context.new_page()
     open_scores(again, server.url)
     expect_styled(again)
     assert travelled(again) == dict.fromkeys(first, 0)
+
+
+def test_what_draws_charts_is_fetched_once_where_there_is_one(server, context):
+    for n_bytes in (400_000, 0):
+        page = context.new_page()
+        page.goto(f"{server.url}/many_sentences?model=toy")
+        expect(page.locator(".plot .main-svg").first).to_be_visible()
+        assert page.locator(".plot .main-svg").count() > 1
+        came = page.evaluate(TRAVELLED)
+        assert n_bytes <= came["plotly"] <= n_bytes * 1.5
+        scripts = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
+        assert len([name for name in scripts if "/plotly." in name]) == 1
 
 
 @pytest.mark.slow

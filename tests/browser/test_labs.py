@@ -208,16 +208,17 @@ def test_a_head_is_chosen_where_its_worth_is_drawn_by_mouse_and_keyboard(tab):
     # Points in the order in which they are drawn from left to right: the last head is the one before the last mean.
     picture.focus()
     picture.press("End")
-    expect(tab.page.locator(".st-key-worth .readout")).to_contain_text("layer 6, head 12")
+    expect(tab.page.locator(".st-key-worth [role=status]")).to_contain_text("layer 6, head 12")
     picture.press("Enter")
     tab.settled()
     expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of BERT")).to_be_visible()
     assert {**tab.query(), "answer": ""}["layer"] == "6"
     expect(picture).to_be_focused()
-    expect(tab.page.locator(".st-key-worth .readout")).to_contain_text("layer 6, head 12")
+    expect(tab.page.locator(".st-key-worth [role=status]")).to_contain_text("layer 6, head 12")
     # The question is the same for every head: nobody is asked anew.
     expect(tab.page.get_by_text("Here is the answer.")).to_be_visible()
-    tab.page.locator(".st-key-worth circle.weight").first.click(force=True)
+    box = tab.page.locator(".st-key-worth .scatterlayer .trace:last-child .point").first.bounding_box()
+    tab.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(tab.page.get_by_role("heading", name="Layer 1, head 1 of BERT")).to_be_visible()
     tab.page.go_back()
     expect(tab.page.get_by_role("heading", name="Layer 6, head 12 of BERT")).to_be_visible()
@@ -229,17 +230,23 @@ def test_a_vector_is_followed_by_mouse_and_keyboard(tab, models):
     length = np.linalg.norm(trace.layers[0].added[2])
     expect(tab.page.get_by_text(f"adds up to ΔE, of length {length:.2f}")).to_be_visible()
     picture = tab.page.locator(".st-key-way .picture")
-    readout = tab.page.locator(".st-key-way .readout")
-    # The first arrow is that of the token which sends most.
-    picture.press("Home")
+    readout = tab.page.locator(".st-key-way [role=status]")
+    # The arrow that begins there is that of the token which sends most.
     layer = trace.layers[0]
     by_head = layer.projections.W_O.reshape(3, 8, 16)
     weights = layer.steps().weights[:, 2]
     sent = np.einsum("hk,hkd,hdm->km", weights, layer.values, by_head)
     most = np.linalg.norm(sent, axis=1).max()
-    expect(readout).to_have_text(re.compile(f": length {most:.2f}"))
-    tab.page.locator(".st-key-way line.change").hover(force=True)
-    expect(readout).to_have_text(re.compile(r"\d\.\d\d$"))
+    said = []
+    picture.press("Home")
+    for _ in range(60):
+        said.append(readout.inner_text())
+        picture.press("ArrowRight")
+    assert any(each.endswith(f": length {most:.2f}") for each in said)
+    assert f"ΔE: length {length:.2f}" in said
+    box = tab.page.locator(".st-key-way .scatterlayer .trace .point").nth(4).bounding_box()
+    tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(tab.page.locator(".st-key-way .hoverlayer")).to_have_text(re.compile(r"\d\.\d\d$"))
     tab.pick("What is sent in", "all layers")
     expect(tab.page).to_have_url(re.compile("scope=layers"))
     expect(tab.page.get_by_role("heading", name="All layers of Toy")).to_be_visible()
@@ -310,13 +317,14 @@ def expect_drawn_without_a_network(browser, file):
 
 def test_names_of_arrows_lie_apart(tab):
     show(tab.go("vector_moves", model="minilm-l6"))
-    boxes = tab.page.locator(".arrows svg").first.evaluate(
-        """svg => [...svg.querySelectorAll('.name, .own, .tag')].map(each => {
-          const { x, y, width, height } = each.getBBox();
-          return [x, y, x + width, y + height];
-        })"""
+    expect(tab.page.locator(".st-key-way .textpoint").first).to_be_visible()
+    boxes = tab.page.locator(".st-key-way .plot").evaluate(
+        """plot => [...plot.querySelectorAll('.textpoint > text')]
+          .filter(each => getComputedStyle(each).visibility === 'visible')
+          .map(each => each.getBoundingClientRect())
+          .map(({ left, top, right, bottom }) => [left, top, right, bottom])"""
     )
-    assert len(boxes) > 10
+    assert len(boxes) > 8
     for index, (left, top, right, bottom) in enumerate(boxes):
         for other in boxes[:index]:
             assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
