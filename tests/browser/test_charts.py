@@ -184,7 +184,8 @@ def texts_in(shown):
     """All words in a chart that are seen, with their boxes."""
     return shown.locator(".plot").evaluate(
         """plot => [...plot.querySelectorAll("svg text")]
-          .filter(each => each.textContent.trim() && each.getBoundingClientRect().width && getComputedStyle(each).visibility !== "hidden")
+          .filter(each => each.textContent.trim() && each.getBoundingClientRect().width)
+          .filter(each => getComputedStyle(each).visibility !== "hidden")
           .map(each => [each.textContent, each.getBoundingClientRect().toJSON()])"""
     )
 

@@ -356,7 +356,7 @@ def test_large_weights_are_sent_in_shades_and_their_numbers_on_demand(open_page)
 def test_the_last_step_leads_on_into_the_next_layer_and_to_other_pages(open_page):
     shown = open_page(step="heads", layer="5", head="3")
     assert "enters layer 6" in shown.text
-    assert shown.component("main_onward")["names"] == ["came in", "ΔE", "sum", "LayerNorm", "feed-forward", "goes out"]
+    assert shown.component("main_onward")["labels"] == ["came in", "ΔE", "sum", "LayerNorm", "feed-forward", "goes out"]
     for label in ("All heads ▸", "Compare ▸"):
         assert "layer=5" in shown.ways[label]
         assert "head=3" in shown.ways[label]
