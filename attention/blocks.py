@@ -37,6 +37,7 @@ __all__ = [
     "Option",
     "Panels",
     "Picture",
+    "Png",
     "ProofLine",
     "Prose",
     "Proven",
@@ -175,6 +176,15 @@ class Download:
     file: str
     make: Callable[[], str | bytes]
     is_long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Png:
+    """A PNG that the browser makes of a figure which the page offers as Plotly's JSON, under the name ``source``."""
+
+    label: str
+    file: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +371,7 @@ Block = (
     | Shapes
     | Code
     | Picture
+    | Png
     | Table
     | Download
     | Setting

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import html
 import io
+import json
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from jaxtyping import Float
 from numpy import ndarray as Array
 from PIL import Image
@@ -26,15 +28,26 @@ from PIL import Image
 from attention.blocks import Figure, Picture
 from attention.figures import colours
 from attention.figures.atlas import Atlas
+from attention.figures.charts import Chart, escaped
 from attention.figures.format import MAX_LABELLED, number
 from attention.figures.head_view import HeadView
+from attention.figures.heatmaps import head_heatmap
 from attention.figures.matrix import Matrix, Palette
 from attention.messages import language
 from attention.notebook.cells import explained
 from attention.page_file import page, plain
 from attention.trace import LayerTrace, Trace
 
-__all__ = ["atlas_html", "explanation", "head_view_html", "matrix_html", "matrix_svg", "trace_npz"]
+__all__ = [
+    "atlas_html",
+    "explanation",
+    "head_view_html",
+    "heatmap_html",
+    "heatmap_json",
+    "matrix_html",
+    "matrix_svg",
+    "trace_npz",
+]
 
 # ---------------------------------------------------------------------------- HTML that stands alone
 
@@ -52,6 +65,21 @@ def head_view_html(data: HeadView, title: str, caption: str = "") -> str:
 def matrix_html(data: Matrix, title: str, caption: str = "") -> str:
     """Return the matrix as a self-contained HTML file."""
     return _alone(data, title, caption)
+
+
+def heatmap_html(data: Matrix, title: str, caption: str = "") -> str:
+    """Return a head's weights as a Plotly heatmap in a self-contained HTML file."""
+    return _alone(Chart(_heatmap(data, data.title)), title, caption)
+
+
+def heatmap_json(data: Matrix, title: str) -> str:
+    """Return the same as a figure in Plotly's JSON."""
+    written: str = _heatmap(data, title).to_json()
+    return written
+
+
+def _heatmap(data: Matrix, title: str) -> go.Figure:
+    return head_heatmap(data.values, data.row_labels, data.column_labels, title)
 
 
 def _alone(figure: Figure, title: str, caption: str) -> str:
@@ -439,6 +467,7 @@ def explanation(file_name: str, sentence: str) -> str | bytes:
         ".html": _page,
         ".svg": _drawing,
         ".csv": _cell,
+        ".json": _figure,
         ".npz": _array,
         ".ipynb": explained,
     }
@@ -449,6 +478,11 @@ def _page(sentence: str) -> str:
     words = plain(sentence)
     head = f'<head><meta charset="utf-8"><title>{words}</title></head>'
     return f'<!doctype html>\n<html lang="{plain(language().name)}">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
+
+
+def _figure(sentence: str) -> str:
+    """Return an empty figure with a title."""
+    return json.dumps({"data": [], "layout": {"title": {"text": escaped(sentence)}}})
 
 
 def _drawing(sentence: str) -> str:

@@ -32,6 +32,7 @@ from attention.blocks import (
     Notice,
     Panels,
     Picture,
+    Png,
     ProofLine,
     Prose,
     Proven,
@@ -139,6 +140,7 @@ class _Page:
             Work: self._work,
             # A file has no links to other pages, and no downloads.
             Download: self._nothing,
+            Png: self._nothing,
             Way: self._nothing,
         }
 

@@ -135,6 +135,16 @@ function saveAs({ plot, given }, format) {
   return globalThis.Plotly.downloadImage({ data: plot.data, layout }, { format, filename, ...size });
 }
 
+/** Save a figure that lies at an address, in Plotly's JSON, as a PNG. */
+async function savePng(address, file) {
+  const [Plotly, answer] = await Promise.all([plotly(), fetch(new URL(address, document.baseURI))]);
+  const { data, layout } = await answer.json();
+  const { width, height } = layout;
+  await Plotly.downloadImage({ data, layout }, { format: "png", filename: file.replace(/\.png$/, ""), width, height, scale: SCALE });
+}
+
+Object.assign(document, { [Symbol.for("attention.png")]: savePng });
+
 /** A text in which Plotly interprets nothing. */
 function escaped(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

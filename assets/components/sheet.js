@@ -17,6 +17,9 @@
  *   be called when it goes, and what plays its way back to pictures with some names, if there is one
  */
 
+/** What saves a figure as PNG: the script of charts puts it there. */
+const PNG = Symbol.for("attention.png");
+
 // The modules that are here, by their addresses; a promise stands for one that is on its way.
 const modules = new Map();
 // Formulas that are set, by their source: a step's is the same for every sentence.
@@ -239,6 +242,13 @@ const KINDS = {
   row: { build: () => make("div", "columns"), draw: drawRow },
   picture: { build: buildPicture, draw: drawPicture },
   way: { build: (block) => make("a", `way st-key-${block.key}`), draw: drawWay },
+  png: {
+    build: () => make("button", "file"),
+    draw: (element, block) => {
+      element.textContent = block.text;
+      element.onclick = () => withModule(block.drawer, () => document[PNG](block.address, block.file));
+    },
+  },
   file: {
     build: () => make("a", "file"),
     draw: (element, block) => {

@@ -14,6 +14,7 @@ from attention.blocks import (
     Notice,
     Option,
     Picture,
+    Png,
     Prose,
     Row,
     Section,
@@ -24,7 +25,15 @@ from attention.blocks import (
 from attention.content.on_map import map_of_heads
 from attention.content.outcome import alignment
 from attention.content.pane import Found, Pane, missing
-from attention.export import atlas_html, head_view_html, matrix_html, matrix_svg, trace_npz
+from attention.export import (
+    atlas_html,
+    head_view_html,
+    heatmap_html,
+    heatmap_json,
+    matrix_html,
+    matrix_svg,
+    trace_npz,
+)
 from attention.figures.atlas import Atlas
 from attention.lesson.behaviour import describe, head_table, in_short, share_table
 from attention.lesson.pairs import tell_pair, tell_shares
@@ -268,6 +277,17 @@ def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequenc
             lambda: matrix_html(head_matrix(scene, view.look, scene.head), title, head),
         ),
         Download(message("Heatmap, SVG"), "heatmap.svg", lambda: matrix_svg(head_matrix(scene, view.look, scene.head))),
+        Download(
+            message("Heatmap, a page of Plotly’s"),
+            "heatmap-plotly.html",
+            lambda: heatmap_html(head_matrix(scene, view.look, scene.head), title, head),
+        ),
+        Download(
+            message("Heatmap, JSON of Plotly’s"),
+            "heatmap.json",
+            lambda: heatmap_json(head_matrix(scene, view.look, scene.head), scene.place),
+        ),
+        Png(message("Heatmap, PNG"), "heatmap.png", "heatmap.json"),
         Download(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
         Download(message("This layer whole, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
     )

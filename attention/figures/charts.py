@@ -164,11 +164,10 @@ def _titled(title: str) -> dict[str, Any]:
 
 
 def _named(names: Sequence[str], title: str = "") -> dict[str, Any]:
-    """Return an axis with names at the places 0, 1, 2, …; so many that they have no room are counted."""
+    """Return an axis with names at the places 0, 1, 2, …; of so many that they have no room, one points at a place."""
     axis = {**_titled(title), "range": [-0.5, len(names) - 0.5]}
-    if len(names) > MAX_NAMED:
-        return axis
-    return {**axis, "tickvals": np.arange(len(names)), "ticktext": [shortened(name) for name in names]}
+    written = {"tickvals": np.arange(len(names)), "ticktext": [shortened(name) for name in names]}
+    return {**axis, **written, "showticklabels": len(names) <= MAX_NAMED}
 
 
 def _counted(first: int, last: int, title: str) -> dict[str, Any]:

@@ -36,7 +36,16 @@ def _template(theme: Theme) -> dict[str, Any]:
         # Four digits of every number.
         "yaxis": {**axis, "hoverformat": ".4~r"},
         # The title is at the left; under it is room for the bar of buttons.
-        "title": {"x": 0, "xref": "paper", "xanchor": "left", "font": {"size": 14}},
+        "title": {
+            "font": {"size": 14},
+            "pad": {"t": 10},
+            "x": 0,
+            "xref": "paper",
+            "xanchor": "left",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+        },
         "margin": {"l": 8, "r": 12, "t": 44, "b": 8},
         # Under the axis and its title, as many rows as it needs.
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"},

@@ -17,18 +17,34 @@ arrays; what one reads in the pictures counts layers and heads from 1, as the ap
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from attention.given import integer, integers
 from attention.messages import message
 from attention.show.arrays import of_arrays, of_parts
+from attention.show.figures import atlas_of, head_of
 from attention.show.output import Shown
 from attention.show.pages import compared, neurons, one_step
 from attention.show.views import lines, tiles
 from attention.show.weights import MOST_WEIGHTS, Weights, of_trace
 from attention.trace import Trace
 
-__all__ = ["Shown", "Weights", "atlas", "compare", "head_view", "model_view", "neuron", "of_run", "step"]
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+__all__ = [
+    "Shown",
+    "Weights",
+    "atlas",
+    "atlas_figure",
+    "compare",
+    "figure",
+    "head_view",
+    "model_view",
+    "neuron",
+    "of_run",
+    "step",
+]
 
 Action = Literal["view", "return"]
 # A trace shows itself without being asked how: a few megabytes of a notebook at most.
@@ -215,6 +231,58 @@ def compare(
     """
     runs = _traced(first, "compare"), _traced(second, "compare")
     return _done(compared(*runs, *_numbers(layer=layer, head=head)), html_action)
+
+
+def figure(
+    attention: Trace | Sequence[Any],
+    layer: int | None = None,
+    head: int | None = None,
+    tokens: Sequence[str] | None = None,
+    prettify_tokens: bool = True,
+) -> go.Figure:
+    """Return one head as a Plotly heatmap with its tokens on both axes, to edit, to save or to put beside others.
+
+    Args:
+        attention: a trace, of an encoder–decoder also ``trace.part("cross")``; or what a model returned as
+            ``outputs.attentions``.
+        layer: the layer; the first one, of a trace the one that the app opens.
+        head: the head; the first one, of a trace the one that the app opens.
+        tokens: the tokens, one for each position; a trace has its own.
+        prettify_tokens: whether marks of spaces are shown as spaces.
+
+    Raises:
+        TypeError: it is neither a trace nor arrays.
+        ValueError: the arrays are no weights, or there is no such layer or head.
+    """
+    (part, *_), _ = _weights(attention, tokens, None, prettify_tokens, (None,) * 5, None, None)
+    if isinstance(attention, Trace):
+        layer = attention.info.default_layer if layer is None else layer
+        head = attention.info.default_head if head is None else head
+    return head_of(part, _at("layer", layer, part.layer_numbers), _at("head", head, part.head_numbers))
+
+
+def atlas_figure(
+    attention: Trace | Sequence[Any],
+    tokens: Sequence[str] | None = None,
+    prettify_tokens: bool = True,
+    include_layers: Sequence[int] | None = None,
+    include_heads: Sequence[int] | None = None,
+) -> go.Figure:
+    """Return all heads as one Plotly heatmap: a row for each layer, a column for each head.
+
+    Args:
+        attention: as in :func:`figure`.
+        tokens: as in :func:`figure`.
+        prettify_tokens: as in :func:`figure`.
+        include_layers: the layers to take; all of them.
+        include_heads: the heads to take of each; all of them.
+
+    Raises:
+        TypeError: it is neither a trace nor arrays.
+        ValueError: the arrays are no weights, or there is no such layer or head.
+    """
+    (part, *_), title = _weights(attention, tokens, None, prettify_tokens, (None,) * 5, include_layers, include_heads)
+    return atlas_of(part, title or message("Attention weights"))
 
 
 def of_run(trace: Trace) -> Shown:

@@ -30,6 +30,7 @@ _MIMES = {
     ".csv": "text/csv",
     ".html": "text/html",
     ".svg": "image/svg+xml",
+    ".json": "application/json",
     ".npz": "application/octet-stream",
     ".ipynb": "application/x-ipynb+json",
 }

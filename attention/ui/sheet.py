@@ -28,6 +28,7 @@ from attention.blocks import (
     Heading,
     Notice,
     Picture,
+    Png,
     Prose,
     Proven,
     Row,
@@ -143,6 +144,11 @@ class _Sheet:
     def download(self, block: Download) -> dict[str, Any]:
         return self._file(block.label, block.file, block.file)
 
+    def png(self, block: Png) -> dict[str, Any]:
+        source = made.where(self.view, block.source, block.source)
+        drawer = address_of("chart")
+        return {"kind": "png", "text": block.label, "file": block.file, "address": source, "drawer": drawer}
+
     def table(self, block: Table) -> dict[str, Any]:
         name = f"{block.file}.csv"
         files = [self._file(name, block.key, name)] if block.file else []
@@ -214,6 +220,7 @@ _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
     Heading: _Sheet.heading,
     Notice: _Sheet.notice,
     Picture: _Sheet.picture,
+    Png: _Sheet.png,
     Prose: _Sheet.prose,
     Proven: _Sheet.proven,
     Row: _Sheet.row,

@@ -1,9 +1,13 @@
 """All heads in a browser: pointed at, pinned, reached by keyboard, sorted, and taken away as files."""
 
+import base64
+import json
 import re
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from attention.figures.atlas import MAX_ZOOM, Atlas, Tiles, by_layer
@@ -272,11 +276,12 @@ def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened,
         ("All heads, a page of its own", ".atlas canvas"),
         ("Lines, a page of its own", ".head-view .query .token"),
         ("Heatmap, a page of its own", ".matrix .picture"),
+        ("Heatmap, a page of Plotly’s", ".plot .heatmaplayer image"),
     ):
         download = tab.take_away(label)
         file = tmp_path / download.suggested_filename
         download.save_as(file)
-        assert file.stat().st_size < 1_000_000
+        assert file.stat().st_size < (2_000_000 if "plotly" in file.name else 1_000_000)
         page.goto(file.as_uri())
         expect(page.get_by_role("heading", level=1)).to_have_text(SENTENCE)
         expect(page.locator(part).first).to_be_visible()
@@ -285,6 +290,22 @@ def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened,
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert errors == []
     context.close()
+
+
+def test_a_heatmap_is_taken_along_as_a_figure_with_the_exact_weights_and_as_a_png(opened, weights, tmp_path):
+    tab = opened(layer="5", head="3")
+    tab.take_away("Heatmap, JSON of Plotly’s").save_as(tmp_path / "heatmap.json")
+    figure = go.Figure(json.loads((tmp_path / "heatmap.json").read_text("utf-8")))
+    sent = figure.data[0].z
+    numbers = np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).reshape(weights.shape)
+    np.testing.assert_array_equal(numbers, weights)
+    with tab.page.expect_download() as download:
+        tab.page.get_by_role("button", name="Heatmap, PNG").click()
+    assert download.value.suggested_filename == "heatmap.png"
+    image = Image.open(download.value.path()).convert("RGB")
+    assert image.size == (2 * figure.layout.width, 2 * figure.layout.height)
+    # The numbers and the colours of the weights are on it.
+    assert len(image.getcolors(1_000_000)) > 50
 
 
 def test_what_is_hidden_is_blank_and_rows_add_up_to_1_again_only_if_one_asks_for_it(opened, weights):
