@@ -37,6 +37,14 @@ function plotly() {
   return loading;
 }
 
+let line = Promise.resolve();
+
+/** Charts are drawn one after the other: the first is seen, and a press counts, before the last is there. */
+function turn() {
+  line = line.then(() => new Promise((go) => setTimeout(go)));
+  return line;
+}
+
 const stateOf = remembering((parent) => {
   const root = make("div", "root chart");
   const [title, picture, hint, readout] = ["title", "picture", "hint", "unseen"].map((name) => make("div", name));
@@ -88,6 +96,7 @@ async function show(state) {
   let Plotly;
   try {
     Plotly = await plotly();
+    await turn();
   } catch {
     plot.textContent = message("The chart's script did not come: reload the page. The numbers are in the table.");
     state.width = null;

@@ -18,6 +18,7 @@ SECTIONS = (
     "Press",
     "Models",
     "Labs",
+    "Charts",
     "Thirty people",
     "A hundred people",
     "A class",

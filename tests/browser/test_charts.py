@@ -11,43 +11,9 @@ from playwright.sync_api import expect
 
 from attention.blocks import Picture
 from attention.figures import charts
-from attention.figures.charts import Chart, Curve
-from attention.figures.plane import Chain, plane_of_arrows
+from attention.figures.charts import Chart
 from attention.page_file import page
-
-HOSTILE = "<script>alert(1)</script>"
-BEFORE, AFTER = np.array([0.5, 0.25, 0.125, 0.0625]), np.array([0.1, 0.2, 0.3, 0.4])
-LAYERS = np.linspace(0, 1, 12).reshape(3, 4)
-NAMES = ("the", "cat", "cat", HOSTILE)
-CHAIN = Chain(
-    "cat", np.array([[0.0, 0.0], [2.0, 1.0], [3.0, 3.0]]), ("one", "two"), ("sent", "other"), True, ("a", "b")
-)
-AXES = ("60% of the variance", "20% of the variance")
-
-KINDS = {
-    "layers": charts.layers(LAYERS, "Heads", "share", (1, 2), is_share=True),
-    "by_layer": charts.by_layer(
-        [("raw", BEFORE), ("rolled", AFTER)], "By layer", "Ranks.", (-1, 1), [("flow", 2, 0.5)]
-    ),
-    "growth": charts.growth((1, 8, 64, 512), BEFORE, AFTER, "Growth", "Growth.", "d", 2),
-    "spread": charts.spread(100 * LAYERS, 10 * LAYERS, is_closer=True, counted="dot products"),
-    "shares": charts.shares(BEFORE, AFTER, NAMES, "Shares", "Shares of weight."),
-    "compared": charts.compared(
-        tuple(f"token {n}" for n in range(24)), ("one", np.ones(24)), ("two", np.ones(24)), "", ""
-    ),
-    "portions": charts.portions(tuple("1234"), BEFORE, "Portions", "Portions.", "head"),
-    "lengths": charts.lengths(("a long name of many letters", *NAMES[1:]), 1e3 * BEFORE, "Lengths"),
-    "lines": charts.lines([("sine", np.sin(np.arange(64.0)))], "A wave", "A wave.", "position", current=7),
-    "stages": charts.stages(
-        [Curve("learnt from", np.arange(4), BEFORE), Curve("held out", np.arange(4), AFTER, is_dashed=True)],
-        *("Loss", "The loss."),
-        n_steps=400,
-        limits=(0, 1),
-        axis="steps",
-    ),
-    "spots": charts.spots(("this head", "this layer", "all layers"), LAYERS, LAYERS.mean(axis=1), "how far it moves"),
-    "plane": plane_of_arrows([CHAIN], {"sent": "sent by a token", "other": "all else"}, "The way", "Arrows.", AXES),
-}
+from tests.kinds_of_charts import HOSTILE, KINDS
 
 
 @pytest.fixture
@@ -78,7 +44,7 @@ def ticks(shown, axis="x"):
 
 
 def test_one_points_at_all_series_at_once_and_reads_their_numbers(draw):
-    shown = draw(KINDS["growth"])
+    shown = draw(KINDS["growth"]())
     point_at(shown, 1)
     said = shown.locator(".plot .hoverlayer")
     expect(said).to_contain_text("before : 0.25")
@@ -87,9 +53,9 @@ def test_one_points_at_all_series_at_once_and_reads_their_numbers(draw):
 
 
 def test_what_a_name_has_in_it_stays_text(draw):
-    shown = draw(KINDS["shares"])
+    shown = draw(KINDS["shares"]())
     assert ticks(shown) == ["the", "cat", "cat", f"{HOSTILE[:14]}…"]
-    shown = draw(charts.lines([(HOSTILE, BEFORE), ("b", AFTER)], HOSTILE, HOSTILE, HOSTILE))
+    shown = draw(charts.lines([(HOSTILE, np.arange(4)), ("b", np.ones(4))], HOSTILE, HOSTILE, HOSTILE))
     expect(shown.locator(".chart .title")).to_have_text(HOSTILE)
     expect(shown.locator(".plot .xtitle")).to_have_text(HOSTILE)
     point_at(shown, 2)
@@ -97,7 +63,7 @@ def test_what_a_name_has_in_it_stays_text(draw):
 
 
 def test_one_zooms_into_a_part_and_goes_back(draw):
-    shown = draw(KINDS["stages"])
+    shown = draw(KINDS["stages"]())
     whole = ticks(shown)
     box = shown.locator(".plot .draglayer .nsewdrag").bounding_box()
     x, y = middle(box)
@@ -113,7 +79,7 @@ def test_one_zooms_into_a_part_and_goes_back(draw):
 
 
 def test_the_legend_switches_a_series_off_and_on(draw):
-    shown = draw(KINDS["stages"])
+    shown = draw(KINDS["stages"]())
     lines = shown.locator(".plot .scatterlayer .trace")
     expect(lines).to_have_count(2)
     shown.locator(".plot .legendtoggle").nth(1).click()
@@ -124,7 +90,7 @@ def test_the_legend_switches_a_series_off_and_on(draw):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_saved_as_it_is_seen(draw, scheme):
-    shown = draw(KINDS["growth"], color_scheme=scheme)
+    shown = draw(KINDS["growth"](), color_scheme=scheme)
     width, height = (shown.locator(".plot").bounding_box()[side] for side in ("width", "height"))
     shown.locator(".plot").hover()
     with shown.expect_download() as download:
@@ -144,13 +110,13 @@ def test_it_is_saved_as_it_is_seen(draw, scheme):
 
 
 def test_nothing_is_sent_anywhere(draw):
-    shown = draw(KINDS["growth"])
+    shown = draw(KINDS["growth"]())
     titles = {button.get_attribute("data-title") for button in shown.locator(".plot .modebar-btn").all()}
     assert titles == {"Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes", "Save as PNG", "Save as SVG"}
 
 
 def test_another_theme_repaints_it_and_what_is_zoomed_stays(draw):
-    shown = draw(KINDS["stages"], color_scheme="light")
+    shown = draw(KINDS["stages"](), color_scheme="light")
     shown.locator(".plot").hover()
     shown.locator(".plot .modebar-btn[data-title='Zoom in']").click()
     expect(shown.locator(".plot .xtick text").first).not_to_have_text("0")
@@ -163,7 +129,7 @@ def test_another_theme_repaints_it_and_what_is_zoomed_stays(draw):
 
 
 def test_the_arrow_keys_read_every_place(draw):
-    shown = draw(KINDS["layers"])
+    shown = draw(KINDS["layers"]())
     chart = shown.get_by_role("application", name="Heads, of every head, layer by layer")
     chart.focus()
     said = shown.get_by_role("status")
@@ -174,7 +140,7 @@ def test_the_arrow_keys_read_every_place(draw):
     chart.press("End")
     expect(said).to_have_text("layer 3, head 4: 1")
     expect(shown.locator(".plot .hoverlayer")).to_contain_text("layer 3, head 4: 1")
-    shown = draw(KINDS["growth"])
+    shown = draw(KINDS["growth"]())
     shown.get_by_role("application", name="Growth.").press("End")
     expect(shown.get_by_role("status")).to_have_text("d 512, before: 0.0625; d 512, after: 0.4")
     expect(shown.locator(".plot .hoverlayer")).to_contain_text("before : 0.0625")
@@ -193,7 +159,7 @@ def texts_in(shown):
 @pytest.mark.parametrize("width", [390, 800])
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_words_lie_on_one_another_or_outside(draw, kind, width):
-    shown = draw(KINDS[kind], width)
+    shown = draw(KINDS[kind](), width)
     frame, words = shown.locator(".plot").bounding_box(), texts_in(shown)
     assert words
     for text, box in words:
@@ -206,7 +172,7 @@ def test_no_words_lie_on_one_another_or_outside(draw, kind, width):
 
 
 def test_an_arrow_says_how_long_it_is_wherever_one_points_at_it(draw):
-    shown = draw(KINDS["plane"])
+    shown = draw(KINDS["plane"]())
     line = shown.locator(".plot .scatterlayer .trace").first.locator(".point").nth(3).bounding_box()
     shown.mouse.move(*middle(line), steps=3)
     expect(shown.get_by_role("status")).to_have_text("one")
