@@ -91,7 +91,8 @@ class Chart:
 class Curve:
     """A line through points: its name, the places and the values of its points, and its colour.
 
-    Without a colour, it has that of the text. The point at the index ``current`` is emphasised.
+    Without a colour, it has that of the text. The point at the index ``current`` is emphasised. Curves of one ``group``
+    have one entry in the legend, which switches all of them.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Curve:
     colour: str | None = None
     current: int | None = None
     is_dashed: bool = False
+    group: str = ""
 
 
 # ------------------------------------------------------------------------------------ what all have in common
@@ -208,8 +210,25 @@ def _curve(curve: Curve) -> dict[str, Any]:
         "x": np.asarray(curve.places),
         "y": np.asarray(curve.values),
         "line": {**colour, "width": 2, **({"dash": "dash"} if curve.is_dashed else {})},
-        "marker": {**colour, "size": sizes, "opacity": 1},
+        "marker": {**colour, "size": sizes, "opacity": 1, "line": {"width": 0}},
+        **({"legendgroup": curve.group, "showlegend": False} if curve.group else {}),
     }
+
+
+def _groups(curves: Sequence[Curve]) -> list[dict[str, Any]]:
+    """Return an entry in the legend for each group of curves: a line with no point."""
+    firsts = {curve.group: curve for curve in reversed(curves) if curve.group}
+    return [
+        {
+            **_curve(first),
+            "x": [None],
+            "y": [None],
+            "name": escaped(group),
+            "showlegend": True,
+            "hoverinfo": "skip",
+        }
+        for group, first in sorted(firsts.items())
+    ]
 
 
 def _bars(name: str, values: Array, colour: str | None = None, labels: Sequence[str] = ()) -> dict[str, Any]:
@@ -401,7 +420,7 @@ def stages(
     """Return lines over the steps of a training, whose axis has all steps, though it may not have come so far."""
     beyond = BEYOND * n_steps
     return figure(
-        [*map(_curve, curves)],
+        [*map(_curve, curves), *_groups(curves)],
         title,
         alt,
         x={**_titled(axis), "range": [-beyond, n_steps + beyond], "hoverformat": "d"},

@@ -106,7 +106,14 @@ def _arrows(chains: Sequence[Chain], ink: Ink, name: str, *, is_named: bool) -> 
         "x": paths[..., 0].ravel(),
         "y": paths[..., 1].ravel(),
         "line": {**colour, "width": 2.25 if is_main else 1.25},
-        "marker": {**colour, "symbol": "arrow", "angleref": "previous", "size": sizes.ravel(), "opacity": 1},
+        "marker": {
+            **colour,
+            "symbol": "arrow",
+            "angleref": "previous",
+            "size": sizes.ravel(),
+            "opacity": 1,
+            "line": {"width": 0},
+        },
         "hovertext": [label for label in labels for _ in range(_PLACES + 1)],
         "hovertemplate": "%{hovertext}<extra></extra>",
     }

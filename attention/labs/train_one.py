@@ -243,8 +243,9 @@ def _scores(measured: Sequence[Checkpoint], at: int, watched: int) -> Chart:
         place, head = _place(index)
         name = message("{place}, head {head}", place=_PLACE_NAMES[place], head=head + 1)
         values = np.array([float(each.scores[place, head]) for each in measured])
-        colour = WEIGHT if PLACES[place][0] == 0 else INACTIVE
-        curves.append(Curve(name, steps, values, colour, at if index == watched else None))
+        network = PLACES[place][0]
+        colour, current = INACTIVE if network else WEIGHT, at if index == watched else None
+        curves.append(Curve(name, steps, values, colour, current, group=_NETWORK_NAMES[network]))
     return Chart(
         charts.stages(
             curves,

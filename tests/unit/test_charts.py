@@ -184,3 +184,10 @@ def test_numbers_travel_packed_and_without_the_template():
     assert "template" not in found["layout"]
     empty = Chain("", np.zeros((2, 2)), ("one",), ("sent",))
     assert sent(plane_of_arrows([empty], {"sent": ""}, "", "", ("x", "y")))["data"]
+
+
+def test_curves_of_a_group_are_switched_together_by_one_entry_of_the_legend():
+    curves = [Curve(name, np.arange(2), np.ones(2), "#868e99", group=name[0]) for name in ("a1", "b1", "a2")]
+    data = charts.stages(curves, "", "", n_steps=1, limits=(0, 1), axis="steps").data
+    assert [(trace.name, trace.legendgroup) for trace in data if trace.showlegend] == [("a", "a"), ("b", "b")]
+    assert [(trace.name, trace.legendgroup) for trace in data[:3]] == [("a1", "a"), ("b1", "b"), ("a2", "a")]

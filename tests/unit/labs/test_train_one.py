@@ -12,7 +12,7 @@ from attention.jobs import Run, Status
 from attention.labs.train_one import LAB
 from attention.lesson.scene import Scene
 from attention.measures.induction import scores_of
-from tests.drawn import current
+from tests.drawn import current, traces
 from tests.loaded import load
 from tests.unit.labs.seen import one, prose
 from tests.unit.labs.seen import shown as lab_shown
@@ -146,8 +146,8 @@ def test_the_curves_and_the_table_have_every_checkpoint():
     table = one(blocks, Table, "checkpoints_table").make()
     assert table["step"] == ["0", "25", "50", "75", "100"]
     scores = one(blocks, Picture, "trained_scores").figure
-    assert len(scores.figure.data) == len(PLACES) * N_HEADS
-    assert [current(trace) for trace in scores.figure.data if current(trace) is not None] == [4]
+    assert len(traces(scores)) == len(PLACES) * N_HEADS
+    assert [current(trace) for trace in traces(scores) if current(trace) is not None] == [4]
     found = np.array(table["Two layers, layer 2, head 3: prefix matching"], dtype=float)
     np.testing.assert_allclose(found, [frame["scores"][1, 2] for frame in last.frames], rtol=1e-6)
     for index, n_layers in enumerate((2, 1)):
