@@ -17,7 +17,7 @@ def policy(framed_by: str) -> str:
     """Return what the page may load: what lies beside it, and nothing else."""
     return (
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; "
-        f"img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors {framed_by}"
+        f"img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors {framed_by}"
     )
 
 

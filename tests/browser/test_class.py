@@ -605,3 +605,26 @@ def test_a_code_that_does_not_exist_is_said_so(new_pupil):
     pupil.tab.errors.clear()  # the browser counts what is refused
     pupil.join_by_hand("nonsense!")
     expect(pupil.page.get_by_text("This is no code of a room")).to_be_visible()
+
+
+def test_a_class_sees_the_charts_of_a_lab_and_can_save_them(new_teacher, new_pupil):
+    teacher = new_teacher()
+    pupil = new_pupil(viewport=PHONE).join(teacher.code)
+    page = teacher.tab.page
+    page.get_by_role("button", name="Labs", exact=True).click()
+    page.get_by_role("link", name="Why divide by √d").click()
+    page.get_by_role("button", name="Show me").click()
+    plots = pupil.page.locator(".plot:has(.main-svg)")
+    expect(plots).to_have_count(4)
+    before = plots.first.evaluate("plot => plot.querySelectorAll('.trace').length")
+    assert before == 2
+    expect_no_barrier(pupil.tab, "charts in a class")
+    plots.first.hover()
+    with pupil.page.expect_download() as download:
+        plots.first.locator(".modebar-btn[data-title='Save as PNG']").click()
+    assert download.value.suggested_filename == "how-far-the-dot-products-spread.png"
+    # The picture in its place turns into the next.
+    page.get_by_role("slider").first.press("End")
+    expect(pupil.page.get_by_role("application", name="The weights of 8 keys").first).to_be_visible()
+    expect(pupil.page.locator(".chart .title", has_text="d = 512")).to_be_visible()
+    expect(plots).to_have_count(4)
