@@ -45,6 +45,9 @@ export default function ({ data, parentElement }) {
   const [low, high] = data.limit === null ? [Math.min(0, ...all), Math.max(0, ...all)] : [0, data.limit];
   const span = high - low || 1;
   state.title.textContent = data.title;
+  // From the foot of the lowest bar to the top of the highest.
+  const ends = [low, high].map((end) => fixed(end, Math.min(data.decimals, 2)));
+  if (data.areUpright) state.title.append(make("span", "range", ends.join(" … ")));
   legend.replaceChildren(...series.filter(({ name }) => name).map(({ ink, name }) => make("span", ink, name)));
   picture.classList.toggle("upright", data.areUpright);
   picture.style.setProperty("--zero", `${(100 * (0 - low)) / span}%`);

@@ -164,9 +164,9 @@ function listen(state) {
   plot.on("plotly_click", ({ points }) => choose(state, points[0]));
   plot.on("plotly_hover", ({ points }) => {
     setText(state.readout, told(state, points));
-    state.picture.classList.toggle("pressable", headOf(state, points[0]) !== null);
+    plot.classList.toggle("pressable", headOf(state, points[0]) !== null);
   });
-  plot.on("plotly_unhover", () => state.picture.classList.remove("pressable"));
+  plot.on("plotly_unhover", () => plot.classList.remove("pressable"));
   plot.on("plotly_afterplot", () => finish(plot));
   finish(plot);
 }

@@ -66,3 +66,26 @@ def test_what_is_on_paper_goes_by_mouse_and_keyboard_and_is_in_the_link(tab, new
     there = new_tab()
     there.page.goto(tab.page.url)
     expect(there.page.get_by_text(f"and {4 * cache / 2e9:.0f} GB for all 524,288")).to_be_visible()
+
+
+def test_a_chart_is_not_made_anew_for_other_numbers_and_stays_as_it_is_zoomed(tab):
+    tab.go("cost", model="toy", cost="paper", tokens="131072")
+    tab.page.get_by_role("button", name="Show me").click()
+    plot = tab.page.locator(".st-key-caches .plot")
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    whole = plot.locator(".xtick text").all_text_contents()
+    plot.hover()
+    plot.locator(".modebar-btn[data-title='Zoom in']").click()
+    zoomed = plot.locator(".xtick text")
+    expect(zoomed).not_to_have_count(len(whole))
+    seen = zoomed.all_text_contents()
+    plot.locator(".main-svg").first.evaluate("drawing => { drawing.dataset.mark = 'same'; }")
+    sizes = "plot => plot.data.map(({ marker }) => typeof marker.size)"
+    assert plot.evaluate(sizes) == ["number", "object"]
+    tab.pick("Key/value heads", "32, one for each head")
+    expect(tab.page).to_have_url(re.compile("kept=32"))
+    tab.page.wait_for_function(
+        f"([plot, wanted]) => String(({sizes})(plot)) === wanted", arg=[plot.element_handle(), "object,number"]
+    )
+    expect(plot.locator(".main-svg").first).to_have_attribute("data-mark", "same")
+    assert zoomed.all_text_contents() == seen

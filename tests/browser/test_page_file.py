@@ -67,7 +67,7 @@ def test_every_picture_is_drawn_the_words_are_the_users_own_and_nothing_is_cut_o
     for scheme in ("light", "dark"):
         shown.emulate_media(color_scheme=scheme)
         for place in places.all():
-            assert place.evaluate("place => place.shadowRoot.querySelector('svg, canvas, .chip') !== null")
+            assert place.evaluate("place => place.shadowRoot.querySelector('svg, canvas, .chip, .bar') !== null")
         assert shown.evaluate("document.scrollingElement.scrollWidth - innerWidth") <= 0
     for paper, (width, height) in PAPERS.items():
         shown.set_viewport_size({"width": width, "height": height})
