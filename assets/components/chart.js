@@ -17,7 +17,6 @@ const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u4: Uint32Ar
 // All buttons there are: one of Plotly's own would send the numbers to a server of its makers.
 const BUTTONS = [["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];
 
-
 let loading = null;
 
 /** Plotly's script, fetched once for all charts of a page; where that fails, it is fetched anew for the next chart. */
@@ -71,6 +70,7 @@ export default function (mount) {
   Object.assign(state, { tell: mount.setStateValue, given: data, theme: readTheme(state.root) });
   if (!state.plot.isConnected) mount.parentElement.host.append(state.plot);
   state.points = pointsOf(data);
+  if (state.at >= state.points.length) state.at = null;
   state.title.textContent = data.title;
   // Nothing moves when the script has come.
   state.plot.style.minHeight = `${data.layout.height}px`;
@@ -123,12 +123,14 @@ function dressed({ theme, root, width }, layout) {
 }
 
 function settings(Plotly, state) {
-  const save = (format, label) => ({ name: format, title: label, icon: format === "png" ? Plotly.Icons.camera : Plotly.Icons.disk, click: () => saveAs(state, format) });
+  const { camera, disk } = Plotly.Icons;
+  const save = (format, title, icon) => ({ name: format, title, icon, click: () => saveAs(state, format) });
+  const saving = [save("png", message("Save as PNG"), camera), save("svg", message("Save as SVG"), disk)];
   return {
     displaylogo: false,
     doubleClick: "reset",
     displayModeBar: matchMedia("(hover: none)").matches || "hover",
-    modeBarButtons: [...BUTTONS, [save("png", message("Save as PNG")), save("svg", message("Save as SVG"))]],
+    modeBarButtons: [...BUTTONS, saving],
     locale: "page",
     locales: { page: { dictionary: WORDS, format: {} } },
   };
@@ -137,10 +139,9 @@ function settings(Plotly, state) {
 /** Save what is seen, with its title. */
 function saveAs({ plot, given }, format) {
   const { width, height } = plot.getBoundingClientRect();
-  const { title, margin } = { title: { text: escaped(given.title) }, margin: { ...plot.layout.margin, t: 44 } };
   const filename = given.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "chart";
   const size = { width: Math.round(width), height: Math.round(height), scale: format === "png" ? SCALE : 1 };
-  const layout = { ...plot.layout, title, margin };
+  const layout = { ...plot.layout, title: { text: escaped(given.title) }, margin: { ...plot.layout.margin, t: 44 } };
   return globalThis.Plotly.downloadImage({ data: plot.data, layout }, { format, filename, ...size });
 }
 
@@ -213,7 +214,7 @@ const isUnified = ({ hovermode }) => hovermode === "x unified";
 
 /** All points that one points at, one at a time or those of a place, in the order in which the arrow keys lead there. */
 function pointsOf({ data, layout }) {
-    const all = data.flatMap((trace, curveNumber) => {
+  const all = data.flatMap((trace, curveNumber) => {
     if (trace.hoverinfo === "skip") return [];
     // Of an arrow, its end has a head.
     const [xs, ys, sizes] = [trace.x, trace.y, trace.marker?.size?.bdata && trace.marker.size].map(numbersOf);
@@ -280,7 +281,7 @@ function told({ given }, points) {
       const value = trace.orientation === "h" ? point.x : point.y;
       const name = trace.hovertext ? trace.hovertext[point.pointNumber] : `${given.layout.xaxis.title?.text ?? ""} ${tickOf(given, point.x)}, ${trace.name}`;
       if (!/%\{[xy]\}/.test(trace.hovertemplate ?? "%{y}")) return plain(name);
-      return `${plain(name)}: ${Number(value.toPrecision(4))}`.replace("-", "\u2212");
+      return `${plain(name)}: ${String(Number(value.toPrecision(4))).replace("-", "\u2212")}`;
     })
     .join("; ");
 }
@@ -292,5 +293,5 @@ function tickOf({ layout }, place) {
 
 /** A text that was escaped for Plotly. */
 function plain(text) {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").replace(/<\/?b>/g, "");
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
