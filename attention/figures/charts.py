@@ -125,7 +125,7 @@ def shortened(name: str) -> str:
     """Return a name as it stands on an axis: of a long one, the beginning.
 
     >>> shortened("a <b> of many letters"), shortened(" ")
-    ('a &lt;b&gt; of many le…', '␣')
+    ('a &lt;b&gt; of many …', '␣')
     """
     return escaped(name if len(name) <= MAX_LETTERS else f"{name[: MAX_LETTERS - 1]}…")
 
