@@ -183,7 +183,7 @@ def test_a_clicked_score_opens_into_the_products_that_make_it(typed, models, mod
     told = re.search(r"= (\S+)", tab.detail.inner_text())[1]
     assert is_rounded(told, sum(products))
     # The bars are drawn: as many as there are products.
-    bars = tab.page.locator(".st-key-main_parts .mark")
+    bars = tab.page.locator(".st-key-main_parts .bar")
     expect(bars).to_have_count(len(products))
     # The row that was clicked has come into focus.
     expect(tab.words).to_contain_text(f"{trace.tokens[4].text} scores highest with")
