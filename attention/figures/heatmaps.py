@@ -64,7 +64,7 @@ def atlas_heatmap(
     (n_rows, n_columns), (n_layers, n_heads) = (len(rows), len(columns)), (len(layers), len(head_numbers))
     height, width = n_rows + 1, n_columns + 1
     whole = np.full((n_layers * height - 1, n_heads * width - 1), np.nan, dtype=np.float32)
-    for (layer, head), _ in np.ndenumerate(np.empty((n_layers, n_heads))):
+    for layer, head in np.ndindex(n_layers, n_heads):
         top, left = layer * height, head * width
         whole[top : top + n_rows, left : left + n_columns] = layers[layer][head]
     across = [each for _ in range(n_heads) for each in (*map(escaped, columns), "")][:-1]
