@@ -45,10 +45,9 @@ class SmallHub:
     lead: Callable[[str], str | None] = lambda path: None
     # What it says of a model may be changed.
     say: Callable[[dict], dict] = lambda answer: answer
-    # Answers come letter by letter, each after this time.
-    trickle_seconds: float | None = None
     is_silent: bool = False
     asked: list[str] = field(default_factory=list)
+    signed_in_with: list[str | None] = field(default_factory=list)
 
     def about(self, model_id: str) -> dict:
         """Say what there is of a model."""
@@ -88,6 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
         self.hub.asked.append(path)
+        self.hub.signed_in_with.append(self.headers["Authorization"])
         try:
             self._answer(path)
         except ConnectionError:
@@ -152,12 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> None:
         self._begin(status, len(body), {"Content-Type": "application/json", **(headers or {})})
-        if self.hub.trickle_seconds is None:
-            self.wfile.write(body)
-            return
-        for at in range(len(body)):
-            self.wfile.write(body[at : at + 1])
-            self.hub.go_on.wait(self.hub.trickle_seconds)
+        self.wfile.write(body)
 
     def _begin(self, status: int, length: int, headers: dict[str, str]) -> None:
         self.send_response(status)

@@ -1,8 +1,9 @@
 """Models of the Hugging Face hub: which ones may be fetched, and how one is stored here, complete or not at all.
 
 Everything else in this project reads from disk, and the libraries that it uses are told to stay offline
-(``HF_HUB_OFFLINE``). Only ``download`` connects to the hub, when the user asks for a model; it has its own client,
-which neither retries nor waits for long, so that an error is reported within seconds.
+(``HF_HUB_OFFLINE``). Only ``download`` asks the hub, when the user asks for a model: by ``huggingface_hub``, in a
+process of its own, which can be stopped at any moment (``attention.models.fetch``). The owner of the server chooses the
+hub (``HF_ENDPOINT``) and trusts it: wherever it leads, the library follows.
 
 Only weights in the safetensors format are accepted, because they are numbers and nothing else. A pickle file, or code
 that comes with a model, could do anything when it is loaded: neither is ever fetched.
@@ -23,8 +24,8 @@ from typing import Any
 
 from attention.messages import message
 from attention.models import bundled
-from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, parse_json, read_json, shown
-from attention.models.hub_line import HubError, Line
+from attention.models.files import INDEX, MAX_BESIDE_BYTES, SINGLE, in_one_line, read_json, shown
+from attention.models.hub_line import HubError, Line, open_line
 from attention.models.store import OnProgress, Progress, are_whole, cache_dir, new_folder, put_in_place, sha256
 
 __all__ = [
@@ -46,7 +47,6 @@ __all__ = [
     "remove",
 ]
 
-ENDPOINT_VARIABLE, DEFAULT_ENDPOINT = "HF_ENDPOINT", "https://huggingface.co"
 ALLOW_VARIABLE, ANY_MODEL, CURATED_MODELS = "ATTENTION_HUB", "*", "curated"
 MAX_MB_VARIABLE, DEFAULT_MAX_MB = "ATTENTION_HUB_MAX_MB", 2000
 HUB_DIR_VARIABLE = "ATTENTION_HUB_DIR"
@@ -69,10 +69,6 @@ _COMPANIONS = (
     "sentencepiece.bpe.model",
     "preprocessor_config.json",
 )
-# The most that is read into memory at once: the hub's answer about a model, or its configuration.
-_MAX_ANSWER = 8 * 2**20
-# With more files than this, it is not a model that could be shown: the parts of large models have gigabytes each.
-_MAX_FILES = 200
 # Room for what the file system itself needs.
 _MARGIN = 16 * 2**20
 
@@ -298,6 +294,9 @@ def _is_our_own(model_id: str) -> bool:
 
 # --------------------------------------------------------------------------------------- to fetch it
 
+# Called with the configuration of a model, the names of its files and the bytes of its weights.
+CheckOffer = Callable[[dict[str, Any], Collection[str], int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class _File:
@@ -331,7 +330,7 @@ def download(
     model_id: str,
     on_progress: OnProgress,
     is_cancelled: Callable[[], bool],
-    check_offer: Callable[[dict[str, Any], Collection[str], int], None],
+    check_offer: CheckOffer,
 ) -> Kept:
     """Fetch a model, check it and put it in its place; it is there complete or, after an error, not at all.
 
@@ -349,18 +348,20 @@ def download(
     limits = allowed()
     model_id = check_id(model_id)
     _check_allowed(model_id, limits)
-    line = Line(is_cancelled)
-    offer = _look_up(line, model_id)
-    # The hub accepts former names too, so the limits are checked again with the current one.
-    _check_allowed(offer.model_id, limits)
-    _check_size(offer, limits)
-    check_offer(_read_config(line, offer), [file.name for file in offer.files], offer.n_weight_bytes)
-    target = _place(offer.model_id)
-    with _explained(target), new_folder(target, offer.n_bytes + _MARGIN) as new:
-        _fetch_all(line, offer, new, on_progress)
-        found = _check_and_note(offer, new)
-        put_in_place(new, target, lambda: _is_there(found, target))
-    return _there(target)
+    with open_line(is_cancelled) as line:
+        offer = _look_up(line, model_id)
+        # The hub accepts former names too, so the limits are checked again with the current one.
+        _check_allowed(offer.model_id, limits)
+        _check_size(offer, limits)
+        target = _place(offer.model_id)
+        with _explained(target), new_folder(target, offer.n_bytes + _MARGIN) as new:
+            digests = _fetch_all(line, offer, new, on_progress, check_offer)
+            _check_weights(offer, new)
+            found = Kept(offer.model_id, offer.revision, offer.licence, digests, target)
+            written = {name: value for name, value in asdict(found).items() if name != "folder"}
+            (new / MANIFEST).write_text(json.dumps(written), "utf-8")
+            put_in_place(new, target, lambda: _read_manifest(target) == found and is_whole(found))
+    return found
 
 
 def _check_allowed(model_id: str, limits: Allowed) -> None:
@@ -378,39 +379,11 @@ def _check_allowed(model_id: str, limits: Allowed) -> None:
 
 
 def _look_up(line: Line, model_id: str) -> _Offer:
-    """Ask the hub for a model's files; the answer comes from outside and is not trusted until it has been checked."""
-    from huggingface_hub import ModelInfo
-
-    answer = line.read(f"{_endpoint()}/api/models/{model_id}?blobs=true", _MAX_ANSWER, model_id)
-    with _sensible(model_id):
-        info = ModelInfo(**parse_json(answer, "answer"))
-        siblings = {str(each.rfilename): each for each in info.siblings or ()}
-        revision, found_id = str(info.sha), check_id(info.id)
-    chosen = _chosen(model_id, siblings)
-    with _sensible(model_id):
-        files = tuple(_file(siblings[name]) for name in chosen)
-    if not _is_commit(revision):
-        raise HubError(message("The hub does not say which revision of {model_id} it has.", model_id=model_id))
-    licence = getattr(info.card_data, "license", None) or NOT_STATED
-    return _Offer(found_id, revision, in_one_line(str(licence))[:60] or NOT_STATED, files)
-
-
-@contextmanager
-def _sensible(model_id: str) -> Iterator[None]:
-    """Turn the failure to parse an answer into a sentence: the answer makes no sense."""
-    try:
-        yield
-    except (ValueError, TypeError, KeyError, AttributeError, HubError):
-        raise HubError(
-            message("The hub's answer about {model_id} makes no sense: it may not be a hub.", model_id=model_id)
-        ) from None
-
-
-def _file(sibling: Any) -> _File:
-    lfs, size = sibling.lfs, sibling.size
-    if type(size) is not int or size < 0:
-        raise ValueError("no size")
-    return _File(sibling.rfilename, size, None if lfs is None else str(lfs.sha256), sibling.blob_id)
+    """Ask the hub for a model's files, and choose those that are needed."""
+    found = line.look_up(model_id)
+    files = tuple(_File(name, *found["files"][name]) for name in _chosen(model_id, found["files"]))
+    licence = in_one_line(found["licence"])[:60] or NOT_STATED
+    return _Offer(_canonical(found["model_id"]), found["revision"], licence, files)
 
 
 def _chosen(model_id: str, files: Collection[str]) -> list[str]:
@@ -438,17 +411,7 @@ def _chosen(model_id: str, files: Collection[str]) -> list[str]:
                 file=CONFIG,
             )
         )
-    chosen = [name for name in (*_COMPANIONS, *weights) if name in files]
-    if len(chosen) > _MAX_FILES:
-        raise HubError(
-            message(
-                "{model_id} has {count} files, and this server fetches {most} at most.",
-                model_id=model_id,
-                count=f"{len(chosen):,}",
-                most=_MAX_FILES,
-            )
-        )
-    return chosen
+    return [name for name in (*_COMPANIONS, *weights) if name in files]
 
 
 def _check_size(offer: _Offer, limits: Allowed) -> None:
@@ -474,30 +437,25 @@ def _check_size(offer: _Offer, limits: Allowed) -> None:
             )
 
 
-def _read_config(line: Line, offer: _Offer) -> dict[str, Any]:
-    answer = line.read(_url(offer, CONFIG), _MAX_ANSWER, offer.model_id)
+def _read_config(offer: _Offer, folder: Path) -> dict[str, Any]:
     try:
-        return parse_json(answer, CONFIG)
+        return read_json(folder / CONFIG)
     except ValueError:
         raise HubError(
             message("The {file} of {model_id} cannot be read: it is damaged.", file=CONFIG, model_id=offer.model_id)
         ) from None
 
 
-def _fetch_all(line: Line, offer: _Offer, folder: Path, on_progress: OnProgress) -> None:
-    n_before = 0
+def _fetch_all(
+    line: Line, offer: _Offer, folder: Path, on_progress: OnProgress, check_offer: CheckOffer
+) -> dict[str, str]:
+    """Fetch all files, the configuration first and the weights last; return the SHA-256 of each."""
+    n_before, digests = 0, {}
     for file in offer.files:
-        digests = _Digests(file.size)
-        with (folder / file.name).open("wb") as opened:
-            n_here = 0
-            for chunk in line.stream(_url(offer, file.name), offer.model_id):
-                opened.write(chunk)
-                digests.update(chunk)
-                n_here += len(chunk)
-                if n_here > file.size:
-                    break
-                on_progress(Progress(n_before + n_here, offer.n_bytes, "bytes"))
-        if n_here != file.size or not digests.fit(file):
+        for n_bytes in line.fetch(offer.model_id, offer.revision, file.name, file.size, folder):
+            on_progress(Progress(n_before + min(n_bytes, file.size), offer.n_bytes, "bytes"))
+        digests[file.name] = sha256(folder / file.name)
+        if not _is_as_promised(file, folder / file.name, digests[file.name]):
             raise HubError(
                 message(
                     "What came as {file} of {model_id} is not what the hub promised: it is damaged. Nothing of it "
@@ -506,29 +464,26 @@ def _fetch_all(line: Line, offer: _Offer, folder: Path, on_progress: OnProgress)
                     model_id=offer.model_id,
                 )
             )
-        n_before += n_here
+        if file.name == CONFIG:
+            check_offer(_read_config(offer, folder), [each.name for each in offer.files], offer.n_weight_bytes)
+        n_before += file.size
+    return digests
 
 
-class _Digests:
-    """The two checksums that the hub gives: SHA-256 of large files, and git's own of small ones."""
-
-    def __init__(self, size: int) -> None:
-        self._sha256 = hashlib.sha256()
-        # Not for security: it is how git names its objects.
-        self._git = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
-
-    def update(self, chunk: bytes) -> None:
-        self._sha256.update(chunk)
-        self._git.update(chunk)
-
-    def fit(self, file: _File) -> bool:
-        if file.sha256 is not None:
-            return self._sha256.hexdigest() == file.sha256
-        return file.git_sha1 is not None and self._git.hexdigest() == file.git_sha1
+def _is_as_promised(file: _File, path: Path, digest: str) -> bool:
+    """Compare a file with the size and the checksum that the hub gives: SHA-256 of large files, git's of small ones."""
+    if path.stat().st_size != file.size:
+        return False
+    if file.sha256 is not None:
+        return digest == file.sha256
+    # Not for security: it is how git names its objects.
+    git_sha1 = hashlib.sha1(f"blob {file.size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, lambda: git_sha1).hexdigest() == file.git_sha1
 
 
-def _check_and_note(offer: _Offer, folder: Path) -> Kept:
-    """Open the weights, which checks that they are safetensors from the first byte to the last; write the manifest."""
+def _check_weights(offer: _Offer, folder: Path) -> None:
+    """Open the weights, which checks that they are safetensors from the first byte to the last, and all there."""
     from safetensors import SafetensorError, safe_open
 
     names = [file.name for file in offer.files]
@@ -552,37 +507,6 @@ def _check_and_note(offer: _Offer, folder: Path) -> Kept:
         raise HubError(
             message("The weights of {model_id} are no safetensors, whatever their name says.", model_id=offer.model_id)
         ) from None
-    digests = {name: sha256(folder / name) for name in names}
-    noted = Kept(offer.model_id, offer.revision, offer.licence, digests, folder)
-    written = {name: value for name, value in asdict(noted).items() if name != "folder"}
-    (folder / MANIFEST).write_text(json.dumps(written), "utf-8")
-    return noted
-
-
-def _is_there(found: Kept, target: Path) -> bool:
-    there = _read_manifest(target)
-    return (
-        isinstance(there, Kept) and there.files == found.files and there.revision == found.revision and is_whole(there)
-    )
-
-
-def _there(target: Path) -> Kept:
-    there = _read_manifest(target)
-    if not isinstance(there, Kept):
-        raise HubError(message("{name} was fetched, and removed by somebody else at once.", name=target.name))
-    return there
-
-
-def _endpoint() -> str:
-    return (os.environ.get(ENDPOINT_VARIABLE) or DEFAULT_ENDPOINT).rstrip("/")
-
-
-def _url(offer: _Offer, name: str) -> str:
-    from huggingface_hub import constants, hf_hub_url
-
-    # The endpoint that the library read when it was imported may not be the current one.
-    template = hf_hub_url(offer.model_id, name, revision=offer.revision)
-    return _endpoint() + template.removeprefix(constants.ENDPOINT)
 
 
 @contextmanager

@@ -33,10 +33,9 @@ def small(tmp_path, monkeypatch):
     ("fault", "what"),
     [
         ({"is_silent": True}, "a hub that says nothing"),
-        ({"trickle_seconds": 0.2}, "a hub that answers letter by letter"),
         ({"wait_at": 2**15}, "a hub that falls silent in the middle"),
     ],
-    ids=["silent", "letter by letter", "in the middle"],
+    ids=["silent", "in the middle"],
 )
 def test_a_fault_is_told_soon(report, small, fault, what):
     for name, value in fault.items():

@@ -1,0 +1,135 @@
+"""The process that talks to the hub: only in it may the libraries go online, and it can be stopped at any moment.
+
+It reads requests from its standard input and writes answers to its standard output, one a line, in JSON; the last
+answer to a request is ``done``. ``attention.models.hub_line`` has the other end.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from huggingface_hub import HfApi, get_session, hf_hub_url, hf_raise_for_status
+from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+from attention.messages import message, messages
+
+# No more often than this is it written how much has arrived.
+_TELL_SECONDS = 0.1
+_UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
+
+
+def main() -> None:
+    """Answer requests until there are no more, or until one fails."""
+    for ended in (signal.SIGINT, signal.SIGPIPE):
+        # The server has gone: end without a word.
+        signal.signal(ended, signal.SIG_DFL)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = _write_file if "name" in request else _look_up
+            answer(**request)
+        except (HfHubHTTPError, httpx2.TransportError) as error:
+            _tell(problem=_sentence(error, request["model_id"], request["patience"]))
+        except OSError as error:
+            _tell(errno=error.errno or errno.EIO)
+        except Exception:  # whatever was answered: it comes from outside
+            _tell(
+                problem=message(
+                    "The hub's answer about {model_id} makes no sense: it may not be a hub.",
+                    model_id=request["model_id"],
+                )
+            )
+
+
+def _look_up(model_id: str, patience: float) -> None:
+    """Tell what the hub has of a model, at which commit; files whose size it does not say are left out."""
+    info = HfApi(token=False).model_info(model_id, files_metadata=True, timeout=patience)
+    validate_repo_id(info.id)
+    if re.fullmatch("[0-9a-f]{40}", str(info.sha)) is None:
+        raise ValueError("no commit")
+    files = {
+        each.rfilename: (each.size, each.lfs and each.lfs.sha256, each.blob_id)
+        for each in info.siblings or ()
+        if type(each.size) is int and each.size >= 0
+    }
+    licence = str(getattr(info.card_data, "license", None) or "")
+    _tell(model_id=info.id, revision=info.sha, licence=licence, files=files, done=True)
+
+
+def _write_file(model_id: str, patience: float, revision: str, name: str, size: int, folder: str) -> None:
+    """Write a file of the hub into a folder, and tell how much of it is there; what is too long is cut off."""
+    url = hf_hub_url(model_id, name, revision=revision)
+    n_bytes, told = 0, 0.0
+    headers = {"Accept-Encoding": "identity"}
+    with (
+        get_session().stream("GET", url, headers=headers, timeout=patience) as response,
+        (Path(folder) / name).open("wb") as file,
+    ):
+        hf_raise_for_status(response)
+        # As it arrives: waiting for chunks of a fixed size would make a slow connection look like a silent one.
+        for chunk in response.iter_raw():
+            n_bytes += file.write(chunk)
+            if n_bytes > size:
+                break
+            if time.monotonic() - told > _TELL_SECONDS:
+                _tell(n_bytes=n_bytes)
+                told = time.monotonic()
+    _tell(n_bytes=n_bytes, done=True)
+
+
+def _tell(**answer: Any) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def _sentence(error: Exception, model_id: str, patience: float) -> str:
+    if isinstance(error, HfHubHTTPError):
+        return _refusal(error.response, model_id)
+    if isinstance(error, _UNREACHABLE):
+        return message("The hub cannot be reached from here: there is no network, or the hub is down.")
+    if isinstance(error, httpx2.TimeoutException):
+        return message(
+            "The hub has not answered for {seconds} seconds about {model_id}: it is too slow now, nothing "
+            "is kept; try again later.",
+            seconds=f"{patience:.0f}",
+            model_id=model_id,
+        )
+    return message(
+        "The hub broke off in the middle of {model_id}: nothing of it is kept; try again.", model_id=model_id
+    )
+
+
+def _refusal(response: httpx2.Response, model_id: str) -> str:
+    status = response.status_code
+    if status in (401, 403, 404):
+        return message(
+            "The hub shows no model {model_id} to everybody ({status}): it may be misspelt, private, or ask "
+            "for an account, and this server signs in nowhere.",
+            model_id=model_id,
+            status=status,
+        )
+    wait = response.headers.get("Retry-After", "")
+    if status == 429 and wait.isdecimal():
+        return messages(
+            "The hub has been asked too often from here (429): try again in {n} second.",
+            "The hub has been asked too often from here (429): try again in {n} seconds.",
+            int(wait),
+        )
+    if status == 429:
+        return message("The hub has been asked too often from here (429): try again in some minutes.")
+    if status >= 500:
+        return message("The hub itself is out of order ({status}): try again later.", status=status)
+    return message("The hub's answer about {model_id} cannot be used ({status}).", model_id=model_id, status=status)
+
+
+if __name__ == "__main__":
+    main()
