@@ -10,6 +10,6 @@ __version__ = "0.1.0"
 # simultaneous users would wait for one another many times longer than they compute; an owner may set another number.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Libraries read from disk only: otherwise a missing file would mean waiting 23 seconds for a hub. The one module that
-# fetches models, when the user asks for one, has its own connection: attention.models.hub.
+# Libraries read from disk only: otherwise a missing file would mean waiting 23 seconds for a hub. The one process that
+# fetches models, when the user asks for one, has its own environment: attention.models.hub_line.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

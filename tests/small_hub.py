@@ -41,8 +41,6 @@ class SmallHub:
     spoilt: str = ""
     # Weights come so slowly: a little, and then nothing for this time, until ``go_on``.
     drip_seconds: float | None = None
-    # Paths that lead to another address.
-    lead: Callable[[str], str | None] = lambda path: None
     # What it says of a model may be changed.
     say: Callable[[dict], dict] = lambda answer: answer
     is_silent: bool = False
@@ -101,8 +99,6 @@ class _Handler(BaseHTTPRequestHandler):
         elif hub.status != 200 and re.search(hub.status_at, path):
             extra = {"Retry-After": "120"} if hub.status == 429 else {}
             self._send(json.dumps({"error": "no"}).encode(), hub.status, extra)
-        elif (elsewhere := hub.lead(path)) is not None:
-            self._send(b"", 302, {"Location": elsewhere})
         elif found := re.fullmatch(r"/api/models/(.+)", path):
             self._say(found[1])
         elif found := re.fullmatch(rf"/(.+)/resolve/{COMMIT}/(.+)", path):
@@ -113,8 +109,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b'{"error": "Entry not found"}', 404)
 
     def _say(self, model_id: str) -> None:
-        model_id = self.hub.renamed.get(model_id, model_id)
-        if model_id in self.hub.models:
+        if model_id in self.hub.renamed:
+            self._send(b"", 307, {"Location": f"/api/models/{self.hub.renamed[model_id]}"})
+        elif model_id in self.hub.models:
             self._send(json.dumps(self.hub.say(self.hub.about(model_id))).encode())
         else:
             # The real one does not tell strangers what is private and what is not there.
