@@ -10,6 +10,18 @@ from attention.models import hub
 from attention.models.store import CACHE_DIR_VARIABLE
 from tests import services
 
+# Of the architectures with an encoder and a decoder, those that differ from another one of them in little: a quick run
+# takes BART, T5 and M2M100.
+ALIKE = {"blenderbot", "blenderbot-small", "mbart", "mt5", "pegasus", "plbart", "umt5"}
+
+
+def pytest_collection_modifyitems(items):
+    """Leave to `make test-all` what is tested of every architecture, where it is much like another."""
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        if callspec is not None and callspec.params.get("kind") in ALIKE:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _settings_of_this_machine(tmp_path_factory):

@@ -2,8 +2,6 @@
 
 import io
 import json
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -14,10 +12,10 @@ from attention.jobs import Job, Jobs, Status, read_frames, write_frame
 from attention.last_run import LastRuns
 from tests.until import until
 
-# Modules that any Python has would say nothing that we can read, so the jobs of these tests are in this one.
-COUNT = Job("count", "tests.unit.test_jobs")
-SLOW = Job("slow", "tests.unit.test_jobs")
-SHORT = Job("short", "tests.unit.test_jobs", most_seconds=1.5)
+# Modules that any Python has would say nothing that we can read: so what runs is one of ours.
+COUNT = Job("count", "tests.counting")
+SLOW = Job("slow", "tests.counting")
+SHORT = Job("short", "tests.counting", most_seconds=0.1)
 PATIENCE = 60
 
 
@@ -245,7 +243,7 @@ def number_of(frames):
     return [int(frame["number"]) for frame in frames]
 
 
-KEPT = Job("kept", "tests.unit.test_jobs", checks=number_of)
+KEPT = Job("kept", "tests.counting", checks=number_of)
 
 
 BEGAN = '{"began": "2025-01-01T00:00:00+00:00", "arguments": [], '
@@ -313,12 +311,3 @@ def test_what_was_measured_is_read_back_as_it_was(tmp_path):
     frame = {"share": np.float64(1.0), **point.arrays()}
     LastRuns(tmp_path).keep(JOB, type(run)((), "", run.began, (frame,), "done", 1.0))
     assert points(LastRuns(tmp_path).find(JOB).frames) == (point,)
-
-
-if __name__ == "__main__":
-    heard = "" if sys.argv[-1] == "deaf" else sys.stdin.buffer.read().decode()
-    n_frames = int(sys.argv[1])
-    for number in range(1, n_frames + 1):
-        text = {"text": np.array(heard)} if heard else {}
-        write_frame(sys.stdout.buffer, number / n_frames, number=np.int64(number), **text)
-        time.sleep(0.05)
