@@ -44,11 +44,14 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def models():
-    """The models as the app loads them, to compute what the page must show."""
-    from attention.models import list_models
+    """The models as the app loads them, to compute what the page must show; each is loaded once it is asked for."""
     from tests.loaded import load
 
-    return {info.model_id: load(info.model_id) for info in list_models()}
+    class Loaded(dict):
+        def __missing__(self, model_id):
+            return self.setdefault(model_id, load(model_id))
+
+    return Loaded()
 
 
 @pytest.fixture(scope="session")

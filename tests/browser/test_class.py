@@ -49,7 +49,6 @@ def new_pupil(new_person):
     return lambda **options: Pupil(new_person(**options))
 
 
-@pytest.mark.quick
 def test_a_class_follows_answers_and_looks_around(new_teacher, new_pupil):
     teacher = new_teacher()
     near, phone = new_pupil().join(teacher.code), new_pupil(viewport=PHONE).join_by_hand(teacher.code.lower())
@@ -534,6 +533,7 @@ def test_the_server_dies_while_a_class_answers_another_ten_questions_and_a_third
             tab.errors.clear()  # the browser counts a connection that is lost
 
 
+@pytest.mark.quick
 def test_only_the_teacher_leads_and_what_is_typed_is_text_on_every_screen(new_teacher, new_pupil):
     teacher = new_teacher(text=HOSTILE, step="tokens")
     pupil = new_pupil().join(teacher.code)

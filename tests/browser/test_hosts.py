@@ -117,7 +117,6 @@ def test_a_room_for_a_class_opens_from_a_frame_in_a_tab_of_its_own(framed, bare_
     assert errors == []
 
 
-@pytest.mark.quick
 def test_a_tab_that_another_site_names_opens_no_room_and_is_not_shown_in_a_frame(server, elsewhere, bare_page):
     url, _ = elsewhere
     bare_page.goto(f"{url}/about:blank")

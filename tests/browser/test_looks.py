@@ -64,7 +64,7 @@ def test_every_step_can_be_read_by_everybody_and_printed(walked, step, wide):
 
 
 # Of the places, one is enough where time is short.
-QUICK = ("all heads, sorted",)
+QUICK = ("the neuron view",)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import re
 from itertools import combinations, pairwise
 
-import pytest
 from playwright.sync_api import expect
 
 CHOSEN = {"text": "Two small birds sing loudly", "model": "toy", "word": "3"}
@@ -89,7 +88,6 @@ def test_french_and_its_model_and_word_are_still_there_after_the_front_door(tab)
     expect(tab.chips.filter(has_text="chat")).to_be_visible()
 
 
-@pytest.mark.quick
 def test_the_same_word_is_in_focus_in_every_model_and_back_leads_to_each(tab):
     word = tab.page.get_by_role("combobox", name="Word")
     tab.go(text="The dog saw the dog", word="5")

@@ -15,6 +15,7 @@ PAGE = "pages/cost.py"
 pytestmark = pytest.mark.usefixtures("_nothing_goes_on")
 
 
+@pytest.mark.slow
 def test_it_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_page):
     shown = open_page(PAGE, model="toy").send("question", "show", True)
     assert shown.component("measure")["share"] is None

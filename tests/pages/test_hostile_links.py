@@ -35,7 +35,7 @@ def test_whatever_a_link_says_of_a_parameter_is_read_as_a_value_that_there_is(na
             assert (again.shown(), said) == (view, []), link
 
 
-@pytest.mark.parametrize("page", sweep(CONTENTS, quick=list(CONTENTS)[::8]), ids=_named)
+@pytest.mark.parametrize("page", sweep(CONTENTS, quick=[STEP_BY_STEP]), ids=_named)
 def test_no_link_to_a_page_of_blocks_raises_and_none_is_logged(page, caplog, capfd):
     """All that the page shows is made of each link, and the page as a file, in which everything is open."""
     for query in links(random.Random(page.address), len(PARAMETERS) + 1):

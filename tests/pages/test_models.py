@@ -403,6 +403,7 @@ def test_a_folder_that_is_overwritten_while_it_is_loaded_is_shown_as_it_is_now(
     assert open_page(f"pages/{page}.py", model="mine", layer="3", head="6").exceptions == []
 
 
+@pytest.mark.slow
 def test_what_is_shown_of_a_changed_model_is_its_own(open_page, of_the_owner, folders, tmp_path):
     place = shutil.copytree(folders["bert"], tmp_path / "mine")
     of_the_owner(place)

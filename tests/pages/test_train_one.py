@@ -17,6 +17,7 @@ PAGE = "pages/train_one.py"
 pytestmark = pytest.mark.usefixtures("_nothing_goes_on")
 
 
+@pytest.mark.slow
 def test_a_training_is_started_followed_and_stopped_and_whoever_comes_next_sees_it(open_page):
     shown = open_page(PAGE, model="toy", start="5", checkpoint="7").send("question", "show", True)
     assert shown.component("train")["share"] is None

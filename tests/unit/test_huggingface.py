@@ -12,6 +12,7 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 
 from attention.models.huggingface import HuggingFaceModel
 from attention.text import clean
+from tests.sweep import sweep
 
 SENTENCE = "The cat sat on the mat"
 
@@ -246,7 +247,7 @@ def storages(trace):
     return found
 
 
-@pytest.mark.parametrize("mask", ["none", "causal"])
+@pytest.mark.parametrize("mask", sweep(["none", "causal"], quick=["causal"]))
 def test_a_trace_of_512_tokens_of_a_12_by_12_model_holds_at_most_100_mb(bert_base, mask):
     # What the layers added is let go as soon as it is checked.
     trace = bert_base.trace("word " * 510, mask=mask).without_added()

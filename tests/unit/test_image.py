@@ -226,6 +226,7 @@ def test_it_gets_nothing_that_it_does_not_run_on():
     assert not [path for path in build_context() if path.suffix == ".pyc"]
 
 
+@pytest.mark.slow
 def test_its_files_are_enough_to_draw_a_page(tmp_path):
     """With this environment's packages; the replay has those of the image, and draws every page."""
     for instruction in read_dockerfile():

@@ -188,6 +188,7 @@ def test_every_relation_can_be_told(findings):
         assert ("tendency" in told) == (finding.count < syntax_check.FEW)
 
 
+@pytest.mark.slow
 def test_a_case_of_an_example_is_right_as_often_as_the_finding_says(model, findings):
     for relation in ("dobj", "conj", "poss"):
         (finding,) = (finding for finding in findings if finding.relation == relation)

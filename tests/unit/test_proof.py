@@ -69,6 +69,7 @@ def test_every_link_holds_in_every_architecture(model_of, kind):
         assert proof.holds
 
 
+@pytest.mark.slow
 def test_a_long_text_whose_numbers_are_large_is_not_called_wrong(smollm2):
     # Values of up to 14 in layer 25: ours and the model's own are apart by more than 1e-5, as float32 numbers may be.
     assert prove(smollm2.trace("warned " * 250)).holds

@@ -275,6 +275,7 @@ def test_a_batch_is_its_texts_one_by_one(smollm2):
     assert max(layer.check() for layer in batch.layers) < 1e-5
 
 
+@pytest.mark.slow
 def test_threads_do_not_see_each_other(smollm2):
     texts = [SENTENCE, "A dog ran", "The capital of France is", "Birds sing"] * 2
     alone = [smollm2.trace(text) for text in texts]
@@ -286,6 +287,7 @@ def test_threads_do_not_see_each_other(smollm2):
             np.testing.assert_array_equal(layer.queries, other.queries)
 
 
+@pytest.mark.slow
 def test_a_trace_of_512_tokens_holds_at_most_170_mb_and_its_outputs_are_the_models_own(smollm2):
     longest = smollm2.trace("cat mat " * 300)
     assert len(longest.tokens) == 512

@@ -131,6 +131,7 @@ def test_the_tokenizer_reads_every_sentence_as_the_grammar_has_it(committed):
         assert tokenizer.decode(ids) == spell(sentence.english)
 
 
+@pytest.mark.slow
 def test_a_few_steps_of_training_the_translator_lower_the_loss():
     _, _, losses = translator.train(12)
     assert np.mean(losses[-3:]) < 0.9 * np.mean(losses[:3])

@@ -314,6 +314,7 @@ def started(text):
     )
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_told_without_the_text():
     found = started("my secret")
     assert found.returncode == 1
