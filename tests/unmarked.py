@@ -112,9 +112,10 @@ def unmarked(texts: Iterable[str], data: Collection[str] = ()) -> list[str]:
     found = []
     for text in map(str.strip, texts):
         rest = _MARKED.sub("…", text)
-        if _is_example(text) or _STREAMLIT.fullmatch(rest):
+        if _STREAMLIT.fullmatch(rest):
             continue
         rest = _NAMES.sub("", known.sub("", rest) if data else rest)
-        if _WORD.search(rest):
+        # The examples are looked through for the few texts that have a word left, for there are thousands of them.
+        if _WORD.search(rest) and not _is_example(text):
             found.append(re.sub(r"\s+", " ", _MARKED.sub("…", text)))
     return list(dict.fromkeys(found))

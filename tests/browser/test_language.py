@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 
 import pytest
 from playwright.sync_api import expect
@@ -102,9 +103,15 @@ def data(page, query):
     if query["model"] == "toy":
         found |= set(FEATURES)
     if query["model"] == "translator-fr-en":
-        trace = load("translator-fr-en").trace(FRENCH)
-        found |= {token.text for token in (*trace.tokens, *trace.decoder.tokens)}
+        found |= words_of_the_translator()
     return found
+
+
+@cache
+def words_of_the_translator():
+    """The tokens of the French sentence and of what is made of it."""
+    trace = load("translator-fr-en").trace(FRENCH)
+    return {token.text for token in (*trace.tokens, *trace.decoder.tokens)}
 
 
 @pytest.fixture(scope="module")
