@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.tab import Tab
 
-WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 420, "height": 900}
+WIDE: ViewportSize = {"width": 1400, "height": 900}
+NARROW: ViewportSize = {"width": 420, "height": 900}
 GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
 # A4 with Chromium's own margins, in pixels of a page.
 PAPER = 718
@@ -29,7 +30,12 @@ def check(tab: Tab, wide: str = "light") -> None:
     Every pair of a place, a size and a theme is seen; where one looks twice, the second look takes the other pairs.
     """
     narrow = {"light": "dark", "dark": "light"}[wide]
-    for size, scheme in ((WIDE, wide), (NARROW, narrow)):
+    look(tab, (WIDE, wide), (NARROW, narrow))
+
+
+def look(tab: Tab, *looks: tuple[ViewportSize, str]) -> None:
+    """Look at the place in windows of some sizes and themes, and come back to the usual one."""
+    for size, scheme in looks:
         tab.page.set_viewport_size(size)
         set_scheme(tab, scheme)
         expect_no_barrier(tab, f"{size['width']} px, {scheme}")

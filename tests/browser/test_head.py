@@ -32,9 +32,12 @@ def test_the_picture_begins_high_on_the_page_and_eight_tokens_are_seen_whole_on_
     shared_tab.page.set_viewport_size(PROJECTOR)
     shared_tab.go(model=model, step=STEPS[0].key)
     picture = shared_tab.page.locator(".st-key-step_right").locator(".tokens, .matrix").first
-    for step in STEPS:
+    windows = ((PHONE, 260), (PROJECTOR, 180))
+    for index, step in enumerate(STEPS):
         shared_tab.to_step(step.name)
-        for size, most in ((PHONE, 260), (PROJECTOR, 180)):
+        # One model is seen in both windows at every step; of the others, each pair of a step and a window is.
+        turn = (index + MODELS.index(model)) % 2
+        for size, most in windows if model == "minilm-l6" else (windows[turn],):
             shared_tab.page.set_viewport_size(size)
             shared_tab.settled().page.evaluate(TWO_FRAMES)
             assert top(picture) <= most, (step.key, size)

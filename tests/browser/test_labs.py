@@ -1,6 +1,7 @@
 """Labs in a browser: a guess, then knobs, by mouse and keyboard, in the link; and everybody can read them."""
 
 import re
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from attention.models import list_models
 from attention.pages import OF_LABS
 from attention.parameters import Choice, Context
 from attention.settings import MODEL
-from tests.browser.looks import check, expect_to_fit
+from tests.browser.looks import NARROW, WIDE, check, expect_to_fit, look
 
 SENTENCE = "Nine small boats left the harbour"
 
@@ -277,11 +278,19 @@ def test_a_second_text_is_typed_and_a_word_of_both_drifts_apart(tab, new_tab, mo
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.mark.parametrize(("lab", "page"), OF_LABS.items(), ids=lambda each: each.address)
-def test_a_lab_can_be_read_by_everybody_taken_away_and_used_on_a_phone(new_tab, browser, tmp_path, lab, page):
+# A question is the same kind of thing in every lab: before it is answered, the windows take turns.
+@pytest.mark.parametrize(
+    ("lab", "page", "asked"),
+    [
+        (lab, page, window)
+        for (lab, page), window in zip(OF_LABS.items(), cycle([(WIDE, "light"), (NARROW, "dark")]), strict=False)
+    ],
+    ids=lambda value: getattr(value, "address", ""),
+)
+def test_a_lab_can_be_read_by_everybody_taken_away_and_used_on_a_phone(new_tab, browser, tmp_path, lab, page, asked):
     """One visit: before its question is answered and after, as a file, and each of its experiments on a phone."""
     tab = new_tab().go(page.address, text=SENTENCE)
-    check(tab)
+    look(tab, asked)
     answered = show(tab).query()
     check(tab, wide="dark")
     tab.download_page().save_as(tmp_path / "lab.html")

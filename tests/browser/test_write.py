@@ -85,7 +85,7 @@ def test_a_text_is_pasted_learnt_stopped_and_looked_through_and_nobody_else_sees
     page.locator(".st-key-written_heads").get_by_role("button").nth(2).click()
     expect(page).to_have_url(re.compile("seen_head=3"))
     expect(page.locator(".st-key-written_weights")).to_contain_text("Layer 1, head 3")
-    check(tab)
+    check(tab, wide="dark")
     # With the link, somebody else finds the page, and nothing of the text.
     assert "velvet" not in page.url
     there = new_tab()
@@ -96,4 +96,3 @@ def test_a_text_is_pasted_learnt_stopped_and_looked_through_and_nobody_else_sees
     assert "velvet" not in server.printed()
     page.set_viewport_size({"width": 390, "height": 844})
     expect_to_fit(tab)
-    check(tab)
