@@ -4,10 +4,12 @@ import streamlit as st
 
 if __name__ == "__main__":
     # Streamlit runs this file as the page.
-    from attention.ui import front, state
+    from attention.pages import FRONT
+    from attention.ui import frame
 
-    front.show()
-    state.close_page()
+    frame.show(
+        FRONT, with_beside=False, with_mask=False, with_word=False, with_layer=False, with_head=False, with_parts=False
+    )
 else:
     # The server imports this file, however it was started, for what surrounds the pages.
     from attention.ui import server

@@ -38,14 +38,17 @@ __all__ = [
     "Panels",
     "Picture",
     "Png",
+    "Progress",
     "ProofLine",
     "Prose",
     "Proven",
     "Row",
+    "RowChoice",
     "Section",
     "Setting",
     "Shapes",
     "Table",
+    "Upload",
     "Way",
     "Work",
     "inside",
@@ -68,10 +71,10 @@ class Figure(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading; ``anchor`` is its id if the page has two headings with the same text."""
+    """A heading; ``anchor`` is its id if the page has two headings with the same text. The first level is a page's."""
 
     text: str
-    level: Literal[2, 3] = 2
+    level: Literal[1, 2, 3] = 2
     anchor: str = ""
 
 
@@ -152,11 +155,21 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class RowChoice:
+    """What a press on a row of a table sets: the parameter, its value for each row, and the row that is shown."""
+
+    parameter: Parameter[Any]
+    values: tuple[Any, ...]
+    chosen: int
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """Columns to read and, if there is a file name, to download as CSV.
 
     ``make`` returns the columns when they are needed. A table of more than ``limit`` rows or columns can only be
-    downloaded. A table that ``is_whole`` is short: it is read in its order, and does not scroll.
+    downloaded. A table that ``is_whole`` is short: it is read in its order, and does not scroll. With a ``choice``, a
+    row can be pressed.
     """
 
     key: str
@@ -166,6 +179,7 @@ class Table:
     is_shown: bool = True
     is_narrow: bool = False
     is_whole: bool = False
+    choice: RowChoice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +214,8 @@ class Setting:
     """A control that belongs to the content: a choice of options, or a switch.
 
     The options all stay in sight, unless they are in a drop-down list (``is_list``) or on a slider (``is_scale``).
-    A label that ``is_silent`` is heard, but not seen.
+    A label that ``is_silent`` is heard, but not seen. With a choice, the parameters in ``clears`` go back to their
+    defaults.
     """
 
     key: str
@@ -213,6 +228,7 @@ class Setting:
     is_off: bool = False
     help: str = ""
     is_silent: bool = False
+    clears: tuple[Parameter[Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +313,23 @@ class LongText:
 
 
 @dataclass(frozen=True, slots=True)
+class Upload:
+    """A field for a text file of the visitor's: the server keeps it by its hash, which the parameter holds.
+
+    ``hint`` says what becomes of it; ``kept`` is the parameter's value, and a button called ``remove`` empties that.
+    Only the first ``most`` bytes of a file count.
+    """
+
+    key: str
+    parameter: Parameter[str]
+    label: str
+    hint: str
+    kept: str
+    remove: str
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """A button that has the server do something long and, while that goes on, how far it is.
 
@@ -316,6 +349,22 @@ class Work:
     stops: str = ""
     clears: tuple[Parameter[Any], ...] = ()
     text: LongText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far something long is that goes on while a page is looked at, and a button that holds it or has it go on.
+
+    ``told`` says how far it is, ``share`` how much is done, None while it is held: then the button is called ``goes``,
+    otherwise ``stops``. The ``parameter`` says that it is held.
+    """
+
+    key: str
+    parameter: Parameter[bool]
+    told: str
+    share: float | None
+    goes: str
+    stops: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,12 +421,14 @@ Block = (
     | Code
     | Picture
     | Png
+    | Progress
     | Table
     | Download
     | Setting
     | Entry
     | Panels
     | Fold
+    | Upload
     | Way
     | Work
     | Row

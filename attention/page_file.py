@@ -33,6 +33,7 @@ from attention.blocks import (
     Panels,
     Picture,
     Png,
+    Progress,
     ProofLine,
     Prose,
     Proven,
@@ -41,6 +42,7 @@ from attention.blocks import (
     Setting,
     Shapes,
     Table,
+    Upload,
     Way,
     Work,
 )
@@ -138,9 +140,11 @@ class _Page:
             Section: self._section,
             Proven: self._proven,
             Work: self._work,
-            # A file has no links to other pages, and no downloads.
+            Progress: self._progress,
+            # A file has no links to other pages, no downloads, and takes no file.
             Download: self._nothing,
             Png: self._nothing,
+            Upload: self._nothing,
             Way: self._nothing,
         }
 
@@ -262,6 +266,9 @@ class _Page:
 
     def _work(self, block: Work) -> str:
         return f'<p class="notice quiet"><bdi>{plain(block.told)}</bdi></p>'
+
+    def _progress(self, block: Progress) -> str:
+        return f'<p class="notice quiet"><bdi>{plain(block.told)}</bdi></p>' if block.told else ""
 
     def _nothing(self, _: Block) -> str:
         return ""

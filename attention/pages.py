@@ -77,6 +77,11 @@ class Page:
     tab: str = ""
 
     @property
+    def name(self) -> str:
+        """The address or, where a page needs a name, that of the front page."""
+        return self.address or "front"
+
+    @property
     def file(self) -> str:
         """The path of the file that draws it, relative to the project's folder."""
         return f"pages/{self.address}.py" if self.address else "app.py"
@@ -157,7 +162,7 @@ MANY_SENTENCES = Page(
     message("Many sentences"),
     "Explore",
     message("What every head does on average over 500 sentences, or over a file of yours."),
-    own=(settings.ALIGNMENT, settings.ZOOM, settings.ROWS),
+    own=(settings.FILE, settings.ALIGNMENT, settings.ZOOM, settings.HOLD, settings.ROWS),
     is_for=_takes_sentences,
 )
 SYNTAX_CHECK = Page(
@@ -165,7 +170,7 @@ SYNTAX_CHECK = Page(
     message("Syntax check"),
     "Explore",
     message("Which head finds the grammatical head of a word, and how often."),
-    own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.ROWS),
+    own=(settings.RELATION, settings.EXAMPLE, settings.RARE, settings.HOLD, settings.ROWS),
     is_for=_takes_sentences,
 )
 FIND_IT = Page(

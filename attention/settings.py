@@ -58,11 +58,13 @@ __all__ = [
     "DEFAULT_TEXT",
     "EXAMPLE",
     "FACTORS",
+    "FILE",
     "FIRST_ANSWER",
     "GET",
     "GUESS",
     "HEAD",
     "HIDE",
+    "HOLD",
     "LAYER",
     "LEAST",
     "MAIN",
@@ -145,7 +147,7 @@ MODEL: Parameter[str] = Parameter(
     Choice(lambda context: tuple(context.models)),
     bundled.default().model_id,
     # The word in focus stays in focus: its spot is set after the model.
-    resets=("part", *_TOKENS, *_PLACES, "on", "savings"),
+    resets=("part", *_TOKENS, *_PLACES, "on", "savings", "hold"),
     unknown=message("is not here"),
 )
 TEXT: Parameter[str] = Parameter(
@@ -314,6 +316,12 @@ TASK: Parameter[str] = Parameter("task", Choice(lambda _: tuple(task.name for ta
 
 # Which lesson plan is shown.
 PLAN: Parameter[str] = Parameter("plan", Choice(lambda _: PLAN_NAMES), "twenty")
+
+# The hash of a file of the user's own, in place of the bundled sentences.
+FILE: Parameter[str] = Parameter("file", Name(32, example="9f86d081884c7d659a2feaa0c55ad015"), "", resets=("hold",))
+
+# Whether what goes on while a page is looked at is held.
+HOLD: Parameter[bool] = Parameter("hold", Flag(), False)
 
 # At which end sentences of different lengths are aligned.
 ALIGNMENT: Parameter[Alignment] = Parameter("alignment", Choice(lambda _: ALIGNMENTS), "start")

@@ -30,6 +30,7 @@ __all__ = [
     "Joining",
     "PaperFinding",
     "SyntaxCheck",
+    "SyntaxResult",
     "parse_of",
     "positions_of",
     "word_weights",
@@ -161,6 +162,20 @@ def word_weights(
     return merged
 
 
+@dataclass(frozen=True, slots=True)
+class SyntaxResult:
+    """The best head for each relation, the most common relation first, and how many words had no token of their own.
+
+    ``difference`` is the largest between the outputs derived here and the model's own, ``largest_row_error`` that
+    between the sum of a row of weights and 1.
+    """
+
+    findings: tuple[Finding, ...]
+    n_without_token: int
+    difference: Difference
+    largest_row_error: float
+
+
 class SyntaxCheck:
     """Collects the predictions of a model's heads on annotated sentences, and finds the best head for each relation."""
 
@@ -209,6 +224,10 @@ class SyntaxCheck:
                 )
             )
         return tuple(found)
+
+    def result(self) -> SyntaxResult:
+        """Return what was found on the sentences so far."""
+        return SyntaxResult(self.findings(), self.n_without_token, self.difference, self.largest_row_error)
 
     def joining(self, relation: str) -> Joining:
         """Return how every head treats the words of a relation, and all others.

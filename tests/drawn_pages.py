@@ -10,7 +10,7 @@ from attention.content.registry import CONTENTS, page_file
 from attention.models import list_models
 from attention.pages import Page
 from attention.ui import drawing, frame, state
-from attention.ui.running import load_silently, run_page
+from attention.ui.running import is_unread, load_silently, run_page
 from attention.view import View
 
 __all__ = ["Drawn", "drawn"]
@@ -20,7 +20,7 @@ __all__ = ["Drawn", "drawn"]
 class Drawn:
     """A page of a link: its view, what is said of the link and of the runs, the runs, the data of the components.
 
-    Where there is nothing to read, nothing is run and there is no component. ``file`` is the page with all that can be
+    Where a text is missing, nothing is run and there is no component. ``file`` is the page with all that can be
     opened, if that was wanted.
     """
 
@@ -41,7 +41,7 @@ def drawn(page: Page, query: Mapping[str, str], *, with_file: bool = False) -> D
     models = {info.model_id: info for info in list_models()}
     linked, said = View.from_query(query, page, models)
     view = CONTENTS[page].opening(linked)
-    if models[view.model].reading.is_empty(view.text):
+    if is_unread(view):
         return Drawn(view, tuple(said))
     with state.imagined(view):
         panes = run_page(frame.as_seen(view), load_silently)

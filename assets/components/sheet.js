@@ -193,6 +193,7 @@ const written = (tag, className = "") => ({
 
 /** How each kind of block is built once, and drawn whenever it changes. */
 const KINDS = {
+  h1: written("h1"),
   h2: written("h2"),
   h3: written("h3"),
   shapes: written("div", "shapes"),

@@ -1,10 +1,12 @@
-"""The front door: what attention is, one question about the sentence at hand, one picture, and the way in."""
+"""The front page: what attention is, one question, one picture, and the ways in: to this model and to all others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attention.blocks import Blocks, Heading, Notice, Picture, Prose, Row, Section, Way
 from attention.content.guess import Asked, next_word
-from attention.content.pane import Pane
+from attention.content.pane import Pane, Server, missing
 from attention.figures.tokens import TokenStrip
 from attention.lesson import front
 from attention.lesson.opening import tell_opening
@@ -12,15 +14,47 @@ from attention.lesson.prose import lesson, word
 from attention.lesson.scene import Scene
 from attention.lesson.steps import softmax
 from attention.messages import message
+from attention.models import bundled
+from attention.models.bundled import Bundled
 from attention.pages import STEP_BY_STEP
-from attention.settings import FIRST_ANSWER, STEP, WORD
+from attention.settings import BESIDE, CELL, FACTORS, FIRST_ANSWER, HEAD, LAYER, NEXT, PART, STEP, WORD
 from attention.view import View
 
-__all__ = ["content"]
+__all__ = ["content", "run_as"]
+
+# The heading over so many other models.
+_MORE = (
+    "",
+    message("One more model"),
+    message("Two more models"),
+    message("Three more models"),
+    message("Four more models"),
+    message("Five more models"),
+    message("Six more models"),
+    message("Seven more models"),
+    message("Eight more models"),
+    message("Nine more models"),
+)
 
 
-def content(view: View, pane: Pane) -> Blocks:
-    """Return the two sentences and the question on the left and, once it is answered, the picture on the right."""
+def run_as(view: View) -> View:
+    """Return the view with which the model begins: the head opened first, at the weights, with nothing beside it."""
+    return _begun(view).but(STEP, softmax.STEP.key)
+
+
+def content(view: View, panes: Sequence[Pane], *, whole: bool = False) -> Blocks:
+    """Return the title, the question with the picture, and the ways to other models; on a ``whole`` page, no ways."""
+    title = () if whole else (Heading(message("See attention happen"), 1),)
+    if not panes:
+        return title
+    pane = panes[0]
+    others = [each for each in bundled.MODELS if each.info is not pane.info]
+    ways = () if whole or pane.server is None else _ways_to(others, pane.server)
+    return (*title, *_opened(run_as(view), pane), *missing(pane.reason), *ways)
+
+
+def _opened(view: View, pane: Pane) -> Blocks:
+    """Return two sentences and the question on the left and, once it is answered, the picture on the right."""
     intro = Prose(lesson(pane.info.reading.lesson("front/intro"), model=word(pane.info.name)))
     if pane.scene is None:
         return (intro,)
@@ -51,3 +85,28 @@ def _way_in(view: View, pane: Pane, scene: Scene) -> Way:
         head=scene.head + 1,
     )
     return Way(f"way_in_{pane.info.model_id}", label, STEP_BY_STEP, view.on(STEP_BY_STEP).without(STEP).to_query())
+
+
+def _ways_to(models: Sequence[Bundled], server: Server) -> Blocks:
+    """Return links to the other models that come with the project."""
+    if not models:
+        return ()
+    return Heading(_MORE[len(models)]), Row(tuple(_way_to(each, server) for each in models))
+
+
+def _way_to(entry: Bundled, server: Server) -> Blocks:
+    info, invitation = entry.info, entry.invitation
+    # No word of the text that a decoder writes has been in focus yet.
+    start = _begun(server.seen_with(info.model_id)).on(STEP_BY_STEP)
+    start = start.having(PART, invitation.part).having(STEP, invitation.step)
+    start = start.having(NEXT, invitation.next).having(FACTORS, invitation.factors)
+    return (
+        Heading(info.name, 3),
+        Prose(lesson(invitation.lesson, summary=info.summary)),
+        Way(f"way_in_{info.model_id}", f"{invitation.label} ▸", STEP_BY_STEP, start.to_query()),
+    )
+
+
+def _begun(view: View) -> View:
+    """Return the view with which a model begins: its default layer and head, no open cell, no model beside it."""
+    return view.without(LAYER, HEAD, CELL, BESIDE)

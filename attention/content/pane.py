@@ -12,6 +12,7 @@ from numpy import ndarray as Array
 from attention import settings
 from attention.address import Address, RunKey
 from attention.blocks import Blocks, Code, Notice, ProofLine, Proven
+from attention.corpus import Sentences
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
 from attention.labs.base import Runs
@@ -21,14 +22,17 @@ from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
 from attention.lesson.scene import Scene
 from attention.lesson.survey import Look, Survey
+from attention.measuring import Measured
 from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError
 from attention.models.base import Answer
 from attention.parameters import Values
-from attention.syntax import SyntaxCheck
+from attention.study import StudyResult
+from attention.syntax import SyntaxCheck, SyntaxResult
 from attention.trace import Trace
+from attention.view import View
 
-__all__ = ["Found", "Pane", "missing", "not_for", "proof_line", "proven"]
+__all__ = ["Found", "Pane", "Server", "missing", "not_for", "proof_line", "proven"]
 
 _TITLES = (message("recomputed"), message("as"), message("differs by up to"), message("as a part of the largest"))
 
@@ -58,6 +62,25 @@ class Found(Runs, Protocol):
         """Return the largest change of a weight in each head, from this run to another one of the same model."""
 
 
+class Server(Protocol):
+    """What a page may ask of the server that shows it, beside what was run."""
+
+    def seen_with(self, model_id: str) -> View:
+        """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+
+    def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
+        """Return what the heads do on average over texts, so far; None if the model is gone."""
+
+    def sentences(self, key: str) -> Sentences | None:
+        """Return the sentences of a file that a visitor has given; None if it is not kept, or not any more."""
+
+    def syntax(self, *, is_held: bool) -> Measured[SyntaxResult] | None:
+        """Return how often the heads find what the annotated sentences say, so far; None if the model is gone."""
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on a text, without a mask; None if that fails, or it is gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pane:
     """One model's place on the page: its scene and proof, or the reason why there are none."""
@@ -74,9 +97,18 @@ class Pane:
     # The key by which the scene is found again, for what outlives the run of the page.
     address: Address | None = None
     found: Found | None = None
+    # The layer and the head that are looked at where no text is read.
+    head_of_many: tuple[int, int] | None = None
+    # Who shows it; None where a page is made by nobody.
+    server: Server | None = None
     # The notices to show if a link and the run disagree.
     notices: tuple[str, ...] = ()
     _guesses: dict[str, Guess | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """The layer and the head that are looked at."""
+        return self.head_of_many if self.scene is None else (self.scene.layer, self.scene.head)
 
     @property
     def name(self) -> str:

@@ -6,11 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from attention import pages
 from attention.blocks import Blocks
-from attention.content import all_heads, classroom, code_lab, compare, find_it, labs, neuron_view, step_by_step
+from attention.content import (
+    all_heads,
+    classroom,
+    code_lab,
+    compare,
+    find_it,
+    front,
+    labs,
+    neuron_view,
+    step_by_step,
+    syntax_check,
+)
 from attention.content.guess import Asked
 from attention.content.outcome import outcome
 from attention.content.pane import Pane, proven
@@ -83,7 +94,8 @@ class Content:
     ``asked`` returns what there is to guess about it. ``sheet`` returns the key of the step whose matrix its worksheet
     has; it is None if the page reads no text in a head, and so has no worksheet and opens as no notebook. ``idle``
     returns what of the word, the layer and the head is no choice, since it would change nothing. Unless a page
-    ``opens``, the whole of it has no more than the app shows, and a class sees that.
+    ``opens``, the whole of it has no more than the app shows, and a class sees that. If it ``heads_itself``, its name
+    is in its content. What it ``reads`` is the text of the view, many texts of which none is in the link, or nothing.
     """
 
     make: Make
@@ -97,12 +109,17 @@ class Content:
     second: Callable[[View], str] = _pair
     compares: bool = False
     opens: bool = True
+    heads_itself: bool = False
+    reads: Literal["text", "many", "nothing"] = "text"
 
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
+        pages.FRONT: Content(front.content, run_as=front.run_as, above=_nothing, heads_itself=True),
         # There, what comes out stands beside the picture.
-        pages.STEP_BY_STEP: Content(step_by_step.content, above=_nothing, asked=step_by_step.asked, sheet=_step),
+        pages.STEP_BY_STEP: Content(
+            step_by_step.content, above=_nothing, asked=step_by_step.asked, sheet=_step, heads_itself=True
+        ),
         pages.ALL_HEADS: Content(
             all_heads.content,
             run_as=lambda view: view.without(BESIDE),
@@ -129,6 +146,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             waiting=message("Running all five …"),
             sheet=_always("sum"),
         ),
+        pages.SYNTAX_CHECK: Content(syntax_check.content, above=_nothing, reads="many"),
         pages.FIND_IT: Content(
             find_it.content,
             run_as=find_it.run_as,

@@ -86,6 +86,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "stepper": ("leaves",),
     "table": (),
     "tokens": ("stage", "turn_split"),
+    "upload": (),
     "work": (),
 }
 _SCRIPT = "application/javascript"

@@ -29,10 +29,10 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers: Mapping[str, str]) -> Response:
-    """Answer who asks for something of a page that is made of blocks: the path begins with the page's address."""
-    address, _, rest = path.partition("/")
-    pages = {page.address: page for page in PAGES if page in CONTENTS}
-    if address not in pages or not rest:
+    """Answer who asks for something of a page that is made of blocks: the path begins with the page's name."""
+    name, _, rest = path.partition("/")
+    pages = {page.name: page for page in PAGES if page in CONTENTS}
+    if name not in pages or not rest:
         return PlainTextResponse(message("There is nothing here."), status_code=404)
     if method != "GET":
         return PlainTextResponse("Method Not Allowed", status_code=405)
@@ -41,7 +41,7 @@ def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers:
     if site != "same-origin" and not (site == "none" and is_visit):
         return PlainTextResponse("Forbidden", status_code=403)
     try:
-        given = give(pages[address], rest, link)
+        given = give(pages[name], rest, link)
     except Exception as error:
         # Without its message, which may quote what was typed.
         kind = type(error).__name__

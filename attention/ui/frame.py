@@ -8,12 +8,13 @@ from functools import partial
 
 import streamlit as st
 
+from attention.blocks import Blocks, Progress, walk
 from attention.content.pane import Pane, proven
 from attention.content.registry import CONTENTS
 from attention.content.step_by_step import asks_for_tokens, presented
 from attention.lesson import steps
 from attention.messages import message
-from attention.models import ModelInfo, get_info
+from attention.models import get_info
 from attention.pages import STEP_BY_STEP, Page
 from attention.parameters import Parameter
 from attention.settings import BESIDE, GUESS, HEAD, LAYER, MASK, PART, PRESENT, STEP, WORD, masks_of
@@ -28,38 +29,25 @@ from attention.view import View
 __all__ = [
     "all_parts",
     "as_seen",
-    "begin",
     "controls",
-    "finish",
-    "has_input",
     "is_quiet",
-    "open_pane",
     "open_panes",
     "show",
 ]
 
 
-def begin(page: Page) -> View:
-    """Set the page up and draw its head: the way between pages, what is read, the model, the notices."""
-    view = masthead(page)
-    notices()
-    return view
-
-
-def has_input(view: View) -> bool:
-    """Tell whether there is anything to read; if there is nothing, invite to it."""
-    reading = get_info(view.model).reading
-    is_empty = reading.is_empty(view.text)
-    if is_empty:
-        markup.notice(reading.invitation)
-    return not is_empty
+# How long a page waits for what is measured on many texts, before it says how far that is.
+LOOK_SECONDS = 0.3
+# The name of the page, if any, on which something goes on that is not a job.
+_GOES_ON = "goes_on"
 
 
 def open_panes(view: View) -> list[Pane]:
-    """Run the chosen model, and the one beside it, on the sentence; none if there is no sentence."""
-    if not has_input(view):
+    """Run the chosen model, and the one beside it, on the sentence; if there is none, nothing, but invite to it."""
+    if running.is_unread(view):
+        markup.notice(get_info(view.model).reading.invitation)
         return []
-    panes = running.run_page(view, model_choice.load)
+    panes = running.run_page(view, model_choice.load, LOOK_SECONDS)
     tell(panes)
     return panes
 
@@ -76,8 +64,8 @@ def show(page: Page, *, second: Second = no_field, **look: bool) -> None:
 
     ``second`` returns the page's own field for a second text.
     """
-    masthead(page, CONTENTS[page].opening, second=second)
-    follows = jobs.follows(page)
+    masthead(page, CONTENTS[page].opening, reads=CONTENTS[page].reads == "text", second=second)
+    follows = _follows(page)
     every = jobs.REFRESH_SECONDS if follows else None
     st.fragment(_below_head, run_every=every)(page, partial(head_of, second=second), look, follows)
 
@@ -88,14 +76,22 @@ def _below_head(page: Page, head: Callable[[View], object], look: Mapping[str, b
     While the page ``follows`` something long, this runs by itself again and again.
     """
     view = state.open_part(page, head)
-    if jobs.follows(page) != follows:
+    if _follows(page) != follows:
         st.rerun()
     notices()
-    _content(view, look)
+    goes_on = _content(view, look)
     state.close_page()
+    st.session_state[_GOES_ON] = page.name if goes_on else ""
+    if _follows(page) != follows:
+        st.rerun()
 
 
-def _content(view: View, look: Mapping[str, bool]) -> None:
+def _follows(page: Page) -> bool:
+    return jobs.follows(page) or st.session_state.get(_GOES_ON) == page.name
+
+
+def _content(view: View, look: Mapping[str, bool]) -> bool:
+    """Draw the content; tell whether something goes on in it."""
     page, content = view.page, CONTENTS[view.page]
     above = nullcontext() if is_presented(view) else st.container(key="above")
     # Before the model runs, which may take a while: whoever knows the way need not wait for it.
@@ -106,11 +102,13 @@ def _content(view: View, look: Mapping[str, bool]) -> None:
         laid_above = _above(view, panes, look)
         drawing.show(laid_above)
     with st.spinner(content.waiting, show_time=True) if content.waiting else nullcontext():
-        laid = _below(view, panes)
+        blocks = _made(view, panes)
+        laid = (*drawing.lay(blocks, view), *_proof(view, panes))
     drawing.show(laid)
     settle()
     if page is STEP_BY_STEP:
         _can_be_turned(view, panes, (*steps_line, *laid_above, *laid), look)
+    return any(isinstance(block, Progress) and block.share is not None for block in walk(blocks))
 
 
 def as_seen(view: View) -> View:
@@ -149,13 +147,19 @@ def _above(view: View, panes: list[Pane], look: Mapping[str, bool]) -> drawing.L
         look = {**look, "with_word": False}
     idle = CONTENTS[view.page].idle(view, panes)
     look = {**look, **{name: False for name, parameter in _LOOKED_AT.items() if parameter in idle}}
-    return (controls(view, panes, **look), *drawing.lay(CONTENTS[view.page].above(view, panes), view, "above"))
+    line = controls(view, panes, **look)
+    above = drawing.lay(CONTENTS[view.page].above(view, panes), view, "above")
+    return (line, *above) if line.data["title"] or line.data["groups"] else above
 
 
 def _below(view: View, panes: list[Pane]) -> drawing.Laid:
-    """Return the content of a page, for a room its heading, formula, picture and one sentence, and the proof."""
-    blocks = presented(view, panes) if is_presented(view) else CONTENTS[view.page].make(view, panes)
-    return (*drawing.lay(blocks, view), *_proof(view, panes))
+    """Return what is laid out of the content of a page, and the proof."""
+    return (*drawing.lay(_made(view, panes), view), *_proof(view, panes))
+
+
+def _made(view: View, panes: list[Pane]) -> Blocks:
+    """Return the content of a page, for a room its heading, formula, picture and one sentence."""
+    return presented(view, panes) if is_presented(view) else CONTENTS[view.page].make(view, panes)
 
 
 def _proof(view: View, panes: Sequence[Pane]) -> drawing.Laid:
@@ -200,8 +204,7 @@ def controls(
     """
     # Without a text there is nothing to hide, nor to put beside something.
     with_mask, with_beside = with_mask and bool(panes), with_beside and bool(panes)
-    # A step says its own name, in the line of the steps.
-    title = "" if view.page is STEP_BY_STEP else view.page.title
+    title = "" if CONTENTS[view.page].heads_itself else view.page.title
     line = Line("context", title=title).group(message("What is looked at"))
     info = get_info(view.model)
     is_for = view.page.is_for(info)
@@ -248,19 +251,10 @@ def _add_part(line: Line) -> None:
 
 def _add_place(line: Line, pane: Pane, *, is_one: bool, with_layer: bool, with_head: bool) -> None:
     """Add the choice of layer and head of one pane."""
-    scene, info = pane.scene, pane.info
-    if scene is not None:
-        place = scene.layer, scene.head
+    if pane.place is not None:
         model_choice.add_place(
-            line, info, *place, pane.settings, is_one=is_one, with_layer=with_layer, with_head=with_head
+            line, pane.info, *pane.place, pane.settings, is_one=is_one, with_layer=with_layer, with_head=with_head
         )
-
-
-def finish(panes: Sequence[Pane]) -> None:
-    """Draw the proof: a line for each model that ran, which stays in sight."""
-    view = state.current()
-    drawing.show(_proof(view, panes))
-    settle()
 
 
 def _add_word(line: Line, pane: Pane) -> None:
@@ -269,10 +263,3 @@ def _add_word(line: Line, pane: Pane) -> None:
         return
     labels = [f"{position} {label}" for position, label in enumerate(scene.labels)]
     line.list(WORD, scene.info.reading.label, range(len(labels)), labels, value=scene.word)
-
-
-def open_pane(view: View, info: ModelInfo) -> Pane:
-    """Run one model on the sentence; a link that points beside it is answered with a notice."""
-    pane = running.run_one(view, info, model_choice.load)
-    tell([pane])
-    return pane

@@ -34,7 +34,7 @@ from attention.ui.downloads import GoneError, ending_of
 from attention.ui.files import FILES
 from attention.ui.gate import in_turn
 from attention.ui.hosts import FRAME_VARIABLE, framed_by
-from attention.ui.running import load_silently, run_one, run_page
+from attention.ui.running import is_unread, load_silently, run_one, run_page
 from attention.view import View
 from attention.worksheet import POLICY, can_be_done, paper
 
@@ -60,7 +60,7 @@ class _File:
 def where(view: View, key: str, name: str) -> str:
     """Return the address of a block's file, from any page, as the models are that are here now."""
     fingerprint = _fingerprint(view, {info.model_id: info for info in list_models()})
-    return f"./{FILES}/{view.page.address}/{fingerprint}/{quote(key)}/{quote(name)}?{urlencode(view.to_query())}"
+    return f"./{FILES}/{view.page.name}/{fingerprint}/{quote(key)}/{quote(name)}?{urlencode(view.to_query())}"
 
 
 def of_page(page: Page) -> str:
@@ -76,7 +76,7 @@ def notebooks_of(page: Page) -> dict[str, str]:
 
 
 def _now(page: Page, key: str, name: str) -> str:
-    return f"./{FILES}/{page.address}/{_NOW}/{key}/{name}"
+    return f"./{FILES}/{page.name}/{_NOW}/{key}/{name}"
 
 
 def worksheet_of(page: Page) -> str:
@@ -120,7 +120,7 @@ def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
 
 
 def _named_after(page: Page, ending: str) -> str:
-    return f"{page.address.replace('_', '-')}{ending}"
+    return f"{page.name.replace('_', '-')}{ending}"
 
 
 def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, str]) -> _File | None:
@@ -135,9 +135,8 @@ def _file(page: Page, fingerprint: str, key: str, name: str, link: Mapping[str, 
         raise GoneError(message("{model_id} is no longer here.", model_id=wanted))
     content = CONTENTS[page]
     view = content.opening(View.from_query(link, page, models)[0])
-    reading = models[view.model].reading
-    if reading.is_empty(view.text):
-        raise GoneError(reading.invitation)
+    if is_unread(view):
+        raise GoneError(models[view.model].reading.invitation)
     if fingerprint not in (_NOW, _fingerprint(view, models)):
         name_of = models[view.model].name
         raise GoneError(message("The files of {name} have changed since: load the page anew.", name=name_of))

@@ -18,7 +18,7 @@ from attention.figures.large import AskAt, Large
 from attention.models import list_models
 from attention.pages import Page
 from attention.ui.files import NUMBERS
-from attention.ui.running import load_silently, run_page
+from attention.ui.running import is_unread, load_silently, run_page
 from attention.view import View
 
 __all__ = ["give", "where"]
@@ -30,7 +30,7 @@ def where(view: View, key: str) -> AskAt | None:
 
 
 def _address(view: View, key: str, fingerprint: str) -> str:
-    return f"./{NUMBERS}/{view.page.address}/{key}/{fingerprint}?{urlencode(view.to_query())}"
+    return f"./{NUMBERS}/{view.page.name}/{key}/{fingerprint}?{urlencode(view.to_query())}"
 
 
 def give(page: Page, rest: str, link: Mapping[str, str]) -> Response | None:
@@ -46,7 +46,7 @@ def _find(page: Page, key: str, link: Mapping[str, str]) -> Large | None:
     """Make the page of a link anew, and return the picture in it that has this key, if there is one."""
     models = {info.model_id: info for info in list_models()}
     view, _ = View.from_query(link, page, models)
-    if models[view.model].reading.is_empty(view.text):
+    if is_unread(view):
         return None
     panes = run_page(view, load_silently)
     for block in walk(CONTENTS[page].make(view, panes)):

@@ -20,7 +20,7 @@ from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, list_models
 from attention.page_file import drawn, plain
-from attention.pages import CLASSROOM, PAGES, STEP_BY_STEP, Page
+from attention.pages import PAGES, STEP_BY_STEP, Page
 from attention.parameters import Context
 from attention.room.questions import QUESTIONS, Ready
 from attention.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PRESENT
@@ -48,7 +48,8 @@ __all__ = [
 Seen = Literal["as it is", "closed", "opened", "hidden"]
 # What asks each user, and says how an answer is given.
 _ASKS = (SECTION, OPENING)
-_PAGES = {page.address: page for page in PAGES if page in CONTENTS and page is not CLASSROOM}
+# All look at one text: a class sees that.
+_PAGES = {page.address: page for page in PAGES if page in CONTENTS and CONTENTS[page].sheet}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Shown:
 
 
 def is_shown(page: str) -> bool:
-    """Tell whether a room can show this page: one that is made of blocks."""
+    """Tell whether a room can show this page: one about a text in a head."""
     return page in _PAGES
 
 

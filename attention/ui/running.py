@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+import streamlit as st
 from jaxtyping import Float
 from numpy import ndarray as Array
 
@@ -14,6 +17,7 @@ from attention.address import Address, RunKey
 from attention.content import compare
 from attention.content.pane import Pane
 from attention.content.registry import CONTENTS
+from attention.corpus import Sentences
 from attention.figures.heads import HeadThumb
 from attention.five_ways import Result
 from attention.jobs import Job, Status
@@ -21,16 +25,19 @@ from attention.lesson.next_token import Forecast
 from attention.lesson.scene import Scene
 from attention.lesson.steps import step_of
 from attention.lesson.survey import Look, Survey
+from attention.measuring import Measured, Measurement, Measurements
 from attention.messages import message, messages
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.models.base import Answer, Unmasked
 from attention.one_page import Passed
+from attention.own_files import OwnFiles
 from attention.parameters import other_model
 from attention.planes import Plane
 from attention.settings import FACTORS, HEAD, LAYER, TEXT, WORD
-from attention.syntax import SyntaxCheck
+from attention.study import StudyResult
+from attention.syntax import SyntaxCheck, SyntaxResult
 from attention.trace import Cut, Trace
-from attention.ui import focus, jobs
+from attention.ui import focus, jobs, state
 from attention.ui.cache import (
     ModelFailedError,
     added_of,
@@ -45,14 +52,32 @@ from attention.ui.cache import (
     plane_of,
     prefix_matching_of,
     read_by,
+    record,
     survey_of,
     thumbs_of,
+    turns,
     unmasked_of,
 )
-from attention.ui.study_cache import counted_syntax
+from attention.ui.gate import aside
 from attention.view import Place, View, same_word, word_at
 
-__all__ = ["Load", "Shared", "load_silently", "place_within", "run", "run_one", "run_page"]
+__all__ = [
+    "Load",
+    "Serving",
+    "Shared",
+    "is_unread",
+    "load_silently",
+    "measurements",
+    "own_files",
+    "run",
+    "run_one",
+    "run_page",
+]
+
+R = TypeVar("R")
+
+# How many seconds somebody waits for what is counted over many sentences who gets nothing before it is.
+COUNTED_WITHIN = 20.0
 
 # A function that returns a model, or the reason why it is not there.
 Load = Callable[[ModelInfo], Model | ModelUnavailableError]
@@ -110,7 +135,13 @@ class Shared:
     def syntax(self) -> SyntaxCheck | None:
         """Return what all heads do on the annotated sentences; None if that is not counted yet."""
         model = model_or_reason(self.address.run.model_id)
-        return None if isinstance(model, ModelUnavailableError) else counted_syntax(model)
+        if isinstance(model, ModelUnavailableError):
+            return None
+        measurement = measurements().syntax(model)
+        with aside():
+            measurement.follow(COUNTED_WITHIN)
+        check = measurement.measures
+        return check if measurement.run.is_finished and isinstance(check, SyntaxCheck) else None
 
     def prefix_matching(self) -> Float[Array, "L H"]:
         """Return the prefix-matching score of every head, where a text looks at itself."""
@@ -129,21 +160,107 @@ class Shared:
         return jobs.status(job)
 
 
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What a page may ask of this server: for its session or, where a page is made for nobody, for its view."""
+
+    view: View
+    patience: float = COUNTED_WITHIN
+
+    def seen_with(self, model_id: str) -> View:
+        """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+        with nullcontext() if state.is_running() else state.imagined(self.view):
+            return state.seen_with(model_id)
+
+    def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
+        """Return what the heads do on average over texts, so far; None if the model is gone."""
+        model = self._model()
+        return None if model is None else self._measured(measurements().study(model, texts), is_held=is_held)
+
+    def sentences(self, key: str) -> Sentences | None:
+        """Return the sentences of a file that a visitor has given; None if it is not kept, or not any more."""
+        return own_files().find(key)
+
+    def syntax(self, *, is_held: bool) -> Measured[SyntaxResult] | None:
+        """Return how often the heads find what the annotated sentences say, so far; None if the model is gone."""
+        model = self._model()
+        return None if model is None else self._measured(measurements().syntax(model), is_held=is_held)
+
+    def reading(self, text: str) -> Trace | None:
+        """Return what the model does on a text, without a mask; None if that fails, or it is gone."""
+        model = self._model()
+        try:
+            return None if model is None else record(model, text, "none").trace
+        except (ValueError, ModelFailedError, ModelUnavailableError):
+            return None
+
+    def _model(self) -> Model | None:
+        model = model_or_reason(self.view.model)
+        return None if isinstance(model, ModelUnavailableError) else model
+
+    def _measured(self, measurement: Measurement[R], *, is_held: bool) -> Measured[R]:
+        # Others may be drawn meanwhile.
+        with aside():
+            if is_held:
+                measurement.pause()
+            else:
+                measurement.follow(self.patience)
+            return measurement.measured()
+
+
+@st.cache_resource(show_spinner=False)
+def own_files() -> OwnFiles:
+    """Return the files that visitors have given this server."""
+    return OwnFiles()
+
+
+@st.cache_resource(show_spinner=False)
+def measurements() -> Measurements:
+    """Return the measurements of this server."""
+    return Measurements(turns)
+
+
 def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:
     """Return a model, for callers that have no page on which to show progress."""
     return model_or_reason(info.model_id)
 
 
-def run_page(view: View, load: Load) -> list[Pane]:
-    """Run what the page of a view shows; its text must not be empty."""
+def is_unread(view: View) -> bool:
+    """Tell whether a page has nothing to read: its text is empty."""
+    return CONTENTS[view.page].reads == "text" and get_info(view.model).reading.is_empty(view.text)
+
+
+def run_page(view: View, load: Load, patience: float = COUNTED_WITHIN) -> list[Pane]:
+    """Run what the page of a view shows, which must not be unread.
+
+    What is measured on many texts goes on without whoever has waited for so many seconds of ``patience``.
+    """
+    return [replace(pane, server=Serving(view, patience)) for pane in _run_page(view, load)]
+
+
+def _run_page(view: View, load: Load) -> list[Pane]:
     content = CONTENTS[view.page]
     as_run = content.run_as(view)
+    if content.reads != "text":
+        return [_unread(view, load)]
     if not content.compares:
         return run(as_run, load)
     info = get_info(view.model)
     if not view.page.is_for(info):
         return [Pane(info, is_other=False, notices=(compare.unfit(info),))]
     return run(as_run, load) if view.beside else _run_two(as_run, info, content.second(view), load)
+
+
+def _unread(view: View, load: Load) -> Pane:
+    """Return the place of a model of which nothing is run on the text of a view."""
+    info = get_info(view.model)
+    if CONTENTS[view.page].reads == "nothing" or not view.page.is_for(info):
+        return Pane(info, is_other=False)
+    model = load(info)
+    if isinstance(model, ModelUnavailableError):
+        return Pane(info, is_other=False, reason=model)
+    place, beyond = place_within(view.pane, info, view.text)
+    return Pane(info, is_other=False, head_of_many=place, notices=tuple(beyond))
 
 
 def _run_two(view: View, info: ModelInfo, second: str, load: Load) -> list[Pane]:

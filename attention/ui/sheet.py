@@ -8,7 +8,9 @@ alone in the browser, so that a picture, what is open and what is in focus last 
 from __future__ import annotations
 
 import html
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,13 +31,16 @@ from attention.blocks import (
     Notice,
     Picture,
     Png,
+    Progress,
     Prose,
     Proven,
     Row,
+    RowChoice,
     Section,
     Setting,
     Shapes,
     Table,
+    Upload,
     Way,
     Work,
     inside,
@@ -51,6 +56,7 @@ from attention.ui import components, jobs, made, markup, numbers, state, tables
 from attention.ui.choices import turning
 from attention.ui.files import address_of
 from attention.ui.lines import Field, Line
+from attention.ui.running import own_files
 from attention.view import View
 
 __all__ = ["is_for_sheet", "with_words", "written"]
@@ -114,6 +120,7 @@ class _Sheet:
 
     def setting(self, block: Setting) -> dict[str, Any]:
         line = Line(block.key, "content").group(block.label)
+        take = partial(_choose, block.parameter, block.clears) if block.clears else None
         if block.options:
             values, labels = zip(*((option.value, option.label) for option in block.options), strict=True)
             line.list(
@@ -124,11 +131,12 @@ class _Sheet:
                 value=block.value,
                 name=block.key,
                 help=block.help,
+                take=take,
                 is_silent=block.is_silent,
                 look="list" if block.is_list else "scale" if block.is_scale else "choice",
             )
         else:
-            line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off)
+            line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off, take=take)
         return self._component(line.part())
 
     def entry(self, block: Entry) -> dict[str, Any]:
@@ -167,7 +175,16 @@ class _Sheet:
                 size=f"{n_rows} × {len(columns) - 1}",
             )
             return {"kind": "notice", "text": told}
-        return self._component(tables.part_of(block.key, columns, self.view, block.is_whole, block.is_narrow))
+        part = tables.part_of(
+            block.key,
+            columns,
+            self.view,
+            block.is_whole,
+            block.is_narrow,
+            choose=None if block.choice is None else partial(_choose_row, block.choice),
+            chosen=None if block.choice is None else block.choice.chosen,
+        )
+        return self._component(part)
 
     def _file(self, label: str, key: str, name: str) -> dict[str, Any]:
         address = made.where(self.view, key, name)
@@ -201,6 +218,28 @@ class _Sheet:
         }
         return self._component(components.Part("work", block.key, data, acts))
 
+    def upload(self, block: Upload) -> dict[str, Any]:
+        data = {
+            "label": block.label,
+            "hint": block.hint,
+            "kept": block.kept,
+            "remove": block.remove,
+            "most": block.most,
+        }
+        acts = {"take": partial(_keep_file, block.parameter, block.most)}
+        return self._component(components.Part("upload", block.key, data, acts))
+
+    def progress(self, block: Progress) -> dict[str, Any]:
+        data = {
+            "label": block.goes,
+            "told": block.told,
+            "share": block.share,
+            "isOff": False,
+            "stops": "" if block.share is None else block.stops,
+            "text": None,
+        }
+        return self._component(components.Part("work", block.key, data, {"press": partial(_hold, block.parameter)}))
+
     def _component(self, part: components.Part) -> dict[str, Any]:
         self.acts |= {f"{part.key}.{act}": told for act, told in part.acts.items()}
         return {"kind": "picture", "key": part.key, "source": address_of(part.name), "data": part.data}
@@ -221,6 +260,7 @@ _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
     Notice: _Sheet.notice,
     Picture: _Sheet.picture,
     Png: _Sheet.png,
+    Progress: _Sheet.progress,
     Prose: _Sheet.prose,
     Proven: _Sheet.proven,
     Row: _Sheet.row,
@@ -228,6 +268,7 @@ _WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
     Setting: _Sheet.setting,
     Shapes: _Sheet.shapes,
     Table: _Sheet.table,
+    Upload: _Sheet.upload,
     Way: _Sheet.way,
     Work: _Sheet.work,
 }
@@ -242,6 +283,30 @@ def _open(take: Callable[[bool], None], is_open: object) -> None:
     """Take that a fold was opened or shut; a browser can say anything."""
     if isinstance(is_open, bool):
         take(is_open)
+
+
+def _choose(parameter: Parameter[Any], clears: Sequence[Parameter[Any]], value: Any) -> None:
+    state.set_all([(parameter, value)], clears)
+
+
+def _choose_row(choice: RowChoice, row: int) -> None:
+    state.set(choice.parameter, choice.values[row])
+
+
+def _keep_file(parameter: Parameter[str], most: int, said: object) -> None:
+    """Keep a file, which comes as base64, or leave it where nothing is said; a browser can say anything."""
+    if said is None:
+        state.set(parameter, "")
+    if isinstance(said, str):
+        # One byte more shows that there is more.
+        with suppress(ValueError):
+            state.set(parameter, own_files().keep(b64decode(said[: 4 * (most // 3 + 1)], validate=True)))
+
+
+def _hold(parameter: Parameter[bool], wish: object) -> None:
+    """Hold something long, or have it go on; a browser can say anything."""
+    if wish in ("start", "stop"):
+        state.set(parameter, wish == "stop")
 
 
 def _work(job: Job, arguments: tuple[str, ...], clears: Sequence[Parameter[Any]], wish: object) -> None:

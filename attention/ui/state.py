@@ -43,6 +43,7 @@ __all__ = [
     "has_drawn",
     "imagined",
     "is_new",
+    "is_running",
     "notices",
     "offer",
     "offers_for",
@@ -363,6 +364,11 @@ def current() -> View:
 def run_number() -> int:
     """Return the number of this run of the page."""
     return _session().desk.run
+
+
+def is_running() -> bool:
+    """Tell whether a page of a session runs in this thread."""
+    return _RUNNING.get(None) is not None
 
 
 @contextmanager

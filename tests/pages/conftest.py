@@ -41,6 +41,8 @@ def _own_jobs(tmp_path_factory):
         patch.setattr("attention.ui.jobs.cache_dir", tmp_path_factory.getbasetemp)
         # On a busy machine a job may take longer than a visitor would wait, and looks are further apart.
         patch.setattr("attention.jobs.PATIENCE", PATIENCE)
+        # So may what is measured on many sentences, of which a test sees no more than what comes of it.
+        patch.setattr("attention.ui.frame.LOOK_SECONDS", PATIENCE)
         patch.setattr("attention.jobs.Timer", lambda seconds, *others: Timer(max(seconds, PATIENCE), *others))
         jobs.clear()
         yield

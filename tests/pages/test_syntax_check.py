@@ -53,14 +53,13 @@ def test_rare_relations_are_shown_when_asked_for_and_said_to_be_rare(open_page):
 
 
 def test_the_toy_says_which_words_it_cannot_tell_apart(open_page):
-    said = " ".join(caption.value for caption in open_page(PAGE, model="toy").app.caption)
+    said = " ".join(open_page(PAGE, model="toy").captions)
     assert re.search(r"\btoken\b[^.]*\bToy\b", said)
 
 
 def ways(shown):
     """Where the links under the example lead."""
-    protos = [element.proto for element in shown.app.get("page_link")]
-    return {proto.label: dict(parse_qsl(proto.query_string)) for proto in protos if " on " in proto.label}
+    return {label: dict(parse_qsl(query)) for label, query in shown.ways.items() if " on " in label}
 
 
 def test_the_relation_and_the_example_are_in_the_link_and_lead_somebody_else_there(open_page):
@@ -102,7 +101,7 @@ def test_the_ways_lead_to_the_head_with_ones_own_sentence_and_with_the_example(o
     }
     example |= {"layer": layer, "head": head}
     found = ways(shown)
-    named = [label for label in found if f"“{chosen['text']}”" in label.replace("\\", "")]
+    named = [label for label in found if f"“{chosen['text']}”" in label]
     assert [found[label] for label in named] == [own, own]
     assert [link for label, link in found.items() if label not in named] == [example, example]
 

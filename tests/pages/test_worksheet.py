@@ -28,7 +28,7 @@ HAVE_ONE = {
 def ask(page, name=WITH, headers=(), **link):
     # Without a second sentence, Compare would open a pair of examples.
     link = {"model": "toy", "text": TEXT, **({"versus": "It slept"} if page is pages.COMPARE else {}), **link}
-    return asked.answer(made.give, "GET", f"{page.address}/now/worksheet/{name}", link, dict(headers))
+    return asked.answer(made.give, "GET", f"{page.name}/now/worksheet/{name}", link, dict(headers))
 
 
 def title(answer):
@@ -64,9 +64,7 @@ def test_every_page_that_shows_the_way_to_a_worksheet_has_one_and_no_other_does(
         assert title(answer).startswith(f"{TEXT} · Worksheet: ")
 
 
-@pytest.mark.parametrize(
-    "path", ["models/now/worksheet/worksheet.html", "many_sentences/now/worksheet/worksheet.html", "no"]
-)
+@pytest.mark.parametrize("path", ["/now/worksheet/worksheet.html", "nowhere/now/worksheet/worksheet.html", "no"])
 def test_what_is_not_there_says_so_in_a_sentence(path):
     answer = asked.answer(made.give, "GET", path, {}, {})
     assert answer.status_code == 404

@@ -1,0 +1,63 @@
+// A field for a text file. The browser reads its beginning, and the server keeps that by its hash.
+
+/**
+ * @typedef {object} UploadData
+ * @property {string} label
+ * @property {string} hint how much of a file counts, and who sees it
+ * @property {string} kept the key of the file that is in use; empty where there is none
+ * @property {string} remove the label of the button that leaves it
+ * @property {number} most how many bytes of a file count
+ */
+
+const stateOf = remembering((parent) => {
+  const root = make("div", "root upload");
+  const [label, name, file] = [make("label"), make("span"), make("input")];
+  const hint = make("p", "hint");
+  const remove = make("button", "framed");
+  file.type = "file";
+  file.accept = ".txt,text/plain";
+  remove.type = "button";
+  label.append(name, file);
+  root.append(label, remove, hint);
+  parent.append(root);
+  return { root, name, file, hint, remove };
+});
+
+/** @param {Mount} mount */
+export default function ({ data, parentElement, setStateValue }) {
+  const state = stateOf(parentElement);
+  const { name, file, hint, remove } = state;
+  setText(name, data.label);
+  setText(hint, data.hint);
+  setText(remove, data.remove);
+  remove.hidden = !data.kept;
+  file.onchange = async () => {
+    const chosen = file.files[0];
+    if (!chosen) return;
+    try {
+      // One more byte than counts: so the server sees that there is more.
+      const beginning = new Uint8Array(await chosen.slice(0, data.most + 1).arrayBuffer());
+      state.sentAt = data.kept;
+      send(setStateValue, "take", base64Of(beginning));
+    } catch {
+      setText(hint, message("The browser cannot read this file: choose it again."));
+    }
+  };
+  remove.onclick = () => {
+    file.value = "";
+    send(setStateValue, "take", null);
+  };
+  // What has been sent goes along with every later press, and is long.
+  if (state.sentAt !== undefined && state.sentAt !== data.kept) {
+    state.sentAt = undefined;
+    send(setStateValue, "take", true);
+  }
+}
+
+function base64Of(bytes) {
+  if (bytes.toBase64) return bytes.toBase64();
+  let text = "";
+  // An argument for each byte, and a browser takes so many.
+  for (let at = 0; at < bytes.length; at += 2 ** 15) text += String.fromCharCode(...bytes.subarray(at, at + 2 ** 15));
+  return btoa(text);
+}
