@@ -18,6 +18,7 @@ from attention.content import (
     find_it,
     front,
     labs,
+    many_sentences,
     neuron_view,
     step_by_step,
     syntax_check,
@@ -146,6 +147,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             waiting=message("Running all five …"),
             sheet=_always("sum"),
         ),
+        pages.MANY_SENTENCES: Content(many_sentences.content, above=_nothing, reads="many"),
         pages.SYNTAX_CHECK: Content(syntax_check.content, above=_nothing, reads="many"),
         pages.FIND_IT: Content(
             find_it.content,

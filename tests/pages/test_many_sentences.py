@@ -1,23 +1,27 @@
 """The page Many sentences, run without a browser."""
 
 import re
+from base64 import b64encode
 
 import pytest
 
 from attention import corpus
 from attention.corpus import MAX_LINES
+from attention.measuring import Measurement
+from attention.models import load
+from attention.settings import FILE, HOLD
+from attention.ui.running import measurements, own_files
 from tests.sweep import sweep
 
 PAGE = "pages/many_sentences.py"
 
 
-def upload(shown, data, name="mine.txt"):
-    shown.app.file_uploader(key="own_sentences").set_value((name, data, "text/plain"))
-    return shown.run()
+def upload(shown, data):
+    return shown.send("own_file", "take", b64encode(data).decode())
 
 
 def captions(shown):
-    return " ".join(caption.value for caption in shown.app.caption)
+    return " ".join(shown.captions)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_a_bad_file_is_told_about_and_its_good_lines_count(open_page, data, said
     if n_good:
         assert f"{n_good:,} of {n_good:,}" in captions(shown)
     else:
-        assert shown.components() == []
+        assert shown.components() == ["own_file"]
 
 
 def test_lines_that_the_model_cannot_read_or_has_to_cut_are_counted(open_page):
@@ -100,25 +104,54 @@ def test_lines_that_the_model_cannot_read_or_has_to_cut_are_counted(open_page):
     nothing = upload(open_page(PAGE, model="toy"), "\u200b".encode())
     assert nothing.exceptions == []
     assert len(nothing.notices) == 1
-    assert nothing.components() == []
+    assert nothing.components() == ["own_file"]
 
 
 def test_a_cancelled_study_shows_what_it_has_and_goes_on_when_asked(open_page):
-    from attention.models import load
-    from attention.ui.study_cache import content_key, study_job
-
     lines = tuple(f"{sentence} Indeed." for sentence in corpus.sentences())
-    job = study_job(load("toy"), lines, content_key(lines))
-    job.advance()
-    n_done = job.run.n_done
-    shown = open_page(PAGE, model="toy")
-    shown.app.session_state["pressed"] = {job.key: (1, True)}
-    upload(shown, "\n".join(lines).encode())
+    shown = upload(open_page(PAGE, model="toy", hold="1"), "\n".join(lines).encode())
+    # Another file begins by itself.
+    assert not shown.view[HOLD]
+    assert "500 of 500 sentences" in captions(shown)
+    measurement = measurements().study(load("toy"), lines[1:])
+    measurement.advance()
+    n_done = measurement.run.n_done
+    key = own_files().keep("\n".join(lines[1:]).encode())
+    shown = open_page(PAGE, model="toy", hold="1", file=key)
     assert shown.exceptions == []
     (notice,) = shown.notices
-    assert f"{n_done} of 500" in notice
-    assert f"{n_done} of 500 sentences" in captions(shown)
-    assert job.run.n_done == n_done
-    shown.press("go_on_2")
-    assert "500 of 500 sentences" in captions(shown)
-    assert shown.notices == []
+    assert f"{n_done} of 499" in notice
+    assert f"{n_done} of 499 sentences" in captions(shown)
+    assert measurement.run.n_done == n_done
+    shown.send("measuring", "press", "start")
+    assert "499 of 499 sentences" in captions(shown)
+    assert (shown.notices, shown.view[HOLD]) == ([], False)
+
+
+def test_while_it_is_measured_the_page_says_how_far_that_is_and_can_cancel_it(open_page, monkeypatch):
+    # As if nobody waited, and nobody carried it on.
+    monkeypatch.setattr("attention.ui.frame.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(Measurement, "_go_on", lambda self: None)
+    shown = upload(open_page(PAGE, model="toy"), b"A cat sat.\nTwo birds flew.")
+    bar = shown.component("measuring")
+    assert (bar["share"], bar["stops"]) == (0.0, "Cancel")
+    assert "study_atlas" not in shown.components()
+    shown.send("measuring", "press", "stop")
+    assert shown.view[HOLD]
+    assert "0 of 2" in shown.notices[0]
+
+
+@pytest.mark.parametrize("said", ["taken", True, 7, {"a": 1}, ["x"], "é", "===="])
+def test_what_is_no_file_changes_nothing(open_page, said):
+    shown = open_page(PAGE, model="toy").send("own_file", "take", said)
+    assert (shown.exceptions, shown.notices, shown.view[FILE]) == ([], [], "")
+
+
+def test_a_file_is_found_by_its_link_and_left_again(open_page, few_sentences):
+    mine = upload(open_page(PAGE, model="toy"), b"A cat sat.\nTwo birds flew away.")
+    there = open_page(PAGE, **mine.view.to_query())
+    assert "2 of 2 sentences, from your file" in captions(there)
+    assert "8 of 8" in captions(there.send("own_file", "take", None))
+    gone = open_page(PAGE, model="toy", file="0" * 32)
+    assert "no longer on this server" in gone.notices[0]
+    assert "8 of 8" in captions(gone)

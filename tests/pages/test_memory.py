@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 
 from attention.models import hub, local
-from attention.ui import asked, cache, downloads, made, study_cache
+from attention.ui import asked, cache, downloads, made, running
 from attention.ui.files import FILES
 from tests import tiny_models
 from tests.sweep import sweep
@@ -207,10 +207,12 @@ def test_whatever_goes_wrong_in_making_a_file_is_said_in_it_and_the_log_holds_no
     assert WORD not in caplog.text
 
 
-def test_a_job_that_is_no_longer_in_memory_leaves_no_table(open_page, files):
+def test_what_is_no_longer_in_memory_is_measured_once_more(open_page, files, few_sentences):
     make = files(open_page("pages/many_sentences.py", model="toy"))["many-sentences.csv"]
-    study_cache._jobs.clear()
-    assert is_refused(explanation_in("many-sentences.csv", make()))
+    before = make()
+    running.measurements.clear()
+    assert make() == before
+    assert not is_refused(before)
 
 
 # ------------------------------------------------------------------------------------------ caches

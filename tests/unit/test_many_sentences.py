@@ -2,6 +2,7 @@
 
 import html
 import logging
+import math
 import re
 import threading
 
@@ -9,14 +10,19 @@ import numpy as np
 import pytest
 
 from attention import corpus
+from attention.corpus import MAX_BYTES
 from attention.figures import charts
 from attention.lesson import many_sentences, syntax_check
 from attention.measures.dependencies import ALL_RELATIONS
+from attention.measuring import MAX_KEPT, PATIENCE, Measurement, Measurements, content_key
+from attention.own_files import KEPT_BYTES, KEPT_SECONDS, OwnFiles
+from attention.settings import FILE
 from attention.study import Run, Study
 from attention.syntax import SyntaxCheck
 from tests.drawn import current
 from tests.loaded import load
 from tests.unit.saying import says
+from tests.until import until
 
 TEXTS = corpus.sentences()[:40]
 HEAD = (2, 8)
@@ -216,57 +222,97 @@ def test_the_marked_cell_of_an_example_is_the_one_that_is_asked_and_right(model,
         assert asked == case.asked
 
 
-# --------------------------------------------------------------------------------------------- jobs
+# ------------------------------------------------------------------------------------- measurements
 
 
-@pytest.fixture
-def jobs(monkeypatch):
-    from attention.ui import study_cache
-
-    fresh = study_cache._Jobs()
-    monkeypatch.setattr(study_cache, "_jobs", lambda: fresh)
-    return study_cache
-
-
-def test_a_job_is_shared_by_those_who_have_the_same_sentences_and_by_no_others(jobs):
-    toy = load("toy")
-    one = jobs.study_job(toy, TEXTS, jobs.content_key(TEXTS))
-    assert jobs.study_job(toy, list(TEXTS), jobs.content_key(list(TEXTS))) is one
-    assert jobs.study_job(toy, TEXTS[1:], jobs.content_key(TEXTS[1:])) is not one
-    assert jobs.content_key(["a b"]) != jobs.content_key(["a", "b"])
-    for number in range(jobs.MAX_JOBS):
-        jobs.study_job(toy, [str(number)], jobs.content_key([str(number)]))
-    assert jobs.study_job(toy, TEXTS, jobs.content_key(TEXTS)) is not one
+def test_a_measurement_is_shared_by_those_who_have_the_same_sentences_and_by_no_others():
+    toy, kept = load("toy"), Measurements()
+    one = kept.study(toy, TEXTS)
+    assert kept.study(toy, list(TEXTS)) is one
+    assert kept.study(toy, TEXTS[1:]) is not one
+    assert content_key(["a b"]) != content_key(["a", "b"])
+    for number in range(MAX_KEPT):
+        kept.study(toy, [str(number)])
+    assert kept.study(toy, TEXTS) is not one
 
 
-def test_several_people_carry_a_job_on_together_and_every_sentence_counts_once(jobs):
-    toy = load("toy")
-    job = jobs.study_job(toy, corpus.sentences(), "all")
+def test_several_people_carry_a_measurement_on_together_and_every_sentence_counts_once():
+    measurement = Measurements().study(load("toy"), corpus.sentences())
 
     def carry_on():
-        while not job.is_over():
-            job.advance()
+        while not measurement.is_over():
+            measurement.advance()
 
     people = [threading.Thread(target=carry_on) for _ in range(4)]
     for person in people:
         person.start()
     for person in people:
         person.join()
-    assert job.failure is None
-    assert job.snapshot(Study.result).result.n_sentences == 500
+    assert measurement.failure == ""
+    assert measurement.measured().result.n_sentences == 500
 
 
-def test_what_a_job_has_come_to_is_made_once_until_it_goes_on(jobs):
-    job = jobs.study_job(load("toy"), corpus.sentences(), "all")
-    assert job.snapshot(Study.result).result is None
-    job.advance()
-    first = job.snapshot(Study.result).result
-    assert job.snapshot(Study.result).result is first
-    job.advance()
-    assert job.snapshot(Study.result).result.n_sentences > first.n_sentences
+def test_a_result_is_made_once_until_the_measurement_goes_on():
+    measurement = Measurements().study(load("toy"), corpus.sentences())
+    assert measurement.measured().result is None
+    measurement.advance()
+    first = measurement.measured()
+    assert measurement.measured().result is first.result
+    assert first.share == first.n_done / 500
+    measurement.advance()
+    assert measurement.measured().result.n_sentences > first.result.n_sentences
 
 
-def test_a_model_that_fails_ends_the_job_and_the_log_holds_no_sentence(jobs, caplog):
+def test_a_measurement_goes_on_while_somebody_follows_it_and_no_longer():
+    now = [0.0]
+    began = []
+
+    class Following(Study):
+        """Looks away after the second batch."""
+
+        def add(self, batch):
+            super().add(batch)
+            began.append(len(batch.texts))
+            if len(began) == 2:
+                now[0] += PATIENCE
+
+    toy = load("toy")
+    measurement = Measurement(toy, corpus.sentences(), Following(toy.info), clock=lambda: now[0])
+    measurement.follow(60)
+    assert measurement.measured().n_done == sum(began) < 500
+    assert len(began) == 2
+    measurement.follow(60)
+    found = measurement.measured()
+    assert (found.is_over, found.share, found.n_done) == (True, 1, 500)
+
+
+def test_a_measurement_that_is_paused_rests():
+    toy = load("toy")
+    holds, held = threading.Event(), threading.Event()
+
+    class Held(Study):
+        """Waits in its first batch."""
+
+        def add(self, batch):
+            super().add(batch)
+            held.set()
+            holds.wait(60)
+
+    measurement = Measurement(toy, corpus.sentences(), Held(toy.info))
+    measurement.follow()
+    assert held.wait(60)
+    pausing = threading.Thread(target=measurement.pause)
+    pausing.start()
+    until(lambda: measurement._followed == -math.inf)
+    holds.set()
+    pausing.join()
+    until(lambda: measurement._thread is None)
+    n_done = measurement.measured().n_done
+    assert 0 < n_done < 500
+    assert not measurement.measured().is_over
+
+
+def test_a_model_that_fails_ends_the_measurement_and_the_log_holds_no_sentence(caplog):
     toy = load("toy")
 
     class Failing:
@@ -276,11 +322,42 @@ def test_a_model_that_fails_ends_the_job_and_the_log_holds_no_sentence(jobs, cap
         def trace_batch(self, texts):
             raise RuntimeError(f"cannot run on {texts[0].text}")
 
-    job = jobs.study_job(Failing(), ["xylophone quarantine"], "one")
+    measurement = Measurements().study(Failing(), ["xylophone quarantine"])
     with caplog.at_level(logging.DEBUG):
-        job.advance()
-    assert job.is_over()
-    assert "RuntimeError" in job.failure
+        measurement.advance()
+    found = measurement.measured()
+    assert found.is_over
+    assert "RuntimeError" in found.failure
     assert "RuntimeError" in caplog.text
-    assert "xylophone" not in caplog.text + job.failure
-    assert job.snapshot(Study.result).result is None
+    assert "xylophone" not in caplog.text + found.failure
+    assert found.result is None
+
+
+# ----------------------------------------------------------------------------------- files of one's own
+
+
+def test_a_file_is_found_by_its_key_while_it_is_kept():
+    now = [0.0]
+    files = OwnFiles(clock=lambda: now[0])
+    key = files.keep(b"A cat sat.\ncaf\xe9")
+    assert files.keep(b"A cat sat.\ncaf\xe9") == key != files.keep(b"A cat sat.")
+    assert FILE.kind.fits(key, None)
+    assert files.find(key).lines == ("A cat sat.",)
+    assert "line 2" in files.find(key).problems[0]
+    assert files.find(files.keep(b"")).lines == ()
+    assert files.find("x") is None
+    now[0] = KEPT_SECONDS
+    assert files.find(key) is None
+
+
+def test_the_oldest_files_make_room_for_the_newest():
+    files = OwnFiles()
+    size = MAX_BYTES // 2
+    keys = [files.keep(str(number).encode() * size + b"\n") for number in range(2)]
+    lines = b"so " * 600 + b"\n"
+    many = [files.keep(str(number).encode() + lines * (MAX_BYTES // len(lines))) for number in range(40)]
+    assert files.find(keys[0]) is None
+    assert files.find(many[0]) is None
+    kept = [key for key in many if files.find(key) is not None]
+    assert many[-1] in kept
+    assert sum(len(line) for key in kept for line in files.find(key).lines) <= KEPT_BYTES
