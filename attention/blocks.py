@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from attention.figures.table import Columns, Order
 from attention.figures.touch import Touch
-from attention.jobs import Job
+from attention.jobs import Job, Task
 from attention.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -98,10 +98,11 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A plain sentence that says what is wrong and what to do; a quiet notice only informs."""
+    """A plain sentence that says what is wrong and what to do; a quiet one only informs, news what came of a press."""
 
     sentence: str
     is_quiet: bool = False
+    is_news: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +303,8 @@ class LongText:
     """A field for a text of many lines, too long for a link, which the browser keeps while it is open.
 
     It has ``least`` characters at least and ``most`` at most; none at all is possible too, and ``hint`` says what then.
-    ``n_taken`` is how many texts have been taken from this session: the browser need not send that one again.
+    ``n_taken`` is how many texts have been taken from this session: the browser need not send that one again. One that
+    ``is_line`` is short and begins as ``value``.
     """
 
     label: str
@@ -310,6 +312,8 @@ class LongText:
     least: int
     most: int
     n_taken: int = 0
+    is_line: bool = False
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +344,7 @@ class Work:
     """
 
     key: str
-    job: Job
+    job: Job | Task
     arguments: tuple[str, ...]
     label: str
     told: str

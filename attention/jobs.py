@@ -33,6 +33,8 @@ from numpy import ndarray as Array
 from attention.places import ROOT
 
 __all__ = [
+    "FETCH",
+    "REMOVE",
     "SHARE",
     "WHOLE",
     "Ending",
@@ -42,6 +44,7 @@ __all__ = [
     "Keeper",
     "Run",
     "Status",
+    "Task",
     "Turn",
     "give_way",
     "read_frames",
@@ -166,6 +169,17 @@ class Keeper(Protocol):
 
     def find(self, job: Job) -> Run | None:
         """Return the run that is kept of a job; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something that this server does in its own process, for everybody, when a visitor asks for it: its name."""
+
+    name: str
+
+
+# A model is fetched from the hub, or what was fetched is removed.
+FETCH, REMOVE = Task("fetch"), Task("remove")
 
 
 # Compared by identity: two visitors may ask for the same.

@@ -204,7 +204,7 @@ class _Page:
         return f'<div class="prose {block.kind}">{block.html}</div>'
 
     def _notice(self, block: Notice) -> str:
-        kind = "notice quiet" if block.is_quiet else "notice"
+        kind = "notice quiet" if block.is_quiet or block.is_news else "notice"
         return f'<p class="{kind}"><bdi>{plain(block.sentence)}</bdi></p>'
 
     def _shapes(self, block: Shapes) -> str:

@@ -209,6 +209,17 @@ const KINDS = {
       element.firstChild.textContent = block.text;
     },
   },
+  news: {
+    build: () => {
+      const element = make("div", "prose news");
+      element.setAttribute("role", "status");
+      element.append(make("bdi"));
+      return element;
+    },
+    draw: (element, block) => {
+      element.firstChild.textContent = block.text;
+    },
+  },
   prose: {
     build: (block) => make("div", `prose ${block.look}`.trim()),
     // It comes from the project's own texts, in which every fact is escaped.

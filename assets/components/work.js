@@ -9,7 +9,8 @@
  * @property {string} stops the label of the button that stops it; empty where there is nothing to stop
  * @property {LongText | null} text what it may be given to read
  *
- * @typedef {{label: string, hint: string, least: number, most: number, n_taken: number}} LongText
+ * @typedef {{label: string, hint: string, least: number, most: number, n_taken: number, is_line: boolean,
+ *   value: string}} LongText a line of text, or one of many lines
  */
 
 // What is in each field, by its label, also while another page is open. It is kept nowhere else.
@@ -27,22 +28,40 @@ const stateOf = remembering((parent) => {
   const told = make("span", "told");
   const given = make("div", "given");
   const [label, area, count] = [make("label"), make("textarea"), make("span", "count")];
-  const name = make("span");
+  const [name, line] = [make("span"), make("input")];
+  line.type = "text";
+  line.dir = "auto";
+  line.spellcheck = false;
   area.rows = 3;
   area.dir = "auto";
   area.spellcheck = false;
-  label.append(name, area);
+  label.append(name, area, line);
   given.append(label, count);
   root.append(given, start, bar, told, stop);
   parent.append(root);
-  return { root, start, stop, bar, told, given, name, area, count };
+  return { root, start, stop, bar, told, given, name, area, line, count };
 });
 
 /** Draw the field for a text; what somebody is typing there stays, whatever else changes. */
 function drawGiven(state, text, isHidden) {
-  const { given, name, area, count } = state;
+  const { root, start, given, name, area, line, count } = state;
   given.hidden = isHidden || text === null;
+  root.classList.toggle("of-line", Boolean(text?.is_line));
   if (text === null) return;
+  setText(name, text.label);
+  area.hidden = count.hidden = text.is_line;
+  line.hidden = !text.is_line;
+  if (text.is_line) {
+    line.placeholder = text.hint;
+    line.maxLength = text.most;
+    // What a link says stands there until something else is typed.
+    if (!line.value || line.value === state.told) line.value = text.value;
+    state.told = text.value;
+    line.onkeydown = (event) => {
+      if (event.key === "Enter") start.click();
+    };
+    return;
+  }
   const counted = () => {
     typed.set(text.label, area.value);
     const n = [...area.value].length;
@@ -51,7 +70,6 @@ function drawGiven(state, text, isHidden) {
     setText(count, messages("{n} character ({least} to {most})", "{n} characters ({least} to {most})", n, facts));
     count.hidden = n === 0;
   };
-  setText(name, text.label);
   area.placeholder = text.hint;
   if (!area.value) area.value = typed.get(text.label) ?? "";
   area.oninput = counted;
@@ -61,12 +79,13 @@ function drawGiven(state, text, isHidden) {
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
-  const { start, stop, bar, told, area } = state;
+  const { start, stop, bar, told, area, line } = state;
   const nTaken = data.text?.n_taken ?? 0;
   const isGoing = data.share !== null;
   start.firstChild.textContent = data.label;
   stop.firstChild.textContent = data.stops;
   told.textContent = data.told;
+  told.hidden = !data.told;
   setAttribute(bar, "aria-label", data.told);
   bar.value = data.share ?? 0;
   bar.hidden = !isGoing;
@@ -75,9 +94,10 @@ export default function ({ data, parentElement, setStateValue }) {
   start.disabled = data.isOff;
   drawGiven(state, data.text, Boolean(data.stops));
   // Of a text that is too long, no more is sent than shows that it is.
-  const given = () => (data.text ? { start: area.value.slice(0, 2 * data.text.most + 2) } : "start");
+  const field = data.text?.is_line ? line : area;
+  const given = () => (data.text ? { start: field.value.slice(0, 2 * data.text.most + 2) } : "start");
   start.onclick = () => {
-    if (data.text && area.value) state.sentAt = nTaken;
+    if (data.text && !data.text.is_line && area.value) state.sentAt = nTaken;
     send(setStateValue, "press", given());
   };
   // What has been sent goes along with every later press, and is long.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,6 +26,7 @@ from attention.measuring import Measured
 from attention.messages import message
 from attention.models import ModelInfo, ModelUnavailableError
 from attention.models.base import Answer
+from attention.models.downloads import State
 from attention.parameters import Values
 from attention.study import StudyResult
 from attention.syntax import SyntaxCheck, SyntaxResult
@@ -67,6 +68,15 @@ class Server(Protocol):
 
     def seen_with(self, model_id: str) -> View:
         """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
+
+    def in_memory(self) -> Collection[str]:
+        """Return the ids of the models that are in memory."""
+
+    def fetches(self) -> Mapping[str, State]:
+        """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
+
+    def told(self) -> tuple[Notice, ...]:
+        """Return what the visitor's last press came to."""
 
     def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
         """Return what the heads do on average over texts, so far; None if the model is gone."""

@@ -19,6 +19,7 @@ from attention.content import (
     front,
     labs,
     many_sentences,
+    models,
     neuron_view,
     step_by_step,
     syntax_check,
@@ -156,6 +157,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             waiting=message("Judging this view …"),
             sheet=_always("softmax"),
         ),
+        pages.MODELS: Content(models.content, above=_nothing, reads="nothing"),
         pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing),
         **{
             found: Content(

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.blocks import Blocks, Progress, walk
+from attention.blocks import Blocks, Progress, Work, walk
 from attention.content.pane import Pane, proven
 from attention.content.registry import CONTENTS
 from attention.content.step_by_step import asks_for_tokens, presented
@@ -108,7 +108,7 @@ def _content(view: View, look: Mapping[str, bool]) -> bool:
     settle()
     if page is STEP_BY_STEP:
         _can_be_turned(view, panes, (*steps_line, *laid_above, *laid), look)
-    return any(isinstance(block, Progress) and block.share is not None for block in walk(blocks))
+    return any(isinstance(block, Progress | Work) and block.share is not None for block in walk(blocks))
 
 
 def as_seen(view: View) -> View:

@@ -49,7 +49,7 @@ Seen = Literal["as it is", "closed", "opened", "hidden"]
 # What asks each user, and says how an answer is given.
 _ASKS = (SECTION, OPENING)
 # All look at one text: a class sees that.
-_PAGES = {page.address: page for page in PAGES if page in CONTENTS and CONTENTS[page].sheet}
+_PAGES = {page.address: page for page in PAGES if CONTENTS[page].sheet}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -14,6 +14,7 @@ from numpy import ndarray as Array
 
 from attention.ablation import Change, Effect
 from attention.address import Address, RunKey
+from attention.blocks import Notice
 from attention.content import compare
 from attention.content.pane import Pane
 from attention.content.registry import CONTENTS
@@ -29,6 +30,7 @@ from attention.measuring import Measured, Measurement, Measurements
 from attention.messages import message, messages
 from attention.models import Model, ModelInfo, ModelUnavailableError, get_info, list_models
 from attention.models.base import Answer, Unmasked
+from attention.models.downloads import State
 from attention.one_page import Passed
 from attention.own_files import OwnFiles
 from attention.parameters import other_model
@@ -37,7 +39,7 @@ from attention.settings import FACTORS, HEAD, LAYER, TEXT, WORD
 from attention.study import StudyResult
 from attention.syntax import SyntaxCheck, SyntaxResult
 from attention.trace import Cut, Trace
-from attention.ui import focus, jobs, state
+from attention.ui import fetching, focus, jobs, state
 from attention.ui.cache import (
     ModelFailedError,
     added_of,
@@ -53,6 +55,7 @@ from attention.ui.cache import (
     prefix_matching_of,
     read_by,
     record,
+    shelf,
     survey_of,
     thumbs_of,
     turns,
@@ -171,6 +174,18 @@ class Serving:
         """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
         with nullcontext() if state.is_running() else state.imagined(self.view):
             return state.seen_with(model_id)
+
+    def in_memory(self) -> Collection[str]:
+        """Return the ids of the models that are in memory."""
+        return shelf().in_memory()
+
+    def fetches(self) -> Mapping[str, State]:
+        """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
+        return fetching.fetches()
+
+    def told(self) -> tuple[Notice, ...]:
+        """Return what the visitor's last press came to."""
+        return fetching.told()
 
     def study(self, texts: Sequence[str], *, is_held: bool) -> Measured[StudyResult | None] | None:
         """Return what the heads do on average over texts, so far; None if the model is gone."""

@@ -47,12 +47,12 @@ from attention.blocks import (
 )
 from attention.figures.table import rows_of
 from attention.figures.touch import Parts
-from attention.jobs import Job
+from attention.jobs import Job, Task
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import Page
 from attention.parameters import Context, Grid, Parameter, read
-from attention.ui import components, jobs, made, markup, numbers, state, tables
+from attention.ui import components, fetching, jobs, made, markup, numbers, state, tables
 from attention.ui.choices import turning
 from attention.ui.files import address_of
 from attention.ui.lines import Field, Line
@@ -99,7 +99,8 @@ class _Sheet:
         return {"kind": "prose", "look": "" if block.kind == "main" else block.kind, "html": block.html}
 
     def notice(self, block: Notice) -> dict[str, Any]:
-        return {"kind": "caption" if block.is_quiet else "notice", "text": block.sentence}
+        kind = "news" if block.is_news else "caption" if block.is_quiet else "notice"
+        return {"kind": kind, "text": block.sentence}
 
     def shapes(self, block: Shapes) -> dict[str, Any]:
         return {"kind": "shapes", "text": block.line}
@@ -309,8 +310,11 @@ def _hold(parameter: Parameter[bool], wish: object) -> None:
         state.set(parameter, wish == "stop")
 
 
-def _work(job: Job, arguments: tuple[str, ...], clears: Sequence[Parameter[Any]], wish: object) -> None:
+def _work(job: Job | Task, arguments: tuple[str, ...], clears: Sequence[Parameter[Any]], wish: object) -> None:
     """Start something long, which may be given a text, or stop it."""
+    if isinstance(job, Task):
+        fetching.press(job, arguments, wish)
+        return
     if wish == "start" or isinstance(wish, Mapping):
         state.set_all((), clears)
     jobs.press(job, arguments, wish)

@@ -66,7 +66,7 @@ def card(tab, name):
 
 
 def card_of(tab, model_id):
-    return tab.page.locator(f".st-key-card_{model_id.replace('/', '-')}")
+    return tab.page.locator(f'[class~="st-key-card_{model_id}"]')
 
 
 def fetch(tab, model_id):

@@ -59,6 +59,7 @@ def walk(blocks):
 WRITTEN = {
     "prose": lambda block: f'<div class="{" ".join(filter(None, ("prose", block["look"])))}">{block["html"]}</div>',
     "notice": lambda block: f'<div class="notice"><bdi>{html.escape(block["text"])}</bdi></div>',
+    "news": lambda block: f'<div class="prose news"><bdi>{html.escape(block["text"])}</bdi></div>',
     "shapes": lambda block: f'<div class="shapes">{html.escape(block["text"])}</div>',
     "proof": lambda block: f'<div class="proof" aria-label="{block["label"]}">{block["html"]}</div>',
 }

@@ -7,6 +7,7 @@ import pytest
 from attention.content.registry import CONTENTS
 from attention.pages import MANY_SENTENCES, PAGES, STEP_BY_STEP, SYNTAX_CHECK
 from attention.parameters import Context
+from attention.ui.running import is_unread
 from attention.view import View
 from tests.drawn_pages import drawn
 from tests.hostile import INFOS, PARAMETERS, SECRET, links, one
@@ -44,7 +45,7 @@ def test_no_link_to_a_page_of_blocks_raises_and_none_is_logged(page, caplog, cap
         except Exception as error:
             raise AssertionError(query) from error
         assert made.view.page is page
-        assert bool(made.parts) == bool(made.file) == (not INFOS[made.view.model].reading.is_empty(made.view.text))
+        assert bool(made.parts) == bool(made.file) == (not is_unread(made.view))
     assert SECRET not in caplog.text + "".join(capfd.readouterr())
 
 
