@@ -216,30 +216,22 @@ class Visitor:
         await self._connection.send(message.SerializeToString())
         return self.drawn
 
-    async def send(self, key: str, name: str, value: object) -> Drawn:
-        """Send what a component's script sends when something is chosen there, or in a picture on a sheet."""
+    async def send(self, key: str, name: str, value: object, *then: BackMsg) -> Drawn:
+        """Send what a component's script sends when something is chosen there, and other messages at once."""
         self._n_presses += 1
         sheet = self.drawn.sheet_of(key)
         if sheet:
             key, name = sheet, f"{key}.{name}"
         said = {name: {"value": value, "press": self._n_presses, "on": ""}}
-        return await self.send_state(WidgetState(id=self.drawn.widget(key), json_value=json.dumps(said)))
+        return await self.send_state(WidgetState(id=self.drawn.widget(key), json_value=json.dumps(said)), None, *then)
 
-    async def send_state(self, state: WidgetState, part: str | None = None) -> Drawn:
+    async def send_state(self, state: WidgetState, part: str | None = None, *then: BackMsg) -> Drawn:
         """Say any value of any widget, in the part of the page where it is, unless another one is given."""
         message = BackMsg()
         if self._turned is not None and self._turned.id != state.id:
             message.rerun_script.widget_states.widgets.append(self._turned)
         message.rerun_script.widget_states.widgets.append(state)
         message.rerun_script.fragment_id = self.drawn.part(state.id) if part is None else part
-        return await self._rerun(message)
-
-    async def press(self, key: str, *then: BackMsg) -> Drawn:
-        """Press a button, and send other messages at once."""
-        message = BackMsg()
-        widget = self.drawn.widget(key)
-        message.rerun_script.widget_states.widgets.append(WidgetState(id=widget, trigger_value=True))
-        message.rerun_script.fragment_id = self.drawn.part(widget)
         return await self._rerun(message, *then)
 
     async def _rerun(self, *messages: BackMsg) -> Drawn:

@@ -132,11 +132,12 @@ def test_a_press_counts_though_the_page_is_asked_for_again_before_it_is_begun(
         others = [await Visitor.open(running.url, "models") for _ in range(n_others)]
         other = await Visitor.open(running.url, "models")
         again = BackMsg()
-        again.rerun_script.fragment_id = other.drawn.part(other.drawn.widget("cancel_tiny/llama"))
+        bar = "fetching_tiny/llama"
+        again.rerun_script.fragment_id = other.drawn.part(other.drawn.widget(other.drawn.sheet_of(bar)))
         again.rerun_script.is_auto_rerun = is_by_itself
         crowd = [asyncio.create_task(each.follow()) for each in others]
         await asyncio.sleep(0)
-        await other.press("cancel_tiny/llama", again)
+        await other.send(bar, "press", "stop", again)
         await asyncio.gather(*crowd)
         for each in (other, *others):
             await each.close()
