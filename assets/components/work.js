@@ -35,28 +35,29 @@ const stateOf = remembering((parent) => {
   area.rows = 3;
   area.dir = "auto";
   area.spellcheck = false;
-  label.append(name, area, line);
+  label.append(name);
   given.append(label, count);
   root.append(given, start, bar, told, stop);
   parent.append(root);
-  return { root, start, stop, bar, told, given, name, area, line, count };
+  return { root, start, stop, bar, told, given, label, name, area, line, count };
 });
 
 /** Draw the field for a text; what somebody is typing there stays, whatever else changes. */
 function drawGiven(state, text, isHidden) {
-  const { root, start, given, name, area, line, count } = state;
+  const { root, start, given, label, name, area, line, count } = state;
   given.hidden = isHidden || text === null;
   root.classList.toggle("of-line", Boolean(text?.is_line));
   if (text === null) return;
   setText(name, text.label);
-  area.hidden = count.hidden = text.is_line;
-  line.hidden = !text.is_line;
+  const field = text.is_line ? line : area;
+  if (field.parentElement !== label) label.append(field);
   if (text.is_line) {
+    count.hidden = true;
     line.placeholder = text.hint;
     line.maxLength = text.most;
     // What a link says stands there until something else is typed.
-    if (!line.value || line.value === state.told) line.value = text.value;
-    state.told = text.value;
+    if (state.linked !== text.value) line.value = text.value;
+    state.linked = text.value;
     line.onkeydown = (event) => {
       if (event.key === "Enter") start.click();
     };

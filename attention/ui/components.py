@@ -17,14 +17,12 @@ from typing import Any
 import streamlit as st
 
 from attention.blocks import Figure
-from attention.figures.atlas import Atlas
 from attention.figures.large import AskAt, Large
-from attention.figures.matrix import Matrix
 from attention.figures.touch import Parts, Touch
 from attention.ui import state
 from attention.ui.files import component
 
-__all__ = ["Act", "Part", "atlas", "figure", "matrix", "mount", "of_figure", "stepper"]
+__all__ = ["Act", "Part", "figure", "mount", "of_figure", "stepper"]
 
 # What is done with what a component's script sends; a browser can say anything.
 Act = Callable[[object], None]
@@ -74,26 +72,6 @@ def _pressed(touch: Touch, act: str, take: Callable[[Parts], None], value: objec
     parts = touch.said(act, value)
     if parts is not None:
         take(parts)
-
-
-def matrix(data: Matrix, *, key: str) -> None:
-    """Draw a matrix in which nothing can be chosen."""
-    figure(data, key=key)
-
-
-def atlas(data: Atlas, *, key: str, on_choose: Callable[[int, int], None], on_zoom: Callable[[int], None]) -> None:
-    """Draw all heads as one picture.
-
-    ``on_choose`` is called with the chosen layer and head, counted from 0; ``on_zoom`` with the zoom in per cent.
-    """
-
-    def take(parts: Parts) -> None:
-        if "zoom" in parts:
-            on_zoom(int(str(parts["zoom"])))
-        else:
-            on_choose(int(str(parts["layer"])) - 1, int(str(parts["head"])) - 1)
-
-    figure(data, key=key, take=take)
 
 
 def stepper(

@@ -1,19 +1,12 @@
-"""Files to download, made on demand: what is written in them, and a button for those that have no address.
-
-A session keeps the callback that makes such a button's file as long as the button is there, and longer. So it refers
-only to names, never to the numbers themselves, which would stay in memory with it.
-"""
+"""Files to download, made on demand: what is written in them, and what is said in place of one that cannot be made."""
 
 from __future__ import annotations
 
 import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import PurePath
 from typing import TypeVar
-
-import streamlit as st
 
 from attention.export import explanation
 from attention.lesson.tables import to_csv
@@ -21,7 +14,7 @@ from attention.messages import message
 from attention.models import ModelUnavailableError
 from attention.ui.cache import ModelFailedError
 
-__all__ = ["GoneError", "Table", "csv_button", "csv_of", "ending_of", "made", "mime_of"]
+__all__ = ["GoneError", "Table", "csv_of", "ending_of", "made", "mime_of"]
 
 T = TypeVar("T")
 
@@ -41,17 +34,6 @@ Table = Mapping[str, Sequence[object]]
 
 class GoneError(Exception):
     """What a file is made from is no longer in memory; the message says what to do."""
-
-
-def csv_button(name: str, make: Callable[[], Table]) -> None:
-    """Offer a table as CSV; ``make`` refers only to names. A cell that is None is written as an empty one."""
-    file_name = f"{name}.csv"
-    data = partial(made, file_name, partial(_written, make))
-    st.download_button(file_name, data=data, file_name=file_name, mime=mime_of(file_name), on_click="ignore")
-
-
-def _written(make: Callable[[], Table]) -> bytes:
-    return csv_of(make())
 
 
 def csv_of(table: Table) -> bytes:

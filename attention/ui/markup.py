@@ -12,28 +12,15 @@ from attention.blocks import ProofLine
 from attention.messages import message
 
 __all__ = [
-    "news",
     "notice",
     "plain",
     "proof_lines",
-    "prose",
 ]
-
-
-def prose(text: str, *, is_detail: bool = False, is_aside: bool = False) -> None:
-    """Show a lesson text, which is HTML with its facts already escaped; an aside is not about the step itself."""
-    kind = " detail" if is_detail else " aside" if is_aside else ""
-    st.html(f'<div class="prose{kind}">{text}</div>')
 
 
 def notice(sentence: str) -> None:
     """Show a plain sentence that says what is wrong and what to do; it is announced, and never interpreted."""
     st.html(f'<div class="notice" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
-
-
-def news(sentence: str) -> None:
-    """Show a plain sentence that reports the outcome of something; it is announced, and never interpreted."""
-    st.html(f'<div class="prose news" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
 
 
 def plain(label: str) -> str:

@@ -11,13 +11,13 @@ from attention.messages import message
 from attention.models import Model, ModelInfo, ModelUnavailableError
 from attention.models.store import Progress
 from attention.parameters import Parameter
-from attention.settings import CELL, HEAD, LAYER, MAIN, OfPane
+from attention.settings import MAIN, OfPane
 from attention.ui import state
 from attention.ui.cache import model_or_reason, shelf, waiting
 from attention.ui.gate import aside
 from attention.ui.lines import Line
 
-__all__ = ["add_place", "choose_head", "load"]
+__all__ = ["add_place", "load"]
 
 
 def add_place(
@@ -58,11 +58,6 @@ def _take_both(
     if state.current().model != model:
         return
     state.set_all([(parameter, value if parameter is chosen else shown) for parameter, shown in place])
-
-
-def choose_head(layer: int, head: int) -> None:
-    """Go to another head; the cell that was opened belonged to the old one."""
-    state.change(lambda view: view.having(LAYER, layer).having(HEAD, head).having(CELL, None))
 
 
 def load(info: ModelInfo) -> Model | ModelUnavailableError:
