@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from threading import BoundedSemaphore, Lock, Thread
+from threading import BoundedSemaphore, Lock
 from typing import Any, Generic, Protocol, TypeVar
 
 from cachetools import LRUCache
@@ -31,8 +30,6 @@ _LOGGER = logging.getLogger(__name__)
 
 # A measurement over 5,000 lines keeps their text, at most 1 MB, and sums of about 2 MB.
 MAX_KEPT = 16
-# One at which nobody has looked for so many seconds rests.
-PATIENCE = 5.0
 
 R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
@@ -69,7 +66,7 @@ class Measured(Generic[R]):
 
 
 class Measurement(Generic[R]):
-    """A run of a model over texts, and its result so far. It rests until somebody follows it."""
+    """A run of a model over texts, and its result so far. It goes on while somebody carries it on, and several can."""
 
     def __init__(
         self,
@@ -89,44 +86,18 @@ class Measurement(Generic[R]):
         self._turn, self._clock = turn, clock
         self._lock = Lock()
         self._made: Measured[R] | None = None
-        # Who follows it, and the thread that carries it on meanwhile.
-        self._following = Lock()
-        self._followed = -math.inf
-        self._thread: Thread | None = None
 
     def is_over(self) -> bool:
         """Tell whether everything is done, or no more can be."""
         return self.run.is_finished or bool(self.failure)
 
-    def follow(self, seconds: float = 0.0) -> None:
-        """Have it go on for a while; wait until it is over, but no longer than so many seconds."""
-        with self._following:
-            self._followed = self._clock()
-            if self._thread is None and not self.is_over():
-                self._thread = Thread(target=self._go_on, name=f"measuring {self._name}", daemon=True)
-                self._thread.start()
-            thread = self._thread
-        if thread is not None:
-            thread.join(seconds)
-
-    def pause(self) -> None:
-        """Have it rest after this batch, unless somebody else follows it meanwhile."""
-        with self._following:
-            self._followed, thread = -math.inf, self._thread
-        if thread is not None:
-            thread.join(1.0)
-
-    def _go_on(self) -> None:
-        while self._is_followed():
+    def carry_on(self, seconds: float) -> None:
+        """Run batches until it is over, or so many seconds have passed; then keep nothing large in memory."""
+        end = self._clock() + seconds
+        while not self.is_over() and self._clock() < end:
             self.advance()
-        self.rest()
-
-    def _is_followed(self) -> bool:
-        with self._following:
-            is_followed = not self.is_over() and self._clock() - self._followed < PATIENCE
-            if not is_followed:
-                self._thread = None
-            return is_followed
+        with self._lock:
+            self.run.rest()
 
     def advance(self) -> None:
         """Run the next batch."""
@@ -148,11 +119,6 @@ class Measurement(Generic[R]):
                     name=self._name,
                     kind=kind,
                 )
-
-    def rest(self) -> None:
-        """Keep nothing large in memory while nobody goes on."""
-        with self._lock:
-            self.run.rest()
 
     def measured(self) -> Measured[R]:
         """Return how far it is, and the result so far, which is made once for each number of texts done."""

@@ -36,8 +36,8 @@ __all__ = [
 ]
 
 
-# How long a page waits for what is measured on many texts, before it says how far that is.
-LOOK_SECONDS = 0.3
+# How long a page carries on what is measured on many texts, before it says how far that is.
+LOOK_SECONDS = 1.0
 # The name of the page, if any, on which something goes on that is not a job.
 _GOES_ON = "goes_on"
 

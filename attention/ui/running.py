@@ -142,7 +142,7 @@ class Shared:
             return None
         measurement = measurements().syntax(model)
         with aside():
-            measurement.follow(COUNTED_WITHIN)
+            measurement.carry_on(COUNTED_WITHIN)
         check = measurement.measures
         return check if measurement.run.is_finished and isinstance(check, SyntaxCheck) else None
 
@@ -216,10 +216,8 @@ class Serving:
     def _measured(self, measurement: Measurement[R], *, is_held: bool) -> Measured[R]:
         # Others may be drawn meanwhile.
         with aside():
-            if is_held:
-                measurement.pause()
-            else:
-                measurement.follow(self.patience)
+            if not is_held:
+                measurement.carry_on(self.patience)
             return measurement.measured()
 
 
@@ -248,7 +246,7 @@ def is_unread(view: View) -> bool:
 def run_page(view: View, load: Load, patience: float = COUNTED_WITHIN) -> list[Pane]:
     """Run what the page of a view shows, which must not be unread.
 
-    What is measured on many texts goes on without whoever has waited for so many seconds of ``patience``.
+    What is measured on many texts is carried on for so many seconds of ``patience``.
     """
     return [replace(pane, server=Serving(view, patience)) for pane in _run_page(view, load)]
 

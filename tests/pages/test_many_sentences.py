@@ -7,7 +7,6 @@ import pytest
 
 from attention import corpus
 from attention.corpus import MAX_LINES
-from attention.measuring import Measurement
 from attention.models import load
 from attention.settings import FILE, HOLD
 from attention.ui.running import measurements, own_files
@@ -129,9 +128,8 @@ def test_a_cancelled_study_shows_what_it_has_and_goes_on_when_asked(open_page):
 
 
 def test_while_it_is_measured_the_page_says_how_far_that_is_and_can_cancel_it(open_page, monkeypatch):
-    # As if nobody waited, and nobody carried it on.
+    # As if there were no time to carry it on.
     monkeypatch.setattr("attention.ui.frame.LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(Measurement, "_go_on", lambda self: None)
     shown = upload(open_page(PAGE, model="toy"), b"A cat sat.\nTwo birds flew.")
     bar = shown.component("measuring")
     assert (bar["share"], bar["stops"]) == (0.0, "Cancel")

@@ -2,7 +2,6 @@
 
 import html
 import logging
-import math
 import re
 import threading
 
@@ -14,7 +13,7 @@ from attention.corpus import MAX_BYTES
 from attention.figures import charts
 from attention.lesson import many_sentences, syntax_check
 from attention.measures.dependencies import ALL_RELATIONS
-from attention.measuring import MAX_KEPT, PATIENCE, Measurement, Measurements, content_key
+from attention.measuring import MAX_KEPT, Measurement, Measurements, content_key
 from attention.own_files import KEPT_BYTES, KEPT_SECONDS, OwnFiles
 from attention.settings import FILE
 from attention.study import Run, Study
@@ -22,7 +21,6 @@ from attention.syntax import SyntaxCheck
 from tests.drawn import current
 from tests.loaded import load
 from tests.unit.saying import says
-from tests.until import until
 
 TEXTS = corpus.sentences()[:40]
 HEAD = (2, 8)
@@ -263,53 +261,28 @@ def test_a_result_is_made_once_until_the_measurement_goes_on():
     assert measurement.measured().result.n_sentences > first.result.n_sentences
 
 
-def test_a_measurement_goes_on_while_somebody_follows_it_and_no_longer():
-    now = [0.0]
-    began = []
+def test_a_measurement_is_carried_on_for_a_while_and_again_to_its_end():
+    now, batches = [0.0], []
 
-    class Following(Study):
-        """Looks away after the second batch."""
+    class Slow(Study):
+        """Takes a second for each batch."""
 
         def add(self, batch):
             super().add(batch)
-            began.append(len(batch.texts))
-            if len(began) == 2:
-                now[0] += PATIENCE
+            batches.append(len(batch.texts))
+            now[0] += 1
 
     toy = load("toy")
-    measurement = Measurement(toy, corpus.sentences(), Following(toy.info), clock=lambda: now[0])
-    measurement.follow(60)
-    assert measurement.measured().n_done == sum(began) < 500
-    assert len(began) == 2
-    measurement.follow(60)
+    measurement = Measurement(toy, corpus.sentences(), Slow(toy.info), clock=lambda: now[0])
+    measurement.carry_on(0)
+    assert measurement.measured().share == 0
+    measurement.carry_on(1.5)
+    assert len(batches) == 2
     found = measurement.measured()
-    assert (found.is_over, found.share, found.n_done) == (True, 1, 500)
-
-
-def test_a_measurement_that_is_paused_rests():
-    toy = load("toy")
-    holds, held = threading.Event(), threading.Event()
-
-    class Held(Study):
-        """Waits in its first batch."""
-
-        def add(self, batch):
-            super().add(batch)
-            held.set()
-            holds.wait(60)
-
-    measurement = Measurement(toy, corpus.sentences(), Held(toy.info))
-    measurement.follow()
-    assert held.wait(60)
-    pausing = threading.Thread(target=measurement.pause)
-    pausing.start()
-    until(lambda: measurement._followed == -math.inf)
-    holds.set()
-    pausing.join()
-    until(lambda: measurement._thread is None)
-    n_done = measurement.measured().n_done
-    assert 0 < n_done < 500
-    assert not measurement.measured().is_over
+    assert (found.n_done, found.is_over) == (sum(batches), False)
+    measurement.carry_on(1000)
+    found = measurement.measured()
+    assert (found.is_over, found.share, found.n_done, sum(batches)) == (True, 1, 500, 500)
 
 
 def test_a_model_that_fails_ends_the_measurement_and_the_log_holds_no_sentence(caplog):

@@ -26,6 +26,7 @@ from attention.blocks import (
     Panels,
     Picture,
     Png,
+    Progress,
     ProofLine,
     Prose,
     Proven,
@@ -34,6 +35,7 @@ from attention.blocks import (
     Setting,
     Shapes,
     Table,
+    Upload,
     Way,
     Work,
     walk,
@@ -44,7 +46,7 @@ from attention.figures.matrix import Matrix
 from attention.jobs import Job
 from attention.page_file import page
 from attention.pages import FRONT
-from attention.settings import CELL, GET, MEAN, PROOF, SIZES
+from attention.settings import CELL, FILE, GET, HOLD, MEAN, PROOF, SIZES
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATRIX = Matrix(
@@ -89,6 +91,9 @@ EXAMPLES = [
     (Fold("f", "More", (Shapes("inside"),), is_open=True), "<details open>"),
     (Way("w", "Elsewhere", FRONT, {}), None),
     (Work("w", Job("j", "nowhere"), (), "Go", "Done <today>", 0.5), "Done &lt;today&gt;"),
+    (Progress("p", HOLD, "3 of <5>", 0.6, "Go on", "Cancel"), "3 of &lt;5&gt;"),
+    (Progress("p", HOLD, "", None, "Go on", "Cancel"), None),
+    (Upload("u", FILE, "A file", "It is kept", "", "Leave it", 10), None),
     (Row(((Shapes("left"),), (Shapes("right"),)), (2, 1)), '<div style="--part: 1"><p class="shapes">right</p></div>'),
     (Section("s", (Shapes("inside"),), is_framed=True), '<section class="s framed">'),
     (
