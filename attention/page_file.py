@@ -218,7 +218,8 @@ class _Page:
             return ""
         figure = block.figure
         data = figure.payload(self.ask_at(block.key)) if isinstance(figure, Large) else figure.payload()
-        self.pictures.append({"component": figure.component, "data": data, "isStill": bool(block.sets)})
+        key = block.place or block.key
+        self.pictures.append({"component": figure.component, "key": key, "data": data, "isStill": bool(block.sets)})
         return f'<div class="picture" data-picture="{len(self.pictures) - 1}"></div>'
 
     def _table(self, block: Table) -> str:

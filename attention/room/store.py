@@ -272,8 +272,9 @@ class Store:
     def listen(self, changed: Callable[[str | None], None], lost: Callable[[], None]) -> None:
         """Say from now on which room has changed on any copy, and when the database is out of reach.
 
-        ``changed`` gets its code, and None if any may have changed: at the beginning, and when the database is back.
-        Both are called in a thread of their own. In SQLite, which one server alone uses, nothing happens.
+        ``changed`` gets its code, followed by a space and what was said with it (see ``tell``), and None if any may
+        have changed: at the beginning, and when the database is back. Both are called in a thread of their own. In
+        SQLite, which one server alone uses, nothing happens.
         """
 
         def forget() -> None:
@@ -284,11 +285,14 @@ class Store:
         if not self.is_sqlite:
             self._listener = _Listener(self._connect, changed, forget)
 
-    def tell(self, code: str) -> None:
-        """Tell all copies that something about a room is new."""
+    def tell(self, code: str, said: str = "") -> None:
+        """Tell all copies that something about a room is new, or what is ``said``, of less than 8,000 bytes.
+
+        Nothing of that is kept.
+        """
         if not self.is_sqlite:
             with self.writing() as connection:
-                self.notify(connection, code)
+                self.notify(connection, f"{code} {said}".strip())
 
     def _connect(self) -> Any:
         """Return a connection of the driver's own."""

@@ -22,6 +22,7 @@ from attention.models import ModelInfo, list_models
 from attention.page_file import drawn, plain
 from attention.pages import PAGES, STEP_BY_STEP, Page
 from attention.parameters import Context
+from attention.room.codes import digest
 from attention.room.questions import QUESTIONS, Ready
 from attention.settings import ANSWER, GUESS, HEAD, LAYER, MODEL, PRESENT
 from attention.ui.files import address_of
@@ -63,6 +64,11 @@ class Shown:
     page: str
     link: str
     seen: Seen = "as it is"
+
+    @property
+    def mark(self) -> str:
+        """What tells this view from others, of which it says nothing."""
+        return digest("\n".join((self.page, self.link, self.seen)))[:16]
 
 
 def is_shown(page: str) -> bool:
@@ -120,6 +126,7 @@ def show(shown: Shown) -> dict[str, Any]:
     # While a question about the view is open, its answer stands on the page itself.
     is_held = shown.seen in ("closed", "hidden")
     return {
+        "mark": shown.mark,
         "page": view.page.title,
         "title": title,
         "caption": caption,

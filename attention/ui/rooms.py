@@ -37,7 +37,7 @@ from attention.lesson.prose import lesson
 from attention.messages import message, messages
 from attention.models.store import cache_dir
 from attention.pages import STEP_BY_STEP
-from attention.room import asking
+from attention.room import asking, pointing
 from attention.room.codes import digest, fits, is_seat, new_seat, read_code
 from attention.room.finds import Finds
 from attention.room.followers import GZIP_HEAD, Follower, Followers, Written, event
@@ -143,6 +143,8 @@ class _Live:
     walls: Followers = field(default_factory=Followers)
     desks: Followers = field(default_factory=Followers)
     shown: Shown | None = None
+    # What the teacher points at, as the screens were told, and in which view; None for nothing.
+    pointed: Mapping[str, Any] | None = None
     drawing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How often it was asked for what the room shows now, and how many of those that was done for.
     n_asked: int = 0
@@ -199,6 +201,8 @@ class Rooms:
         self._tasks = RoomTasks(self._with_finds)
         self._hand_ins, self._hand_ins_of_room = Limit(10, 60), Limit(300, 60)
         self._acts_of_teacher = Limit(300, 60)
+        # A teacher's page sends five in a second, of which a slow line may deliver several at once.
+        self._points = Limit(10, 2)
         self._own = OnTheirOwn(self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -261,6 +265,7 @@ class Rooms:
             ("POST", "join"): self._join,
             ("POST", "answer"): self._take_answer,
             ("POST", "show"): self._show,
+            ("POST", "point"): self._point,
             ("POST", "ask"): self._ask,
             ("POST", "reveal"): self._reveal,
             ("POST", "withdraw"): self._withdraw,
@@ -413,6 +418,25 @@ class Rooms:
         page, link = await _link(said)
         if (page, link) != (room.page, room.link):
             await self._change(room, Store.show, self._key(request, room), page, link)
+        return JSONResponse({})
+
+    async def _point(self, request: Request, room: Room) -> Response:
+        """Pass on what the teacher points at in a picture; it is kept nowhere, and the last one counts."""
+        _check_origin(request)
+        # The room was read for this very request: its key needs no second look.
+        if not _is_teacher(request, room):
+            raise NotYoursError
+        if not self._points.takes(room.code):
+            raise _RefusedError(429, message("That was too quick: try again in a few seconds."), is_away=True)
+        try:
+            point = pointing.read(await _body(request))
+        except ValueError as error:
+            raise _RefusedError(400, message("The server did not read what was sent.")) from error
+        view = _pointable(room)
+        told = None if point is None or view is None else {"view": view, "picture": point.picture, "at": point.at}
+        if (live := self._live.get(room.code)) is not None:
+            self._pass_on(live, told)
+        await self.with_store(Store.tell, room.code, json.dumps({"by": self._copy, "point": told}))
         return JSONResponse({})
 
     async def _ask(self, request: Request, room: Room) -> Response:
@@ -576,6 +600,8 @@ class Rooms:
                 for each in (live.screens, live.walls):
                     each.send_written("view", drawn)
                 live.shown = shown
+            if live.pointed is not None and live.pointed["view"] != _pointable(room):
+                self._pass_on(live, None)
             question, task = await self._question(room), await self._tasks.shown(room.code)
             for each in live.all:
                 each.send("question", question)
@@ -587,6 +613,13 @@ class Rooms:
             live.is_new = True
             live.n_done = done
             self._say_trouble(live, is_lost=False)
+
+    @staticmethod
+    def _pass_on(live: _Live, point: Mapping[str, Any] | None) -> None:
+        """Tell the screens of a room what the teacher points at."""
+        live.pointed = point
+        for each in (live.screens, live.walls):
+            each.send("point", point)
 
     async def _judge(self, live: _Live, room: Room) -> None:
         """Tell each pupil what the own answer was worth, once the answers are revealed; none is taken after that."""
@@ -613,10 +646,10 @@ class Rooms:
         self._listens = True
         loop = asyncio.get_running_loop()
 
-        def changed(code: str | None) -> None:
+        def changed(told: str | None) -> None:
             # At the end of the server, there may be nobody to tell.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._hear, code)
+                loop.call_soon_threadsafe(self._hear, told)
 
         def lost() -> None:
             with suppress(RuntimeError):
@@ -624,8 +657,14 @@ class Rooms:
 
         self._do(Store.listen, changed, lost)
 
-    def _hear(self, code: str | None) -> None:
-        """Have a room that has changed elsewhere, or every room, sent to its screens."""
+    def _hear(self, told: str | None) -> None:
+        """Have a room that has changed elsewhere, or every room, sent to its screens; or what is pointed at there."""
+        code, _, said = (None, "", "") if told is None else told.partition(" ")
+        if said:
+            point, live = json.loads(said), self._live.get(code or "")
+            if live is not None and point["by"] != self._copy:
+                self._pass_on(live, point["point"])
+            return
         for live in self._live.values():
             if code not in (None, live.code):
                 continue
@@ -907,6 +946,12 @@ def _seen(room: Room) -> Seen:
     if not room.is_revealed:
         return meanwhile
     return "opened" if meanwhile == "closed" else "as it is"
+
+
+def _pointable(room: Room) -> str | None:
+    """Return the mark of the view in which a teacher can point at something; None while that might tell an answer."""
+    is_asked = room.question is not None and not room.is_revealed
+    return None if is_asked else Shown(room.page, room.link, _seen(room)).mark
 
 
 def _drawn(shown: Shown) -> Written:

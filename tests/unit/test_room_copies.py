@@ -153,15 +153,23 @@ def test_what_is_shown_and_asked_on_one_copy_is_seen_and_answered_on_the_other(c
         async with (
             teacher.follow(here, f"{code}/desk") as desk,
             pupil.follow(there, f"{code}/events") as screen,
-            other.follow(here, f"{code}/events"),
+            other.follow(here, f"{code}/events") as near,
         ):
             await screen.until("view", on("scores"))
+            await near.until("view", on("scores"))
             await desk.until("here", lambda told: told["here"] == 2)
             await teacher.post(here, f"{code}/show", shown("scale"))
-            await screen.until("view", on("scale"))
+            for each in (screen, near):
+                await each.until("view", on("scale"))
             assert screen.latest["question"] is None
+            for at in (0, 1):
+                await teacher.post(here, f"{code}/point", {"point": {"picture": "scaled", "at": [at, 0]}})
+            for each in (screen, near):
+                await each.until("point", lambda point: point["at"] == [1, 0])
+                assert each.latest["point"]["view"] == each.latest["view"]["mark"]
             await teacher.post(here, f"{code}/ask")
             await screen.until("question", bool)
+            await screen.until("point", lambda point: point is None)
             number = screen.latest["question"]["number"]
             for one, app in ((pupil, there), (other, here), (pupil, here)):
                 assert (await one.post(app, f"{code}/answer", {"number": number, "given": [1]}))[0] == 200

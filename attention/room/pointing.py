@@ -1,0 +1,55 @@
+"""What a teacher points at: a place in a picture that a class sees, by its key and numbers; nothing of a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+__all__ = ["Pointed", "read"]
+
+# A picture's key is one of the project's own names.
+_KEY = re.compile(r"[a-z0-9_-]{1,80}", re.ASCII)
+# Most places have two numbers: a row and a column, a layer and a head, a series and a point.
+_MOST_NUMBERS, _LARGEST = 2, 2**24
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """A place in a picture, by the picture's own numbers, which count from 0."""
+
+    picture: str
+    at: tuple[int, ...]
+
+    @classmethod
+    def of(cls, said: object) -> Self | None:
+        """Return what a browser says; None if that is no place."""
+        if not isinstance(said, dict):
+            return None
+        picture, at = said.get("picture"), said.get("at")
+        if not isinstance(picture, str) or not _KEY.fullmatch(picture):
+            return None
+        if not isinstance(at, list) or not 0 < len(at) <= _MOST_NUMBERS or not all(map(_is_number, at)):
+            return None
+        return cls(picture, tuple(at))
+
+
+def read(said: Mapping[str, Any]) -> Pointed | None:
+    """Return what a teacher points at; None if that is nothing any more.
+
+    Raises:
+        ValueError: what was sent says neither.
+    """
+    if "point" not in said:
+        raise ValueError("nothing is said of a point")
+    if said["point"] is None:
+        return None
+    found = Pointed.of(said["point"])
+    if found is None:
+        raise ValueError("this is no place in a picture")
+    return found
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and 0 <= value < _LARGEST
