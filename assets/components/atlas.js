@@ -94,12 +94,18 @@ function build(parent) {
   root.append(title, scroller, readout, caption);
   parent.append(root);
   const state = { root, title, scroller, picture, canvas, readout, caption, zoom: 1, active: null, hovered: null };
+  state.elsewhere = null;
   state.sent = [];
   title.append(...titleParts(state));
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
   });
   listen(state);
+  onPointedElsewhere(parent, (place) => {
+    if (String(place) === String(state.elsewhere)) return;
+    state.elsewhere = place;
+    refresh(state);
+  });
   return state;
 }
 
@@ -537,7 +543,7 @@ function paintMarks(state, { context, ratio, from, width, height }) {
     // A line of the page's colour in between: weights at the edge of a tile are no part of the outline.
     if (isMarked) outline(tile, theme.ground, 1.5, 0.75);
     if (isCurrent(state, tile)) outline(tile, theme.ink, 2.25, 2.5);
-    if (index === hovered) outline(tile, theme.ink, 1.5, 2);
+    if (index === hovered || isElsewhere(state, tile)) outline(tile, theme.ink, 1.5, 2);
     if (index === active && isKeyed(state)) outline(tile, theme.ink, 3, 3.5);
   });
   context.restore();
@@ -590,8 +596,12 @@ function paintTitles(state, view) {
 }
 
 function isPointedAt(state, tile, index) {
-  return index === state.hovered || isCurrent(state, tile) || (index === state.active && isKeyed(state));
+  const isKeys = index === state.active && isKeyed(state);
+  return index === state.hovered || isCurrent(state, tile) || isKeys || isElsewhere(state, tile);
 }
+
+/** Whether somebody points at a head in the same picture on another screen. */
+const isElsewhere = ({ elsewhere }, { layer, head }) => elsewhere?.[0] === layer && elsewhere?.[1] === head;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
@@ -649,7 +659,8 @@ function badgeText(example, name) {
 function writeReadout(state) {
   const { data, layout, readout } = state;
   const index = state.hovered ?? (isFocused(state) ? state.active : null);
-  const tile = index === null ? layout.tiles.find((other) => isCurrent(state, other)) : layout.tiles[index];
+  const find = (is) => layout.tiles.find((other) => is(state, other));
+  const tile = index === null ? find(isElsewhere) ?? find(isCurrent) : layout.tiles[index];
   readout.classList.toggle("hint", !tile);
   if (!tile) {
     readout.replaceChildren(message("Point at a head to see what it does."));
@@ -704,6 +715,7 @@ function tileUnder(state, { clientX, clientY }) {
 function hover(state, index) {
   if (index === state.hovered) return;
   state.hovered = index;
+  if (index !== null) state.elsewhere = null;
   state.picture.style.cursor = index === null ? "" : "pointer";
   refresh(state);
 }
@@ -712,6 +724,8 @@ function refresh(state) {
   if (!state.layout) return;
   paint(state);
   writeReadout(state);
+  const tile = state.layout.tiles[state.hovered ?? (isKeyed(state) ? state.active : null)];
+  tellPointed(state.root, tile ? [tile.layer, tile.head] : null);
 }
 
 /** Mark the head at once, and tell Python. */
@@ -733,7 +747,7 @@ function press(state, event) {
   // The same arrows mean the step before and the next elsewhere on the page.
   event.preventDefault();
   event.stopPropagation();
-  state.hovered = null;
+  state.hovered = state.elsewhere = null;
   state.active = target;
   if (zoom !== null) return zoomTo(state, zoom);
   if (isChoice && !event.repeat) return choose(state, target);

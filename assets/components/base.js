@@ -122,6 +122,25 @@ function remembering(create) {
   };
 }
 
+// What is pointed at in each picture.
+const pointedAt = new WeakMap();
+
+/**
+ * Tell the page which place of a picture is pointed at, by numbers that the same picture on another screen has, too.
+ * @param {HTMLElement} root of the picture
+ * @param {number[] | null} at
+ */
+function tellPointed(root, at) {
+  if (String(pointedAt.get(root) ?? null) === String(at)) return;
+  pointedAt.set(root, at);
+  root.dispatchEvent(new CustomEvent("attention-point", { detail: at, bubbles: true, composed: true }));
+}
+
+/** Call `show` with what somebody else points at in the same picture, or with null. */
+function onPointedElsewhere(parent, show) {
+  parent.addEventListener("attention-pointed", ({ detail }) => show(detail));
+}
+
 /**
  * The clean-up to hand back to Streamlit. It also calls the clean-up of a call that a newer one has
  * overtaken, when the component still lives: that one must do nothing.

@@ -56,10 +56,15 @@ const stateOf = remembering((parent) => {
   picture.append(make("slot"));
   root.append(title, picture, hint, readout);
   parent.append(root);
-  const state = { root, title, picture, hint, readout, plot, at: null, points: [] };
+  const state = { root, title, picture, hint, readout, plot, at: null, points: [], isOwn: false, elsewhere: null };
   state.observer = new ResizeObserver(() => show(state));
   picture.onkeydown = (event) => steer(state, event);
   picture.onblur = () => point(state, null);
+  onPointedElsewhere(parent, (place) => {
+    if (String(place) === String(state.elsewhere)) return;
+    state.elsewhere = place;
+    showElsewhere(state);
+  });
   return state;
 });
 
@@ -111,6 +116,7 @@ async function show(state) {
   const { data, layout } = structuredClone({ data: given.data, layout: given.layout });
   await Plotly.react(plot, data, dressed(state, layout), state.settings);
   if (isNew) listen(state);
+  if (state.elsewhere) showElsewhere(state);
 }
 
 /** The layout as it is on this page. A finger scrolls the page and does not zoom; the bar's buttons do. */
@@ -164,10 +170,17 @@ function listen(state) {
   const { plot } = state;
   plot.on("plotly_click", ({ points }) => choose(state, points[0]));
   plot.on("plotly_hover", ({ points }) => {
+    state.isOwn = true;
+    state.elsewhere = null;
     setText(state.readout, told(state, points));
+    tellPointed(state.root, placeOf(points[0]));
     plot.classList.toggle("pressable", headOf(state, points[0]) !== null);
   });
-  plot.on("plotly_unhover", () => plot.classList.remove("pressable"));
+  plot.on("plotly_unhover", () => {
+    state.isOwn = false;
+    plot.classList.remove("pressable");
+    tellPointed(state.root, null);
+  });
   plot.on("plotly_afterplot", () => finish(plot));
   finish(plot);
 }
@@ -248,12 +261,28 @@ function steer(state, event) {
 
 function point(state, at) {
   state.at = at;
-  const { plot, points, given } = state;
+  const { points } = state;
   setText(state.readout, at === null ? "" : told(state, points[at]));
+  tellPointed(state.root, at === null ? null : placeOf(points[at][0]));
+  mark(state, points[at]);
+}
+
+/** The series and the point of it, from 0. */
+const placeOf = ({ curveNumber, pointNumber }) => [curveNumber, pointNumber];
+
+/** Have Plotly mark some points of one place as it does where one points at them; without any, none. */
+function mark({ plot, given }, points) {
   if (!plot.on) return;
-  if (at === null) globalThis.Plotly.Fx.unhover(plot);
-  else if (isUnified(given.layout)) globalThis.Plotly.Fx.hover(plot, { xval: points[at][0].place });
-  else globalThis.Plotly.Fx.hover(plot, points[at].map(({ curveNumber, pointNumber }) => ({ curveNumber, pointNumber })));
+  if (!points) globalThis.Plotly.Fx.unhover(plot);
+  else if (isUnified(given.layout)) globalThis.Plotly.Fx.hover(plot, { xval: points[0].place });
+  else globalThis.Plotly.Fx.hover(plot, points.map(({ curveNumber, pointNumber }) => ({ curveNumber, pointNumber })));
+}
+
+/** Mark what somebody points at in the same chart on another screen, unless something is pointed at here. */
+function showElsewhere(state) {
+  if (state.isOwn || state.at !== null) return;
+  const place = String(state.elsewhere);
+  mark(state, state.points.find((points) => points.some((point) => String(placeOf(point)) === place)));
 }
 
 /** The layer and the head of a point, from 1, where its trace has them. */

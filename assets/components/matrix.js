@@ -118,12 +118,14 @@ function build(parent) {
   const stage = buildStage({ canDraw: ({ drawnWidth }) => drawnWidth > 0, clear: uncoverCells, write: sayFrame });
   root.append(title, stage.root, scroller, readout, caption, tip);
   parent.append(root);
-  const state = { root, title, scroller, picture, stage, readout, caption, tip, active: null, hovered: null };
+  const parts = { root, title, scroller, picture, stage, readout, caption, tip };
+  const state = { ...parts, active: null, hovered: null, elsewhere: null };
   state.asked = new Numbers();
   state.observer = new ResizeObserver(() => {
     if (root.clientWidth !== state.drawnWidth) draw(state);
   });
   listen(state);
+  onPointedElsewhere(parent, (place) => showElsewhere(state, place));
   listenToStage(state);
   markMore(scroller, [picture]);
   return state;
@@ -625,8 +627,10 @@ function drawMarks(state) {
   marks.replaceChildren(...labels, ...separators(state), ...outlines(state));
   rowLabels.replaceChildren(...labelsOfRows(state, rows));
   slideLabels(state);
+  showPointer(state);
   showActive(state);
   writeReadout(state);
+  tellPointed(state.root, ownPointedAt(state));
 }
 
 function columnLabels(state, pointedAt) {
@@ -791,7 +795,7 @@ function sayFrame(state) {
 
 function writeReadout(state) {
   const { data, readout } = state;
-  const place = state.hovered ?? (isFocused(state) ? state.active : null) ?? state.selected;
+  const place = state.hovered ?? (isFocused(state) ? state.active : null) ?? elsewhere(state) ?? state.selected;
   const isHint = !isInside(data, place);
   showTip(state);
   readout.classList.toggle("hint", isHint);
@@ -803,24 +807,37 @@ function writeReadout(state) {
   readout.replaceChildren(...told(state, place));
 }
 
-/** A cell in words: its two labels and its number. */
+/** A cell in words: its two labels and its number. A whole class does not ask for numbers because one person points. */
 function told(state, place) {
   const { data } = state;
   const isBetweenWords = data.rowRole !== "plain" && data.columnRole !== "plain";
+  const hasNumber = place !== state.elsewhere || numberAt(state, place) !== undefined;
   return [
     make("bdi", data.rowRole, visible(data.rows[place[0]])),
     isBetweenWords ? " → " : " · ",
     make("bdi", data.columnRole, visible(data.columns[place[1]])),
-    ": ",
-    spoken(state, place),
+    ...(hasNumber ? [": ", spoken(state, place)] : []),
   ];
 }
 
-/** The cell that somebody points at: with a pointer, with the keys, or with the last touch. */
-function cellPointedAt(state) {
+/** The cell that is pointed at, here or else elsewhere. */
+const cellPointedAt = (state) => ownPointedAt(state) ?? elsewhere(state);
+
+/** The cell that is pointed at here: with a pointer, with the keys, or with the last touch. */
+function ownPointedAt(state) {
   const isActive = isKeyed(state) || (state.isTouched && isFocused(state));
   const place = state.hovered ?? (isActive ? state.active : null);
   return isInside(state.data, place) ? place : null;
+}
+
+/** The cell that somebody points at in the same picture on another screen. */
+const elsewhere = (state) => (isInside(state.data, state.elsewhere) ? state.elsewhere : null);
+
+function showElsewhere(state, place) {
+  if (String(place) === String(state.elsewhere)) return;
+  state.elsewhere = place;
+  // What is not drawn yet shows it then.
+  if (state.drawnWidth) drawMarks(state);
 }
 
 /** The cell that is pointed at says its number beside itself, where it hides neither the cell nor its labels. */
@@ -876,9 +893,9 @@ function saidOf(state) {
 }
 
 function showPointer(state) {
-  const isShown = isInside(state.data, state.hovered);
-  setAttribute(state.pointer, "visibility", isShown ? "visible" : "hidden");
-  if (isShown) move(state.pointer, boxOf(state, state.hovered, state.hovered, 0));
+  const place = isInside(state.data, state.hovered) ? state.hovered : ownPointedAt(state) ? null : elsewhere(state);
+  setAttribute(state.pointer, "visibility", place ? "visible" : "hidden");
+  if (place) move(state.pointer, boxOf(state, place, place, 0));
 }
 
 function showActive(state) {
@@ -939,7 +956,7 @@ function placeUnder(state, event) {
 function hover(state, place) {
   if (String(place) === String(state.hovered)) return;
   state.hovered = place;
-  showPointer(state);
+  if (place) state.elsewhere = null;
   drawMarks(state);
 }
 
@@ -965,7 +982,6 @@ function press(state, event) {
   event.preventDefault();
   event.stopPropagation();
   state.hovered = null;
-  showPointer(state);
   state.active = target;
   if (isChoice && !event.repeat) return select(state, target);
   drawMarks(state);

@@ -24,10 +24,15 @@ const stateOf = remembering((parent) => {
   const stage = buildStage({ canDraw: () => true, clear: uncoverChips, write: () => {} });
   root.append(strip, stage.root);
   parent.append(root);
-  const state = { root, strip, stage, buttons: [], reached: 0 };
+  const state = { root, strip, stage, buttons: [], reached: 0, elsewhere: null };
   state.observer = new ResizeObserver(() => fit(state));
   strip.onkeydown = (event) => press(state, event);
   strip.addEventListener("focusin", (event) => reach(state, state.buttons.indexOf(event.target)));
+  strip.onpointerover = ({ target }) => point(state, target.closest(".chip"));
+  strip.onpointerleave = () => point(state, null);
+  strip.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && point(state, target));
+  strip.addEventListener("focusout", () => point(state, null));
+  onPointedElsewhere(parent, (place) => markElsewhere(state, place));
   listenToStage(state);
   return state;
 });
@@ -42,6 +47,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (state.drawn !== drawn) rebuild(state, data);
   state.drawn = drawn;
   mark(state, data.chips.findIndex((chip) => chip.position === data.focus), data.selectable);
+  markElsewhere(state, state.elsewhere);
   onChosen(state.strip, (index) => {
     if (!data.selectable) return;
     mark(state, index);
@@ -127,6 +133,19 @@ function groups(chips, buttons) {
     made.at(-1).append(buttons[index]);
   });
   return made;
+}
+
+/** Tell which token is pointed at; a style sheet marks it. */
+function point(state, button) {
+  const index = state.buttons.indexOf(button);
+  if (index >= 0) markElsewhere(state, null);
+  tellPointed(state.root, index < 0 ? null : [index]);
+}
+
+/** Mark the token at which somebody points in the same picture on another screen. */
+function markElsewhere(state, place) {
+  state.elsewhere = place;
+  state.buttons.forEach((button, index) => button.classList.toggle("pointed", index === place?.[0]));
 }
 
 /** Show which token is in focus; the Tab key comes in there. */

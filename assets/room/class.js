@@ -55,6 +55,7 @@ let chosen = 0; // which of the activities is offered
 let told = ""; // what could not be done, and why
 let events = null;
 let sent = "";
+let seen = ""; // the view that the class has been shown
 const LOST = message("The connection is lost: it comes back by itself.");
 
 // What a teacher has chosen outlives the page, and goes with the tab and with the room.
@@ -134,7 +135,10 @@ function sit(code) {
       draw();
     });
   on("room", (found) => (room = found));
-  on("here", (found) => (now = found));
+  on("here", (found) => {
+    now = found;
+    sendPoint();
+  });
   on("trouble", (trouble) => (told = trouble?.told ?? ""));
   on("over", leave);
   for (const { hears = {} } of ACTIVITIES) for (const [kind, take] of Object.entries(hears)) on(kind, take);
@@ -187,6 +191,8 @@ async function publish() {
   sent = written;
   const answer = await post(`${room.code}/show`, shown);
   told = answer.told ?? "";
+  if (!told) seen = written;
+  pointAgain();
   // What the class has not been shown, it is shown as soon as that can be done.
   if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);
   draw();

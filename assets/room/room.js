@@ -1,7 +1,7 @@
 /**
  * A screen of a class: it shows what the teacher shows, and sends what is answered.
  *
- * The server sends events (attention.ui.rooms): the view, the question, one's own answer and what it was worth, what is
+ * The server sends events (attention.ui.rooms): the view, what the teacher points at in it, the question, one's own answer and what it was worth, what is
  * to be found, the best link that one has handed in, the end.
  */
 
@@ -54,6 +54,10 @@ function follow() {
   const events = new EventSource(at(EVENTS));
   const on = (kind, take) => events.addEventListener(kind, (event) => take(JSON.parse(event.data)));
   on("view", showView);
+  on("point", (found) => {
+    pointed = found;
+    showPointed();
+  });
   on("question", ask);
   on("mine", (answer) => {
     mine = answer;
@@ -119,7 +123,21 @@ async function showView(view) {
   }
   part("view").replaceChildren(body.content);
   for (const [name, each] of pictures) draw(name, each);
+  mark = view.mark;
+  showPointed();
   reach();
+}
+
+// What the teacher points at, and the mark of the view that is here.
+let pointed = null;
+let mark = "";
+
+/** Have the picture that the teacher points at show it, and all others show nothing. */
+function showPointed() {
+  for (const { host, picture } of pictures.values()) {
+    const isIt = pointed?.view === mark && pointed.picture === picture.key;
+    host.shadowRoot.dispatchEvent(new CustomEvent("attention-pointed", { detail: isIt ? pointed.at : null }));
+  }
 }
 
 /** Have the keys reach what is wider than its place: it is scrolled with them. */

@@ -1,0 +1,45 @@
+// What a teacher points at in a picture is shown in the same picture of the class: its key and the numbers of the place
+// are sent, for as long as the class sees this view.
+
+const POINT_PACE = 200; // in milliseconds, between two messages
+const NOTHING = "null";
+
+let pointed = null; // the picture's element, and the place in it
+let pointSent = NOTHING; // what the class was told last
+let isPointing = false;
+
+document.addEventListener("attention-point", (event) => {
+  const figure = event.composedPath().find((each) => each.dataset?.block?.startsWith("picture "));
+  if (event.detail && figure) pointed = { figure, at: event.detail };
+  else if (pointed?.figure === figure) pointed = null;
+  sendPoint();
+});
+
+addEventListener("pagehide", () => {
+  if (room && pointSent !== NOTHING) navigator.sendBeacon(new URL(`${room.code}/point`, ROOMS), '{"point":null}');
+});
+
+/** What the class is to see, as text: nothing, where nobody looks, or where they see another view. */
+function pointNow() {
+  const isSeen = now.here + now.walls > 0 && seen === JSON.stringify(here()) && pointed?.figure.isConnected;
+  return isSeen ? JSON.stringify({ picture: pointed.figure.dataset.block.slice("picture ".length), at: pointed.at }) : NOTHING;
+}
+
+/** Send what is pointed at, one message after the other: of what comes in between, the last counts. */
+async function sendPoint() {
+  if (isPointing) return;
+  isPointing = true;
+  while (room && pointNow() !== pointSent) {
+    pointSent = pointNow();
+    const { isAway } = await post(`${room.code}/point`, { point: JSON.parse(pointSent) });
+    if (isAway) pointSent = "";
+    await new Promise((go) => setTimeout(go, isAway ? AGAIN : POINT_PACE));
+  }
+  isPointing = false;
+}
+
+/** The class sees another view, in which it was told nothing yet. */
+function pointAgain() {
+  if (pointSent !== NOTHING) pointSent = "";
+  sendPoint();
+}
