@@ -41,9 +41,10 @@ from attention.trace import LayerTrace, Trace
 __all__ = [
     "atlas_html",
     "explanation",
+    "figure_html",
+    "figure_json",
     "head_view_html",
-    "heatmap_html",
-    "heatmap_json",
+    "heatmap_figure",
     "matrix_html",
     "matrix_svg",
     "trace_npz",
@@ -67,19 +68,20 @@ def matrix_html(data: Matrix, title: str, caption: str = "") -> str:
     return _alone(data, title, caption)
 
 
-def heatmap_html(data: Matrix, title: str, caption: str = "") -> str:
-    """Return a head's weights as a Plotly heatmap in a self-contained HTML file."""
-    return _alone(Chart(_heatmap(data, data.title)), title, caption)
+def heatmap_figure(data: Matrix, title: str = "") -> go.Figure:
+    """Return a head's weights as a Plotly heatmap, with the matrix's title unless it has another."""
+    return head_heatmap(data.values, data.row_labels, data.column_labels, title or data.title)
 
 
-def heatmap_json(data: Matrix, title: str) -> str:
-    """Return the same as a figure in Plotly's JSON."""
-    written: str = _heatmap(data, title).to_json()
+def figure_html(figure: go.Figure, title: str, caption: str = "") -> str:
+    """Return a Plotly figure as a self-contained HTML file."""
+    return _alone(Chart(figure), title, caption)
+
+
+def figure_json(figure: go.Figure) -> str:
+    """Return a Plotly figure as JSON."""
+    written: str = figure.to_json()
     return written
-
-
-def _heatmap(data: Matrix, title: str) -> go.Figure:
-    return head_heatmap(data.values, data.row_labels, data.column_labels, title)
 
 
 def _alone(figure: Figure, title: str, caption: str) -> str:

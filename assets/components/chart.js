@@ -307,17 +307,27 @@ function told({ given }, points) {
     .sort((one, other) => one.curveNumber - other.curveNumber)
     .map((point) => {
       const trace = given.data[point.curveNumber];
+      if (trace.type === "heatmap") return toldOfCell(given, trace, point);
       const value = trace.orientation === "h" ? point.x : point.y;
       const name = trace.hovertext ? trace.hovertext[point.pointNumber] : `${given.layout.xaxis.title?.text ?? ""} ${tickOf(given, point.x)}, ${trace.name}`;
       if (!/%\{[xy]\}/.test(trace.hovertemplate ?? "%{y}")) return plain(name);
-      return `${plain(name)}: ${String(Number(value.toPrecision(4))).replace("-", "\u2212")}`;
+      return `${plain(name)}: ${written(value)}`;
     })
     .join("; ");
 }
 
-function tickOf({ layout }, place) {
-  const at = numbersOf(layout.xaxis.tickvals).indexOf(place);
-  return at < 0 ? place : layout.xaxis.ticktext[at];
+/** A weight between two tokens, which are those of its row and of its column. */
+function toldOfCell(given, trace, { x, y, z, customdata }) {
+  const [row, column] = trace.customdata ? customdata : [tickOf(given, y, "yaxis"), tickOf(given, x)];
+  return `${plain(row)} → ${plain(column)}: ${written(z)}`;
+}
+
+const written = (value) => String(Number(value.toPrecision(4))).replace("-", "\u2212");
+
+function tickOf({ layout }, place, axis = "xaxis") {
+  const { tickvals, ticktext } = layout[axis];
+  const at = numbersOf(tickvals).indexOf(place);
+  return at < 0 ? place : ticktext[at];
 }
 
 /** A text that was escaped for Plotly. */

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import plotly.graph_objects as go
+
 from attention.blocks import (
     Blocks,
     Download,
@@ -27,9 +29,10 @@ from attention.content.outcome import alignment
 from attention.content.pane import Found, Pane, missing
 from attention.export import (
     atlas_html,
+    figure_html,
+    figure_json,
     head_view_html,
-    heatmap_html,
-    heatmap_json,
+    heatmap_figure,
     matrix_html,
     matrix_svg,
     trace_npz,
@@ -40,7 +43,17 @@ from attention.lesson.pairs import tell_pair, tell_shares
 from attention.lesson.prose import lesson, listed
 from attention.lesson.scene import Scene
 from attention.lesson.steps import softmax
-from attention.lesson.survey import HIDE_NAMES, SORT_NAMES, Hidden, Look, Sorting, Survey, head_matrix, layer_lines
+from attention.lesson.survey import (
+    HIDE_NAMES,
+    SORT_NAMES,
+    Hidden,
+    Look,
+    Sorting,
+    Survey,
+    head_matrix,
+    heads_heatmap,
+    layer_lines,
+)
 from attention.lesson.survey import order as arrange
 from attention.lesson.survey import place as place_of
 from attention.messages import message
@@ -70,6 +83,8 @@ from attention.words import special_names
 __all__ = ["content", "looks"]
 
 _CHOOSE, _STILL = message("Choose one to enlarge it."), message("The one in the frame is enlarged.")
+# So many weights are 17 MB as a figure.
+_MOST_IN_FIGURE = 500_000
 # What a press in the picture of all heads sets.
 _SETS: Mapping[str, Parameter[Any]] = {"layer": LAYER, "head": HEAD, "zoom": ZOOM}
 _ACROSS = " → ".join(SENTENCES)
@@ -175,7 +190,7 @@ def _atlas(view: View, scene: Scene, surveyed: Survey) -> Atlas:
     return Atlas(
         tiles=surveyed.tiles,
         groups=arranged.groups,
-        title=message("{name}: {n_summaries} heads", name=scene.info.name, n_summaries=len(surveyed.summaries)),
+        title=_title_of(scene, len(surveyed.summaries)),
         alt=message(
             "All {n_summaries} heads of {name} as small heatmaps.",
             n_summaries=len(surveyed.summaries),
@@ -280,19 +295,44 @@ def _downloads(view: View, scene: Scene, found: Found, pair: str, notes: Sequenc
         Download(
             message("Heatmap, a page of Plotly’s"),
             "heatmap-plotly.html",
-            lambda: heatmap_html(head_matrix(scene, view.look, scene.head), title, head),
+            lambda: figure_html(heatmap_figure(head_matrix(scene, view.look, scene.head)), title, head),
         ),
         Download(
             message("Heatmap, JSON of Plotly’s"),
             "heatmap.json",
-            lambda: heatmap_json(head_matrix(scene, view.look, scene.head), scene.place),
+            lambda: figure_json(heatmap_figure(head_matrix(scene, view.look, scene.head), scene.place)),
         ),
         Png(message("Heatmap, PNG"), "heatmap.png", "heatmap.json"),
+        *_figures(view, scene, title, model),
         Download(message("All weights, NumPy"), "trace.npz", lambda: trace_npz(scene.trace), is_long=True),
         Download(message("This layer whole, NumPy"), "layer.npz", lambda: trace_npz(scene.trace, scene.layer)),
     )
     note = Notice(message("Take it with you: the pages need no server and no network."), is_quiet=True)
     return note, Section("downloads", files, is_line=True)
+
+
+def _figures(view: View, scene: Scene, title: str, caption: str) -> Blocks:
+    """Return all heads as a Plotly figure, with the two tokens of each number; of a long text, that is too large."""
+    trace = scene.trace
+    if len(trace.layers) * trace.info.n_heads * len(scene.tokens) * len(scene.key_tokens) > _MOST_IN_FIGURE:
+        return ()
+
+    def figure() -> go.Figure:
+        return heads_heatmap(scene, view.look, _title_of(scene, len(trace.layers) * trace.info.n_heads))
+
+    return (
+        Download(
+            message("All heads, a page of Plotly’s"),
+            "heads-plotly.html",
+            lambda: figure_html(figure(), title, caption),
+            is_long=True,
+        ),
+        Download(message("All heads, JSON of Plotly’s"), "heads.json", lambda: figure_json(figure()), is_long=True),
+    )
+
+
+def _title_of(scene: Scene, n_heads: int) -> str:
+    return message("{name}: {n_summaries} heads", name=scene.info.name, n_summaries=n_heads)
 
 
 def _look_notes(look: Look, surveyed: Survey, hidden: str) -> list[str]:

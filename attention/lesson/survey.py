@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
+import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from attention.figures.atlas import Group, Head, Tiles, by_layer
 from attention.figures.format import number
 from attention.figures.head_view import MAX_HEADS, HeadLines, HeadView, Side
+from attention.figures.heatmaps import atlas_heatmap
 from attention.figures.matrix import Matrix
 from attention.lesson.prose import listed
 from attention.lesson.scene import Scene
@@ -35,6 +37,7 @@ __all__ = [
     "Sorting",
     "Survey",
     "head_matrix",
+    "heads_heatmap",
     "layer_lines",
     "order",
     "place",
@@ -223,7 +226,20 @@ def head_matrix(scene: Scene, look: Look, head: int) -> Matrix:
     )
 
 
-def _shown(look: Look, weights: Float[Array, "U V"], trace: Trace) -> Float[Array, "U V"]:
+def heads_heatmap(scene: Scene, look: Look, title: str) -> go.Figure:
+    """Return the weights of all heads of all layers as one Plotly heatmap."""
+    trace = scene.trace
+    return atlas_heatmap(
+        [_shown(look, look.weights(layer, trace), trace) for layer in trace.layers],
+        [unit.text for unit in look.units(scene.tokens)],
+        [unit.text for unit in look.units(scene.key_tokens)],
+        title,
+        layer_numbers=range(len(trace.layers)),
+        head_numbers=range(trace.info.n_heads),
+    )
+
+
+def _shown(look: Look, weights: Float[Array, "*H U V"], trace: Trace) -> Float[Array, "*H U V"]:
     """Return the weights with NaN for tokens that are not shown, since those weights are not 0."""
     return np.where(look.kept(trace.tokens)[:, None] & look.kept(trace.key_tokens), weights, np.float32(np.nan))
 

@@ -277,6 +277,7 @@ def test_pages_that_were_taken_away_open_from_the_disk_without_a_network(opened,
         ("Lines, a page of its own", ".head-view .query .token"),
         ("Heatmap, a page of its own", ".matrix .picture"),
         ("Heatmap, a page of Plotly’s", ".plot .heatmaplayer image"),
+        ("All heads, a page of Plotly’s", ".plot .heatmaplayer image"),
     ):
         download = tab.take_away(label)
         file = tmp_path / download.suggested_filename

@@ -1,5 +1,6 @@
 """Heads in a notebook as Plotly figures: the exact weights, with their tokens on both axes."""
 
+import base64
 import json
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from attention import show
 from attention.export import explanation
 from attention.models import load
+from attention.ui import asked, made
 
 TEXT = "The cat sat on the mat"
 
@@ -65,6 +67,43 @@ def test_all_heads_are_one_heatmap_with_gaps_between_them(trace):
     # A number stands at the middle of its heads.
     assert figure.layout.xaxis.tickvals[0] == (size - 1) / 2
     assert figure.layout.xaxis.ticktext == tuple(str(head + 1) for head in range(n_heads))
+
+
+def asked_of_the_app(file, **link):
+    """Ask for a file of the page All heads."""
+    return asked.answer(
+        made.give, "GET", f"all_heads/now/{file}/{file}", {"model": "minilm-l6", "text": TEXT, **link}, {}
+    )
+
+
+def given_by_the_app(file, **link):
+    return json.loads(asked_of_the_app(file, **link).body)
+
+
+def numbers_of(sent):
+    """Return numbers that were sent as Plotly writes them."""
+    rows, columns = map(int, sent["shape"].split(","))
+    return np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).reshape(rows, columns)
+
+
+def test_the_app_gives_all_heads_as_the_same_figure(trace):
+    wanted, found = show.atlas_figure(trace), given_by_the_app("heads.json")
+    (heatmap,) = found["data"]
+    np.testing.assert_array_equal(numbers_of(heatmap["z"]), wanted.data[0].z)
+    assert heatmap["customdata"] == wanted.data[0].customdata.tolist()
+    assert found["layout"]["title"]["text"] == wanted.layout.title.text
+    # What is hidden on the page is blank here, in each head.
+    size = len(trace.tokens)
+    (heatmap,) = given_by_the_app("heads.json", hide="special")["data"]
+    second = numbers_of(heatmap["z"])[:size, size + 1 : 2 * size + 1]
+    assert np.isnan(second[0]).all()
+    np.testing.assert_array_equal(second[1:-1, 1:-1], trace.layers[0].steps().weights[1, 1:-1, 1:-1])
+
+
+def test_the_app_gives_no_figure_that_would_be_too_large():
+    long = " ".join(["cat"] * 120)
+    assert "data" in given_by_the_app("heatmap.json", text=long)
+    assert asked_of_the_app("heads.json", text=long).status_code == 410
 
 
 def test_some_of_the_heads_keep_their_numbers(trace):
