@@ -104,7 +104,7 @@ def test_a_head_of_the_atlas_is_named_to_the_class(class_on):
     expect(theirs.locator("canvas")).to_be_visible()
     pupil.page.evaluate(TWO_FRAMES)
     before = theirs.locator(".readout").inner_text()
-    layer, head, x, y, width, height = own.evaluate("atlas => JSON.parse(atlas.dataset.tiles)[1]")
+    layer, head, x, y, width, height = own.evaluate("atlas => JSON.parse(atlas.dataset.tiles)[2]")
     own.locator(".picture").hover(position={"x": x + width / 2, "y": y + height / 2})
     expect(theirs.locator(".readout b")).to_have_text(f"Layer {layer + 1}, head {head + 1}")
     expect(theirs.locator(".readout")).to_have_text(own.locator(".readout").inner_text())
