@@ -55,7 +55,7 @@ let chosen = 0; // which of the activities is offered
 let told = ""; // what could not be done, and why
 let events = null;
 let sent = "";
-let seen = ""; // the view that the class has been shown
+let seen = { written: "", view: "" }; // what the class has been shown, and the server's mark of that view
 const LOST = message("The connection is lost: it comes back by itself.");
 
 // What a teacher has chosen outlives the page, and goes with the tab and with the room.
@@ -191,7 +191,7 @@ async function publish() {
   sent = written;
   const answer = await post(`${room.code}/show`, shown);
   told = answer.told ?? "";
-  if (!told) seen = written;
+  if (answer.view) seen = { written, view: answer.view };
   pointAgain();
   // What the class has not been shown, it is shown as soon as that can be done.
   if (answer.isAway) setTimeout(() => (sent = sent === written ? "" : sent), AGAIN);

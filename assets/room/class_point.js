@@ -21,8 +21,10 @@ addEventListener("pagehide", () => {
 
 /** What the class is to see, as text: nothing, where nobody looks, or where they see another view. */
 function pointNow() {
-  const isSeen = now.here + now.walls > 0 && seen === JSON.stringify(here()) && pointed?.figure.isConnected;
-  return isSeen ? JSON.stringify({ picture: pointed.figure.dataset.block.slice("picture ".length), at: pointed.at }) : NOTHING;
+  const isSeen = now.here + now.walls > 0 && seen.written === JSON.stringify(here()) && pointed?.figure.isConnected;
+  if (!isSeen) return NOTHING;
+  const picture = pointed.figure.dataset.block.slice("picture ".length);
+  return JSON.stringify({ view: seen.view, picture, at: pointed.at });
 }
 
 /** Send what is pointed at, one message after the other: of what comes in between, the last counts. */

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 __all__ = ["Pointed", "read"]
 
-# A picture's key is one of the project's own names.
-_KEY = re.compile(r"[a-z0-9_-]{1,80}", re.ASCII)
+# A view's mark and a picture's key are the project's own names.
+_NAME = re.compile(r"[a-z0-9_-]{1,80}", re.ASCII)
 # Most places have two numbers: a row and a column, a layer and a head, a series and a point.
 _MOST_NUMBERS, _LARGEST = 2, 2**24
 
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """A place in a picture, by the picture's own numbers, which count from 0."""
+    """A place in a picture of a view, by the picture's own numbers, which count from 0."""
 
+    view: str
     picture: str
     at: tuple[int, ...]
 
@@ -27,12 +28,12 @@ class Pointed:
         """Return what a browser says; None if that is no place."""
         if not isinstance(said, dict):
             return None
-        picture, at = said.get("picture"), said.get("at")
-        if not isinstance(picture, str) or not _KEY.fullmatch(picture):
+        view, picture, at = said.get("view"), said.get("picture"), said.get("at")
+        if not _is_name(view) or not _is_name(picture):
             return None
         if not isinstance(at, list) or not 0 < len(at) <= _MOST_NUMBERS or not all(map(_is_number, at)):
             return None
-        return cls(picture, tuple(at))
+        return cls(view, picture, tuple(at))
 
 
 def read(said: Mapping[str, Any]) -> Pointed | None:
@@ -51,5 +52,9 @@ def read(said: Mapping[str, Any]) -> Pointed | None:
     return found
 
 
-def _is_number(value: object) -> bool:
+def _is_name(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
+
+
+def _is_number(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < _LARGEST

@@ -67,8 +67,8 @@ class Shown:
 
     @property
     def mark(self) -> str:
-        """What tells this view from others, of which it says nothing."""
-        return digest("\n".join((self.page, self.link, self.seen)))[:16]
+        """What tells this view from others, however much of it is shown."""
+        return digest(f"{self.page}?{self.link}")[:16]
 
 
 def is_shown(page: str) -> bool:

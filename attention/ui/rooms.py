@@ -21,7 +21,7 @@ import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from typing import Any
 
@@ -418,7 +418,7 @@ class Rooms:
         page, link = await _link(said)
         if (page, link) != (room.page, room.link):
             await self._change(room, Store.show, self._key(request, room), page, link)
-        return JSONResponse({})
+        return JSONResponse({"view": Shown(page, link).mark})
 
     async def _point(self, request: Request, room: Room) -> Response:
         """Pass on what the teacher points at in a picture; it is kept nowhere, and the last one counts."""
@@ -432,8 +432,7 @@ class Rooms:
             point = pointing.read(await _body(request))
         except ValueError as error:
             raise _RefusedError(400, message("The server did not read what was sent.")) from error
-        view = _pointable(room)
-        told = None if point is None or view is None else {"view": view, "picture": point.picture, "at": point.at}
+        told = None if point is None or point.view != _pointable(room) else asdict(point)
         if (live := self._live.get(room.code)) is not None:
             self._pass_on(live, told)
         await self.with_store(Store.tell, room.code, json.dumps({"by": self._copy, "point": told}))
@@ -951,7 +950,7 @@ def _seen(room: Room) -> Seen:
 def _pointable(room: Room) -> str | None:
     """Return the mark of the view in which a teacher can point at something; None while that might tell an answer."""
     is_asked = room.question is not None and not room.is_revealed
-    return None if is_asked else Shown(room.page, room.link, _seen(room)).mark
+    return None if is_asked else Shown(room.page, room.link).mark
 
 
 def _drawn(shown: Shown) -> Written:

@@ -158,15 +158,15 @@ def test_what_is_shown_and_asked_on_one_copy_is_seen_and_answered_on_the_other(c
             await screen.until("view", on("scores"))
             await near.until("view", on("scores"))
             await desk.until("here", lambda told: told["here"] == 2)
-            await teacher.post(here, f"{code}/show", shown("scale"))
+            _, said = await teacher.post(here, f"{code}/show", shown("scale"))
             for each in (screen, near):
                 await each.until("view", on("scale"))
             assert screen.latest["question"] is None
             for at in (0, 1):
-                await teacher.post(here, f"{code}/point", {"point": {"picture": "scaled", "at": [at, 0]}})
+                await teacher.post(here, f"{code}/point", {"point": {"picture": "scaled", "at": [at, 0], **said}})
             for each in (screen, near):
                 await each.until("point", lambda point: point["at"] == [1, 0])
-                assert each.latest["point"]["view"] == each.latest["view"]["mark"]
+                assert each.latest["point"]["view"] == each.latest["view"]["mark"] == said["view"]
             await teacher.post(here, f"{code}/ask")
             await screen.until("question", bool)
             await screen.until("point", lambda point: point is None)

@@ -509,7 +509,8 @@ def test_even_a_teacher_has_only_so_much_run_at_once(app, teacher, code, act):
     assert other.get(f"{ROOM}/{there}/questions").status_code == 200
 
 
-POINT = {"point": {"picture": "scores", "at": [2, 1]}}
+def point_in(view, *at):
+    return {"point": {"view": view, "picture": "scores", "at": at}}
 
 
 def test_a_class_is_told_what_its_teacher_points_at_until_that_ends_or_the_view_changes(app, tmp_path):
@@ -517,64 +518,64 @@ def test_a_class_is_told_what_its_teacher_points_at_until_that_ends_or_the_view_
         teacher, code = await opened(app)
         pupil, passer = Browser(), Browser()
         await pupil.post(app, f"{code}/join")
+
+        async def show(link):
+            return (await teacher.post(app, f"{code}/show", link))[1]["view"]
+
+        async def point(said, by=teacher):
+            return (await by.post(app, f"{code}/point", said))[0]
+
         async with pupil.follow(app, f"{code}/events") as near, passer.follow(app, f"{code}/screen") as wall:
             screens = (near, wall)
-            for screen in screens:
-                await screen.until("view", bool)
-                assert "point" not in screen.latest
-            assert await teacher.post(app, f"{code}/point", POINT) == (200, {})
-            for screen in screens:
-                await screen.until("point", bool)
-                assert screen.latest["point"] == {
-                    "view": screen.latest["view"]["mark"],
-                    "picture": "scores",
-                    "at": [2, 1],
-                }
+
+            async def until(kind, holds):
+                for screen in screens:
+                    await screen.until(kind, holds)
+
+            first = await show(LINK)
+            await until("view", lambda view: view["mark"] == first)
+            assert "point" not in near.latest
+            assert await point(point_in(first, 2, 1)) == 200
+            await until("point", lambda point: point == {"view": first, "picture": "scores", "at": [2, 1]})
             # Whoever comes later sees it too.
             late = Browser()
             await late.post(app, f"{code}/join")
             async with late.follow(app, f"{code}/events") as third:
                 await third.until("point", lambda point: point["at"] == [2, 1])
             # Of several at once, the last one counts; nobody else may point.
-            for at in ([0, 0], [1, 1], [3, 0]):
-                await teacher.post(app, f"{code}/point", {"point": {"picture": "scores", "at": at}})
-            for other in (pupil, passer, Browser()):
-                assert (await other.post(app, f"{code}/point", POINT))[0] == 403
-            assert (await teacher.post(app, f"{code}/point", {"point": {"picture": "scores", "at": ["<b>"]}}))[0] == 400
-            for screen in screens:
-                await screen.until("point", lambda point: point["at"] == [3, 0])
-            await teacher.post(app, f"{code}/point", {"point": None})
-            for screen in screens:
-                await screen.until("point", lambda point: point is None)
-            # Another view has other pictures, and its own mark.
-            before = near.latest["view"]["mark"]
-            await teacher.post(app, f"{code}/point", POINT)
-            for screen in screens:
-                await screen.until("point", bool)
-            await teacher.post(app, f"{code}/show", SOFTMAX)
-            for screen in screens:
-                await screen.until("view", lambda view: view["mark"] != before)
-                await screen.until("point", lambda point: point is None)
+            for at in ((0, 0), (1, 1), (3, 0)):
+                await point(point_in(first, *at))
+            assert [await point(point_in(first, 4, 4), by) for by in (pupil, passer, Browser())] == [403] * 3
+            assert await point(point_in(first, "<b>")) == 400
+            await until("point", lambda point: point["at"] == [3, 0])
+            assert await point({"point": None}) == 200
+            await until("point", lambda point: point is None)
+            # Another view has other pictures: what comes late is of the one before.
+            await point(point_in(first, 2, 1))
+            await until("point", bool)
+            second = await show(SOFTMAX)
+            await until("view", lambda view: view["mark"] == second)
+            await until("point", lambda point: point is None)
+            n_told = near.counts["point"]
+            assert await point(point_in(first, 2, 1)) == 200
             # A teacher who looks at the answer does not tell it.
             await teacher.post(app, f"{code}/ask")
-            for screen in screens:
-                await screen.until("question", bool)
-            n_told = near.counts["point"]
-            assert await teacher.post(app, f"{code}/point", POINT) == (200, {})
+            await until("question", bool)
+            assert await point(point_in(second, 2, 1)) == 200
             await teacher.post(app, f"{code}/reveal")
-            for screen in screens:
-                await screen.until("question", lambda question: question["told"])
-                assert screen.latest["point"] is None
+            await until("question", lambda question: question["told"])
             assert near.counts["point"] == n_told
+            assert await point(point_in(second, 1, 1)) == 200
+            await until("point", bool)
 
     asyncio.run(follow())
     # It is kept nowhere.
-    assert not [file for file in tmp_path.iterdir() if b"[3, 0]" in file.read_bytes() or b"[3,0]" in file.read_bytes()]
+    assert not [file for file in tmp_path.iterdir() if b'"picture"' in file.read_bytes()]
 
 
 def test_so_many_points_are_passed_on_and_one_that_is_not_is_sent_again(app, teacher, code):
     app._points = Limit(2, 3600)
-    answers = [teacher.post(f"{ROOM}/{code}/point", json=POINT) for _ in range(3)]
+    answers = [teacher.post(f"{ROOM}/{code}/point", json=point_in("a1", 1)) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[-1].json()["isAway"]
     # Views have a limit of their own.

@@ -7,7 +7,9 @@ from attention.room.pointing import Pointed, read
 
 @pytest.mark.parametrize("at", [[0], [3, 11]])
 def test_a_place_is_a_picture_and_one_or_two_numbers(at):
-    assert read({"point": {"picture": "weights_1-a", "at": at}}) == Pointed("weights_1-a", tuple(at))
+    assert read({"point": {"view": "a1", "picture": "weights_1-a", "at": at}}) == Pointed(
+        "a1", "weights_1-a", tuple(at)
+    )
 
 
 def test_nothing_is_pointed_at_only_where_that_is_said():
@@ -16,16 +18,17 @@ def test_nothing_is_pointed_at_only_where_that_is_said():
         read({})
 
 
-@pytest.mark.parametrize("picture", ["", "a" * 81, "<b>", "scores\n", "é", 3, None, ["scores"]])
-def test_a_picture_has_a_short_plain_name(picture):
+@pytest.mark.parametrize("of", ["view", "picture"])
+@pytest.mark.parametrize("name", ["", "a" * 81, "<b>", "scores\n", "é", 3, None, ["scores"]])
+def test_a_view_and_a_picture_have_short_plain_names(of, name):
     with pytest.raises(ValueError, match="place"):
-        read({"point": {"picture": picture, "at": [1]}})
+        read({"point": {"view": "a1", "picture": "scores", "at": [1], of: name}})
 
 
 @pytest.mark.parametrize("at", [[], [1, 2, 3], [-1], [2**24], [1.0], [True], ["1"], [[1]], {"0": 1}, "1", 1, None])
 def test_a_place_has_no_other_numbers(at):
     with pytest.raises(ValueError, match="place"):
-        read({"point": {"picture": "scores", "at": at}})
+        read({"point": {"view": "a1", "picture": "scores", "at": at}})
 
 
 @pytest.mark.parametrize("said", [[], "scores", 3, True, {}])
