@@ -9,8 +9,8 @@ from typing import Any, Self, TypeGuard
 
 __all__ = ["Pointed", "read"]
 
-# A view's mark and a picture's key are the project's own names.
-_NAME = re.compile(r"[a-z0-9_-]{1,80}", re.ASCII)
+# A view's mark, and a picture's key, which may have the name of a model in it.
+_NAME = re.compile(r"[\w./-]{1,80}", re.ASCII)
 # Most places have two numbers: a row and a column, a layer and a head, a series and a point.
 _MOST_NUMBERS, _LARGEST = 2, 2**24
 
