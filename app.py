@@ -5,11 +5,9 @@ import streamlit as st
 if __name__ == "__main__":
     # Streamlit runs this file as the page.
     from attention.pages import FRONT
-    from attention.ui import frame
+    from attention.ui import app
 
-    frame.show(
-        FRONT, with_beside=False, with_mask=False, with_word=False, with_layer=False, with_head=False, with_parts=False
-    )
+    app.show(FRONT)
 else:
     # The server imports this file, however it was started, for what surrounds the pages.
     from attention.ui import server

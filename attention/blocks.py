@@ -49,6 +49,7 @@ __all__ = [
     "Shapes",
     "Table",
     "Upload",
+    "Waiting",
     "Way",
     "Work",
     "inside",
@@ -103,6 +104,14 @@ class Notice:
     sentence: str
     is_quiet: bool = False
     is_news: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a page waits for, and how much of that is done, if it is known."""
+
+    told: str
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,6 +442,7 @@ Block = (
     | Panels
     | Fold
     | Upload
+    | Waiting
     | Way
     | Work
     | Row

@@ -53,7 +53,7 @@ from attention.figures.table import in_order, rows_of
 from attention.messages import language, message
 from attention.places import ASSETS
 
-__all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css"]
+__all__ = ["Drawn", "drawn", "page", "page_css", "plain", "theme", "theme_css", "without_breaks"]
 
 _FOLDER = ASSETS / "file"
 
@@ -65,8 +65,6 @@ _AS_MADE = Arranged()
 _PRESSED = ("buttons",)
 # Characters that XML 1.0 does not allow, and HTML discourages.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# A hint where a line may break, for which there is no MathML.
-_BREAK = r"\allowbreak"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +108,11 @@ def theme_css() -> str:
     """Return the style rules that set these colours, and those of Q, K, V and the weights."""
     dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(PAGES['dark'])} }} }}"
     return f":root {{ {_variables(PAGES['light'])} {assets.VARIABLES} }}\n{dark}"
+
+
+def without_breaks(latex: str) -> str:
+    """Return a formula without hints where a line may break, for which there is no MathML."""
+    return latex.replace(r"\allowbreak", "")
 
 
 def plain(text: str) -> str:
@@ -198,7 +201,7 @@ class _Page:
         return f"<h{block.level}>{plain(block.text)}</h{block.level}>"
 
     def _formula(self, block: Formula) -> str:
-        return f'<div class="formula">{convert(block.latex.replace(_BREAK, ""), display="block")}</div>'
+        return f'<div class="formula">{convert(without_breaks(block.latex), display="block")}</div>'
 
     def _prose(self, block: Prose) -> str:
         return f'<div class="prose {block.kind}">{block.html}</div>'

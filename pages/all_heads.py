@@ -1,6 +1,6 @@
 """All heads: every head of every layer on the typed sentence, and what each one does."""
 
 from attention.pages import ALL_HEADS
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(ALL_HEADS, with_beside=False)
+app.show(ALL_HEADS)

@@ -1,6 +1,6 @@
 """Code lab: the same attention written in five ways, on the typed sentence."""
 
 from attention.pages import CODE_LAB
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(CODE_LAB, with_beside=False, with_word=False)
+app.show(CODE_LAB)

@@ -1,8 +1,6 @@
 """Compare: two sentences in one head, or two models on one sentence, and the difference."""
 
 from attention.pages import COMPARE
-from attention.ui import compare_page, frame
+from attention.ui import app
 
-frame.show(
-    COMPARE, second=compare_page.second, with_compared=True, with_beside=False, with_word=False, with_parts=False
-)
+app.show(COMPARE)

@@ -2,6 +2,6 @@
 
 from attention.labs import cost
 from attention.pages import OF_LABS
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(OF_LABS[cost.LAB], with_beside=False, with_mask=False)
+app.show(OF_LABS[cost.LAB])

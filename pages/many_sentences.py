@@ -1,6 +1,6 @@
 """Many sentences: what every head does on average over a corpus, the bundled one or the user's own."""
 
 from attention.pages import MANY_SENTENCES
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(MANY_SENTENCES, with_beside=False, with_mask=False, with_word=False, with_parts=False)
+app.show(MANY_SENTENCES)

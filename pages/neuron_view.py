@@ -1,6 +1,6 @@
 """Neuron view: how one query meets every key, number by number."""
 
 from attention.pages import NEURON_VIEW
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(NEURON_VIEW, with_beside=False)
+app.show(NEURON_VIEW)

@@ -2,6 +2,6 @@
 
 from attention.labs import one_or_many
 from attention.pages import OF_LABS
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(OF_LABS[one_or_many.LAB], with_beside=False)
+app.show(OF_LABS[one_or_many.LAB])

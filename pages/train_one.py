@@ -2,6 +2,6 @@
 
 from attention.labs import train_one
 from attention.pages import OF_LABS
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(OF_LABS[train_one.LAB], with_beside=False, with_mask=False)
+app.show(OF_LABS[train_one.LAB])

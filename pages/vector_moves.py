@@ -2,6 +2,6 @@
 
 from attention.labs import vector_moves
 from attention.pages import OF_LABS
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(OF_LABS[vector_moves.LAB], with_beside=False)
+app.show(OF_LABS[vector_moves.LAB])

@@ -2,6 +2,6 @@
 
 from attention.labs import write
 from attention.pages import OF_LABS
-from attention.ui import frame
+from attention.ui import app
 
-frame.show(OF_LABS[write.LAB], with_beside=False, with_mask=False, with_parts=False)
+app.show(OF_LABS[write.LAB])

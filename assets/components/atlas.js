@@ -208,7 +208,7 @@ function tellZoom(state) {
     const zoom = percentOf(state);
     if (zoom === (state.sent.at(-1) ?? state.data.zoom)) return;
     state.sent.push(zoom);
-    send(state.setStateValue, "zoom", zoom);
+    state.setStateValue("zoom", zoom);
   }, REST);
 }
 
@@ -733,7 +733,7 @@ function choose(state, index) {
   const { layer, head } = state.layout.tiles[index];
   state.active = index;
   state.current = [layer, head];
-  send(state.setStateValue, "choose", { layer, head });
+  state.setStateValue("choose", { layer, head });
   refresh(state);
 }
 

@@ -1,11 +1,11 @@
 // Python puts this file in front of every component's own script.
 
 /**
- * What Streamlit calls a component with.
+ * What a component is called with.
  * @typedef {object} Mount
  * @property {any} data what Python passed
  * @property {ShadowRoot} parentElement where to draw
- * @property {(name: string, value: any) => void} setStateValue tells Python
+ * @property {(name: string, value: any) => void} setStateValue says what a person has chosen
  * @property {(address: string) => Promise<ArrayBuffer | null>} [ask] asks the server, where there is one
  */
 
@@ -106,9 +106,8 @@ function decodeBytes(base64) {
 }
 
 /**
- * Remember something for each place on the page. Streamlit calls a component again on new data and on
- * a new theme, and one script serves all components of a kind, so that neither variables of a call nor
- * of the script will do.
+ * Remember something for each place on the page. A component is called again on new data and on a new theme, and one
+ * script serves all components of a kind, so that neither variables of a call nor of the script will do.
  * @template {{run?: number}} S
  * @param {(parent: ShadowRoot) => S} create
  */
@@ -142,37 +141,14 @@ function onPointedElsewhere(parent, show) {
 }
 
 /**
- * The clean-up to hand back to Streamlit. It also calls the clean-up of a call that a newer one has
- * overtaken, when the component still lives: that one must do nothing.
+ * The clean-up to hand back. That of a call that a newer one has overtaken may be called too, when the component still
+ * lives: it must do nothing.
  */
 function whenGone(state, clean) {
   const { run } = state;
   return () => {
     if (state.run === run) clean();
   };
-}
-
-/** Where the page counts what was pressed, in whichever component: of two presses in one message, the later one holds. */
-const PRESSES = Symbol.for("attention.presses");
-/** Where the page remembers which one it was when something was sent that has to be answered. */
-const SENT = Symbol.for("attention.sent");
-
-/** The number of the page that is drawn whole, which Python puts where nobody sees it; empty before the first. */
-function drawnPage() {
-  return document.querySelector(".st-key-drawn_after input")?.value ?? "";
-}
-
-/**
- * Tell Python what a person has chosen. As state, not as a trigger: a trigger is lost when the next
- * press, on whichever component, overtakes it on the server, while state travels along with that one.
- * The number makes the same choice, made again, a new one; the page says what it was made on. Where it is drawn
- * already what comes of the choice, no answer is needed.
- */
-function send(setStateValue, name, value, isDrawn = false) {
-  document[PRESSES] = (document[PRESSES] ?? 0) + 1;
-  const press = { value, press: document[PRESSES], on: drawnPage() };
-  if (!isDrawn) document[SENT] = press.on;
-  setStateValue(name, isDrawn ? { ...press, drawn: true } : press);
 }
 
 /** How long what was chosen is shown while the server has not answered. */
@@ -238,4 +214,28 @@ function onChosen(root, act) {
     const button = event.target.closest("[data-index]");
     if (button) act(Number(button.dataset.index));
   };
+}
+
+/** Browsers give pages a clipboard only over HTTPS or on localhost; a class often comes over plain HTTP. */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyFromField(text);
+  }
+}
+
+function copyFromField(text) {
+  const focused = document.activeElement;
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.style.position = "fixed";
+  field.style.opacity = "0";
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  focused?.focus();
+  return isCopied;
 }

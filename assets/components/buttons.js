@@ -25,7 +25,7 @@ export default function ({ data, parentElement, setStateValue }) {
     setAttribute(element, "title", title || null);
     element.disabled = isOff;
   });
-  onChosen(root, (index) => send(setStateValue, "press", index));
+  onChosen(root, (index) => setStateValue("press", index));
 }
 
 function button(index) {

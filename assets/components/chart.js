@@ -298,7 +298,7 @@ function headOf({ given }, point) {
 
 function choose(state, point) {
   const head = headOf(state, point);
-  if (head) send(state.tell, "choose", head);
+  if (head) state.tell("choose", head);
 }
 
 /** What the points say that are pointed at: a name and its number for each. */

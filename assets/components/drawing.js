@@ -109,7 +109,7 @@ function finish(state) {
 
 function tell(state) {
   state.sent.push(state.picture);
-  send(state.setStateValue, "draw", state.picture);
+  state.setStateValue("draw", state.picture);
 }
 
 // ---- Pointer -----------------------------------------------------------------------------------

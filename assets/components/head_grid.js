@@ -35,7 +35,7 @@ export default function ({ data, parentElement, setStateValue }) {
   setHeadings(state, data.heads);
   onChosen(state.root, (index) => {
     state.buttons.forEach((button, other) => setAttribute(button, "aria-pressed", other === index));
-    send(setStateValue, "choose", index);
+    setStateValue("choose", index);
   });
 }
 

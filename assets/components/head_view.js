@@ -179,7 +179,7 @@ function isNews(asked, before, said) {
 /** Tell Python what a person has chosen, and remember that it was told. */
 function tell(state, name, value) {
   state.asked[name].push(JSON.stringify(value));
-  send(state.setStateValue, name, value);
+  state.setStateValue(name, value);
 }
 
 /** Take in the weights; tell whether they are others than before. Those that have been asked for stay. */

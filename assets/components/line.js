@@ -26,14 +26,6 @@ const THANKS = 2_500;
 // The name of a tab in which the module of a menu is to open something at once.
 const OPENING = "attention_opening";
 
-/**
- * What was chosen in a line and is not answered yet: the value and the line, by the name of the control. Streamlit drops
- * whatever is sent from a page that it is about to replace; the next page's line then sends it again.
- */
-const unanswered = (document[Symbol.for("attention.unanswered")] ??= new Map());
-// Back and Forward lead to what the address says, and to nothing else.
-addEventListener("popstate", () => unanswered.clear());
-
 /** Whether a room for a class is open here, which the class tells the page. */
 const hasRoom = () => document.documentElement.hasAttribute("data-room");
 
@@ -50,10 +42,7 @@ const stateOf = remembering((parent) => {
 /** @param {Mount} mount */
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
-  state.send = (name, value) => {
-    if (name !== "page") unanswered.set(name, { value, line: parentElement, since: performance.now() });
-    send(setStateValue, name, value);
-  };
+  state.send = setStateValue;
   state.data = data;
   setAttribute(state.root, "data-line", data.name);
   state.title.textContent = data.title;
@@ -68,8 +57,6 @@ export default function ({ data, parentElement, setStateValue }) {
     rove(box);
   });
   showUnlike(state);
-  if (state.run === 1) chooseAgain(state);
-  else for (const [name, { line }] of unanswered) if (line === parentElement) unanswered.delete(name);
   document.documentElement.addEventListener("attention-room", state.onRoom);
   return whenGone(state, () => {
     document.documentElement.removeEventListener("attention-room", state.onRoom);
@@ -116,21 +103,6 @@ function choose(state, made, value) {
   if (value === made.wish.shown) return;
   made.wish.ask(value, () => update(state, made, made.data));
   state.send(made.data.name, value);
-}
-
-/** Choose on a new page what was chosen on the one before while that was about to go. */
-function chooseAgain(state) {
-  const controls = [...state.controls.values()];
-  for (const { field } of controls.flatMap(({ second }) => [...(second?.values() ?? [])])) controls.push(field);
-  for (const [name, { value, since }] of [...unanswered]) {
-    const control = controls.find(({ data }) => data.name === name);
-    const examples = controls.find(({ data }) => data.examples?.name === name)?.data.examples;
-    if (!control && !examples) continue;
-    unanswered.delete(name);
-    if (performance.now() - since > PATIENCE) continue;
-    if (control) choose(state, control, value);
-    else if (examples.chosen !== value) state.send(name, value);
-  }
 }
 
 // ------------------------------------------------------------------------------------ lists and switches
@@ -441,7 +413,7 @@ async function share(state, made, way, item) {
   const { href } = linkWithout(item.without);
   const isLocal = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
   const { network } = state.data;
-  const isCopied = await copy(isLocal && network ? href.replace(location.origin, network) : href);
+  const isCopied = await copyText(isLocal && network ? href.replace(location.origin, network) : href);
   const said = isCopied ? message("Link copied") : message("Copy it from the address bar");
   way.textContent = said;
   made.status ??= made.panel.appendChild(make("p", "status"));
@@ -456,30 +428,6 @@ async function share(state, made, way, item) {
 function whereTo(network) {
   if (network) return message("The address in your browser is for this machine alone. The link that was copied begins with {network}, by which others in your network may reach it.", { network });
   return message("This link is for this machine alone. For others in your network, start the app with HOST=0.0.0.0.");
-}
-
-/** Browsers give pages a clipboard only over HTTPS or on localhost; a class often comes over plain HTTP. */
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return copyFromField(text);
-  }
-}
-
-function copyFromField(text) {
-  const focused = document.activeElement;
-  const field = document.createElement("textarea");
-  field.value = text;
-  field.style.position = "fixed";
-  field.style.opacity = "0";
-  document.body.append(field);
-  field.select();
-  const isCopied = document.execCommand("copy");
-  field.remove();
-  focused?.focus();
-  return isCopied;
 }
 
 // ------------------------------------------------------------------------------------------------ fields

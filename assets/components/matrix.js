@@ -965,7 +965,7 @@ function select(state, place) {
   const { data } = state;
   if (data.selectable) {
     state.selected = place;
-    send(state.setStateValue, "select", { matrix: data.name, row: place[0], column: place[1] });
+    state.setStateValue("select", { matrix: data.name, row: place[0], column: place[1] });
   }
   drawMarks(state);
 }

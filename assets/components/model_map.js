@@ -70,7 +70,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   state.tell = (act, value) => {
     setSheet(state, false);
-    send(setStateValue, act, value);
+    setStateValue(act, value);
   };
   state.theme = readTheme(state.root);
   const drawn = JSON.stringify([data, state.theme.id]);

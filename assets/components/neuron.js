@@ -360,7 +360,7 @@ function choose(state, query, key) {
   if (!state.data.selectable) return;
   [state.query, state.key] = [query, key];
   show(state);
-  send(state.setStateValue, "choose", { query, key });
+  state.setStateValue("choose", { query, key });
 }
 
 function reach(own, index) {

@@ -109,7 +109,7 @@ function tell(state) {
   const wanted = JSON.stringify(state.order);
   if (wanted === state.wish.shown) return;
   state.wish.ask(wanted, () => arrange(state, JSON.parse(state.wish.shown)));
-  send(state.setStateValue, "arrange", state.order);
+  state.setStateValue("arrange", state.order);
 }
 
 function pick(state, index) {

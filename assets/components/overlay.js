@@ -58,8 +58,8 @@ export default function ({ data, parentElement, setStateValue }) {
     tell(button ? Number(button.dataset.index) : null);
   };
   state.board.onpointerleave = state.board.onfocusout = () => tell(null);
-  onChosen(state.board, (index) => send(setStateValue, "ask", index));
-  onChosen(state.heads, (index) => send(setStateValue, "choose", index));
+  onChosen(state.board, (index) => setStateValue("ask", index));
+  onChosen(state.heads, (index) => setStateValue("choose", index));
 }
 
 /** What is pointed at, or else where the patch in focus looks most. */

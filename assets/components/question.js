@@ -29,7 +29,7 @@ export default function ({ data, parentElement, setStateValue }) {
   // The same question drawn again keeps the bars as they stand, and the focus.
   if (state.drawn === drawn) return;
   state.drawn = drawn;
-  const tell = (name, value) => send(setStateValue, name, value);
+  const tell = (name, value) => setStateValue(name, value);
   const had = parentElement.activeElement !== null;
   state.root.classList.toggle("answered", Boolean(data.given));
   state.root.replaceChildren(shownOf(data, tell), line(data, tell));

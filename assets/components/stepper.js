@@ -62,14 +62,10 @@ function shown({ data, wish }) {
 
 function choose(state, index) {
   const step = state.data.steps[index];
-  const before = shown(state);
-  if (!step || index === before) return;
+  if (!step || index === shown(state)) return;
   state.wish.ask(step.key, () => draw(state));
   draw(state);
-  const following = state.data.steps[index + Math.sign(index - before)]?.key;
-  turnLeaf("step", step.key, following).then((isTurned) => {
-    if (isTurned !== null) send(state.setStateValue, "choose", step.key, isTurned);
-  });
+  state.setStateValue("choose", step.key);
 }
 
 /** Buttons are made once and then changed, so that the focus and a press that has begun stay. */
@@ -151,5 +147,5 @@ function press(state, event) {
 
 /** Begin to present, or leave it. */
 function turn(state) {
-  send(state.setStateValue, "present", !state.data.present);
+  state.setStateValue("present", !state.data.present);
 }

@@ -145,7 +145,7 @@ function press(state, target) {
   const sorting = target.closest(".sorter");
   const row = target.closest("tr[data-index]");
   if (sorting) askFor(state, Number(sorting.dataset.column));
-  else if (row && state.data.canChoose) send(state.setStateValue, "choose", Number(row.dataset.index));
+  else if (row && state.data.canChoose) state.setStateValue("choose", Number(row.dataset.index));
 }
 
 /** Numbers begin with the largest and words with the first letter; the third press gives the table its own order back. */
@@ -155,5 +155,5 @@ function askFor(state, column) {
   const wanted = before?.[0] !== column ? [column, first] : before[1] === first ? [column, !first] : null;
   state.wish.ask(JSON.stringify(wanted), () => arrange(state));
   arrange(state);
-  send(state.setStateValue, "order", wanted);
+  state.setStateValue("order", wanted);
 }

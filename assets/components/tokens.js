@@ -51,7 +51,7 @@ export default function ({ data, parentElement, setStateValue }) {
   onChosen(state.strip, (index) => {
     if (!data.selectable) return;
     mark(state, index);
-    send(setStateValue, "choose", data.chips[index].position);
+    setStateValue("choose", data.chips[index].position);
   });
   fit(state);
   state.observer.observe(state.root);

@@ -37,21 +37,15 @@ export default function ({ data, parentElement, setStateValue }) {
     try {
       // One more byte than counts: so the server sees that there is more.
       const beginning = new Uint8Array(await chosen.slice(0, data.most + 1).arrayBuffer());
-      state.sentAt = data.kept;
-      send(setStateValue, "take", base64Of(beginning));
+      setStateValue("take", base64Of(beginning));
     } catch {
       setText(hint, message("The browser cannot read this file: choose it again."));
     }
   };
   remove.onclick = () => {
     file.value = "";
-    send(setStateValue, "take", null);
+    setStateValue("take", null);
   };
-  // What has been sent goes along with every later press, and is long.
-  if (state.sentAt !== undefined && state.sentAt !== data.kept) {
-    state.sentAt = undefined;
-    send(setStateValue, "take", true);
-  }
 }
 
 function base64Of(bytes) {

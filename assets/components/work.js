@@ -81,7 +81,6 @@ function drawGiven(state, text, isHidden) {
 export default function ({ data, parentElement, setStateValue }) {
   const state = stateOf(parentElement);
   const { start, stop, bar, told, area, line } = state;
-  const nTaken = data.text?.n_taken ?? 0;
   const isGoing = data.share !== null;
   start.firstChild.textContent = data.label;
   stop.firstChild.textContent = data.stops;
@@ -97,14 +96,6 @@ export default function ({ data, parentElement, setStateValue }) {
   // Of a text that is too long, no more is sent than shows that it is.
   const field = data.text?.is_line ? line : area;
   const given = () => (data.text ? { start: field.value.slice(0, 2 * data.text.most + 2) } : "start");
-  start.onclick = () => {
-    if (data.text && !data.text.is_line && area.value) state.sentAt = nTaken;
-    send(setStateValue, "press", given());
-  };
-  // What has been sent goes along with every later press, and is long.
-  if (state.sentAt !== undefined && nTaken > state.sentAt) {
-    state.sentAt = undefined;
-    send(setStateValue, "press", "taken");
-  }
-  stop.onclick = () => send(setStateValue, "press", "stop");
+  start.onclick = () => setStateValue("press", given());
+  stop.onclick = () => setStateValue("press", "stop");
 }

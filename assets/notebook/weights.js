@@ -92,5 +92,5 @@ for (const host of HOSTS) {
 
 /** Have the component draw: a new object is news to it. */
 function renderIn(parentElement, data, choose) {
-  component({ data, parentElement, setStateValue: (_, { value }) => choose?.(value), setTriggerValue: () => {} });
+  component({ data, parentElement, setStateValue: (_, value) => choose?.(value), setTriggerValue: () => {} });
 }

@@ -34,7 +34,7 @@ from attention.messages import message
 from attention.page_file import page
 from attention.pages import Page
 from attention.parameters import Parameter
-from attention.settings import BESIDE, CELL, HEAD, STEP
+from attention.settings import BESIDE, CELL, HEAD, MASK, STEP
 from attention.view import View
 from attention.worksheet import Worksheet, worksheet_of
 
@@ -98,6 +98,7 @@ class Content:
     returns what of the word, the layer and the head is no choice, since it would change nothing. Unless a page
     ``opens``, the whole of it has no more than the app shows, and a class sees that. If it ``heads_itself``, its name
     is in its content. What it ``reads`` is the text of the view, many texts of which none is in the link, or nothing.
+    ``without`` names what there is no choice of on the page: "beside", "word", "parts", "mask", "layer", "head".
     """
 
     make: Make
@@ -113,11 +114,19 @@ class Content:
     opens: bool = True
     heads_itself: bool = False
     reads: Literal["text", "many", "nothing"] = "text"
+    without: frozenset[str] = frozenset()
 
+
+# All choices in the line of what is looked at, and that which is made in no lab.
+_CHOICES = frozenset({"beside", "word", "parts", "mask", "layer", "head"})
+_IN_NO_LAB = frozenset({"beside"})
+_OF_MANY = _CHOICES - {"layer", "head"}
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
-        pages.FRONT: Content(front.content, run_as=front.run_as, above=_nothing, heads_itself=True),
+        pages.FRONT: Content(
+            front.content, run_as=front.run_as, above=_nothing, heads_itself=True, without=_CHOICES
+        ),
         # There, what comes out stands beside the picture.
         pages.STEP_BY_STEP: Content(
             step_by_step.content, above=_nothing, asked=step_by_step.asked, sheet=_step, heads_itself=True
@@ -129,8 +138,11 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             waiting=message("Looking at all heads …"),
             sheet=_always("softmax"),
             opens=False,
+            without=frozenset({"beside"}),
         ),
-        pages.NEURON_VIEW: Content(neuron_view.content, run_as=_alone, sheet=_always("scores")),
+        pages.NEURON_VIEW: Content(
+            neuron_view.content, run_as=_alone, sheet=_always("scores"), without=frozenset({"beside"})
+        ),
         pages.COMPARE: Content(
             compare.content,
             run_as=compare.run_as,
@@ -140,6 +152,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             opening=compare.opening,
             second=compare.second,
             compares=True,
+            without=frozenset({"beside", "word", "parts"}),
         ),
         pages.CODE_LAB: Content(
             code_lab.content,
@@ -147,18 +160,20 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             above=_nothing,
             waiting=message("Running all five …"),
             sheet=_always("sum"),
+            without=frozenset({"beside", "word"}),
         ),
-        pages.MANY_SENTENCES: Content(many_sentences.content, above=_nothing, reads="many"),
-        pages.SYNTAX_CHECK: Content(syntax_check.content, above=_nothing, reads="many"),
+        pages.MANY_SENTENCES: Content(many_sentences.content, above=_nothing, reads="many", without=_OF_MANY),
+        pages.SYNTAX_CHECK: Content(syntax_check.content, above=_nothing, reads="many", without=_CHOICES),
         pages.FIND_IT: Content(
             find_it.content,
             run_as=find_it.run_as,
             above=_nothing,
             waiting=message("Judging this view …"),
             sheet=_always("softmax"),
+            without=_CHOICES,
         ),
-        pages.MODELS: Content(models.content, above=_nothing, reads="nothing"),
-        pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing),
+        pages.MODELS: Content(models.content, above=_nothing, reads="nothing", without=_CHOICES),
+        pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing, without=_CHOICES),
         **{
             found: Content(
                 partial(labs.content, lab),
@@ -168,6 +183,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
                 asked=partial(labs.asked, lab),
                 sheet=_always(lab.sheet),
                 idle=partial(labs.idle, lab),
+                without=_IN_NO_LAB | lab.without | ({"mask"} if MASK in lab.leaves_out else set()),
             )
             for lab, found in pages.OF_LABS.items()
         },

@@ -63,7 +63,6 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "drawing": ("colours",),
     "head_grid": ("colours", "thumb"),
     "head_view": ("colours", "asked"),
-    "leaf": ("leaves",),
     "line": (),
     "matrix": (
         "colours",
@@ -82,8 +81,8 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "order": (),
     "overlay": ("colours",),
     "question": ("shares",),
-    "sheet": (),
-    "stepper": ("leaves",),
+    "page": (),
+    "stepper": (),
     "table": (),
     "tokens": ("stage", "turn_split"),
     "upload": (),
@@ -97,7 +96,7 @@ _DECLARED = re.compile(
 )
 _NAMED = re.compile(r"(?:async )?(?:function\*?|const|let|class) (\w+)")
 # These are part of the page, and have its styles; each of the others has its own.
-OF_THE_PAGE = ("leaf", "sheet")
+OF_THE_PAGE = ("page",)
 # The shared scripts that have a style sheet, and the components that have none but theirs.
 _STYLED = ("stage", "matrix")
 _UNSTYLED = ("matrix_at_rest",)
@@ -249,7 +248,7 @@ def module(name: str, plotly: str | None = None) -> str:
 
     ``plotly`` is the address of the script that draws its charts.
 
-    ``default`` draws it, ``mount`` does so for Streamlit, and ``styles`` is its constructed style sheet, if it has one.
+    ``default`` draws it, and ``styles`` is its constructed style sheet, if it has one.
     """
     code = f"{script(name, asks=True, plotly=plotly)}\n{bare(_read('in_app.js'))}"
     if name in OF_THE_PAGE:
@@ -296,14 +295,9 @@ def page_css() -> str:
     """Return the style sheet of the page around the components, preceded by the colours of Q, K, V and the weights."""
     # On a dark page, the coloured letters of a formula are lightened towards the text colour, as coloured words are.
     dark = "\n".join(
-        f".katex [style*='{_as_in_styles(colour)}'] "
+        f".formula [mathcolor='{colour}'] "
         f"{{ color: light-dark({colour}, color-mix(in oklab, {colour} 65%, #e6e9ef)) !important; }}"
         for colour in (colours.QUERY, colours.KEY, colours.VALUE, colours.WEIGHT)
     )
     own = _read(*(f"{name}.css" for name in (*OF_THE_PAGE, "plot")))
     return lean_css(f":root {{ {VARIABLES} }}\n{dark}\n{(ASSETS / 'page.css').read_text('utf-8')}\n{own}")
-
-
-def _as_in_styles(colour: str) -> str:
-    """Write #0072B2 as browsers write it in an element's style: rgb(0, 114, 178)."""
-    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"

@@ -71,7 +71,8 @@ class Lab:
     where it changes nothing of what is shown with these values. ``is_for`` tells for which models it makes sense. Where
     what is asked has to be measured first, ``measured_guess`` returns it for a model that has run. What is said while
     the user waits for that, or for the content, is ``waiting``. ``job`` is something long that can be started there.
-    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of.
+    ``sheet`` is the key of the step that a worksheet of the lab has the matrix of. ``without`` names more that is no
+    choice: "mask", "parts".
     """
 
     address: str
@@ -87,3 +88,4 @@ class Lab:
     waiting: str = ""
     job: Job | None = None
     sheet: str = "softmax"
+    without: frozenset[str] = frozenset()

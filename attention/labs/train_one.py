@@ -402,4 +402,5 @@ LAB = Lab(
     content=_content,
     idle=always(WORD, LAYER, HEAD),
     job=JOB,
+    without=frozenset({"mask"}),
 )

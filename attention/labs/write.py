@@ -369,4 +369,5 @@ LAB = Lab(
     content=_content,
     idle=always(WORD, LAYER, HEAD),
     job=JOB,
+    without=frozenset({"mask", "parts"}),
 )

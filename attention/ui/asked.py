@@ -10,14 +10,16 @@ import logging
 import re
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.pages import PAGES, Page
 
-__all__ = ["Give", "answer", "takes_gzip"]
+__all__ = ["MAX_BODY", "Give", "answer", "answer_page", "body_of", "takes_gzip"]
 
 # What makes an answer from a page, the rest of the path and the page's link; None if there is nothing there.
 Give = Callable[[Page, str, Mapping[str, str]], Response | None]
@@ -25,23 +27,60 @@ Give = Callable[[Page, str, Mapping[str, str]], Response | None]
 # Of gzip's levels, a quick one: the highest saves one part in fifty, and takes nearly twice as long.
 PACKED = 4
 
+# In bytes: a text to learn, and all that a browser remembers.
+MAX_BODY = 2**21
+
+_PAGES = {page.address: page for page in PAGES if page in CONTENTS}
 _LOGGER = logging.getLogger(__name__)
 
 
 def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers: Mapping[str, str]) -> Response:
-    """Answer who asks for something of a page that is made of blocks: the path begins with the page's name."""
-    name, _, rest = path.partition("/")
-    pages = {page.name: page for page in PAGES if page in CONTENTS}
-    if name not in pages or not rest:
-        return PlainTextResponse(message("There is nothing here."), status_code=404)
-    if method != "GET":
+    """Answer who asks for something of a page: the path begins with the page's address."""
+    address, _, rest = path.partition("/")
+    page = _PAGES.get(address)
+    if page is None or not rest:
+        return _nothing()
+    return _given(partial(give, page, rest, link), "GET", method, path, headers)
+
+
+def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
+    """Answer who asks for a page by what a browser says; None of it is said if it was too long."""
+    from attention.ui import asked_page
+
+    page = _PAGES.get(address)
+    if page is None:
+        return _nothing()
+    if body is None:
+        return PlainTextResponse("Content Too Large", status_code=413)
+    return _given(partial(asked_page.give, page, body), "POST", method, address, headers)
+
+
+async def body_of(request: Request) -> bytes | None:
+    """Return what a browser says; None if it is too long."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            return None
+    return bytes(body)
+
+
+def _nothing() -> Response:
+    return PlainTextResponse(message("There is nothing here."), status_code=404)
+
+
+def _given(
+    give: Callable[[], Response | None], wanted: str, method: str, path: str, headers: Mapping[str, str]
+) -> Response:
+    """Return what is given to who asks in the way that is wanted; what fails is logged."""
+    if method != wanted:
         return PlainTextResponse("Method Not Allowed", status_code=405)
     # A page of somebody else's is not to have a model run; whoever types an address, or has kept it, may.
     site, is_visit = headers.get("sec-fetch-site", "same-origin"), headers.get("sec-fetch-mode") == "navigate"
     if site != "same-origin" and not (site == "none" and is_visit):
         return PlainTextResponse("Forbidden", status_code=403)
     try:
-        given = give(pages[name], rest, link)
+        given = give()
     except Exception as error:
         # Without its message, which may quote what was typed.
         kind = type(error).__name__

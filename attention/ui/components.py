@@ -1,34 +1,23 @@
-"""The interactive pictures, as Streamlit components.
+"""The components of a page: a script and a style sheet from ``assets/components`` each, and the plain data that it draws.
 
-Each is a script and a style sheet from ``assets/components``, mounted with plain data. A press is handed on once, when
-the page next runs. What a browser sends is checked first (``attention.figures.touch``): a choice that does not exist
-is ignored.
-
-A session keeps the callbacks for a while, so they refer to names and sizes only, never to the numbers themselves.
+What a browser sends is checked first (``attention.figures.touch``): a choice that does not exist is ignored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any
-
-import streamlit as st
 
 from attention.blocks import Figure
 from attention.figures.large import AskAt, Large
 from attention.figures.touch import Parts, Touch
-from attention.ui import state
-from attention.ui.files import component
 
-__all__ = ["Act", "Part", "figure", "mount", "of_figure", "stepper"]
+__all__ = ["Act", "Part", "of_figure", "stepper"]
 
 # What is done with what a component's script sends; a browser can say anything.
 Act = Callable[[object], None]
-
-# A component is registered when it is first drawn, which one page does at a time.
-_component = cache(component)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +28,6 @@ class Part:
     key: str
     data: Any
     acts: Mapping[str, Act] = field(default_factory=dict)
-
-
-def figure(data: Figure, *, key: str, take: Callable[[Parts], None] | None = None) -> None:
-    """Draw a figure; ``take`` is called with the parts of what was pressed, as they are written in a link."""
-    payload, acts = of_figure(data, take)
-    mount(Part(data.component, key, payload, acts))
 
 
 def of_figure(
@@ -101,16 +84,3 @@ def stepper(
     named = [{"key": step, "name": name} for step, name in steps]
     data = {"steps": named, "current": current, "present": is_presented}
     return Part("stepper", key, data, {"choose": choose, "present": present})
-
-
-def mount(part: Part) -> None:
-    """Draw a component; what its script sends under the name of an act is passed to that act, once."""
-    for event, act in part.acts.items():
-        state.offer(f"{part.key}.{event}", None, act, is_press=True)
-    # The data is in a list, because Streamlit would search a dict for tables to send separately. The number of the run
-    # has a browser draw it even if it is what the server sent last: meanwhile, it may have drawn something by itself.
-    _component(part.name)(key=part.key, data=[part.data, part.key, state.run_number()])
-    if state.is_new():
-        said = st.session_state.get(part.key)
-        for event in part.acts:
-            state.probe(f"{part.key}.{event}", said.get(event) if isinstance(said, Mapping) else None)

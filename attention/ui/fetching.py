@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.blocks import Notice
 from attention.content.models import EXAMPLE
@@ -18,18 +17,18 @@ from attention.models.downloads import State
 from attention.models.hub import HubError
 from attention.ui import state
 from attention.ui.cache import downloads, shelf
+from attention.ui.owned import Owned
 from attention.view import View
 
 __all__ = ["fetches", "press", "told"]
 
-_OWN = "own_fetches"
 # A model that was used within this time counts as in use: a user may be reading its results.
 IDLE_SECONDS = 60.0
 
 
 @dataclass(slots=True)
 class _Own:
-    """What a session has seen: the ids of downloads, of which it is told how they ended; and what a press came to.
+    """What a visitor has seen: the ids of downloads, of which it is told how they ended; and what a press came to.
 
     That is said as long as the page shows the same view.
     """
@@ -40,7 +39,7 @@ class _Own:
 
 
 def fetches() -> Mapping[str, State]:
-    """Return the downloads that go on, and how those have ended that the session has seen, by the models' ids."""
+    """Return the downloads that go on, and how those have ended that the visitor has seen, by the models' ids."""
     own = _own()
     found = {each.model_id: each.state() for each in downloads().all()}
     own.followed |= frozenset(model_id for model_id, each in found.items() if not each.is_over)
@@ -91,7 +90,7 @@ def _remove(model_id: str) -> Notice | None:
     if entry is None or entry.kept is None:
         return None
     name = entry.name
-    # No session may start to load what is being deleted.
+    # Nobody may start to load what is being deleted.
     with shelf().kept_out(model_id, IDLE_SECONDS) as is_out:
         if not is_out:
             return Notice(
@@ -114,9 +113,12 @@ def _say(told: Notice | None) -> None:
     own.told, own.view = () if told is None else (told,), state.current()
 
 
+@st.cache_resource(show_spinner=False)
+def _owned() -> Owned[_Own]:
+    return Owned(_Own)
+
+
 def _own() -> _Own:
-    """Return what the session has seen; a page that is made for nobody has seen nothing."""
-    if get_script_run_ctx(suppress_warning=True) is None:
-        return _Own()
-    found: _Own = st.session_state.setdefault(_OWN, _Own())
-    return found
+    """Return what the visitor has seen; a page that is made for nobody has seen nothing."""
+    name = state.visitor()
+    return _owned().of(name) if name else _Own()

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-import streamlit as st
-
 from attention.corpus import pairs
 from attention.kinds import Second
 from attention.messages import message
@@ -18,9 +16,10 @@ from attention.reading import Reading
 from attention.settings import PAIR, TEXT
 from attention.ui import picture, state
 from attention.ui.lines import Examples, Field, Line
+from attention.ui.sheet import Data, Sheet
 from attention.view import View
 
-__all__ = ["FIELDS", "add", "draw"]
+__all__ = ["FIELDS", "add", "beside"]
 
 _PAIRS = pairs("pairs.txt")
 
@@ -31,10 +30,10 @@ def add(line: Line, view: View, own: Field | None) -> None:
     FIELDS[info.reading.field].add(line, view, info, own)
 
 
-def draw(view: View) -> None:
-    """Draw what has no place in a line."""
+def beside(sheet: Sheet, view: View) -> list[Data]:
+    """Return what has no place in a line."""
     reading = get_info(view.model).reading
-    FIELDS[reading.field].draw(view, reading)
+    return FIELDS[reading.field].beside(sheet, view, reading)
 
 
 def _add_sentence(line: Line, view: View, info: ModelInfo, own: Field | None) -> None:
@@ -111,28 +110,27 @@ def _take_pair(second: Second, pair: str) -> None:
         state.set(PAIR, pair)
 
 
-def _nothing(_view: View, _reading: Reading) -> None:
-    pass
+def _nothing(_sheet: Sheet, _view: View, _reading: Reading) -> list[Data]:
+    return []
 
 
 def _no_line(_line: Line, _view: View, _info: ModelInfo, _own: Field | None) -> None:
     pass
 
 
-def _draw_picture(view: View, reading: Reading) -> None:
-    with st.popover(message("Draw or choose a digit"), key="picture"):
-        picture.field(view, reading)
+def _picture(sheet: Sheet, view: View, reading: Reading) -> list[Data]:
+    return [sheet.panel("picture", message("Draw or choose a digit"), picture.parts(view, reading))]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of input is chosen: what it adds to the line at the head of the page, and what it draws after it."""
+    """How one kind of input is chosen: what it adds to the line at the head of the page, and what stands beside that."""
 
     add: Callable[[Line, View, ModelInfo, Field | None], None] = _no_line
-    draw: Callable[[View, Reading], None] = _nothing
+    beside: Callable[[Sheet, View, Reading], list[Data]] = _nothing
 
 
-# How each field is drawn.
+# How each field looks.
 FIELDS: Mapping[str, Kind] = MappingProxyType(
-    {"sentence": Kind(add=_add_sentence), "drawing": Kind(draw=_draw_picture)}
+    {"sentence": Kind(add=_add_sentence), "drawing": Kind(beside=_picture)}
 )

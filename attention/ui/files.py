@@ -1,6 +1,6 @@
 """The project's files that browsers cache: the components' scripts with their styles, and the page's style sheet.
 
-With every picture, a page sends only a few lines that import the component's module from here. The name of a file
+Streamlit sends a few lines that import the module of the page from here, and that imports all others. The name of a file
 contains part of the hash of its content, so that a browser never asks for it twice, and asks for a new one as soon as
 there is one. During an upgrade, a request for another version gets the current one, and the browser is told not to
 cache it.
@@ -14,12 +14,10 @@ import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.components.v2 import component as register
 
 from attention.figures import assets
 from attention.messages import message
@@ -27,15 +25,14 @@ from attention.messages import message
 __all__ = [
     "FILES",
     "FOLDER",
-    "LEAVES",
     "NUMBERS",
+    "PAGES",
     "ROOMS",
     "STEMS",
     "DocumentLinks",
     "KeptFile",
     "address_of",
     "answer",
-    "component",
     "document_links",
     "kept_file",
     "stub",
@@ -45,8 +42,8 @@ __all__ = [
 FOLDER = "_attention"
 # Where the numbers can be had of pictures that are sent in shades.
 NUMBERS = f"{FOLDER}/numbers"
-# Where a page can be had as it is with another value of one of its parameters.
-LEAVES = f"{FOLDER}/leaf"
+# Where a page can be had, by its link and what was pressed on it.
+PAGES = f"{FOLDER}/page"
 # Where what a page offers to take away can be had.
 FILES = f"{FOLDER}/file"
 # What the screens of a class ask for and say.
@@ -54,13 +51,13 @@ ROOMS = f"{FOLDER}/room"
 # A year, which is for ever as far as browsers are concerned.
 FOR_ALWAYS = "public, max-age=31536000, immutable"
 # What every visitor needs at once; it is fetched together with Streamlit's own files.
-FIRST = ("line", "sheet", "stepper", "model_map", "matrix")
+FIRST = ("page", "line", "stepper", "model_map", "matrix")
 
 # A page is beside this folder, whatever proxy is in front of the server. A browser that has failed to load a module
 # never asks for the same address again, so the second attempt has another one.
 _STUB = """const url = new URL("./FOLDER/NAME", document.baseURI).href;
-const { default: draw, styles, mount } = await import(url).catch(() => import(url + "?again"));
-export default (given) => mount(given, draw, styles);
+const { default: draw } = await import(url).catch(() => import(url + "?again"));
+export default draw;
 """
 
 
@@ -98,7 +95,7 @@ _WRITERS: Mapping[str, tuple[str, Callable[[], str]]] = {
     "class": ("js", assets.class_script),
     "room": ("js", assets.room_script),
     "room_page": ("css", assets.room_css),
-    "page": ("css", assets.page_css),
+    "styles": ("css", assets.page_css),
 }
 STEMS = tuple(_WRITERS)
 
@@ -119,13 +116,8 @@ def address_of(stem: str) -> str:
     return f"./{FOLDER}/{kept_file(stem).name}"
 
 
-def component(name: str) -> Callable[..., Any]:
-    """Register a component of ``assets/components``, whose script and styles a browser fetches only once."""
-    return register(f"attention_{name}", js=stub(name), isolate_styles=name not in assets.OF_THE_PAGE)
-
-
 def stub(name: str) -> str:
-    """Return the script that a page sends: it imports the component's module, and applies its styles."""
+    """Return the script that Streamlit sends: it imports the component's module."""
     return _STUB.replace("./FOLDER/NAME", address_of(name))
 
 
@@ -151,7 +143,7 @@ def document_links() -> bytes:
     """
     modules = "".join(f'<link rel="modulepreload" href="{address_of(name)}">' for name in FIRST)
     # They come after Streamlit's own styles, which it writes into the head.
-    styles = f'<link rel="stylesheet" href="{address_of("page")}">'
+    styles = f'<link rel="stylesheet" href="{address_of("styles")}">'
     lost = html.escape(message("The connection is lost: it comes back by itself."))
     return f'{modules}{styles}<p class="lost" role="status">{lost}</p>'.encode()
 

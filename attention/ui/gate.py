@@ -2,8 +2,7 @@
 
 Python runs one thread at a time anyway. Threads that share it are all slow, and the one that hands over what is
 finished waits for each of them; one after another, each is done sooner, and the last no later. Whoever computes, loads
-or waits for long steps aside meanwhile, and nobody waits for ever. There is no public way to do this, so this patches a
-private function of the pinned version.
+or waits for long steps aside meanwhile, and nobody waits for ever.
 """
 
 from __future__ import annotations
@@ -13,9 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
-
-__all__ = ["MAX_WAIT", "Gate", "Places", "aside", "in_turn", "one_page_at_a_time"]
+__all__ = ["MAX_WAIT", "Gate", "Places", "aside", "in_turn"]
 
 # In seconds. Longer than a page takes to be drawn, and shorter than what a person would take for a fault.
 MAX_WAIT = 2.0
@@ -143,17 +140,6 @@ class Gate:
 
 
 _GATE = Gate()
-_run = ScriptRunner._run_script
 
 aside = _GATE.aside
 in_turn = _GATE.turn
-
-
-def one_page_at_a_time() -> None:
-    """Let every run of a page of this server wait for its turn."""
-    ScriptRunner._run_script = _run_in_turn  # type: ignore[method-assign]
-
-
-def _run_in_turn(self: ScriptRunner, rerun_data: RerunData) -> None:
-    with _GATE.turn():
-        _run(self, rerun_data)

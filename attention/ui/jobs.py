@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.jobs import Job, Jobs, Status, Turn
 from attention.last_run import LastRuns
 from attention.models.store import cache_dir
 from attention.pages import OF_LABS, Page
+from attention.ui import state
+from attention.ui.owned import Owned
 
 __all__ = ["REFRESH_SECONDS", "follows", "jobs", "press", "status"]
 
 # How often a page shows what has changed.
 REFRESH_SECONDS = 0.6
-_OWN = "own_jobs"
 
 
 @st.cache_resource(show_spinner=False)
@@ -26,7 +26,7 @@ def jobs() -> Jobs:
 
 
 def status(job: Job) -> Status:
-    """Return what is known of a job: a private run, this session alone knows."""
+    """Return what is known of a job: a private run, its visitor alone knows."""
     own = _own(job)
     found = jobs().status(job, _session())
     run = None if own.turn is None else own.turn.run
@@ -73,22 +73,25 @@ def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
 
 @dataclass(slots=True)
 class _Own:
-    """How many texts a session has given a job, what was wrong with the last one, and whose turn it is to be read."""
+    """How many texts a visitor has given a job, what was wrong with the last one, and whose turn it is to be read."""
 
     n_given: int = 0
     problem: str = ""
     turn: Turn | None = None
 
 
+@st.cache_resource(show_spinner=False)
+def _owned() -> Owned[_Own]:
+    return Owned(_Own)
+
+
 def _own(job: Job) -> _Own:
-    """Return what came of the texts that a session has given a job. It is in the session alone, and gone with it."""
+    """Return what came of the texts that a visitor has given a job."""
     if not _session():
         return _Own()
-    found: _Own = st.session_state.setdefault(_OWN, {}).setdefault(job.name, _Own())
-    return found
+    return _owned().of(f"{_session()} {job.name}")
 
 
 def _session() -> str:
     """Return the id of the session whose page this is; "" of none, such as a file's."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return "" if context is None else context.session_id
+    return state.visitor()

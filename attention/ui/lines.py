@@ -1,8 +1,6 @@
 """A line of controls: one component that draws the browser's own menus, fields, lists and switches.
 
-A field, a list and a switch of Streamlit are elements of their own, each with a message at every run; a line is one
-element, however much there is to choose from. As everywhere, a control shows the view's value, and what is chosen is
-taken when the page runs next (:mod:`attention.ui.state`).
+A control shows the view's value, and what is chosen in it changes the view (:mod:`attention.ui.state`).
 """
 
 from __future__ import annotations
@@ -138,10 +136,6 @@ class Line:
         groups = [group for group in self._groups if group["controls"]]
         data = {"name": self.look, "title": self.title, "network": self.network, "groups": groups}
         return components.Part("line", self.key, data, self._acts)
-
-    def draw(self) -> None:
-        """Draw the line."""
-        components.mount(self.part())
 
     def _add(self, control: Data) -> None:
         self._groups[-1]["controls"].append(control)

@@ -6,21 +6,13 @@ import html
 import re
 from collections.abc import Sequence
 
-import streamlit as st
-
 from attention.blocks import ProofLine
 from attention.messages import message
 
 __all__ = [
-    "notice",
     "plain",
     "proof_lines",
 ]
-
-
-def notice(sentence: str) -> None:
-    """Show a plain sentence that says what is wrong and what to do; it is announced, and never interpreted."""
-    st.html(f'<div class="notice" role="status"><bdi>{html.escape(sentence)}</bdi></div>')
 
 
 def plain(label: str) -> str:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import streamlit as st
-
+from attention.blocks import Blocks, Notice, Way
 from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES, Page
 from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT, TEXT
-from attention.ui import fields, hosts, made, markup, state
+from attention.ui import components, fields, hosts, made, state
 from attention.ui.files import address_of
 from attention.ui.lines import Field, Line
 from attention.view import View
 
-__all__ = ["Second", "head_of", "is_presented", "masthead", "no_field", "notices"]
+__all__ = ["Second", "is_presented", "masthead", "no_field", "notices"]
 
 Second = Callable[[View], Field | None]
 
@@ -27,43 +26,15 @@ def no_field(_: View) -> None:
     return
 
 
-def masthead(
-    page: Page,
-    opening: Callable[[View], View] | None = None,
-    *,
-    reads: bool = True,
-    second: Second = no_field,
-) -> View:
-    """Set the page up, read its view, and draw its head.
-
-    ``opening`` chooses what a link leaves open; ``reads`` tells whether the page shows what the model reads, and
-    ``second`` returns the page's own field for a second text.
-    """
-    title = page.tab or page.title
-    st.set_page_config(
-        page_title=message("{title} · attention step by step", title=title), page_icon="🔎", layout="wide"
-    )
-    view = state.open_page(page, opening)
-    if is_presented(view):
-        return view
+def masthead(view: View, second: Second = no_field) -> components.Part:
+    """Return the head of a page; ``second`` returns the page's own field for a second text."""
     line = Line("header", "header", hosts.in_network())
-    _pages(line.group(message("Pages")), page)
-    if reads:
+    _pages(line.group(message("Pages")), view.page)
+    if CONTENTS[view.page].reads == "text":
         fields.add(line, view, second(view))
     _model(line.group(message("Model")))
-    _actions(line.group(message("This page")), page)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masthead"):
-        line.draw()
-        if reads:
-            fields.draw(view)
-    return view
-
-
-def head_of(view: View, second: Second = no_field) -> tuple[object, ...]:
-    """Return all of a view that the head of its page shows; ``second`` returns the page's own field."""
-    own = second(view)
-    written = "" if own is None else state.written(own.parameter)
-    return (view.page, view.model, view.text, view.pair, is_presented(view), state.written(TEXT), own, written)
+    _actions(line.group(message("This page")), view.page)
+    return line.part()
 
 
 def is_presented(view: View) -> bool:
@@ -125,16 +96,11 @@ def _actions(line: Line, page: Page) -> None:
     line.menu("more", message("More"), items, is_icon=True)
 
 
-def notices() -> None:
+def notices() -> Blocks:
     """Say what is wrong with the link or the text; a model that is not here may be fetched."""
-    for sentence in state.notices():
-        markup.notice(sentence)
+    said = tuple(map(Notice, state.notices()))
     wanted = state.wanted_model()
-    if wanted:
-        query = state.current().on(MODELS).having(GET, wanted).to_query()
-        with st.container(key="way_in_models"):
-            st.page_link(
-                MODELS.file,
-                label=message("Look for {wanted} among the models ▸", wanted=markup.plain(wanted)),
-                query_params=query,
-            )
+    if not wanted:
+        return said
+    label = message("Look for {wanted} among the models ▸", wanted=wanted)
+    return *said, Way("way_in_models", label, MODELS, state.current().on(MODELS).having(GET, wanted).to_query())

@@ -1,23 +1,19 @@
-"""The choice of layer and head, and what is seen while a model is loaded."""
+"""The choice of layer and head, and what is said while a model is on its way."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 
-import streamlit as st
-
 from attention.messages import message
-from attention.models import Model, ModelInfo, ModelUnavailableError
+from attention.models import ModelInfo
 from attention.models.store import Progress
 from attention.parameters import Parameter
 from attention.settings import MAIN, OfPane
 from attention.ui import state
-from attention.ui.cache import model_or_reason, shelf, waiting
-from attention.ui.gate import aside
 from attention.ui.lines import Line
 
-__all__ = ["add_place", "load"]
+__all__ = ["add_place", "how_far"]
 
 
 def add_place(
@@ -60,27 +56,8 @@ def _take_both(
     state.set_all([(parameter, value if parameter is chosen else shown) for parameter, shown in place])
 
 
-def load(info: ModelInfo) -> Model | ModelUnavailableError:
-    """Load a model, with a bar where it is known how far that is; one that is in memory is there at once."""
-    # Always there, so that what is drawn after it stands where it stood, whether one waits or not.
-    with st.container():
-        return model_or_reason(info.model_id) if info.model_id in shelf().in_memory() else _wait_for(info)
-
-
-def _wait_for(info: ModelInfo) -> Model | ModelUnavailableError:
-    place = st.empty()
-
-    def show(progress: Progress | None) -> None:
-        if progress is not None:
-            place.progress(progress.share, _how_far(info, progress))
-
-    with aside(), st.spinner(waiting(info), show_time=True):
-        model = model_or_reason(info.model_id, show)
-    place.empty()
-    return model
-
-
-def _how_far(info: ModelInfo, progress: Progress) -> str:
+def how_far(info: ModelInfo, progress: Progress) -> str:
+    """Say how much of a model is fetched or converted."""
     if progress.unit == "bytes":
         done, total = (f"{count / 1e6:.0f}" for count in (progress.n_done, progress.n_total))
         return message("Fetching {name}: {done} of {total} MB", name=info.name, done=done, total=total)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import streamlit as st
-
 from attention import pixels
 from attention.figures.heads import HeadGrid, HeadThumb
 from attention.figures.touch import Parts
@@ -16,7 +14,7 @@ from attention.settings import TEXT, WORD
 from attention.ui import components, state
 from attention.view import View
 
-__all__ = ["field"]
+__all__ = ["parts"]
 
 _LABEL = message(
     "Draw a digit: a field of 8 by 8 pixels. With the keyboard, arrows move from pixel to pixel, "
@@ -24,18 +22,16 @@ _LABEL = message(
 )
 
 
-def field(view: View, reading: Reading) -> None:
-    """Draw the field to draw in, and digits to choose from."""
+def parts(view: View, reading: Reading) -> tuple[components.Part, ...]:
+    """Return the field to draw in, and digits to choose from."""
     shown = view.text if reading.recognises(view.text) else reading.blank
     take = partial(_set_drawn, reading)
-    left, right = st.columns((1, 2), gap="medium", vertical_alignment="bottom")
-    with left:
-        components.mount(components.Part("drawing", "drawing", {"label": _LABEL, "picture": shown}, {"draw": take}))
-    with right:
-        thumbs = tuple(map(_thumb, reading.examples, reading.example_names))
-        chosen = reading.examples.index(view.text) if view.text in reading.examples else -1
-        grid = HeadGrid(thumbs, chosen, message("Digits to choose from"))
-        components.figure(grid, key="digits", take=partial(_set_example, reading))
+    drawing = components.Part("drawing", "drawing", {"label": _LABEL, "picture": shown}, {"draw": take})
+    thumbs = tuple(map(_thumb, reading.examples, reading.example_names))
+    chosen = reading.examples.index(view.text) if view.text in reading.examples else -1
+    grid = HeadGrid(thumbs, chosen, message("Digits to choose from"))
+    payload, acts = components.of_figure(grid, partial(_set_example, reading))
+    return drawing, components.Part(grid.component, "digits", payload, acts)
 
 
 def _thumb(code: str, digit: str) -> HeadThumb:

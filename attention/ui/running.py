@@ -172,7 +172,7 @@ class Serving:
 
     def seen_with(self, model_id: str) -> View:
         """Return the view with another model, and with something that it can read; a chosen word stays in focus."""
-        with nullcontext() if state.is_running() else state.imagined(self.view):
+        with nullcontext() if state.is_running() else state.visiting(state.Visit(self.view, self.view)):
             return state.seen_with(model_id)
 
     def in_memory(self) -> Collection[str]:

@@ -31,11 +31,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.ui import files
-from attention.ui.gate import one_page_at_a_time
 from attention.ui.hosts import EVERYBODY, FRAME_VARIABLE, asked_host, base_path, framed_by, is_known, named_hosts
-from attention.ui.mail import gather_mail
-from attention.ui.part import run_what_is_needed
-from attention.ui.theme import keep_theme
 
 __all__ = [
     "METRICS_VARIABLE",
@@ -57,7 +53,7 @@ MAX_DESCRIPTORS = 10_240
 MAX_BODY_SECONDS = 120.0
 
 # Who makes what is asked for in a folder.
-_ASKED = {files.NUMBERS: "attention.ui.numbers", files.LEAVES: "attention.ui.leaf", files.FILES: "attention.ui.made"}
+_ASKED = {files.NUMBERS: "attention.ui.numbers", files.FILES: "attention.ui.made"}
 # What answers the screens of a class: it is imported when there is one.
 _ROOMS = "attention.ui.rooms"
 # Paths below these names belong to Streamlit itself, not to a page.
@@ -89,16 +85,12 @@ def middleware(script: str) -> list[Middleware]:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Make room for a class of open tabs, make pages take turns and let no press be lost, and print the app's address.
+    """Make room for a class of open tabs, and print the app's address.
 
     Streamlit's own welcome is switched off (``logger.hideWelcomeMessage``): if the server is open to other machines,
     it asks a third party on the internet for this machine's address at every start.
     """
     raise_descriptor_limit()
-    gather_mail()
-    keep_theme()
-    one_page_at_a_time()
-    run_what_is_needed()
     bound_to = str(st.get_option("server.address") or "")
     is_open = bound_to in EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
@@ -351,6 +343,21 @@ class _Asked:
         return asked.answer(give, request.method, self.path, request.query_params, request.headers)
 
 
+class _Pages:
+    """Gives the page that follows from a page and what was pressed on it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from attention.ui import asked
+
+        request = Request(scope, receive)
+        body = await asked.body_of(request)
+        response = await run_in_threadpool(asked.answer_page, request.method, self.path, body, request.headers)
+        await response(scope, receive, send)
+
+
 async def _class(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a screen of a class."""
     found = await run_in_threadpool(importlib.import_module, _ROOMS)
@@ -377,6 +384,8 @@ class _Ways:
             return self.fixed[path]
         if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
             return _class
+        if path.startswith(f"/{files.PAGES}/"):
+            return _Pages(path.removeprefix(f"/{files.PAGES}/"))
         for folder, module in _ASKED.items():
             if path.startswith(f"/{folder}/"):
                 return _Asked(module, path.removeprefix(f"/{folder}/"))

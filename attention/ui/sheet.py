@@ -1,8 +1,7 @@
-"""A sheet: blocks that need no widget of Streamlit's, drawn together by one component.
+"""Blocks as plain data for the component that draws a page, and what is done when something in them is pressed.
 
-Streamlit takes half a millisecond of the server and a pass of the browser for every element. A step has a dozen, which
-change together; as one sheet, they are sent in one message and drawn at once. What stays the same on a sheet is left
-alone in the browser, so that a picture, what is open and what is in focus last from step to step.
+What stays the same from one page to the next is left alone in the browser, so that a picture, what is open and what is
+in focus last from step to step.
 """
 
 from __future__ import annotations
@@ -12,23 +11,24 @@ from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
-import streamlit as st
+from latex2mathml.converter import convert
 
 from attention.blocks import (
     Block,
     Blocks,
     Brush,
+    Code,
     Download,
     Entry,
     Fold,
     Formula,
     Heading,
     Notice,
+    Panels,
     Picture,
     Png,
     Progress,
@@ -41,50 +41,53 @@ from attention.blocks import (
     Shapes,
     Table,
     Upload,
+    Waiting,
     Way,
     Work,
-    inside,
 )
 from attention.figures.table import rows_of
 from attention.figures.touch import Parts
 from attention.jobs import Job, Task
 from attention.messages import message
 from attention.models import list_models
+from attention.page_file import without_breaks
 from attention.pages import Page
-from attention.parameters import Context, Grid, Parameter, read
+from attention.parameters import Context, Grid, Keys, Parameter, read
+from attention.settings import OPEN
 from attention.ui import components, fetching, jobs, made, markup, numbers, state, tables
-from attention.ui.choices import turning
 from attention.ui.files import address_of
+from attention.ui.code_colours import coloured
 from attention.ui.lines import Field, Line
 from attention.ui.running import own_files
 from attention.view import View
 
-__all__ = ["is_for_sheet", "with_words", "written"]
+__all__ = ["Sheet"]
 
-# What sets formulas comes with Streamlit, which sets its own with it.
-_KATEX = next(Path(st.__file__).parent.glob("static/static/js/rehype-katex.*.js")).name
-
-
-def is_for_sheet(block: Block) -> bool:
-    """Tell whether a block can be drawn on a sheet, with all that is inside it."""
-    if type(block) not in _WRITERS:
-        return False
-    return all(map(is_for_sheet, (each for blocks in inside(block) for each in blocks)))
-
-
-def written(blocks: Iterable[Block], view: View, key: str) -> components.Part:
-    """Return the sheet with this key on which blocks are written."""
-    sheet = _Sheet(view)
-    data = {"blocks": sheet.all(tuple(blocks)), "katex": f"./static/js/{_KATEX}"}
-    return components.Part("sheet", key, data, sheet.acts)
+Data = dict[str, Any]
 
 
 @dataclass(slots=True)
-class _Sheet:
-    """A sheet while it is written: the data of its blocks, and what is done when something on it is pressed."""
+class Sheet:
+    """A page while it is written: the data of its blocks, and what is done when something in them is pressed."""
 
     view: View
     acts: dict[str, components.Act] = field(default_factory=dict)
+
+    def write(self, blocks: Iterable[Block]) -> list[Data]:
+        """Return blocks as they are drawn, and note what can be pressed in them."""
+        return self.all(tuple(blocks))
+
+    def box(self, key: str, blocks: list[Data]) -> Data:
+        """Return what is written already as one section."""
+        return {"kind": "section", "key": key, "look": "", "blocks": blocks}
+
+    def panel(self, key: str, label: str, parts: Iterable[components.Part]) -> Data:
+        """Return a button under which components open."""
+        return {"kind": "panel", "key": key, "title": label, "blocks": list(map(self.place, parts))}
+
+    def place(self, part: components.Part) -> Data:
+        """Return a component as it is drawn, and note what can be pressed in it."""
+        return self._component(part)
 
     def all(self, blocks: Blocks) -> list[dict[str, Any]]:
         return [_WRITERS[type(block)](self, block) for block in blocks]
@@ -93,7 +96,14 @@ class _Sheet:
         return {"kind": f"h{block.level}", "text": block.text, "id": block.anchor}
 
     def formula(self, block: Formula) -> dict[str, Any]:
-        return {"kind": "formula", "latex": block.latex}
+        return {"kind": "formula", "html": _set(block.latex)}
+
+    def code(self, block: Code) -> dict[str, Any]:
+        return {"kind": "code", "html": coloured(block.source, block.language), "label": message("Copy"), "done": message("Copied")}
+
+    def panels(self, block: Panels) -> dict[str, Any]:
+        blocks = self.all((block.choice, *block.contents[block.value]))
+        return {"kind": "section", "key": f"{block.key}_open", "look": "", "blocks": blocks}
 
     def prose(self, block: Prose) -> dict[str, Any]:
         return {"kind": "prose", "look": "" if block.kind == "main" else block.kind, "html": block.html}
@@ -102,11 +112,14 @@ class _Sheet:
         kind = "news" if block.is_news else "caption" if block.is_quiet else "notice"
         return {"kind": kind, "text": block.sentence}
 
+    def waiting(self, block: Waiting) -> dict[str, Any]:
+        return {"kind": "waiting", "text": block.told, "share": block.share}
+
     def shapes(self, block: Shapes) -> dict[str, Any]:
         return {"kind": "shapes", "text": block.line}
 
     def fold(self, block: Fold) -> dict[str, Any]:
-        self.acts[f"{block.key}.open"] = partial(_open, turning(block))
+        self.acts[f"{block.key}.open"] = partial(_open, _turning(block))
         is_open, blocks = self.view.arranged.is_open(block), self.all(block.blocks)
         return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": is_open, "blocks": blocks}
 
@@ -251,28 +264,47 @@ def with_words(section: Section) -> Blocks:
     return (*((Prose(html.escape(section.on_paper), "paper"),) if section.on_paper else ()), *section.blocks)
 
 
-# What is not here needs Streamlit.
-_WRITERS: Mapping[type[Block], Callable[[_Sheet, Any], dict[str, Any]]] = {
-    Download: _Sheet.download,
-    Entry: _Sheet.entry,
-    Fold: _Sheet.fold,
-    Formula: _Sheet.formula,
-    Heading: _Sheet.heading,
-    Notice: _Sheet.notice,
-    Picture: _Sheet.picture,
-    Png: _Sheet.png,
-    Progress: _Sheet.progress,
-    Prose: _Sheet.prose,
-    Proven: _Sheet.proven,
-    Row: _Sheet.row,
-    Section: _Sheet.section,
-    Setting: _Sheet.setting,
-    Shapes: _Sheet.shapes,
-    Table: _Sheet.table,
-    Upload: _Sheet.upload,
-    Way: _Sheet.way,
-    Work: _Sheet.work,
+_WRITERS: Mapping[type[Block], Callable[[Sheet, Any], dict[str, Any]]] = {
+    Code: Sheet.code,
+    Download: Sheet.download,
+    Entry: Sheet.entry,
+    Fold: Sheet.fold,
+    Formula: Sheet.formula,
+    Heading: Sheet.heading,
+    Notice: Sheet.notice,
+    Panels: Sheet.panels,
+    Picture: Sheet.picture,
+    Png: Sheet.png,
+    Progress: Sheet.progress,
+    Prose: Sheet.prose,
+    Proven: Sheet.proven,
+    Row: Sheet.row,
+    Section: Sheet.section,
+    Setting: Sheet.setting,
+    Shapes: Sheet.shapes,
+    Table: Sheet.table,
+    Upload: Sheet.upload,
+    Waiting: Sheet.waiting,
+    Way: Sheet.way,
+    Work: Sheet.work,
 }
+
+
+@cache
+def _set(latex: str) -> str:
+    """Return a formula as MathML, which browsers set by themselves; a step's is the same for every sentence."""
+    return convert(without_breaks(latex), display="block")
+
+
+def _turning(block: Fold) -> Callable[[bool], None]:
+    """Return what notes that a fold was opened or shut."""
+    if block.parameter is not None:
+        return state.setter(block.parameter)
+    return partial(_turn, block.key, block.is_open)
+
+
+def _turn(key: str, begins_open: bool, is_open: bool) -> None:
+    state.set(OPEN, Keys.turned(state.current()[OPEN], key, is_in=is_open != begins_open))
 
 
 def _go(page: Page, query: Mapping[str, str], is_pressed: object) -> None:

@@ -1,4 +1,4 @@
-// A sheet: the parts of a page that change together, a heading, a formula, words and pictures. What a new sheet has in
+// A page: it asks the server for what a link shows, draws it, and asks again with every press. What a new page has in
 // common with the one before stays as it is: a picture, what is open, and what is in focus.
 
 /**
@@ -6,11 +6,15 @@
  * @property {string} kind
  * @property {string} [key] tells it from others of its kind
  *
- * @typedef {object} SheetData
+ * @typedef {object} Answer a page (attention.ui.page)
+ * @property {string} page its address
+ * @property {string} title
+ * @property {string} link its parameters
  * @property {Block[]} blocks
- * @property {string} katex the address of the module that sets formulas (rehype-katex)
+ * @property {object} memory what is to be remembered of it
+ * @property {number} follow after how many seconds it is to be asked for again; 0 if it need not
  *
- * @typedef {object} Part an element of the sheet, and what has to be known of it
+ * @typedef {object} Part an element of the page, and what has to be known of it
  * @property {string} [said] the block as text, to see whether it has changed
  * @property {boolean} [isOpen] whether the server has said that it is open
  * @property {(() => void) & {goBack?: (names: string[], done: () => void) => boolean}} [clean] what a picture wants to
@@ -19,46 +23,166 @@
 
 /** What saves a figure as PNG: the script of charts puts it there. */
 const PNG = Symbol.for("attention.png");
+/** Where a tab keeps what the server has it remember, and its own random name. */
+const MEMORY = "attention.memory";
+const VISITOR = "attention.visitor";
+/** How long to wait before a server is asked again that was out of reach, in milliseconds; more each time. */
+const FIRST_WAIT = 250;
+const LAST_WAIT = 2_000;
+/** Answers of a proxy whose server is away. */
+const AWAY = [502, 503, 504];
+/** How a page is framed is said in the address, too (https://docs.streamlit.io/deploy: embed your app). */
+const FRAMING = /^embed(_options)?$/i;
 
 // The modules that are here, by their addresses; a promise stands for one that is on its way.
 const modules = new Map();
-// Formulas that are set, by their source: a step's is the same for every sentence.
-const formulas = new Map();
 /** @type {WeakMap<Element, Part>} */
 const parts = new WeakMap();
 
-// Which sheet has come into a box last.
-const holders = new WeakMap();
-
 const stateOf = remembering((parent) => {
-  const root = make("div", "sheet");
-  // Nothing around it has a box. A rule of the page could say so, but a browser would try it on everything.
-  for (const other of parent.children) other.style.display = "none";
-  const boxes = [];
-  for (let box = parent; box && !box.matches(".stVerticalBlock"); box = box.parentElement) boxes.push(box);
+  const root = make("div", "page");
   parent.append(root);
-  return { root, boxes };
+  const state = { root, presses: [], number: 0, ask };
+  state.setStateValue = (key, value) => press(state, key, value);
+  return state;
 });
 
 /** @param {Mount} mount */
-export default function ({ data, parentElement, setStateValue, ask }) {
+export default function ({ data, parentElement }) {
   const state = stateOf(parentElement);
-  for (const box of state.boxes) {
-    box.style.display = "contents";
-    holders.set(box, state);
+  if (!state.ending) begin(state, data.pages);
+  else if (state.blocks) {
+    // Called once more, it is the theme that has changed, and pictures read its colours when they are drawn.
+    state.isOtherTheme = true;
+    arrange(state, state.root, state.blocks);
+    state.isOtherTheme = false;
   }
-  const said = JSON.stringify(data.blocks);
-  // Called with nothing new, it is the theme that has changed, and pictures read its colours when they are drawn.
-  Object.assign(state, { isOtherTheme: said === state.said, said, katex: data.katex, setStateValue, ask });
-  arrange(state, state.root, data.blocks);
-  tellAround(state, heldIn(data.blocks));
   return whenGone(state, () => {
-    tellAround(state, null);
-    // Streamlit may use them for something else now, unless another sheet has come into them before.
-    for (const box of state.boxes) if (holders.get(box) === state) box.style.display = "";
+    state.ending.abort();
+    state.ending = null;
+    state.coming?.abort();
+    clearTimeout(state.timer);
     [...state.root.children].forEach(leave);
   });
 }
+
+/** Show what the address says; it changes by presses, and by Back and Forward. */
+function begin(state, pages) {
+  state.pages = pages;
+  state.ending = new AbortController();
+  const { signal } = state.ending;
+  // Before the app around the page hears of it, which would run its script for the other page.
+  const go = (event) => {
+    event.stopImmediatePropagation();
+    state.presses = [];
+    void follow(state, here());
+  };
+  addEventListener("popstate", go, { signal, capture: true });
+  void follow(state, here());
+}
+
+/** The page and the link of the address. */
+function here() {
+  const below = new URL(document.baseURI).pathname.replace(/[^/]*$/, "");
+  const said = [...new URLSearchParams(location.search)].filter(([name]) => !FRAMING.test(name));
+  return { page: location.pathname.slice(below.length), link: new URLSearchParams(said).toString() };
+}
+
+// ---- Asking ----------------------------------------------------------------------------------------
+
+/** Take a press: all that are not answered yet are sent, so that none is lost by the next one. */
+function press(state, key, value) {
+  state.presses.push({ key, value });
+  void follow(state, state.shown ?? here());
+}
+
+/** Ask for a page, with all presses on it, and draw it unless something newer is asked for meanwhile. */
+async function follow(state, { page, link }) {
+  const number = ++state.number;
+  clearTimeout(state.timer);
+  state.coming?.abort();
+  state.coming = new AbortController();
+  const { presses } = state;
+  if (presses.length || state.shown?.page !== page || state.shown?.link !== link) setAttribute(state.root, "aria-busy", "true");
+  const said = { link, presses, memory: remembered(), visitor: visitor() };
+  const answer = await reach(`${state.pages}/${page}`, JSON.stringify(said), state.coming.signal);
+  if (number !== state.number || !state.ending) return;
+  setAttribute(state.root, "aria-busy", null);
+  state.presses = [];
+  if (answer) show(state, answer, presses.length > 0);
+  else fail(state);
+}
+
+/** What the server answers; nothing if it refuses, or the question is taken back. While it is away, it is asked again. */
+async function reach(address, body, signal) {
+  const url = new URL(address, document.baseURI);
+  const headers = { "Content-Type": "application/json" };
+  for (let wait = FIRST_WAIT; !signal.aborted; wait = Math.min(2 * wait, LAST_WAIT)) {
+    const response = await fetch(url, { method: "POST", headers, body, signal }).catch(() => null);
+    const answer = response?.ok ? await response.json().catch(() => null) : null;
+    if (signal.aborted) return null;
+    const isAway = !response || AWAY.includes(response.status) || (response.ok && !answer);
+    setAttribute(document.documentElement, "data-away", isAway ? "" : null);
+    if (!isAway) return answer;
+    await new Promise((done) => setTimeout(done, wait));
+  }
+  return null;
+}
+
+function fail(state) {
+  const text = message("The server could not show this. Try something else, or load the page again.");
+  arrange(state, state.root, [...(state.blocks ?? []).filter(({ kind, key }) => kind === "section" && key === "masthead"), { kind: "notice", text }]);
+}
+
+/** Draw a page, and write it into the address if a press has led there. */
+function show(state, answer, isPressed) {
+  const { page, link, title, blocks, memory, follow: seconds } = answer;
+  const isOther = state.shown && state.shown.page !== page;
+  if (isPressed && (isOther || link !== here().link)) history.pushState({}, "", addressOf(page, link));
+  document.title = title;
+  remember(memory);
+  state.shown = { page, link };
+  state.blocks = blocks;
+  arrange(state, state.root, blocks);
+  if (isOther) state.root.scrollIntoView({ block: "start" });
+  if (seconds) state.timer = setTimeout(() => void follow(state, state.shown), 1000 * seconds);
+}
+
+function addressOf(page, link) {
+  const framed = [...new URLSearchParams(location.search)].filter(([name]) => FRAMING.test(name));
+  const said = [new URLSearchParams(framed).toString(), link].filter(Boolean).join("&");
+  return new URL(`./${page}${said && "?"}${said}`, document.baseURI).href;
+}
+
+// A browser may refuse to keep anything: then it is kept as long as the page is open.
+const kept = new Map();
+
+function keep(name, text) {
+  kept.set(name, text);
+  try {
+    sessionStorage.setItem(name, text);
+  } catch {
+    // It is in the map.
+  }
+}
+
+function found(name) {
+  try {
+    return sessionStorage.getItem(name) ?? kept.get(name);
+  } catch {
+    return kept.get(name);
+  }
+}
+
+const remembered = () => JSON.parse(found(MEMORY) ?? "{}");
+const remember = (memory) => keep(MEMORY, JSON.stringify(memory));
+
+function visitor() {
+  if (!found(VISITOR)) keep(VISITOR, Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(""));
+  return found(VISITOR);
+}
+
+// ---- Drawing ---------------------------------------------------------------------------------------
 
 /** What there is among blocks that the layout around them depends on: the keys of sections, and columns. */
 function heldIn(blocks, held = new Set()) {
@@ -68,27 +192,6 @@ function heldIn(blocks, held = new Set()) {
     for (const inner of [block.blocks ?? [], ...(block.columns ?? [])]) heldIn(inner, held);
   }
   return held;
-}
-
-// What each sheet holds, by the part of the page around it.
-const around = new WeakMap();
-
-/**
- * Tell all that is around a sheet what it holds, or that it is gone (null). This is for style sheets: a rule that looks
- * for it (:has) has a browser look at everything anew, whatever changes.
- */
-function tellAround(state, held) {
-  for (let part = outside(state.root); part; part = outside(part)) {
-    if (!around.has(part)) around.set(part, new Map());
-    const sheets = around.get(part);
-    if (held) sheets.set(state, held);
-    else sheets.delete(state);
-    setAttribute(part, "data-holds", [...new Set([...sheets.values()].flatMap((each) => [...each]))].join(" "));
-  }
-}
-
-function outside(element) {
-  return element.parentElement?.closest(".stVerticalBlock[class*=st-key-]");
 }
 
 /** Draw blocks inside an element; those that were there before stay in their elements. */
@@ -248,7 +351,16 @@ const KINDS = {
       part.folds = block.folds;
     },
   },
-  formula: { build: () => make("div", "formula"), draw: drawFormula },
+  // Both are made of the project's own texts.
+  formula: {
+    build: () => make("div", "formula"),
+    draw: (element, block) => {
+      element.innerHTML = block.html;
+    },
+  },
+  code: { build: buildCode, draw: drawCode },
+  waiting: { build: buildWaiting, draw: drawWaitingFor },
+  panel: { build: buildPanel, draw: drawPanel },
   fold: { build: buildFold, draw: drawFold },
   section: { build: buildSection, draw: drawSection },
   row: { build: () => make("div", "columns"), draw: drawRow },
@@ -271,19 +383,78 @@ const KINDS = {
   },
 };
 
-/** A plain click on a way to another page stays in the session; any other one is the browser's. */
+/** A plain click on a way to another page stays in this one; any other one is the browser's. */
 function drawWay(element, block, state) {
   element.textContent = block.text;
   element.href = block.address;
   element.onclick = (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    send(state.setStateValue, `${block.key}.go`, true);
+    state.setStateValue(`${block.key}.go`, true);
   };
 }
 
+function buildCode() {
+  const element = make("div", "code");
+  const copy = make("button", "copy");
+  copy.type = "button";
+  element.append(make("pre"), copy);
+  element.firstChild.append(make("code"));
+  element.firstChild.tabIndex = 0;
+  return element;
+}
+
+function drawCode(element, block) {
+  const [code, copy] = [element.querySelector("code"), element.lastChild];
+  code.innerHTML = block.html;
+  copy.textContent = block.label;
+  copy.onclick = async () => {
+    await copyText(code.textContent);
+    copy.textContent = block.done;
+  };
+}
+
+function buildWaiting() {
+  const element = make("div", "waiting");
+  element.setAttribute("role", "status");
+  element.append(make("bdi"), make("progress"));
+  return element;
+}
+
+/** How far something is; a bar without a value says that nobody knows. */
+function drawWaitingFor(element, block) {
+  const [told, bar] = element.children;
+  setText(told, block.text);
+  bar.setAttribute("aria-label", block.text);
+  if (block.share === null) bar.removeAttribute("value");
+  else bar.value = block.share;
+}
+
+function buildPanel(block) {
+  const element = make("div", `panel st-key-${block.key}`);
+  const button = make("button", "opens");
+  const inside = make("div", "inside");
+  button.type = "button";
+  inside.popover = "auto";
+  button.popoverTargetElement = inside;
+  inside.addEventListener("toggle", ({ newState }) => {
+    if (newState !== "open") return;
+    const { left, bottom } = button.getBoundingClientRect();
+    inside.style.left = `${Math.max(8, Math.min(left, innerWidth - inside.offsetWidth - 8))}px`;
+    inside.style.top = `${bottom + 4}px`;
+  });
+  element.append(button, inside);
+  return element;
+}
+
+function drawPanel(element, block, state) {
+  const [button, inside] = element.children;
+  setText(button, block.title);
+  arrange(state, inside, block.blocks);
+}
+
 /** In the colours of the page: pictures, and what may hold some. */
-const PAINTED = new Set(["fold", "picture", "row", "section"]);
+const PAINTED = new Set(["fold", "panel", "picture", "row", "section"]);
 
 /** Call `act` with a module, at once where it is here already. A second attempt has another address (see the stub). */
 function withModule(address, act) {
@@ -299,41 +470,6 @@ function withModule(address, act) {
     coming.then((module) => modules.set(address, module), () => modules.delete(address));
   }
   modules.get(address).then(act);
-}
-
-function drawFormula(element, { latex }, state) {
-  element.dataset.latex = latex;
-  const set = formulas.get(latex);
-  if (set) {
-    element.innerHTML = set;
-    return;
-  }
-  withModule(state.katex, ({ default: katex }) => {
-    if (element.dataset.latex !== latex) return;
-    const children = [{ type: "text", value: latex }];
-    const source = { type: "element", tagName: "code", properties: { className: ["math-display"] }, children };
-    const tree = { type: "root", children: [source] };
-    katex()(tree, { message: () => {} });
-    formulas.set(latex, asHtml(tree));
-    element.innerHTML = formulas.get(latex);
-  });
-}
-
-/** A tree of the kind that rehype works on (https://github.com/syntax-tree/hast) as HTML. */
-function asHtml(node) {
-  if (node.type === "text") return escaped(node.value);
-  const inner = (node.children ?? []).map(asHtml).join("");
-  if (node.type !== "element") return inner;
-  const said = Object.entries(node.properties ?? {}).map(([name, value]) => {
-    const attribute = name === "className" ? "class" : name.replace(/^aria(?=[A-Z])/, "aria-");
-    return ` ${attribute}="${escaped(Array.isArray(value) ? value.join(" ") : String(value))}"`;
-  });
-  return `<${node.tagName}${said.join("")}>${inner}</${node.tagName}>`;
-}
-
-function escaped(text) {
-  const place = make("i", "", text);
-  return place.innerHTML.replaceAll('"', "&quot;");
 }
 
 // ---- What holds other blocks ---------------------------------------------------------------------
@@ -357,7 +493,7 @@ function drawFold(element, block, state) {
 /** Open or shut something under its title, and say so when that is pressed. */
 function open(element, isOpen, key, state) {
   element.open = isOpen;
-  element.firstChild.onclick = () => send(state.setStateValue, `${key}.open`, !element.open);
+  element.firstChild.onclick = () => state.setStateValue(`${key}.open`, !element.open);
 }
 
 function buildSection(block) {
