@@ -1,37 +1,27 @@
-"""Pages run by Streamlit's own AppTest: in this process, without a browser and without a network."""
+"""Pages as a browser would get them, asked for in this process: without a browser and without a network."""
 
 import html
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from threading import Timer
+from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
-from streamlit.components.v2 import manifest_scanner
-from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.testing.v1 import AppTest
 
 from attention import corpus
 from attention.labs import LABS
+from attention.pages import PAGES
+from attention.ui import page as pages
+from attention.ui import state
 from attention.ui.jobs import jobs
+from tests.until import until
 
-ROOT = Path(__file__).resolve().parents[2]
 STEP_PAGE = "pages/step_by_step.py"
 # In seconds. A machine that is busy with something else is no fault of a page.
 PATIENCE = 600
-# AppTest gives every session the same name.
-SESSION = "test session id"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _scanned_once():
-    """Streamlit looks through all installed packages for components, anew in each AppTest: longer than a page runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
-        yield
+SESSION = "somebody"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -66,63 +56,76 @@ WRITTEN = {
 
 
 class Shown:
-    """What a run of a page has put there."""
+    """What is shown of a page, and what a browser keeps between two presses."""
 
-    def __init__(self, app):
-        self.app = app
-        self.presses = 0
-        self.said = {}
-        # What has been chosen in each component.
-        self.chosen = {}
+    def __init__(self, page, query):
+        self.page = page
+        self.query = query
+        self.memory = {}
+        self.visitor = SESSION
 
-    def run(self):
-        self.app._run(self.states())
+    def run(self, *presses):
+        """Ask for the page that follows from what is shown, until all models are there."""
+        self.ask(*presses)
+        until(self._is_whole, PATIENCE)
         return self
+
+    def _is_whole(self):
+        """Tell whether nothing of the page is on its way; otherwise ask again, as a browser does."""
+        is_whole = "waiting" not in self.kinds
+        if not is_whole:
+            self.ask()
+        return is_whole
+
+    def ask(self, *presses):
+        answer = pages.answer(pages.Asked(self.page, self.query, presses, self.memory, self.visitor))
+        self.answer = json.loads(json.dumps(answer))
+        self.page = next(page for page in PAGES if page.address == answer["page"])
+        self.query = dict(parse_qsl(answer["link"], keep_blank_values=True))
+        self.memory = answer["memory"]
+        return self.answer
 
     @property
     def view(self):
-        return self.app.session_state["session"].seen.view
-
-    @property
-    def sheets(self):
-        """The components on which the content is drawn, by their keys."""
-        found = [each for each in self.app.get("bidi_component") if each.proto.component_name == "attention_sheet"]
-        return {each.key: each.proto for each in found}
+        return state.opened(self.page, self.query, pages.CONTENTS[self.page].opening, self.memory).view
 
     @property
     def blocks(self):
-        """All that is on the sheets; what is inside a block follows it."""
-        return [each for key in self.sheets for each in self.blocks_on(key)]
+        """All that is on the page; what is inside a block follows it."""
+        return list(walk(self.answer["blocks"]))
 
-    def blocks_on(self, key):
-        return list(walk(json.loads(self.sheets[key].json)[0]["blocks"]))
+    @property
+    def kinds(self):
+        return [block["kind"] for block in self.blocks]
 
     def headings(self, level=None):
-        """What the headings of the content say, and those of the pages that are not made of blocks."""
+        """What the headings of the content say."""
         kinds = ("h2", "h3") if level is None else (f"h{level}",)
-        own = [*(self.app.header if "h2" in kinds else ()), *(self.app.subheader if "h3" in kinds else ())]
-        return [block["text"] for block in self.blocks if block["kind"] in kinds] + [each.value for each in own]
+        return [block["text"] for block in self.blocks if block["kind"] in kinds]
 
     @property
     def captions(self):
-        quiet = [block["text"] for block in self.blocks if block["kind"] == "caption"]
-        return quiet + [each.value for each in self.app.caption]
+        return [block["text"] for block in self.blocks if block["kind"] == "caption"]
 
     @property
     def formulas(self):
-        return [block["latex"] for block in self.blocks if block["kind"] == "formula"]
+        return [block["html"] for block in self.blocks if block["kind"] == "formula"]
+
+    @property
+    def codes(self):
+        """Code, without its colours."""
+        found = [block["html"] for block in self.blocks if block["kind"] == "code"]
+        return [html.unescape(re.sub("<[^>]+>", "", each)) for each in found]
 
     @property
     def folds(self):
         """Whether what opens on the page is open, by the label."""
-        own = {block["title"]: block["isOpen"] for block in self.blocks if block["kind"] == "fold"}
-        return own | {place.label: place.proto.expanded for place in self.app.expander}
+        return {block["title"]: block["isOpen"] for block in self.blocks if block["kind"] == "fold"}
 
     @property
     def html(self):
-        """Everything that goes to the browser as HTML, but the style sheet."""
-        own = [element.proto.body for element in self.app.get("html") if not element.proto.body.startswith("<style")]
-        return own + [WRITTEN[block["kind"]](block) for block in self.blocks if block["kind"] in WRITTEN]
+        """Everything that becomes HTML in the browser."""
+        return [WRITTEN[block["kind"]](block) for block in self.blocks if block["kind"] in WRITTEN]
 
     @property
     def text(self):
@@ -131,29 +134,18 @@ class Shown:
     @property
     def notices(self):
         """The sentences that say what is wrong; that a table is too large to be read is not wrong."""
-        found = [html.unescape(re.sub("<[^>]+>", "", body)) for body in self.html if 'class="notice"' in body]
+        found = [block["text"] for block in self.blocks if block["kind"] == "notice"]
         return [sentence for sentence in found if not sentence.endswith("take the CSV.")]
 
     @property
     def proofs(self):
-        (body,) = [body for body in self.html if 'aria-label="Proof"' in body]
+        (body,) = [block["html"] for block in self.blocks if block["kind"] == "proof"]
         return [html.unescape(re.sub("<[^>]+>", "", line)) for line in re.findall("<div>(.*?)</div>", body)]
 
     @property
-    def exceptions(self):
-        return [exception.value for exception in self.app.exception]
-
-    @property
     def pictures(self):
-        """The data of all components but the sheets, and of the pictures on these, by their keys."""
-        found = {}
-        for element in self.app.get("bidi_component"):
-            if element.key in self.sheets:
-                on_it = self.blocks_on(element.key)
-                found |= {block["key"]: block["data"] for block in on_it if block["kind"] == "picture"}
-            else:
-                found[element.key] = json.loads(element.proto.json)[0]
-        return found
+        """The data of all components, by their keys."""
+        return {block["key"]: block["data"] for block in self.blocks if block["kind"] == "picture"}
 
     @property
     def tables(self):
@@ -164,7 +156,7 @@ class Shown:
         ]
 
     def component(self, key):
-        """The data that a component of ours is mounted with."""
+        """The data that a component is drawn with."""
         pictures = self.pictures
         # Several matrices take turns in one place.
         pane, _, name = key.partition("_")
@@ -172,8 +164,8 @@ class Shown:
         return stage if key not in pictures and stage.get("name") == name else pictures[key]
 
     def components(self):
-        # Not the lines of controls, which every page has, and nothing without anything to see.
-        return [key for key, data in self.pictures.items() if "network" not in data and key != "leaf"]
+        # Not the lines of controls, which every page has.
+        return [key for key, data in self.pictures.items() if "network" not in data]
 
     def controls(self):
         """The native controls, and the keys of their lines, by their names; those that open under a field too."""
@@ -194,73 +186,46 @@ class Shown:
     @property
     def ways(self):
         """What the links to other pages say, by their labels."""
-        own = {each.proto.label: each.proto.query_string for each in self.app.get("page_link")}
-        on_sheets = [block for block in self.blocks if block["kind"] == "way"]
-        return own | {block["text"]: block["address"].partition("?")[2] for block in on_sheets}
+        ways = [block for block in self.blocks if block["kind"] == "way"]
+        return {block["text"]: block["address"].partition("?")[2] for block in ways}
 
     @property
     def files(self):
-        """The addresses of what can be taken away, by the names of the files; nothing for what has none."""
-        own = {each.proto.label: "" for each in self.app.get("download_button")}
-        return own | {block["file"]: block["address"] for block in self.blocks if block["kind"] == "file"}
+        """The addresses of what can be taken away, by the names of the files."""
+        return {block["file"]: block["address"] for block in self.blocks if block["kind"] == "file"}
 
     def to_page(self, page):
-        """Choose another page from the menu, which takes the session along."""
-        self.send("header", "page", page.address)
-        self.app.switch_page(page.file)
-        return self
+        """Choose another page from the menu, which takes along what was chosen."""
+        return self.send("header", "page", page.address)
+
+    def open_link(self, page, query):
+        """Open a link in the same tab."""
+        self.page, self.query = page, dict(query)
+        return self.run()
 
     def charts(self):
         return [key for key in self.components() if {"series", "layout"} & set(self.component(key))]
 
     def choose(self, key, value):
-        """Change the control or the widget with this key, as a person does."""
-        self.widget(key).set_value(value)
-        return self.run()
+        """Change the control with this name, as a person does."""
+        return self.widget(key).choose(value)
 
     def widget(self, name):
-        """The control of this name, or the widget, whose key may have a number behind it."""
-        if name in self.controls():
-            return Native(self, name)
-        found = [widget for kind in WIDGETS for widget in getattr(self.app, kind)]
-        (widget,) = (widget for widget in found if re.fullmatch(rf"{name}(_\d+)?", widget.key))
-        return widget
+        """The control of this name."""
+        return Native(self, name)
 
     def open(self, label, is_open=True):
         """Open what this stands over, or shut it."""
-        on_sheets = [block["key"] for block in self.blocks if block["kind"] == "fold" and block["title"] == label]
-        if on_sheets:
-            return self.send(*on_sheets, "open", is_open)
-        (block,) = [place.proto for place in self.app.expander if place.label == label]
-        self.said[label] = WidgetState(id=block.id, bool_value=is_open)
-        return self.run()
-
-    def press(self, key):
-        self.app.button(key=key).click()
-        return self.run()
-
-    def states(self):
-        """What a browser says of all widgets with its next message."""
-        found = self.app._tree.get_widget_states()
-        found.widgets.extend(self.said.values())
-        return found
-
-    def sent(self, key, name, value):
-        """The same, after somebody has chosen something in a component: its script has sent it."""
-        for sheet in self.sheets:
-            if key in [block.get("key") for block in self.blocks_on(sheet)]:
-                key, name = sheet, f"{key}.{name}"
-        (element,) = [each.proto for each in self.app.get("bidi_component") if each.key == key]
-        self.presses += 1
-        sent = {"value": value, "press": self.presses, "on": self.widget("drawn_after").value}
-        self.chosen.setdefault(element.id, {})[name] = sent
-        self.said[key] = WidgetState(id=element.id, json_value=json.dumps(self.chosen[element.id]))
-        return self.states()
+        (key,) = [block["key"] for block in self.blocks if block["kind"] == "fold" and block["title"] == label]
+        return self.send(key, "open", is_open)
 
     def send(self, key, name, value):
         """Choose something in a component."""
-        self.app._run(self.sent(key, name, value))
-        return self
+        return self.run(pages.Press(f"{key}.{name}", value))
+
+    def press(self, key, name, value):
+        """What a browser sends of a press."""
+        return pages.Press(f"{key}.{name}", value)
 
     def go(self, by=1):
         """Press Next, or Back."""
@@ -297,14 +262,17 @@ class Native:
         shown = self.data["value"]
         return self.data["values"].index(shown) if self.is_numbered else shown
 
-    def set_value(self, value):
-        """Choose it; the browser says so with its next message."""
+    def press(self, value):
+        """Return what a browser sends when a value is chosen."""
         said = self.data["values"][value] if self.is_numbered else value
-        self.shown.sent(self.shown.controls()[self.name][1], self.name, said)
+        return pages.Press(f"{self.shown.controls()[self.name][1]}.{self.name}", said)
+
+    def choose(self, value):
+        """Choose a value."""
+        return self.shown.run(self.press(value))
 
 
 NUMBERED = ("layer", "head", "beside_layer", "beside_head", "word", "shade", "beside")
-WIDGETS = ("text_input", "selectbox", "segmented_control", "pills", "toggle")
 
 
 @pytest.fixture
@@ -320,15 +288,10 @@ def _nothing_goes_on():
 
 @pytest.fixture
 def open_page():
-    """Open a page with the parameters of a link, and run it."""
+    """Open a page, by its file, with the parameters of a link."""
 
     def open_(page=STEP_PAGE, **query):
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE)
-        if page != "app.py":
-            app.switch_page(page)
-        for name, value in query.items():
-            app.query_params[name] = value
-        return Shown(app).run()
+        return Shown(next(each for each in PAGES if each.file == page), query).run()
 
     return open_
 

@@ -74,7 +74,6 @@ def add(folder, monkeypatch):
 def test_a_model_that_is_added_opens_on_every_page(open_page, add, page):
     entry = add()
     shown = open_page(page, model=MODEL, text="The cat sat on the mat", **PAGES[page])
-    assert shown.exceptions == []
     assert shown.notices == []
     assert shown.view.model == MODEL
     assert all(line.startswith("✓ ") and "Tiny" in line for line in shown.proofs)
@@ -85,7 +84,6 @@ def test_a_model_that_is_added_opens_on_every_page(open_page, add, page):
 def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
     entry = add()
     front = open_page("app.py", text="Two birds")
-    assert front.exceptions == []
     assert sorted(front.headings(3)) == sorted(info.name for info in bundled.infos())
     (way,) = [link for label, link in front.ways.items() if label.startswith(entry.invitation.label)]
     assert way == f"text=Two+birds&model={MODEL}&step=scores"
@@ -99,7 +97,6 @@ def test_a_model_that_is_added_is_invited_to_and_has_a_card(open_page, add):
 def test_beside_a_model_that_is_added_stands_the_first_of_the_catalogue(open_page, add):
     add()
     shown = open_page(model=MODEL, beside="1", step="scores")
-    assert shown.exceptions == []
     assert shown.headings(3)[:2] == ["Tiny", bundled.MODELS[0].info.name]
     assert len(shown.proofs) == 2
 
@@ -108,7 +105,6 @@ def test_beside_a_model_that_is_added_stands_the_first_of_the_catalogue(open_pag
 def test_a_kind_of_reading_that_is_added_needs_no_other_change(open_page, add, page):
     add(reading=POEM)
     shown = open_page(page, model=MODEL, mask="padding", beside="1", pair="The birds sang", **PAGES[page])
-    assert shown.exceptions == []
     # It reads its own first example, and takes neither padding nor another model beside it nor a second sentence.
     assert (shown.view.text, shown.view.mask, shown.view.beside, shown.view.pair) == (POEM.first, "none", False, "")
     assert shown.widget("text").data["hint"] == POEM.placeholder
@@ -146,7 +142,6 @@ def test_a_notice_calls_what_is_read_by_its_name(open_page, add):
 def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page, add, page):
     add(reading=POEM)
     shown = open_page(page, model=MODEL)
-    assert shown.exceptions == []
     (notice,) = shown.notices
     assert "Tiny" in notice
     assert POEM.what in notice
@@ -155,7 +150,6 @@ def test_pages_with_sentences_of_their_own_say_why_they_are_not_for_it(open_page
 def test_the_front_door_of_a_kind_shows_who_reads_it_and_leads_to_the_others(open_page, add):
     add(reading=POEM)
     shown = open_page("app.py", model=MODEL)
-    assert shown.exceptions == []
     assert shown.headings(3)[0] == "Tiny"
     assert len(shown.proofs) == 1
     (header,) = [each for each in shown.headings(2) if "more model" in each]

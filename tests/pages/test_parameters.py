@@ -38,11 +38,11 @@ def test_a_parameter_that_is_declared_is_in_the_widget_and_in_the_link(open_made
     # A made-up page has no file that a link could lead to.
     monkeypatch.setattr("attention.ui.masthead.PAGES", ())
     shown = open_made_up(model="toy")
-    assert (shown.exceptions, shown.notices) == ([], [])
+    assert shown.notices == []
     assert (shown.widget("colour").value, shown.widget("shade").value) == ("red", 0)
     shown.choose("colour", "blue").choose("shade", 2)
     assert (shown.view[COLOUR], shown.view[SHADE]) == ("blue", 2)
-    query = dict(shown.app.query_params)
+    query = dict(shown.query)
     assert query == shown.view.to_query() == {"model": "toy", "colour": "blue", "shade": "3"}
     there = open_made_up(**query)
     assert there.view == shown.view
@@ -80,7 +80,6 @@ def test_what_a_picture_sets_is_taken_by_name_and_nothing_that_there_is_not(open
 
     monkeypatch.setattr(made_up_page, "show", show)
     shown = open_made_up(model="toy")
-    assert shown.exceptions == []
     assert shown.view.to_query() == {"model": "toy", "colour": "green"}
 
 
@@ -94,12 +93,12 @@ def test_a_fold_that_no_sheet_can_hold_is_in_the_link_too(open_made_up, monkeypa
 
     monkeypatch.setattr(made_up_page, "show", show)
     shown = open_made_up(model="toy")
-    assert (shown.folds, len(shown.app.code)) == ({fold.title: False}, 0)
+    assert (shown.folds, len(shown.codes)) == ({fold.title: False}, 0)
     shown.open(fold.title)
-    assert (shown.folds, len(shown.app.code)) == ({fold.title: True}, 1)
+    assert (shown.folds, len(shown.codes)) == ({fold.title: True}, 1)
     assert shown.view.to_query() == {"model": "toy", "open": "source"}
     there = open_made_up(**shown.view.to_query())
-    assert (there.folds, len(there.app.code)) == ({fold.title: True}, 1)
+    assert (there.folds, len(there.codes)) == ({fold.title: True}, 1)
     assert there.open(fold.title, is_open=False).view.to_query() == {"model": "toy"}
 
 
@@ -125,10 +124,10 @@ def test_what_is_chosen_is_in_the_link_and_leads_somebody_else_there(open_page, 
     link = shown.view.to_query()
     assert link == {**query, NAMES.get(key, key): written}
     there = open_page(file, **link)
-    assert (there.exceptions, there.notices) == ([], [])
+    assert there.notices == []
     assert there.widget(key).value == value
     assert (there.text, there.components()) == (shown.text, shown.components())
-    assert [code.value for code in there.app.code] == [code.value for code in shown.app.code]
+    assert [code for code in there.codes] == [code for code in shown.codes]
     # Without it, the page is as it was before.
     again = open_page(file, **query)
     assert (again.text, again.components()) == first
@@ -145,7 +144,7 @@ def test_what_is_opened_is_in_the_link_and_made_only_where_it_is_open(open_page,
     assert len(shown.tables) == n_tables + 1
     assert shown.view.to_query() == {**query, name: "1"}
     there = open_page(**query, **{name: "1"})
-    assert (there.exceptions, there.notices) == ([], [])
+    assert there.notices == []
     assert len(there.tables) == n_tables + 1
     assert there.folds[label] is True
     there.open(label, is_open=False)
@@ -165,7 +164,7 @@ def test_every_other_fold_is_in_the_link_and_stays_on_its_page(open_page, file, 
     assert shown.folds[label] is False
     assert shown.open(label).view.to_query() == {"model": "toy", "open": key}
     there = open_page(file, model="toy", open=f"{key}.something_else")
-    assert (there.exceptions, there.notices) == ([], [])
+    assert there.notices == []
     assert there.folds[label] is True
     assert there.open(label, is_open=False).view.to_query() == {"model": "toy", "open": "something_else"}
     assert "open" not in there.view.on(STEP_BY_STEP).to_query()
