@@ -88,6 +88,6 @@ def _check_weights(shown: list[Drawn]) -> None:
     for index, drawn in enumerate(shown):
         sentence, (info, model) = SENTENCES[index % len(SENTENCES)], models[index % len(models)]
         layer, head = first_place(info, sentence)
-        (matrix,) = drawn.components("attention_matrix")
+        (matrix,) = drawn.components("matrix")
         weights = np.frombuffer(base64.b64decode(matrix["values"]), "<f4")
         np.testing.assert_allclose(weights, model.trace(sentence).layers[layer].head(head).weights.ravel(), atol=1e-6)

@@ -51,7 +51,7 @@ async def _of_model(url: str, lab: Lab, model: str) -> dict[tuple[str, str, str]
     for index in range(N_ROUNDS + 1):
         for position, times in seconds.items():
             drawn = await visitor.follow(**{**opened, knob.name: position})
-            (question,) = drawn.components("attention_question")
+            (question,) = drawn.components("question")
             if question.get("verdict") is None:
                 raise PageError(f"{lab.address} shows nothing with {model} at {position!r}.")
             if index:  # the first time runs the model

@@ -71,7 +71,7 @@ def test_the_first_picture_is_soon_there(report, browser, tmp_path, name, path, 
             page.locator(PICTURE).first.wait_for(timeout=PATIENCE)
             firsts.append(time.perf_counter() - start)
             expect(page.get_by_role("note", name="Proof")).to_contain_text("✓", timeout=PATIENCE)
-            page.locator('[data-test-script-state="notRunning"]').wait_for(timeout=PATIENCE)
+            page.wait_for_function(IS_DRAWN, timeout=PATIENCE)
             lasts.append(time.perf_counter() - start)
             expect(page.get_by_test_id("stException")).to_have_count(0)
             page.wait_for_load_state("networkidle")

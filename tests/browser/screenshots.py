@@ -37,8 +37,7 @@ def shoot(browser: Browser, url: str, path: Path, *, width: int, height: int, sc
 def settle(page: Page) -> None:
     """Wait until the script has run, everything that it sent is drawn, and the page's style has arrived."""
     page.get_by_role("note", name="Proof").or_(page.get_by_role("status").first).first.wait_for(timeout=60_000)
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=60_000)
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
+    page.wait_for_function(IS_DRAWN, timeout=60_000)
     page.wait_for_function("() => document.fonts.ready.then(() => true)")
     # A picture that turns into another one comes to rest.
     expect(page.locator("[data-turning]")).to_have_count(0, timeout=60_000)

@@ -15,13 +15,11 @@ from attention.pages import MODELS, PAGES
 STEP_PAGE = "step_by_step"
 # The first page of a new server waits for torch and the weights.
 PATIENCE = 60_000
-WHILE_RUNNING = '[data-testid="stApp"]:not([data-test-script-state="notRunning"])'
-# The scripts of our own pictures arrive after the page has run, and a matrix may turn into the next for a moment.
+# The scripts of our own pictures arrive after the page, and a matrix may turn into the next for a moment.
 IS_DRAWN = """() => {
-  const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .sheet .figure')];
-  const sheets = [...document.querySelectorAll('[data-testid=stBidiComponentRegular]:not(.st-key-leaf *)')];
-  return !document.querySelector('[data-testid="stSkeleton"], html[data-turns]')
-    && sheets.every(place => place.querySelector('.sheet > *') && !place.querySelector('.formula:empty'))
+  const page = document.querySelector('.page');
+  const places = [...document.querySelectorAll('.page .figure')];
+  return page?.firstElementChild && !page.hasAttribute('aria-busy') && !page.querySelector('.waiting')
     && places.every(place => !place.hasAttribute('data-waiting') && place.shadowRoot?.querySelector('.root > *'))
     && !places.some(place => place.shadowRoot.querySelector('[data-turning]'));
 }"""
@@ -72,8 +70,6 @@ class Tab:
 
     def settled(self) -> Tab:
         """Wait until the page has its words and its pictures and nothing runs any more."""
-        self.proof.or_(self.notices.first).or_(self.cards.first).first.wait_for(timeout=PATIENCE)
-        expect(self.page.locator(WHILE_RUNNING)).to_have_count(0, timeout=PATIENCE)
         self.page.wait_for_function(IS_DRAWN, timeout=PATIENCE)
         expect(self.page.locator('[data-testid="stException"]')).to_have_count(0)
         return self

@@ -22,7 +22,7 @@ def test_every_way_shows_its_own_code_and_shapes(tab, layer):
     tab.go("code_lab", text=TEXT, layer="2", head="5")
     for way, result in zip(WAYS, run(layer, 4), strict=True):
         tab.pick("Written as", way.name)
-        code = tab.page.get_by_test_id("stCode").locator("code")
+        code = tab.page.locator(".code").locator("code")
         expect(code).to_have_text(way.source.strip())
         table = shape_table(result)
         cells = tab.page.locator(".table.whole td")

@@ -41,7 +41,7 @@ def seen(tab):
     # A picture tells of the cell under the mouse, which need not be the one that was clicked: answers move the page.
     tab.page.mouse.move(0, 0)
     tab.page.evaluate(TWO_FRAMES)
-    return tab.page.locator('[data-testid="stMainBlockContainer"]').aria_snapshot()
+    return tab.page.locator(".page").aria_snapshot()
 
 
 def test_every_choice_is_in_the_address_and_leads_somebody_else_to_the_same_place(opened, new_tab):
@@ -234,7 +234,7 @@ def test_what_is_opened_under_a_step_is_in_the_address_and_back_shuts_it(opened,
     # Somebody else finds it open, and can shut it.
     there = new_tab().go_to(tab.page.url)
     expect(there.page.get_by_role("region", name="Table")).to_have_count(1)
-    expect(there.page.get_by_test_id("stCode")).to_be_visible()
+    expect(there.page.locator(".code")).to_be_visible()
     there.page.locator("summary").filter(has_text="These parts as a table").click()
     there.expect_query(model="toy", step="softmax", panel="numpy")
     expect(there.page.get_by_role("region", name="Table")).to_have_count(0)

@@ -151,7 +151,7 @@ def test_numbers_in_the_cells_can_be_read_on_their_colour(shared_tab):
 
 
 # Each box that scrolls sideways: how much there is on either side of it, and what its edges say.
-EDGES = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')]
+EDGES = """() => [...document.querySelectorAll('.page .figure')]
   .flatMap(each => [...(each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads') ?? [])])
   .map(box => ({
     more: [box.scrollLeft > 1, box.scrollWidth - box.clientWidth - box.scrollLeft > 1],
@@ -162,7 +162,7 @@ EDGES = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsol
       : ['--before', '--after'].map(side => getComputedStyle(box).maskImage !== 'none'
           && getComputedStyle(box).getPropertyValue(side) === 'transparent'),
   }))"""
-SCROLL = """share => document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure').forEach(each =>
+SCROLL = """share => document.querySelectorAll('.page .figure').forEach(each =>
   each.shadowRoot?.querySelectorAll('.scroller, [data-line=context], .heads').forEach(box => {
     box.scrollLeft = share * (box.scrollWidth - box.clientWidth);
   }))"""

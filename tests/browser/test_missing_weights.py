@@ -26,7 +26,7 @@ def test_the_toy_works_and_berts_place_says_what_is_wrong_and_the_command(broken
     tab = new_tab(at=server).go(step="softmax", beside="1")
     expect(tab.notices).to_contain_text(words)
     expect(tab.notices).to_contain_text("minilm-l6")
-    expect(tab.page.get_by_test_id("stCode")).to_contain_text("ATTENTION_WEIGHTS_DIR")
+    expect(tab.page.locator(".code")).to_contain_text("ATTENTION_WEIGHTS_DIR")
     toy = models["toy"].trace("The cat sat on the mat").layers[0].head(1)
     tab.matrix("weights", "other").expect_to_show(toy.weights)
     expect(tab.proof).to_contain_text("Toy's own output")

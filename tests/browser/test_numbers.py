@@ -234,7 +234,7 @@ def test_the_code_as_it_stands_there_computes_the_number_of_the_page(typed, mode
     trace, _, steps = place_of(models, model)
     focus_on(tab, trace, "dog")
     tab.pick("More about this step", "NumPy")
-    code = tab.page.locator("[data-testid=stCode] code")
+    code = tab.page.locator(".code code")
     expect(code).to_contain_text("numpy")
     printed, names = io.StringIO(), {}
     with contextlib.redirect_stdout(printed):

@@ -21,7 +21,7 @@ def tab(new_shared_tab):
 
 # What may not lie under the dots, nor under the line of the map beside them, and how far there is to scroll.
 FOOT = """() => {
-  const places = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')];
+  const places = [...document.querySelectorAll('.page .figure')];
   const all = name => places.flatMap(each => [...(each.shadowRoot?.querySelectorAll(name) ?? [])]);
   const boxesOf = found => found.map(each => each.getBoundingClientRect()).filter(box => box.height > 0);
   const seen = boxesOf([...all('.picture, .tokens, .board'), ...document.querySelectorAll('.prose p')]);

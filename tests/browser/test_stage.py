@@ -14,7 +14,7 @@ from tests.browser.tab import TWO_FRAMES, is_rounded
 TEXT = "The cat sat on the mat"
 TURNING = '[data-name="{name}"][data-turning]'
 SEEN = """name => {
-  const places = document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure');
+  const places = document.querySelectorAll('.page .figure');
   const all = [...places].map(each => each.shadowRoot);
   const root = all.map(each => each?.querySelector(`[data-name=${name}]`)).find(Boolean);
   const groups = [...root.querySelectorAll('.cells')].filter(each => getComputedStyle(each).visibility === 'visible');
@@ -44,7 +44,7 @@ STRIP = """() => {
   const root = document.querySelector('.st-key-main_stage').shadowRoot;
   return [...root.querySelectorAll('.cells > g[visibility=visible] text')].map(each => each.textContent);
 }"""
-TURNS_IN = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated], .figure')]
+TURNS_IN = """() => [...document.querySelectorAll('.page .figure')]
   .some(each => each.shadowRoot?.querySelector('[data-name=NAME][data-turning]'))"""
 IS_THE_SAME = """() => document.querySelector('.st-key-main_stage')
   .shadowRoot.querySelector('.root').isTheSame"""
