@@ -154,38 +154,34 @@ function whenGone(state, clean) {
 /** How long what was chosen is shown while the server has not answered. */
 const PATIENCE = 8_000;
 
-/**
- * What is shown of one control: the value last asked for, until the server answers. Asked for twice in a row, it may
- * answer once or twice: the first answer must not take the second choice back.
- */
+/** What is shown of one control: the value last asked for, until the server answers. */
 class Wish {
-  waiting = [];
+  isOpen = false;
 
   /** The value a person sees: the one last asked for, else the server's. */
   get shown() {
-    return this.waiting.at(-1) ?? this.told;
+    return this.isOpen ? this.wanted : this.told;
   }
 
   /** Take in what the server shows. */
   settle(told) {
-    const answered = this.waiting.indexOf(told);
-    if (answered >= 0) this.waiting.splice(0, answered + 1);
-    else if (told !== this.told) this.waiting = [];
+    this.stop();
     this.told = told;
   }
 
   /** Ask for a value; without any answer, `giveUp` is called, and the server's value is shown again. */
   ask(value, giveUp) {
-    this.waiting.push(value);
-    clearTimeout(this.timer);
+    this.stop();
+    Object.assign(this, { isOpen: true, wanted: value });
     this.timer = setTimeout(() => {
-      this.waiting = [];
+      this.isOpen = false;
       giveUp();
     }, PATIENCE);
   }
 
   /** Wait no longer. */
   stop() {
+    this.isOpen = false;
     clearTimeout(this.timer);
   }
 }

@@ -53,9 +53,7 @@ export default function ({ data, parentElement }) {
   if (!state.ending) begin(state, data.pages);
   else if (state.blocks) {
     // Called once more, it is the theme that has changed, and pictures read its colours when they are drawn.
-    state.isOtherTheme = true;
-    arrange(state, state.root, state.blocks);
-    state.isOtherTheme = false;
+    draw(state, state.blocks, true);
   }
   return whenGone(state, () => {
     state.ending.abort();
@@ -129,9 +127,18 @@ async function reach(address, body, signal) {
   return null;
 }
 
+/** Say under the head of the page, which stays as it is, that a press was refused. */
 function fail(state) {
   const text = message("The server could not show this. Try something else, or load the page again.");
-  arrange(state, state.root, [...(state.blocks ?? []).filter(({ kind, key }) => kind === "section" && key === "masthead"), { kind: "notice", text }]);
+  const [head, ...rest] = state.blocks ?? [];
+  draw(state, [...(head ? [head] : []), { kind: "notice", text }, ...rest], true);
+}
+
+/** Draw blocks; where all pictures are drawn anew, no control shows what was asked for in vain. */
+function draw(state, blocks, isAnew) {
+  state.isAnew = isAnew;
+  arrange(state, state.root, blocks);
+  state.isAnew = false;
 }
 
 /** Draw a page, and write it into the address if a press has led there. */
@@ -141,9 +148,10 @@ function show(state, answer, isPressed) {
   if (isPressed && (isOther || link !== here().link)) history.pushState({}, "", addressOf(page, link));
   document.title = title;
   remember(memory);
-  state.shown = { page, link };
-  state.blocks = blocks;
-  arrange(state, state.root, blocks);
+  const said = JSON.stringify(blocks);
+  const isSame = isPressed && said === state.said;
+  Object.assign(state, { shown: { page, link }, blocks, said });
+  draw(state, blocks, isSame);
   if (isOther) state.root.scrollIntoView({ block: "start" });
   if (seconds) state.timer = setTimeout(() => void follow(state, state.shown), 1000 * seconds);
 }
@@ -276,7 +284,7 @@ function fill(state, element, block) {
   const part = parts.get(element) ?? {};
   parts.set(element, part);
   const said = JSON.stringify(block);
-  if (part.said === said && !(state.isOtherTheme && PAINTED.has(block.kind))) return;
+  if (part.said === said && !(state.isAnew && PAINTED.has(block.kind))) return;
   part.said = said;
   KINDS[block.kind].draw(element, block, state);
 }

@@ -1,0 +1,155 @@
+"""From press to press the browser asks for the page that follows, and what two pages have in common stays as it is."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.lesson.opening import first_place
+
+SENTENCE = "The old clock ticks in the hall"
+PAGES = "**/_attention/page/**"
+MARK = "element => { element.isTheSame = true; }"
+IS_MARKED = "element => element.isTheSame === true"
+
+
+def press(tab, key):
+    tab.page.keyboard.press(key)
+    return tab
+
+
+@pytest.fixture(scope="module")
+def tab(new_shared_tab):
+    """One tab for all tests: each begins with a page of its own."""
+    return new_shared_tab()
+
+
+@pytest.fixture
+def opened(tab):
+    return tab.go(model="toy", text=SENTENCE, step="scores")
+
+
+@pytest.mark.quick
+def test_a_step_further_is_one_answer(opened, models):
+    asked = []
+    opened.page.on("request", lambda request: asked.append(request.url))
+    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
+    expect(opened.heading).to_have_text(re.compile("^5"))
+    expect(opened.current_step).to_contain_text("Scale")
+    layer, head = first_place(models["toy"].info, SENTENCE)
+    opened.matrix("scaled").expect_to_show(models["toy"].trace(SENTENCE).layers[layer].head(head).scaled_scores)
+    assert len([url for url in asked if "/_attention/page/" in url]) == 1
+
+
+def test_back_and_forward_and_a_reload_show_what_the_address_says(opened):
+    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
+    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")
+    opened.page.go_back()
+    opened.expect_query(model="toy", text=SENTENCE, step="scale")
+    expect(opened.heading).to_have_text(re.compile("^5"))
+    opened.page.go_back()
+    expect(opened.heading).to_have_text(re.compile("^4"))
+    opened.page.go_forward()
+    expect(opened.heading).to_have_text(re.compile("^5"))
+    press(opened.settled(), "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")
+    opened.page.reload()
+    opened.settled()
+    expect(opened.heading).to_have_text(re.compile("^6"))
+
+
+def test_a_page_in_a_frame_stays_as_it_is_framed(tab):
+    tab.go(embed="true", model="toy", text=SENTENCE, step="scores")
+    press(tab, "ArrowRight").expect_query(embed="true", model="toy", text=SENTENCE, step="scale")
+    n_pages = tab.page.evaluate("history.length")
+    tab.matrix("scaled").click(2, 1)
+    tab.expect_query(embed="true", model="toy", text=SENTENCE, step="scale", word="2", cell="scaled-2-1")
+    assert tab.page.evaluate("history.length") == n_pages + 1
+
+
+def test_a_press_waits_for_a_server_that_is_away_and_is_said_to_have_failed_if_it_refuses(opened):
+    answers = [503, None, 200, 500]
+
+    def refuse(route):
+        answer = answers.pop(0)
+        if answer == 200:
+            route.continue_()
+        elif answer is None:
+            route.abort()
+        else:
+            route.fulfill(status=answer, body="")
+
+    opened.page.route(PAGES, refuse)
+    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
+    assert answers == [500]
+    press(opened, "ArrowRight")
+    expect(opened.notices).to_have_count(1)
+    assert opened.query()["step"] == "scale"
+    opened.page.unroute(PAGES)
+    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")
+    # The browser says so of itself, and the page is none the worse for it.
+    assert all("status of" in error or "ERR_FAILED" in error for error in opened.errors)
+    opened.errors.clear()
+
+
+def test_another_theme_and_a_script_that_runs_again_change_nothing_of_what_is_seen(opened):
+    before = opened.heading.first.inner_text()
+    press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="scale")
+    stage = opened.page.locator(".st-key-main_stage")
+    stage.evaluate(MARK)
+    opened.page.emulate_media(color_scheme="dark")
+    expect(opened.page.locator(".stApp")).to_have_css("color-scheme", "dark")
+    expect(opened.settled().heading).to_have_text(re.compile("^5"))
+    assert stage.evaluate(IS_MARKED)
+    written = opened.download_page().path().read_text("utf-8")
+    assert opened.heading.first.inner_text() in written
+    assert before not in written
+    opened.page.emulate_media(color_scheme="light")
+    expect(opened.page.locator(".stApp")).to_have_css("color-scheme", "light")
+    assert stage.evaluate(IS_MARKED)
+
+
+def test_what_two_steps_have_in_common_stays(opened):
+    kept = [opened.page.locator(f".st-key-{key}") for key in ("main_stage", "map", "why", "step_left > h2", "header")]
+    for each in kept:
+        each.evaluate(MARK)
+    for key, number in (("ArrowRight", 5), ("ArrowLeft", 4)):
+        press(opened, key)
+        expect(opened.heading.first).to_contain_text(f"{number}.")
+        opened.settled()
+        assert [each.evaluate(IS_MARKED) for each in kept] == [True] * len(kept)
+
+
+def test_a_fold_opens_by_keyboard_and_keeps_the_focus(opened):
+    fold = opened.page.locator(".st-key-why")
+    title = fold.locator("summary")
+    title.focus()
+    press(opened, "Enter")
+    expect(fold.locator(".prose")).to_contain_text(re.compile(r"\w"))
+    expect(title).to_be_focused()
+    opened.expect_query(model="toy", text=SENTENCE, step="scores", why="1")
+    press(opened, "Enter")
+    expect(fold.locator(".prose")).to_have_count(0)
+    expect(title).to_be_focused()
+    opened.expect_query(model="toy", text=SENTENCE, step="scores")
+
+
+def test_a_formula_is_set_and_can_be_read_aloud(tab):
+    formula = tab.go(model="toy", step="scale").page.locator(".formula math")
+    expect(formula.locator("msqrt")).to_have_count(1)
+    # The root is drawn above what it is of, and an index is smaller than its letter.
+    letter, index = formula.locator("msqrt msub > *").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().height)"
+    )
+    assert index < 0.8 * letter
+    root = formula.locator("msqrt").bounding_box()
+    inside = formula.locator("msqrt msub").bounding_box()
+    assert root["y"] < inside["y"]
+    assert root["height"] > inside["height"]
+
+
+def test_two_people_go_their_own_ways(new_tab):
+    one, other = (new_tab().go(model="toy", text=text, step="scores") for text in ("One owl hoots", "Two owls sleep"))
+    press(one, "ArrowRight").expect_query(model="toy", text="One owl hoots", step="scale")
+    press(other, "ArrowLeft").expect_query(model="toy", text="Two owls sleep", step="qkv")
+    for tab, text, step in ((one, "One owl hoots", "scale"), (other, "Two owls sleep", "qkv")):
+        tab.select("Mask", "causal").expect_query(model="toy", text=text, step=step, mask="causal")
