@@ -124,9 +124,7 @@ _OF_MANY = _CHOICES - {"layer", "head"}
 
 CONTENTS: Mapping[Page, Content] = MappingProxyType(
     {
-        pages.FRONT: Content(
-            front.content, run_as=front.run_as, above=_nothing, heads_itself=True, without=_CHOICES
-        ),
+        pages.FRONT: Content(front.content, run_as=front.run_as, above=_nothing, heads_itself=True, without=_CHOICES),
         # There, what comes out stands beside the picture.
         pages.STEP_BY_STEP: Content(
             step_by_step.content, above=_nothing, asked=step_by_step.asked, sheet=_step, heads_itself=True

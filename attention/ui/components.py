@@ -1,4 +1,4 @@
-"""The components of a page: a script and a style sheet from ``assets/components`` each, and the plain data that it draws.
+"""The components of a page: a script and a style sheet from ``assets/components`` each, and the data that it draws.
 
 What a browser sends is checked first (``attention.figures.touch``): a choice that does not exist is ignored.
 """

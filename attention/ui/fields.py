@@ -124,13 +124,11 @@ def _picture(sheet: Sheet, view: View, reading: Reading) -> list[Data]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of input is chosen: what it adds to the line at the head of the page, and what stands beside that."""
+    """How one kind of input is chosen: what it adds to the line at the head of a page, and what stands beside that."""
 
     add: Callable[[Line, View, ModelInfo, Field | None], None] = _no_line
     beside: Callable[[Sheet, View, Reading], list[Data]] = _nothing
 
 
 # How each field looks.
-FIELDS: Mapping[str, Kind] = MappingProxyType(
-    {"sentence": Kind(add=_add_sentence), "drawing": Kind(beside=_picture)}
-)
+FIELDS: Mapping[str, Kind] = MappingProxyType({"sentence": Kind(add=_add_sentence), "drawing": Kind(beside=_picture)})

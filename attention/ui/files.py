@@ -1,8 +1,8 @@
 """The project's files that browsers cache: the components' scripts with their styles, and the page's style sheet.
 
-Streamlit sends a few lines that import the module of the page from here, and that imports all others. The name of a file
-contains part of the hash of its content, so that a browser never asks for it twice, and asks for a new one as soon as
-there is one. During an upgrade, a request for another version gets the current one, and the browser is told not to
+Streamlit sends a few lines that import the module of the page from here, and that imports all others. The name of a
+file contains part of the hash of its content, so that a browser never asks for it twice, and asks for a new one as soon
+as there is one. During an upgrade, a request for another version gets the current one, and the browser is told not to
 cache it.
 """
 

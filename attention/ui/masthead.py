@@ -10,7 +10,7 @@ from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES, Page
-from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT, TEXT
+from attention.settings import ANSWER, FIRST_ANSWER, GET, MODEL, PRESENT
 from attention.ui import components, fields, hosts, made, state
 from attention.ui.files import address_of
 from attention.ui.lines import Field, Line

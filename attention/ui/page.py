@@ -63,7 +63,7 @@ class Asked:
     visitor: str = ""
 
 
-class _Loading(Exception):
+class _LoadingError(Exception):
     """A model that a page needs is on its way into memory."""
 
     def __init__(self, info: ModelInfo, progress: Loaded | None) -> None:
@@ -132,7 +132,7 @@ def _drawn(view: View) -> tuple[list[Data], float]:
     head = _head(sheet, view)
     try:
         rest, goes_on = _rest(sheet, view, _load_or_tell)
-    except _Loading as found:
+    except _LoadingError as found:
         return [*head, *sheet.write(_on_its_way(found))], WHILE_LOADING_SECONDS
     return [*head, *rest], jobs.REFRESH_SECONDS if goes_on or jobs.follows(view.page) else 0
 
@@ -141,20 +141,20 @@ def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
     """Return a model that is in memory or soon will be.
 
     Raises:
-        _Loading: it takes longer.
+        _LoadingError: it takes longer.
     """
     if info.model_id in shelf().in_memory():
         return model_or_reason(info.model_id)
 
     def tell(progress: Loaded | None) -> None:
         if info.model_id not in shelf().in_memory():
-            raise _Loading(info, progress)
+            raise _LoadingError(info, progress)
 
     with aside():
         return model_or_reason(info.model_id, tell)
 
 
-def _on_its_way(found: _Loading) -> Blocks:
+def _on_its_way(found: _LoadingError) -> Blocks:
     told = waiting(found.info) if found.progress is None else model_choice.how_far(found.info, found.progress)
     return (Waiting(told, None if found.progress is None else found.progress.share),)
 

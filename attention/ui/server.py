@@ -17,8 +17,9 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,6 @@ MAX_DESCRIPTORS = 10_240
 # So long may the body of a request take, in seconds: the largest upload over a line of 0.5 Mbit/s.
 MAX_BODY_SECONDS = 120.0
 
-# Who makes what is asked for in a folder.
-_ASKED = {files.NUMBERS: "attention.ui.numbers", files.FILES: "attention.ui.made"}
 # What answers the screens of a class: it is imported when there is one.
 _ROOMS = "attention.ui.rooms"
 # Paths below these names belong to Streamlit itself, not to a page.
@@ -380,20 +379,31 @@ class _Ways:
 
     def _answer(self, scope: Scope) -> ASGIApp | None:
         path = scope["path"].removeprefix(f"/{base_path()}".rstrip("/"))
-        if path in self.fixed:
-            return self.fixed[path]
-        if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
-            return _class
-        if path.startswith(f"/{files.PAGES}/"):
-            return _Pages(path.removeprefix(f"/{files.PAGES}/"))
-        for folder, module in _ASKED.items():
-            if path.startswith(f"/{folder}/"):
-                return _Asked(module, path.removeprefix(f"/{folder}/"))
-        if path.startswith(f"/{files.FOLDER}/"):
-            return files.answer(path.removeprefix(f"/{files.FOLDER}/"), Headers(scope=scope))
+        return self.fixed.get(path) or _served(path, Headers(scope=scope)) or self._redirected(path, scope)
+
+    def _redirected(self, path: str, scope: Scope) -> Response | None:
         way = page_below(path, self.pages) if scope["method"] in ("GET", "HEAD") else None
         if way is None:
             return None
         query = scope["query_string"].decode("latin-1")
         headers = {"Location": f"{way}?{query}" if query else way, **_ANEW}
         return Response(status_code=307, headers=headers)
+
+
+def _served(path: str, headers: Headers) -> ASGIApp | None:
+    """Return what answers a path of ours; None if it is Streamlit's."""
+    if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
+        return _class
+    for known, answer in _ANSWERS.items():
+        if path.startswith(f"/{known}/"):
+            return answer(path.removeprefix(f"/{known}/"))
+    is_file = path.startswith(f"/{files.FOLDER}/")
+    return files.answer(path.removeprefix(f"/{files.FOLDER}/"), headers) if is_file else None
+
+
+# Who answers what is asked for in a folder.
+_ANSWERS: Mapping[str, Callable[[str], ASGIApp]] = {
+    files.PAGES: _Pages,
+    files.NUMBERS: partial(_Asked, "attention.ui.numbers"),
+    files.FILES: partial(_Asked, "attention.ui.made"),
+}

@@ -55,8 +55,8 @@ from attention.pages import Page
 from attention.parameters import Context, Grid, Keys, Parameter, read
 from attention.settings import OPEN
 from attention.ui import components, fetching, jobs, made, markup, numbers, state, tables
-from attention.ui.files import address_of
 from attention.ui.code_colours import coloured
+from attention.ui.files import address_of
 from attention.ui.lines import Field, Line
 from attention.ui.running import own_files
 from attention.view import View
@@ -75,7 +75,7 @@ class Sheet:
 
     def write(self, blocks: Iterable[Block]) -> list[Data]:
         """Return blocks as they are drawn, and note what can be pressed in them."""
-        return self.all(tuple(blocks))
+        return self._all(tuple(blocks))
 
     def box(self, key: str, blocks: list[Data]) -> Data:
         """Return what is written already as one section."""
@@ -89,50 +89,51 @@ class Sheet:
         """Return a component as it is drawn, and note what can be pressed in it."""
         return self._component(part)
 
-    def all(self, blocks: Blocks) -> list[dict[str, Any]]:
+    def _all(self, blocks: Blocks) -> list[dict[str, Any]]:
         return [_WRITERS[type(block)](self, block) for block in blocks]
 
-    def heading(self, block: Heading) -> dict[str, Any]:
+    def _heading(self, block: Heading) -> dict[str, Any]:
         return {"kind": f"h{block.level}", "text": block.text, "id": block.anchor}
 
-    def formula(self, block: Formula) -> dict[str, Any]:
+    def _formula(self, block: Formula) -> dict[str, Any]:
         return {"kind": "formula", "html": _set(block.latex)}
 
-    def code(self, block: Code) -> dict[str, Any]:
-        return {"kind": "code", "html": coloured(block.source, block.language), "label": message("Copy"), "done": message("Copied")}
+    def _code(self, block: Code) -> dict[str, Any]:
+        html_of_it = coloured(block.source, block.language)
+        return {"kind": "code", "html": html_of_it, "label": message("Copy"), "done": message("Copied")}
 
-    def panels(self, block: Panels) -> dict[str, Any]:
-        blocks = self.all((block.choice, *block.contents[block.value]))
+    def _panels(self, block: Panels) -> dict[str, Any]:
+        blocks = self._all((block.choice, *block.contents[block.value]))
         return {"kind": "section", "key": f"{block.key}_open", "look": "", "blocks": blocks}
 
-    def prose(self, block: Prose) -> dict[str, Any]:
+    def _prose(self, block: Prose) -> dict[str, Any]:
         return {"kind": "prose", "look": "" if block.kind == "main" else block.kind, "html": block.html}
 
-    def notice(self, block: Notice) -> dict[str, Any]:
+    def _notice(self, block: Notice) -> dict[str, Any]:
         kind = "news" if block.is_news else "caption" if block.is_quiet else "notice"
         return {"kind": kind, "text": block.sentence}
 
-    def waiting(self, block: Waiting) -> dict[str, Any]:
+    def _waiting(self, block: Waiting) -> dict[str, Any]:
         return {"kind": "waiting", "text": block.told, "share": block.share}
 
-    def shapes(self, block: Shapes) -> dict[str, Any]:
+    def _shapes(self, block: Shapes) -> dict[str, Any]:
         return {"kind": "shapes", "text": block.line}
 
-    def fold(self, block: Fold) -> dict[str, Any]:
+    def _fold(self, block: Fold) -> dict[str, Any]:
         self.acts[f"{block.key}.open"] = partial(_open, _turning(block))
-        is_open, blocks = self.view.arranged.is_open(block), self.all(block.blocks)
+        is_open, blocks = self.view.arranged.is_open(block), self._all(block.blocks)
         return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": is_open, "blocks": blocks}
 
-    def row(self, block: Row) -> dict[str, Any]:
-        columns = [self.all(column) for column in block.columns]
+    def _row(self, block: Row) -> dict[str, Any]:
+        columns = [self._all(column) for column in block.columns]
         return {"kind": "row", "widths": block.widths, "gap": block.gap, "columns": columns}
 
-    def section(self, block: Section) -> dict[str, Any]:
+    def _section(self, block: Section) -> dict[str, Any]:
         looks = {"framed": block.is_framed, "abreast": block.is_line}
         look = " ".join(name for name, has_it in looks.items() if has_it)
-        return {"kind": "section", "key": block.key, "look": look, "blocks": self.all(with_words(block))}
+        return {"kind": "section", "key": block.key, "look": look, "blocks": self._all(with_words(block))}
 
-    def setting(self, block: Setting) -> dict[str, Any]:
+    def _setting(self, block: Setting) -> dict[str, Any]:
         line = Line(block.key, "content").group(block.label)
         take = partial(_choose, block.parameter, block.clears) if block.clears else None
         if block.options:
@@ -153,25 +154,25 @@ class Sheet:
             line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off, take=take)
         return self._component(line.part())
 
-    def entry(self, block: Entry) -> dict[str, Any]:
+    def _entry(self, block: Entry) -> dict[str, Any]:
         line = Line(block.key, "content").group(block.label)
         line.field(Field(block.parameter, block.label, block.hint))
         return self._component(line.part())
 
-    def way(self, block: Way) -> dict[str, Any]:
+    def _way(self, block: Way) -> dict[str, Any]:
         self.acts[f"{block.key}.go"] = partial(_go, block.page, block.query)
         address = f"./{block.page.address}?{urlencode(block.query)}"
         return {"kind": "way", "key": block.key, "text": block.label, "address": address}
 
-    def download(self, block: Download) -> dict[str, Any]:
+    def _download(self, block: Download) -> dict[str, Any]:
         return self._file(block.label, block.file, block.file)
 
-    def png(self, block: Png) -> dict[str, Any]:
+    def _png(self, block: Png) -> dict[str, Any]:
         source = made.where(self.view, block.source, block.source)
         drawer = address_of("chart")
         return {"kind": "png", "text": block.label, "file": block.file, "address": source, "drawer": drawer}
 
-    def table(self, block: Table) -> dict[str, Any]:
+    def _table(self, block: Table) -> dict[str, Any]:
         name = f"{block.file}.csv"
         files = [self._file(name, block.key, name)] if block.file else []
         if not block.is_shown:
@@ -204,13 +205,13 @@ class Sheet:
         address = made.where(self.view, key, name)
         return {"kind": "file", "key": key, "text": label, "file": name, "address": address}
 
-    def proven(self, block: Proven) -> dict[str, Any]:
+    def _proven(self, block: Proven) -> dict[str, Any]:
         for line in block.lines:
             self.acts[f"{line.parameter.name}.open"] = partial(_open, state.setter(line.parameter))
         folds = [{"key": line.parameter.name, "isOpen": line.is_open} for line in block.lines]
         return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines), "folds": folds}
 
-    def picture(self, block: Picture) -> dict[str, Any]:
+    def _picture(self, block: Picture) -> dict[str, Any]:
         sets, key = tuple(block.sets.items()), block.place or block.key
         take = partial(_take, sets, block.clears, block.only_while) if sets else None
         if block.brush is not None:
@@ -219,7 +220,7 @@ class Sheet:
         data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
         return self._component(components.Part(block.figure.component, key, data, acts))
 
-    def work(self, block: Work) -> dict[str, Any]:
+    def _work(self, block: Work) -> dict[str, Any]:
         acts = {"press": partial(_work, block.job, block.arguments, block.clears)}
         text = None if block.text is None else asdict(block.text)
         data = {
@@ -232,7 +233,7 @@ class Sheet:
         }
         return self._component(components.Part("work", block.key, data, acts))
 
-    def upload(self, block: Upload) -> dict[str, Any]:
+    def _upload(self, block: Upload) -> dict[str, Any]:
         data = {
             "label": block.label,
             "hint": block.hint,
@@ -243,7 +244,7 @@ class Sheet:
         acts = {"take": partial(_keep_file, block.parameter, block.most)}
         return self._component(components.Part("upload", block.key, data, acts))
 
-    def progress(self, block: Progress) -> dict[str, Any]:
+    def _progress(self, block: Progress) -> dict[str, Any]:
         data = {
             "label": block.goes,
             "told": block.told,
@@ -265,28 +266,28 @@ def with_words(section: Section) -> Blocks:
 
 
 _WRITERS: Mapping[type[Block], Callable[[Sheet, Any], dict[str, Any]]] = {
-    Code: Sheet.code,
-    Download: Sheet.download,
-    Entry: Sheet.entry,
-    Fold: Sheet.fold,
-    Formula: Sheet.formula,
-    Heading: Sheet.heading,
-    Notice: Sheet.notice,
-    Panels: Sheet.panels,
-    Picture: Sheet.picture,
-    Png: Sheet.png,
-    Progress: Sheet.progress,
-    Prose: Sheet.prose,
-    Proven: Sheet.proven,
-    Row: Sheet.row,
-    Section: Sheet.section,
-    Setting: Sheet.setting,
-    Shapes: Sheet.shapes,
-    Table: Sheet.table,
-    Upload: Sheet.upload,
-    Waiting: Sheet.waiting,
-    Way: Sheet.way,
-    Work: Sheet.work,
+    Code: Sheet._code,
+    Download: Sheet._download,
+    Entry: Sheet._entry,
+    Fold: Sheet._fold,
+    Formula: Sheet._formula,
+    Heading: Sheet._heading,
+    Notice: Sheet._notice,
+    Panels: Sheet._panels,
+    Picture: Sheet._picture,
+    Png: Sheet._png,
+    Progress: Sheet._progress,
+    Prose: Sheet._prose,
+    Proven: Sheet._proven,
+    Row: Sheet._row,
+    Section: Sheet._section,
+    Setting: Sheet._setting,
+    Shapes: Sheet._shapes,
+    Table: Sheet._table,
+    Upload: Sheet._upload,
+    Waiting: Sheet._waiting,
+    Way: Sheet._way,
+    Work: Sheet._work,
 }
 
 
