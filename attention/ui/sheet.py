@@ -177,10 +177,10 @@ class Sheet:
         files = [self._file(name, block.key, name)] if block.file else []
         if not block.is_shown:
             return files[0]
-        blocks = [self._table(block), *files]
+        blocks = [self._rows(block), *files]
         return {"kind": "section", "key": f"{block.key}_whole", "look": "", "blocks": blocks} if files else blocks[0]
 
-    def _table(self, block: Table) -> dict[str, Any]:
+    def _rows(self, block: Table) -> dict[str, Any]:
         columns = block.make()
         n_rows = rows_of(columns)
         if block.limit is not None and max(n_rows, len(columns)) > block.limit:

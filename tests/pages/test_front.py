@@ -106,13 +106,13 @@ def test_without_weights_the_toy_works_and_berts_place_says_what_to_do(open_page
     (notice,) = front.notices
     assert notice.startswith(f"{reason} ")
     assert "not installed" in notice
-    assert [code for code in front.codes] == [reason.remedy]
+    assert list(front.codes) == [reason.remedy]
     assert "front_tokens" in open_page("app.py", model="toy").components()
 
     shown = open_page(step="scores", beside="1")
     assert "other_stage" in shown.components()
     assert "main_stage" not in shown.components()
-    assert [code for code in shown.codes] == [reason.remedy]
+    assert list(shown.codes) == [reason.remedy]
     assert shown.choose("model", "toy").component("main_stage")["rows"][0] == "the"
 
 
@@ -123,7 +123,7 @@ def test_weights_that_are_not_the_published_ones_are_refused_and_named(open_page
     reason = reason_for(own_weights)
     (notice,) = shown.notices
     assert notice.startswith(f"{reason} ")
-    assert [code for code in shown.codes] == [reason.remedy]
+    assert list(shown.codes) == [reason.remedy]
 
 
 def test_a_folder_with_the_weights_alone_is_a_model_that_is_not_there(open_page, monkeypatch, own_weights):
@@ -136,7 +136,7 @@ def test_a_folder_with_the_weights_alone_is_a_model_that_is_not_there(open_page,
     reason = reason_for(own_weights)
     (notice,) = shown.notices
     assert notice.startswith(f"{reason} ")
-    assert [code for code in shown.codes] == [reason.remedy]
+    assert list(shown.codes) == [reason.remedy]
 
 
 # ------------------------------------------------------------------------------ a model that fails

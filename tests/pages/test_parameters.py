@@ -127,7 +127,7 @@ def test_what_is_chosen_is_in_the_link_and_leads_somebody_else_there(open_page, 
     assert there.notices == []
     assert there.widget(key).value == value
     assert (there.text, there.components()) == (shown.text, shown.components())
-    assert [code for code in there.codes] == [code for code in shown.codes]
+    assert list(there.codes) == list(shown.codes)
     # Without it, the page is as it was before.
     again = open_page(file, **query)
     assert (again.text, again.components()) == first
