@@ -361,7 +361,12 @@ const KINDS = {
   },
   // Both are made of the project's own texts.
   formula: {
-    build: () => make("div", "formula"),
+    build: () => {
+      const element = make("div", "formula");
+      // One that is too wide for its place is scrolled, with the keys too.
+      new ResizeObserver(() => setAttribute(element, "tabindex", element.scrollWidth > element.clientWidth ? 0 : null)).observe(element);
+      return element;
+    },
     draw: (element, block) => {
       element.innerHTML = block.html;
     },

@@ -150,22 +150,14 @@ function reach() {
 
 addEventListener("resize", reach);
 
-let run = 0;
-
-function draw(name, { host, picture, component }) {
+function draw(_name, { host, picture, component }) {
   if (!host.shadowRoot) {
     host.attachShadow({ mode: "open" });
     if (picture.isStill) still(host.shadowRoot, picture.component);
   }
-  run += 1;
-  const nobody = () => {};
-  const mounted = {
-    data: [picture.data, name, run],
-    parentElement: host.shadowRoot,
-    setStateValue: nobody,
-    setTriggerValue: nobody,
-  };
-  component.mount(mounted, component.default, component.styles);
+  const { default: show, styles, ask } = component;
+  if (host.shadowRoot.adoptedStyleSheets[0] !== styles) host.shadowRoot.adoptedStyleSheets = [styles];
+  show({ data: picture.data, parentElement: host.shadowRoot, setStateValue: () => {}, ask });
 }
 
 for (const media of [isDark, isPaper]) {

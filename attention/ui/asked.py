@@ -15,7 +15,6 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.pages import PAGES, Page
 
@@ -30,14 +29,15 @@ PACKED = 4
 # In bytes: a text to learn, and all that a browser remembers.
 MAX_BODY = 2**21
 
-_PAGES = {page.address: page for page in PAGES if page in CONTENTS}
+_BY_ADDRESS = {page.address: page for page in PAGES}
+_BY_NAME = {page.name: page for page in PAGES}
 _LOGGER = logging.getLogger(__name__)
 
 
 def answer(give: Give, method: str, path: str, link: Mapping[str, str], headers: Mapping[str, str]) -> Response:
-    """Answer who asks for something of a page: the path begins with the page's address."""
-    address, _, rest = path.partition("/")
-    page = _PAGES.get(address)
+    """Answer who asks for something of a page: the path begins with the page's name."""
+    name, _, rest = path.partition("/")
+    page = _BY_NAME.get(name)
     if page is None or not rest:
         return _nothing()
     return _given(partial(give, page, rest, link), "GET", method, path, headers)
@@ -47,7 +47,7 @@ def answer_page(method: str, address: str, body: bytes | None, headers: Mapping[
     """Answer who asks for a page by what a browser says; None of it is said if it was too long."""
     from attention.ui import asked_page
 
-    page = _PAGES.get(address)
+    page = _BY_ADDRESS.get(address)
     if page is None:
         return _nothing()
     if body is None:

@@ -109,6 +109,7 @@ def _take(presses: Sequence[Press]) -> None:
     view = state.current()
     sheet = Sheet(view)
     _head(sheet, view)
+    _way(sheet, view)
     if not all(press.key in sheet.acts for press in presses):
         _rest(sheet, view, running.load_silently)
     for press in presses:
@@ -129,12 +130,12 @@ def _fit() -> None:
 def _drawn(view: View) -> tuple[list[Data], float]:
     """Return the blocks of a page, and after how many seconds there are others, while something goes on."""
     sheet = Sheet(view)
-    head = _head(sheet, view)
+    head, way = _head(sheet, view), _way(sheet, view)
     try:
-        rest, goes_on = _rest(sheet, view, _load_or_tell)
+        above, rest, goes_on = _rest(sheet, view, _load_or_tell)
     except _LoadingError as found:
-        return [*head, *sheet.write(_on_its_way(found))], WHILE_LOADING_SECONDS
-    return [*head, *rest], jobs.REFRESH_SECONDS if goes_on or jobs.follows(view.page) else 0
+        return [*head, *way, *sheet.write(_on_its_way(found))], WHILE_LOADING_SECONDS
+    return [*head, *above, *way, *rest], jobs.REFRESH_SECONDS if goes_on or jobs.follows(view.page) else 0
 
 
 def _load_or_tell(info: ModelInfo) -> Model | ModelUnavailableError:
@@ -163,21 +164,21 @@ def _on_its_way(found: _LoadingError) -> Blocks:
 
 
 def _head(sheet: Sheet, view: View) -> list[Data]:
-    """Return the way between pages, what is read, the model, the notices and the steps; nothing of it runs a model."""
+    """Return the way between pages, what is read, the model and the notices; nothing of it runs a model."""
     second = compare_page.second if CONTENTS[view.page].compares else no_field
     head: list[Data] = []
     if not is_presented(view):
         line = sheet.place(masthead(view, second))
         beside = fields.beside(sheet, view) if CONTENTS[view.page].reads == "text" else []
         head.append(sheet.box("masthead", [line, *beside]))
-    head += sheet.write(notices())
-    if view.page is STEP_BY_STEP:
-        head.append(sheet.place(_steps_line(view)))
-    return head
+    return [*head, *sheet.write(notices())]
 
 
-def _steps_line(view: View) -> components.Part:
-    return components.stepper(
+def _way(sheet: Sheet, view: View) -> list[Data]:
+    """Return the way along the steps, where there are any: whoever knows it need not wait for a model."""
+    if view.page is not STEP_BY_STEP:
+        return []
+    line = components.stepper(
         [(step.key, step.name) for step in steps.STEPS],
         view.step,
         key="stepper",
@@ -185,17 +186,18 @@ def _steps_line(view: View) -> components.Part:
         is_presented=is_presented(view),
         on_present=state.setter(PRESENT),
     )
+    return [sheet.place(line)]
 
 
 # ------------------------------------------------------------------------------------- what is below it
 
 
-def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], bool]:
-    """Return what is looked at, the content, and the proof; and whether something goes on in it."""
+def _rest(sheet: Sheet, view: View, load: running.Load) -> tuple[list[Data], list[Data], bool]:
+    """Return what is looked at, then the content and the proof, and whether something goes on in it."""
     panes, told = _panes(view, load)
     above, content = _above(sheet, view, panes, told), _content(view, panes)
     goes_on = any(isinstance(block, Progress | Work) and block.share is not None for block in walk(content))
-    return [*above, *sheet.write((*content, *proven(view, panes)))], goes_on
+    return above, sheet.write((*content, *proven(view, panes))), goes_on
 
 
 def _panes(view: View, load: running.Load) -> tuple[list[Pane], Blocks]:

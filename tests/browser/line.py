@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from playwright.sync_api import Error
 
 
 class Line:
@@ -13,36 +14,24 @@ class Line:
 
     def __init__(self, page):
         self.page = page
-        self.socket = None
         self.held = None
-        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
-        page.route(re.compile("/_attention/leaf/"), self._give)
-
-    def _connect(self, socket):
-        self.socket = socket
-        server = socket.connect_to_server()
-        server.on_message(self._answer)
-        socket.on_message(server.send)
-
-    def _answer(self, message):
-        if self.held is None:
-            self.socket.send(message)
-        else:
-            self.held.append(message)
+        page.route(re.compile("/_attention/page/"), self._give)
 
     def _give(self, route):
-        # One that is held back is never wanted later: the page has asked in another way by then.
         if self.held is None:
             route.continue_()
+        else:
+            # The server answers, and the page hears nothing of it.
+            self.held.append((route, route.fetch()))
 
     def hold(self):
         """From now on, the page hears nothing."""
         self.held = []
 
     def wait_for_answers(self, count):
-        """Wait until the server has answered so many presses in full."""
+        """Wait until the server has answered so many presses."""
         deadline = time.monotonic() + 120
-        while sum(map(is_last_of_an_answer, self.held)) < count:
+        while len(self.held) < count:
             assert time.monotonic() < deadline, "the server has not answered"
             # Messages arrive while the browser is spoken to.
             self.page.evaluate("null")
@@ -50,22 +39,7 @@ class Line:
     def release(self):
         """Let everything through that was held back, in its order."""
         held, self.held = self.held, None
-        for message in held:
-            self.socket.send(message)
-
-    def release_first(self):
-        """Let the first answer through that was held back, and nothing after it."""
-        end = next(index for index, message in enumerate(self.held, start=1) if is_last_of_an_answer(message))
-        first, self.held = self.held[:end], self.held[end:]
-        for message in first:
-            self.socket.send(message)
-
-
-def is_last_of_an_answer(message):
-    parsed = ForwardMsg()
-    parsed.ParseFromString(message)
-    # An answer that a newer press has overtaken ends with FINISHED_EARLY_FOR_RERUN.
-    return parsed.WhichOneof("type") == "script_finished" and parsed.script_finished in (
-        ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY,
-        ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
-    )
+        for route, response in held:
+            # The page has taken back what a newer press has overtaken.
+            with suppress(Error):
+                route.fulfill(response=response)

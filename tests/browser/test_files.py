@@ -7,7 +7,7 @@ from tests.browser.server import LOCAL, serve
 
 LINK = "step_by_step?model=toy&step=scores"
 # What draws that page, and what is fetched ahead for the steps beside it.
-DRAWN = ["bars", "leaf", "line", "matrix", "model_map", "page", "sheet", "stepper"]
+DRAWN = ["bars", "line", "matrix", "model_map", "page", "stepper", "styles"]
 # What came of the files of ours in this tab, and how many bytes of each had to travel.
 TRAVELLED = """() => Object.fromEntries(performance.getEntriesByType('resource')
   .filter(({ name }) => name.includes('/_attention/'))

@@ -1,15 +1,12 @@
 """The page Models in a browser: a model fetched from a small hub, seen on its way, looked at, and what goes wrong."""
 
-import asyncio
 import re
 
 import pytest
 from playwright.sync_api import expect
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attention.models import local
 from tests import tiny_models
-from tests.bench.client import Visitor, visited
 from tests.browser.looks import check
 from tests.browser.server import serve
 from tests.browser.tab import PATIENCE
@@ -116,34 +113,6 @@ def test_who_cancels_sees_that_nothing_is_left(page, hub):
     expect(page.page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.page.get_by_role("progressbar")).to_have_count(0)
     expect(card(page, "tiny/llama")).to_have_count(0)
-
-
-@pytest.mark.parametrize("n_others", [0, 6], ids=["alone", "in a crowd"])
-@pytest.mark.parametrize("is_by_itself", [True, False], ids=["the bar asks", "somebody presses"])
-def test_a_press_counts_though_the_page_is_asked_for_again_before_it_is_begun(
-    page, running, hub, is_by_itself, n_others
-):
-    """In a crowd, the press waits for its turn when the page is asked for again."""
-    hub.drip_seconds = 0.4
-    fetch(page, "tiny/llama")
-    expect(page.page.get_by_role("progressbar")).to_be_visible()
-
-    async def cancel():
-        others = [await Visitor.open(running.url, "models") for _ in range(n_others)]
-        other = await Visitor.open(running.url, "models")
-        again = BackMsg()
-        bar = "fetching_tiny/llama"
-        again.rerun_script.fragment_id = other.drawn.part(other.drawn.widget(other.drawn.sheet_of(bar)))
-        again.rerun_script.is_auto_rerun = is_by_itself
-        crowd = [asyncio.create_task(each.follow()) for each in others]
-        await asyncio.sleep(0)
-        await other.send(bar, "press", "stop", again)
-        await asyncio.gather(*crowd)
-        for each in (other, *others):
-            await each.close()
-
-    visited(cancel())
-    expect(page.page.get_by_text("Cancelled: nothing of tiny/llama is kept.")).to_be_visible()
 
 
 @pytest.mark.slow

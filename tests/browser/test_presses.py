@@ -102,34 +102,3 @@ def test_a_page_and_a_model_that_are_chosen_at_once_are_both_there(tab):
     tab.to_page("All heads").pick("Model", "Toy")
     expect(tab.page).to_have_title(re.compile("^All heads"))
     tab.expect_query(model="toy", at="A-15")
-
-
-# Chooses from a list right after the browser has taken in so many messages of the server's: no task comes between.
-CHOOSE_AFTER = """() => {
-  const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
-  const then = (hear) => (event) => { hear(event); window.heard?.(); };
-  Object.defineProperty(WebSocket.prototype, "onmessage", { ...own, set(hear) { own.set.call(this, then(hear)); } });
-  const add = WebSocket.prototype.addEventListener;
-  WebSocket.prototype.addEventListener = function (type, hear, options) {
-    add.call(this, type, type === "message" ? then(hear) : hear, options);
-  };
-  window.chooseAfter = (list, label, messages) => {
-    window.heard = () => {
-      messages -= 1;
-      if (messages) return;
-      list.value = [...list.options].find(({ textContent }) => textContent === label).value;
-      list.dispatchEvent(new Event("change"));
-    };
-  };
-}"""
-
-
-@pytest.mark.parametrize("n_messages", [1, 8, 10, 12])
-def test_a_model_that_is_chosen_while_its_page_goes_is_there_on_the_next(new_tab, n_messages):
-    # From the server's eighth message on, the browser knows the next page but still shows the old page's controls.
-    tab = new_tab()
-    tab.page.add_init_script(f"({CHOOSE_AFTER})()")
-    tab.go(model="minilm-l6")
-    tab.control("Model").evaluate("(list, n) => window.chooseAfter(list, 'Toy', n)", n_messages)
-    tab.to_page("All heads").expect_query(model="toy", at="A-15")
-    expect(tab.page).to_have_title(re.compile("^All heads"))
