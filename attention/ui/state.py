@@ -114,9 +114,9 @@ def opened(
 def remembered() -> Memory:
     """Return what the browser is to remember after this request."""
     here = visit()
-    view = here.view
-    chosen = {each.name: each for each in everything(view.page)}
-    others = {name: chosen[name].kind.write(value) for name, value in view.chosen.items() if value is not None}
+    view, chosen = here.view, taken_along().chosen
+    named = {each.name: each for each in everything(view.page)}
+    others = {name: named[name].kind.write(value) for name, value in chosen.items() if value is not None}
     memory = {**here.memory, OTHERS: others, READ + _reading(view, _models()).name: view.to_query()}
     if ANSWER in view.page.own:
         answers = {name: each for name, each in here.memory.get(ANSWERS, {}).items() if name != view.page.address}

@@ -80,7 +80,7 @@ class Shown:
     def ask(self, *presses):
         answer = pages.answer(pages.Asked(self.page, self.query, presses, self.memory, self.visitor))
         self.answer = json.loads(json.dumps(answer))
-        self.page = next(page for page in PAGES if page.address == answer["page"])
+        self.page = next(page for page in pages.CONTENTS if page.address == answer["page"])
         self.query = dict(parse_qsl(answer["link"], keep_blank_values=True))
         self.memory = answer["memory"]
         return self.answer

@@ -1,13 +1,13 @@
 """What is declared is in the link, in a widget and complained about: on a page made up here, and on all there are."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attention.blocks import Code, Fold
 from attention.models import list_models
 from attention.pages import STEP_BY_STEP
 from attention.settings import SAVINGS
-from attention.ui import drawing, state
+from attention.ui import page as pages
+from attention.ui import state
 from tests.pages import made_up_page
 from tests.pages.conftest import STEP_PAGE, Shown
 from tests.pages.made_up_page import COLOUR, MADE_UP, SHADE
@@ -15,18 +15,15 @@ from tests.pages.made_up_page import COLOUR, MADE_UP, SHADE
 MODELS = [info.model_id for info in list_models()]
 
 
-def _page():
-    from tests.pages import made_up_page
-
-    made_up_page.show()
-
-
 @pytest.fixture
-def open_made_up():
-    def open_(**query):
-        app = AppTest.from_function(_page, default_timeout=60)
-        app.query_params.update(query)
-        return Shown(app).run()
+def open_made_up(monkeypatch):
+    """Open the page that is made up here, or the same one with other blocks."""
+
+    def open_(make=made_up_page.make, **query):
+        contents = {**pages.CONTENTS, MADE_UP: pages.Content(make)}
+        for module in ("page", "running"):
+            monkeypatch.setattr(f"attention.ui.{module}.CONTENTS", contents)
+        return Shown(MADE_UP, query).run()
 
     return open_
 
@@ -34,9 +31,7 @@ def open_made_up():
 # -------------------------------------------------------------------- a page by declaration alone
 
 
-def test_a_parameter_that_is_declared_is_in_the_widget_and_in_the_link(open_made_up, monkeypatch):
-    # A made-up page has no file that a link could lead to.
-    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
+def test_a_parameter_that_is_declared_is_in_its_control_and_in_the_link(open_made_up):
     shown = open_made_up(model="toy")
     assert shown.notices == []
     assert (shown.widget("colour").value, shown.widget("shade").value) == ("red", 0)
@@ -57,8 +52,7 @@ def test_a_parameter_that_is_declared_is_in_the_widget_and_in_the_link(open_made
     ("name", "value", "may_be"),
     [("colour", "<b>", "red is shown; it can be red, green, blue"), ("shade", "4", "it can be 1 to 3")],
 )
-def test_what_is_bad_is_complained_about(open_made_up, monkeypatch, name, value, may_be):
-    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
+def test_what_is_bad_is_complained_about(open_made_up, name, value, may_be):
     shown = open_made_up(model="toy", **{name: value})
     (notice,) = shown.notices
     assert f"{name}={value}" in notice
@@ -66,40 +60,27 @@ def test_what_is_bad_is_complained_about(open_made_up, monkeypatch, name, value,
     assert shown.view.to_query() == {"model": "toy"}
 
 
-def test_what_a_picture_sets_is_taken_by_name_and_nothing_that_there_is_not(open_made_up, monkeypatch):
-    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
-    set_by_name = {"colour": "green", "shade": 99}
-
-    def show():
-        made_up_page.masthead(MADE_UP)
-        for name, value in set_by_name.items():
-            state.set(name, value)
+def test_what_a_picture_sets_is_taken_by_name_and_nothing_that_there_is_not():
+    with state.visiting(state.opened(MADE_UP, {"model": "toy"}, lambda view: view, {})) as visit:
+        state.set("colour", "green")
+        state.set("shade", 99)
         with pytest.raises(StopIteration):
             state.set("size", 1)
-        made_up_page.state.close_page()
-
-    monkeypatch.setattr(made_up_page, "show", show)
-    shown = open_made_up(model="toy")
-    assert shown.view.to_query() == {"model": "toy", "colour": "green"}
+    assert visit.view.to_query() == {"model": "toy", "colour": "green"}
 
 
-def test_a_fold_that_no_sheet_can_hold_is_in_the_link_too(open_made_up, monkeypatch):
-    monkeypatch.setattr("attention.ui.masthead.PAGES", ())
-    fold = Fold("source", "How it is written", (Code("x = 1"),))
+def test_a_fold_of_any_page_is_in_the_link_too(open_made_up):
+    def make(view, panes, *, whole=False):
+        return (Fold("source", "How it is written", (Code("x = 1"),)),)
 
-    def show():
-        drawing.draw((fold,), made_up_page.masthead(MADE_UP))
-        made_up_page.state.close_page()
-
-    monkeypatch.setattr(made_up_page, "show", show)
-    shown = open_made_up(model="toy")
-    assert (shown.folds, len(shown.codes)) == ({fold.title: False}, 0)
-    shown.open(fold.title)
-    assert (shown.folds, len(shown.codes)) == ({fold.title: True}, 1)
+    shown = open_made_up(make, model="toy")
+    assert shown.folds == {"How it is written": False}
+    shown.open("How it is written")
+    assert (shown.folds, shown.codes) == ({"How it is written": True}, ["x = 1"])
     assert shown.view.to_query() == {"model": "toy", "open": "source"}
-    there = open_made_up(**shown.view.to_query())
-    assert (there.folds, len(there.codes)) == ({fold.title: True}, 1)
-    assert there.open(fold.title, is_open=False).view.to_query() == {"model": "toy"}
+    there = open_made_up(make, **shown.view.to_query())
+    assert there.folds == {"How it is written": True}
+    assert there.open("How it is written", is_open=False).view.to_query() == {"model": "toy"}
 
 
 # --------------------------------------------------------------- all that is set is in the link
@@ -127,7 +108,7 @@ def test_what_is_chosen_is_in_the_link_and_leads_somebody_else_there(open_page, 
     assert there.notices == []
     assert there.widget(key).value == value
     assert (there.text, there.components()) == (shown.text, shown.components())
-    assert list(there.codes) == list(shown.codes)
+    assert there.codes == shown.codes
     # Without it, the page is as it was before.
     again = open_page(file, **query)
     assert (again.text, again.components()) == first

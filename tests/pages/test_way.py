@@ -2,7 +2,7 @@
 
 import inspect
 import os
-import threading
+import sys
 from operator import attrgetter
 from pathlib import Path
 
@@ -17,7 +17,7 @@ HOUSE = f"{Path(attention.__file__).parent}{os.sep}"
 # From the top down. What lies deeper is asked by those above it, and asks none of them.
 FLOORS = ("content", "lesson", "measures", "figures")
 # What draws blocks, and knows no more of them than what they are.
-DRAWS = ("ui/drawing", "ui/sheet", "ui/components", "ui/lines", "ui/markup")
+DRAWS = ("ui/sheet", "ui/components", "ui/lines", "ui/markup")
 # What is handed down, and called back: what takes long, and is kept for all who look at the same run; the address at
 # which a browser asks for numbers; and the columns of a table, which are made only where it is drawn.
 CALLED_BACK = {("content", "ui/running"), ("figures", "ui/numbers")}
@@ -33,7 +33,7 @@ def room(code):
 
 @pytest.fixture
 def moves():
-    """Every call from one room into another while a server runs a page, in its own thread."""
+    """Every call from one room into another while a page is made."""
     found = set()
 
     def note(frame, event, argument):
@@ -49,11 +49,11 @@ def moves():
 
     def watch(run):
         found.clear()
-        threading.setprofile(note)
+        sys.setprofile(note)
         try:
             run()
         finally:
-            threading.setprofile(None)
+            sys.setprofile(None)
         return set(found)
 
     return watch
@@ -82,7 +82,7 @@ def test_each_step_is_made_on_one_way_down_and_drawn_on_one_way_up(open_page, mo
     for _ in steps.STEPS[1:]:
         seen = moves(shown.go)
         # Both ways were watched.
-        assert ("ui/drawing", "ui/sheet") in seen
+        assert ("ui/page", "ui/sheet") in seen
         assert {("content", "lesson"), ("lesson", "figures")} <= {
             (a.partition("/")[0], to.partition("/")[0]) for a, to in seen
         }
@@ -92,6 +92,6 @@ def test_each_step_is_made_on_one_way_down_and_drawn_on_one_way_up(open_page, mo
 @pytest.mark.parametrize("page", [page for page in PAGES if page in CONTENTS], ids=attrgetter("address"))
 def test_so_is_every_page_of_blocks(open_page, moves, page):
     shown = open_page(model="minilm-l6", text="The old clock ticks in the hall")
-    seen = moves(lambda: shown.app.switch_page(page.file).run())
+    seen = moves(lambda: shown.open_link(page, {}))
     assert any(a.startswith("content/") for a, _ in seen)
     assert wrong_turns(seen) == set()

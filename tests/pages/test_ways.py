@@ -23,16 +23,10 @@ def link(shown, label):
 
 
 def follow(shown, label, file=None):
-    """Follow a link of the page, as a browser does: in the same session, with the link's parameters alone."""
+    """Follow a link of the page, as a browser does: with the link's parameters alone, and what it remembers."""
     if label in TITLES:
         return shown.to_page(TITLES[label])
-    query = link(shown, label)
-    shown.app.switch_page(file)
-    for name in list(shown.query):
-        del shown.query[name]
-    for name, value in query.items():
-        shown.query[name] = value
-    return shown.run()
+    return shown.open_link(next(page for page in PAGES if page.file == file), link(shown, label))
 
 
 # ------------------------------------------------------------------------------------------ the menu

@@ -1,6 +1,7 @@
 """The page Train it on your text, run without a browser: a text is refused, learnt, followed, stopped, kept back."""
 
 import re
+from itertools import count
 
 import pytest
 
@@ -8,7 +9,7 @@ from attention.labs.write import LAB, STAGE
 from attention.pages import OF_LABS
 from attention.ui.jobs import follows, jobs
 from attention.writing import JOB, LEAST, MOST, bundled
-from tests.pages.conftest import PATIENCE, SESSION
+from tests.pages.conftest import PATIENCE
 from tests.pages.test_memory import fetch, is_refused
 from tests.until import until
 
@@ -19,12 +20,18 @@ TEXT = SECRET * (LEAST // len(SECRET) + 1)
 pytestmark = pytest.mark.usefixtures("_nothing_goes_on")
 
 
-def running():
-    return jobs().status(JOB, SESSION).now
+# Each page that is opened is another visitor's.
+VISITORS = map("visitor {}".format, count())
+
+
+def running(visitor):
+    return jobs().status(JOB, visitor).now
 
 
 def opened(open_page, **query):
-    return open_page(PAGE, model="toy", **query).send("question", "show", True)
+    shown = open_page(PAGE, model="toy", **query)
+    shown.visitor = next(VISITORS)
+    return shown.send("question", "show", True)
 
 
 def everywhere(shown):
@@ -33,26 +40,26 @@ def everywhere(shown):
     return " ".join([*shown.html, shown.text, str(shown.view.to_query()), *files])
 
 
-def test_a_text_is_learnt_by_the_session_that_has_given_it_and_nobody_else_sees_it(open_page, caplog, capfd):
+def test_a_text_is_learnt_by_the_visitor_who_has_given_it_and_nobody_else_sees_it(open_page, caplog, capfd):
     shown = opened(open_page, stage="7", n_layers="1")
     assert shown.component("train")["text"]["n_taken"] == 0
     shown.send("train", "press", {"start": TEXT})
     assert shown.notices == []
-    assert running().is_private
-    assert running().arguments == ("--layers", "1")
+    assert running(shown.visitor).is_private
+    assert running(shown.visitor).arguments == ("--layers", "1")
     assert shown.view[STAGE] is None
     # To somebody else, it is as if something else went on, and the page waits for that.
     other = opened(open_page)
     assert jobs().status(JOB).is_busy
     assert follows(OF_LABS[LAB])
-    until(lambda: len(running().frames) > 1)
+    until(lambda: len(running(shown.visitor).frames) > 1)
     shown.run()
     assert shown.component("train")["text"]["n_taken"] == 1
     assert re.search("step [1-9]", shown.component("train")["told"])
     assert shown.component("written_weights")["rows"][:4] == ["<", "b", ">", "v"]
     # A press that is not one leaves it be.
     shown.send("train", "press", "taken")
-    assert running() is not None
+    assert running(shown.visitor) is not None
     shown.send("train", "press", "stop")
     jobs().wait(PATIENCE)
     shown.run()
@@ -75,8 +82,8 @@ def test_a_text_is_learnt_by_the_session_that_has_given_it_and_nobody_else_sees_
 def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
     shown = opened(open_page)
     shown.send("train", "press", {"start": ""})
-    until(lambda: len(running().frames) > 1)
-    assert not running().is_private
+    until(lambda: len(running(shown.visitor).frames) > 1)
+    assert not running(shown.visitor).is_private
     shown.send("train", "press", "stop")
     jobs().wait(PATIENCE)
     there = opened(open_page, stage="1", seen_head="2")
@@ -103,11 +110,12 @@ def test_what_the_story_has_taught_is_seen_by_everybody(open_page):
 )
 def test_what_cannot_be_learnt_starts_nothing_and_a_reason_is_given(open_page, wish, said):
     shown = opened(open_page).send("train", "press", wish)
-    assert running() is None
+    assert running(shown.visitor) is None
     assert [said in notice for notice in shown.notices] == ([True] if said else [])
     # The next press that is one takes it away.
     if said:
         assert shown.component("train")["text"]["n_taken"] == 1
         shown.send("train", "press", {"start": TEXT})
         assert shown.notices == []
-        assert running().is_private
+        assert running(shown.visitor).is_private
+        shown.send("train", "press", "stop")
