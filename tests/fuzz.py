@@ -8,8 +8,9 @@ from itertools import cycle
 from urllib.parse import urlencode
 
 from attention.content.registry import CONTENTS
-from tests.drawn_pages import drawn
 from tests.hostile import links
+from tests.pages.conftest import Shown
+from tests.pages.test_memory import fetch
 
 __all__ = ["main"]
 
@@ -25,7 +26,9 @@ def main() -> int:
     n_raised = 0
     for page, query in zip(cycle(CONTENTS), links(random.Random(seed), wanted.links), strict=False):
         try:
-            drawn(page, query, with_file=True)
+            shown = Shown(page, query).run()
+            if shown.whole_file:
+                fetch(shown.whole_file)
         except Exception:
             n_raised += 1
             print(f"/{page.address}?{urlencode(query)}", traceback.format_exc(), sep="\n", flush=True)

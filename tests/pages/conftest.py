@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import dataclass
 from threading import Timer
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
 import pytest
@@ -139,8 +139,15 @@ class Shown:
 
     @property
     def proofs(self):
-        (body,) = [block["html"] for block in self.blocks if block["kind"] == "proof"]
+        bodies = [block["html"] for block in self.blocks if block["kind"] == "proof"]
+        assert len(bodies) < 2
+        body = "".join(bodies)
         return [html.unescape(re.sub("<[^>]+>", "", line)) for line in re.findall("<div>(.*?)</div>", body)]
+
+    @property
+    def holds(self):
+        """For each run, whether it gives what the model itself gave."""
+        return [line.startswith("✓") for line in self.proofs]
 
     @property
     def pictures(self):
@@ -193,6 +200,13 @@ class Shown:
     def files(self):
         """The addresses of what can be taken away, by the names of the files."""
         return {block["file"]: block["address"] for block in self.blocks if block["kind"] == "file"}
+
+    @property
+    def whole_file(self):
+        """The address of all of the page as one file; "" where it is no file."""
+        items = [item for control, _ in self.controls().values() for item in control.get("items", ())]
+        whole = [item["file"] for item in items if "/now/page/" in item.get("file", "")]
+        return "".join(f"{address}?{urlencode(self.query)}" for address in whole)
 
     def to_page(self, page):
         """Choose another page from the menu, which takes along what was chosen."""

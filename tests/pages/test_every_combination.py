@@ -12,7 +12,6 @@ from attention.settings import MODEL
 from attention.trace import PARTS
 from attention.ui import state
 from attention.view import View
-from tests.drawn_pages import drawn
 from tests.sweep import sweep
 
 MODELS = {info.model_id: info for info in list_models()}
@@ -57,14 +56,16 @@ def test_what_its_model_does_not_take_of_a_link_to_any_page_is_said_and_let_go(m
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("page", sweep(READERS, quick=READERS[:1]), ids=lambda page: page.title)
-def test_every_such_link_is_run_and_proven(page, model):
+def test_every_such_link_is_run_and_proven(open_page, page, model):
     for link in links(MODELS[model]):
-        made = drawn(page, link)
+        shown = open_page(page.file, **link)
         (_, pair, _), named = taken(MODELS[model], link)
         # A second sentence that is not read is kept for other models, which is said.
         is_alone = bool(pair) and model != "minilm-l6"
-        assert said_of(made.notices, [*named, *([""] if is_alone else [])]), link
-        assert made.proofs == [True], link
+        # That a layer does more than the code lab's five ways is not said of the link.
+        of_the_link = [notice for notice in shown.notices if not notice.startswith("The five ways")]
+        assert said_of(of_the_link, [*named, *([""] if is_alone else [])]), link
+        assert shown.holds == [True], link
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_a_page_shows_what_was_taken_in_its_controls(open_page, few_sentences, p
     assert said_of([notice for notice in shown.notices if notice.startswith("The link")], named)
     if page in READERS:
         assert shown.widget("mask").value == wanted[0]
-        assert [proof.startswith("✓") for proof in shown.proofs] == [True]
+        assert shown.holds == [True]
 
 
 @pytest.mark.parametrize(("first", "second"), [*product(MODELS, MODELS)])
@@ -95,9 +96,9 @@ def test_another_model_lets_go_of_what_it_does_not_take(first, second):
     """What stays is a value that there is for it, and stands in the link."""
     for mask in MASK_NAMES:
         before, _ = View.from_query({"model": first, "mask": mask}, STEP_BY_STEP, MODELS)
-        with state.imagined(before):
+        with state.visiting(state.opened(STEP_BY_STEP, before.to_query(), lambda view: view, {})) as visit:
             state.set(MODEL, second)
-            after, said = state.current(), state.notices()
+        after, said = visit.view, visit.notices
         (wanted, _, _), _ = taken(MODELS[second], {"mask": before.mask, "pair": "", "part": "encoder"})
         assert (after.model, after.mask, said) == (second, wanted, [])
         assert after.to_query().get("mask", "none") == wanted
@@ -117,7 +118,7 @@ def test_a_page_shows_each_model_after_the_one_before_it_with_what_it_takes(open
         shown.choose("mask", mask).choose("model", model)
         assert shown.view.model == model
         assert (shown.view.mask, shown.widget("mask").value) == (kept, kept)
-        assert [proof.startswith("✓") for proof in shown.proofs] == [True]
+        assert shown.holds == [True]
 
 
 def test_a_mask_that_a_picture_has_not_is_gone_with_the_sentence_and_others_can_be_chosen(open_page):
