@@ -31,11 +31,12 @@ def give(page: Page, body: bytes) -> Response | None:
 
 def _read(page: Page, said: Mapping[str, Any]) -> Asked:
     presses = tuple(Press(str(each["key"]), each["value"]) for each in said["presses"])
-    visitor = said["visitor"]
-    if len(presses) > MAX_PRESSES or not isinstance(visitor, str) or len(visitor) > MAX_NAME:
+    link, visitor = said["link"], said["visitor"]
+    if not isinstance(link, str) or not isinstance(visitor, str):
+        raise TypeError
+    if len(presses) > MAX_PRESSES or len(visitor) > MAX_NAME:
         raise ValueError
-    link = dict(parse_qsl(said["link"], keep_blank_values=True))
-    return Asked(page, link, presses, _memory(said["memory"]), visitor)
+    return Asked(page, dict(parse_qsl(link, keep_blank_values=True)), presses, _memory(said["memory"]), visitor)
 
 
 def _memory(said: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:

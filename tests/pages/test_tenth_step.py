@@ -3,7 +3,7 @@
 import contextlib
 import io
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def shown(with_step, open_page):
 
 def letters(formula):
     """What is written in a formula in MathML, in its order."""
-    return list("".join(ElementTree.fromstring(formula).itertext()))
+    return list("".join(ET.fromstring(formula).itertext()))
 
 
 def numbers(payload):
