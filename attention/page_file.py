@@ -43,6 +43,7 @@ from attention.blocks import (
     Shapes,
     Table,
     Upload,
+    Waiting,
     Way,
     Work,
 )
@@ -148,6 +149,8 @@ class _Page:
             Download: self._nothing,
             Png: self._nothing,
             Upload: self._nothing,
+            # What is on its way will be there once a page is a file.
+            Waiting: self._nothing,
             Way: self._nothing,
         }
 

@@ -152,7 +152,7 @@ def test_what_another_page_alone_has_is_there_on_the_way_back(open_page):
     shown.to_page(ALL_HEADS)
     assert (shown.query["mean"], shown.query["head"]) == ("1", "2")
     # Without what the browser remembers, a link is all there is.
-    assert "mean" not in open_page(**{"model": "toy", "text": TEXT}).to_page(ALL_HEADS).query
+    assert "mean" not in open_page(model="toy", text=TEXT).to_page(ALL_HEADS).query
 
 
 def test_an_answer_is_there_when_one_comes_back_and_for_this_visitor_alone(open_page):
@@ -169,6 +169,9 @@ def test_an_answer_is_there_when_one_comes_back_and_for_this_visitor_alone(open_
 
 
 SAID = {"link": "model=toy", "presses": [], "memory": {}, "visitor": "somebody"}
+
+
+WHOLE = json.dumps(SAID).encode()
 
 
 def give(said):
@@ -241,11 +244,11 @@ def test_nothing_that_a_browser_says_raises(name, value, pressed):
 @pytest.mark.parametrize("address", ["no_such_page", "step_by_step/", "../step_by_step", "Step_by_step", " "])
 def test_a_page_that_there_is_not_is_not_found(address):
     assert address not in {page.address for page in PAGES}
-    assert asked.answer_page("POST", address, json.dumps(SAID).encode(), {}).status_code == 404
+    assert asked.answer_page("POST", address, WHOLE, {}).status_code == 404
 
 
 def test_who_asks_in_another_way_gets_nothing():
-    def status(method="POST", body=json.dumps(SAID).encode(), **headers):
+    def status(method="POST", body=WHOLE, **headers):
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return asked.answer_page(method, STEP_BY_STEP.address, body, named).status_code
 

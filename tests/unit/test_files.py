@@ -29,7 +29,7 @@ DOCUMENT = "<!doctype html><html><body><div id=root></div></body></html>"
 LINKS = b"<link href=x>"
 
 # The files that are no component.
-STYLES, OF_A_CLASS, OF_OTHERS = ("page", "room_page"), ("class", "room"), ("plotly",)
+STYLES, OF_A_CLASS, OF_OTHERS = ("styles", "room_page"), ("class", "room"), ("plotly",)
 
 
 def ask(name, **headers):
@@ -80,7 +80,7 @@ def test_what_a_page_sends_of_a_component_is_short_and_names_the_file_of_today(n
 @pytest.mark.parametrize("name", assets.COMPONENTS)
 def test_a_module_draws_and_brings_its_styles(name):
     module = ask(FILES[name].name).body.decode()
-    assert module.count("export default function(") == module.count("export function mount(") == 1
+    assert module.count("export default function(") == 1
     if name in assets.OF_THE_PAGE:
         assert "export const styles" not in module
         return
@@ -112,7 +112,7 @@ def test_who_asks_for_another_version_gets_this_one_and_is_told_not_to_keep_it()
 
 
 @pytest.mark.parametrize(
-    "name", ["", "matrix", "nothing.0123.js", "base.js", "matrix.0123.css", "../page.css", "page.js"]
+    "name", ["", "matrix", "nothing.0123.js", "base.js", "matrix.0123.css", "../styles.css", "styles.js"]
 )
 def test_what_is_no_file_is_not_there(name):
     assert ask(name).status_code == 404
@@ -158,7 +158,7 @@ def test_nothing_else_is_changed(other):
 
 def test_a_page_asks_first_for_its_styles_and_for_what_every_page_needs():
     links = document_links().decode()
-    assert re.findall(rf'href="\./{FOLDER}/([\w.]+)"', links) == [FILES[name].name for name in (*FIRST, "page")]
+    assert re.findall(rf'href="\./{FOLDER}/([\w.]+)"', links) == [FILES[name].name for name in (*FIRST, "styles")]
     assert links.index('rel="modulepreload"') < links.index('rel="stylesheet"')
 
 

@@ -33,7 +33,7 @@ MAY_IMPORT = {
 MUST_NOT_IMPORT = {
     # Content is made on the way down, from a page to its figures, and drawn on the way up, from blocks to the screen.
     "attention/content": {"attention.ui"},
-    "attention/ui/drawing.py": {"attention.content", "attention.lesson"},
+    "attention/ui/sheet.py": {"attention.content", "attention.lesson"},
     "attention/page_file.py": {"attention.content", "attention.lesson", "attention.ui"},
     # What can be set, which page has it, and what a link says: each builds on the ones before.
     "attention/parameters.py": {"attention.settings", "attention.pages", "attention.view", "attention.ui"},

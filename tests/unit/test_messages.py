@@ -147,9 +147,9 @@ def test_every_lesson_text_of_the_language_is_shown(pseudo):
 
 CALL = re.compile(r'\bmessages?\(\s*"(?:[^"\\]|\\.)*"(?:,\s*"(?:[^"\\]|\\.)*")?')
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
-# Names of keys, and what is written for style sheets.
+# Names of keys and of a header, and what is written for style sheets.
 NOT_SHOWN = re.compile(
-    r"Enter|Home|End|Escape|PageUp|PageDown|linear-gradient\(to right, |\.st-key-\w+ (input|button)|"
+    r"Enter|Home|End|Escape|PageUp|PageDown|Content-Type|linear-gradient\(to right, |\.st-key-\w+ (input|button)|"
     r"(mark ink|focus thin)( current)?"
 )
 
