@@ -86,7 +86,9 @@ def test_it_is_imported_from_there_with_its_assets_and_every_page_is_drawn(insta
         import attention
         from attention.lesson.prose import lessons
         from attention.models import load
+        from attention.pages import PAGES
         from attention.places import APP
+        from attention.ui.page import Asked, answer
         from streamlit.testing.v1 import AppTest
 
         print(attention.__file__)
@@ -95,18 +97,18 @@ def test_it_is_imported_from_there_with_its_assets_and_every_page_is_drawn(insta
         print(max(load(name).trace(text).check() for name, text in
                   (("toy", "The cat sat on the mat"), ("translator-fr-en", "le chat noir dort"))))
         at = AppTest.from_file(str(APP / "app.py"), default_timeout=600).run()
-        assert not at.exception, at.exception
-        for page in sorted((APP / "pages").glob("*.py")):
-            at.switch_page(f"pages/{page.name}").run()
+        for page in PAGES:
+            at.switch_page(page.file).run()
             assert not at.exception, (page, at.exception)
-            print(page.name)
+            assert answer(Asked(page, {"model": "toy"}))["blocks"]
+            print(page.file)
         """,
     )
     assert Path(where).is_relative_to(installed / "venv")
     assert version == attention.__version__
     assert int(lessons) > 100
     assert float(largest) < 1e-5
-    assert drawn == sorted(path.name for path in (ROOT / "pages").glob("*.py"))
+    assert sorted(drawn) == ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
 
 
 def test_its_command_serves_the_app_from_any_folder(installed, tmp_path):
