@@ -70,7 +70,7 @@ def test_a_wrong_answer_is_answered_too_and_stays_in_the_link(open_page, address
 
 @pytest.mark.parametrize("address", sweep(LABS, quick=("masks",)))
 def test_every_knob_is_in_the_link_and_leads_somebody_else_to_the_same(open_lab, open_page, address):
-    """One knob after the other is turned, in one session; each has every value once."""
+    """One knob after the other is turned; each has every value once."""
     shown = open_lab(address, model="toy", text="Two small birds sing loudly")
     first = LABS[address][0].knobs[0]
     for knob, value in knobs(address, "toy"):

@@ -1,4 +1,4 @@
-"""What a session keeps of a page that was drawn: names, from which a file is made when somebody asks for it."""
+"""What is kept of a page that was shown: names, from which a file is made when somebody asks for it."""
 
 import gc
 import io
@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 import streamlit as st
-from streamlit.runtime.media_file_manager import MediaFileManager
 
 from attention.models import hub, local
 from attention.ui import asked, cache, downloads, made, running
@@ -53,20 +52,9 @@ def is_refused(content):
     return letters[0].strip(' "\r\n') in letters[1]
 
 
-@pytest.fixture
-def files(monkeypatch):
+def files(shown):
     """What makes each file that a page offers, by its name."""
-    found = {}
-    register = MediaFileManager.add_deferred
-
-    def note(self, make, *args, file_name=None, **options):
-        found[file_name] = make
-        return register(self, make, *args, file_name=file_name, **options)
-
-    monkeypatch.setattr(MediaFileManager, "add_deferred", note)
-    return lambda shown: {
-        name: partial(fetch, address) if address else found[name] for name, address in shown.files.items()
-    }
+    return {name: partial(fetch, address) for name, address in shown.files.items()}
 
 
 @pytest.fixture
@@ -86,11 +74,10 @@ def watch():
     return [weakref.ref(layer.queries) for trace in traces() for part in trace.traces for layer in part.layers]
 
 
-def leave(open_page):
-    """Empty the cache, and open a page without a model: the last page's own variables stay until the next one's."""
+def leave():
+    """Empty the cache."""
     for model in MODELS:
         cache._caches().traces.drop(model)
-    open_page("pages/models.py")
     gc.collect()
 
 
@@ -106,7 +93,7 @@ def leave(open_page):
         quick=[(page, "minilm-l6") for page in PAGES],
     ),
 )
-def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, model):
+def test_nothing_keeps_the_numbers_of_what_was_seen(open_page, page, model):
     shown = open_page(f"{page}.py", model=model, step="qkv", versus="Two birds sang")
     watched = watch()
     kept = [shown, files(shown)]
@@ -115,7 +102,7 @@ def test_a_session_keeps_no_numbers_of_what_it_has_seen(open_page, files, page, 
             shown = open_page(f"{page}.py", model=model, step=step).choose("main_panel", "table")
             kept += [shown, files(shown)]
         watched += watch()
-    leave(open_page)
+    leave()
     assert [each for each in watched if each() is not None] == []
     if page in ("pages/all_heads", "pages/neuron_view"):
         assert watched
@@ -137,7 +124,7 @@ FILES_OF = [
 
 
 @pytest.mark.parametrize(("page", "query"), sweep(FILES_OF, quick=[FILES_OF[1], FILES_OF[3], FILES_OF[-1]]))
-def test_a_file_is_the_same_when_its_numbers_have_to_be_found_anew(open_page, files, page, query):
+def test_a_file_is_the_same_when_its_numbers_have_to_be_found_anew(open_page, page, query):
     shown = open_page(f"{page}.py", **query)
     if page == "pages/step_by_step":
         shown.choose("main_panel", "table")
@@ -166,7 +153,7 @@ def explanation_in(name, data):
 
 
 @pytest.mark.parametrize("page", ["all_heads", "neuron_view", "step_by_step"])
-def test_a_file_of_a_model_that_is_gone_says_so(open_page, files, folder, caplog, page):
+def test_a_file_of_a_model_that_is_gone_says_so(open_page, folder, caplog, page):
     shown = open_page(f"pages/{page}.py", model="llama", text=f"The {WORD} sat", step="heads")
     if page == "step_by_step":
         shown.choose("main_panel", "table")
@@ -182,7 +169,7 @@ def test_a_file_of_a_model_that_is_gone_says_so(open_page, files, folder, caplog
     assert "Traceback" not in caplog.text
 
 
-def test_a_file_of_a_model_that_was_replaced_says_so_and_has_no_numbers_of_the_new_one(open_page, files, folder):
+def test_a_file_of_a_model_that_was_replaced_says_so_and_has_no_numbers_of_the_new_one(open_page, folder):
     make = files(open_page("pages/neuron_view.py", model="llama"))["neuron.csv"]
     assert "q(" in explanation_in("neuron.csv", make())
     shutil.rmtree(folder)
@@ -205,7 +192,7 @@ def test_whatever_goes_wrong_in_making_a_file_is_said_in_it_and_the_log_holds_no
     assert WORD not in caplog.text
 
 
-def test_what_is_no_longer_in_memory_is_measured_once_more(open_page, files, few_sentences):
+def test_what_is_no_longer_in_memory_is_measured_once_more(open_page, few_sentences):
     make = files(open_page("pages/many_sentences.py", model="toy"))["many-sentences.csv"]
     before = make()
     running.measurements.clear()
@@ -273,7 +260,6 @@ def test_a_model_that_was_put_out_leaves_nothing_behind(open_page, folder):
     with cache.shelf().borrow("llama") as model:
         watched = [weakref.ref(each) for each in model._stack.module.parameters()]
     del model
-    open_page("pages/models.py")
     gc.collect()
     assert cache.shelf().put_out("llama")
     assert [each for each in watched if each() is not None] == []
