@@ -1,6 +1,6 @@
 """What a page shows, as data: a page is a function from a view to blocks.
 
-Blocks know neither Streamlit nor HTML. ``attention.ui.drawing`` draws them in the app; ``attention.page_file`` writes
+Blocks know neither Streamlit nor HTML. ``attention.ui.sheet`` draws them in the app; ``attention.page_file`` writes
 them to a file that needs no server. A click on a block sets a parameter of the link: a click is a link.
 """
 

@@ -26,11 +26,14 @@ def no_field(_: View) -> None:
     return
 
 
-def masthead(view: View, second: Second = no_field) -> components.Part:
-    """Return the head of a page; ``second`` returns the page's own field for a second text."""
+def masthead(view: View, second: Second = no_field, *, reads: bool = True) -> components.Part:
+    """Return the head of a page, which ``reads`` the text of the view or not.
+
+    ``second`` returns the page's own field for a second text.
+    """
     line = Line("header", "header", hosts.in_network())
     _pages(line.group(message("Pages")), view.page)
-    if CONTENTS[view.page].reads == "text":
+    if reads:
         fields.add(line, view, second(view))
     _model(line.group(message("Model")))
     _actions(line.group(message("This page")), view.page)

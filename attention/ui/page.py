@@ -165,12 +165,13 @@ def _on_its_way(found: _LoadingError) -> Blocks:
 
 def _head(sheet: Sheet, view: View) -> list[Data]:
     """Return the way between pages, what is read, the model and the notices; nothing of it runs a model."""
-    second = compare_page.second if CONTENTS[view.page].compares else no_field
+    content = CONTENTS[view.page]
+    second = compare_page.second if content.compares else no_field
     head: list[Data] = []
     if not is_presented(view):
-        line = sheet.place(masthead(view, second))
-        beside = fields.beside(sheet, view) if CONTENTS[view.page].reads == "text" else []
-        head.append(sheet.box("masthead", [line, *beside]))
+        reads = content.reads == "text"
+        line = sheet.place(masthead(view, second, reads=reads))
+        head.append(sheet.box("masthead", [line, *(fields.beside(sheet, view) if reads else [])]))
     return [*head, *sheet.write(notices())]
 
 

