@@ -131,6 +131,10 @@ class Line:
         self._add(data | {"off": is_off})
         self._acts[parameter.name] = _of_kind(bool, take or state.setter(parameter))
 
+    def hear(self, parameter: Parameter[Any], take: Callable[[str], None]) -> None:
+        """Say what takes any text that is said of a control, also one that is no option of it any more."""
+        self._acts[parameter.name] = _of_kind(str, take)
+
     def part(self) -> components.Part:
         """Return the line as it is drawn."""
         groups = [group for group in self._groups if group["controls"]]

@@ -18,6 +18,9 @@ from attention.view import View
 
 __all__ = ["Second", "is_presented", "masthead", "no_field", "notices"]
 
+# The longest id that a model may have.
+MAX_ID = 96
+
 Second = Callable[[View], Field | None]
 
 
@@ -69,6 +72,8 @@ def _model(line: Line) -> None:
     models = {info.model_id: info.name for info in list_models()}
     more = (MODELS.address, message("All models, and more …"))
     line.list(MODEL, message("Model"), list(models), list(models.values()), page=more)
+    # A page may offer one that somebody has removed since.
+    line.hear(MODEL, lambda model_id: state.set(MODEL, model_id[:MAX_ID]))
 
 
 def _actions(line: Line, page: Page) -> None:
