@@ -12,13 +12,11 @@ import argparse
 import gc
 import importlib
 import os
+import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
-
-import click
-from streamlit.web import cli
 
 from attention.models.local import MODEL_DIRS_VARIABLE
 from attention.places import APP
@@ -36,14 +34,9 @@ def main() -> None:
     """
     options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
-    try:
-        # By itself, it would call the end of a server by Ctrl+C an error, and make would say so once more.
-        cli.main(["run", str(APP / "app.py"), *options], prog_name="attention", standalone_mode=False)
-    except click.Abort:
-        return
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+    sys.argv = ["streamlit", "run", str(APP / "app.py"), *options]
+    # As `python -m streamlit run` does it, in this process, which is warm sooner.
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def take_models(arguments: Sequence[str]) -> list[str]:

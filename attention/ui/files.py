@@ -149,12 +149,16 @@ def document_links() -> bytes:
 
 
 class DocumentLinks:
-    """Middleware that writes links at the end of every document, so that a page has its styles before anything else."""
+    """Middleware that writes links at the end of every document, so that a page has its styles before anything else.
 
-    def __init__(self, app: ASGIApp, links: bytes) -> None:
+    It also says what such a document may load, which ``policy`` returns.
+    """
+
+    def __init__(self, app: ASGIApp, links: bytes, policy: Callable[[str], str]) -> None:
         """Wrap an app."""
         self.app = app
         self.links = links
+        self.policy = cache(policy)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -175,7 +179,9 @@ class DocumentLinks:
                 body.extend(message.get("body", b""))
                 if not message.get("more_body"):
                     written = body.replace(b"</body>", self.links + b"</body>", 1)
-                    await _document(start[0], bytes(written), Headers(scope=scope))(scope, receive, send)
+                    document = _document(start[0], bytes(written), Headers(scope=scope))
+                    document.headers["Content-Security-Policy"] = self.policy(written.decode())
+                    await document(scope, receive, send)
 
         await self.app({**scope, "headers": others}, receive, send_with_links)
 

@@ -253,7 +253,7 @@ def _controls(view: View, panes: list[Pane], content: Content) -> components.Par
         if "word" not in without:
             _add_word(line, pane)
     # Without a text there is nothing to hide, nor to put beside something.
-    if "mask" not in without and panes:
+    if MASK.name not in without and panes:
         names, masks = info.build.mask_names, masks_of(info)
         line.list(MASK, message("Mask"), masks, [names[mask] for mask in masks], help=info.build.mask_help)
     if "beside" not in without and panes and info.reading.takes_sentences:

@@ -12,7 +12,6 @@ import hashlib
 import importlib
 import logging
 import os
-import re
 import signal
 import socket
 import sys
@@ -20,6 +19,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ __all__ = [
     "METRICS_VARIABLE",
     "address",
     "content_policy",
+    "inline_scripts",
     "lifespan",
     "middleware",
     "page_below",
@@ -72,13 +73,18 @@ _LOGGER = logging.getLogger(__name__)
 def middleware(script: str) -> list[Middleware]:
     """Return what every request passes through before it reaches Streamlit; ``script`` is the main page's file."""
     pages = frozenset(path.stem for path in Path(script).with_name("pages").glob("*.py"))
+    frames = os.environ.get(FRAME_VARIABLE, "")
     return [
-        Middleware(_WithHeaders, policy=content_policy(_inline_scripts(), os.environ.get(FRAME_VARIABLE, ""))),
+        Middleware(_WithHeaders, policy=content_policy((), frames)),
         Middleware(_InTime),
         Middleware(_AtOnce),
         Middleware(_KnownOriginsOnly),
         Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
-        Middleware(files.DocumentLinks, links=files.document_links()),
+        Middleware(
+            files.DocumentLinks,
+            links=files.document_links(),
+            policy=lambda document: content_policy(inline_scripts(document), frames),
+        ),
     ]
 
 
@@ -148,7 +154,7 @@ def content_policy(inline_scripts: Iterable[str], frames: str = "") -> str:
 
     Everything comes from this server, with the exceptions that Streamlit needs: the scripts of the pictures are blobs
     that its own script makes, styles are written into the page, and tables draw their icons from data and blobs.
-    ``inline_scripts`` are those of Streamlit's index.html, which are allowed by their hashes.
+    ``inline_scripts`` are those of the document, which are allowed by their hashes.
 
     Raises:
         SystemExit: ``framed_by`` contains something that is not an address.
@@ -170,10 +176,37 @@ def content_policy(inline_scripts: Iterable[str], frames: str = "") -> str:
     )
 
 
-def _inline_scripts() -> list[str]:
-    """Return the inline scripts of Streamlit's index.html."""
-    index = Path(st.__file__).parent / "static" / "index.html"
-    return re.findall(r"<script>(.*?)</script>", index.read_text("utf-8"), re.DOTALL)
+def inline_scripts(document: str) -> list[str]:
+    """Return the inline scripts of a document.
+
+    >>> inline_scripts('<script src="a.js"></script><script>one()</script><SCRIPT type="module">two()</SCRIPT>')
+    ['one()', 'two()']
+    """
+    found = _InlineScripts()
+    found.feed(document)
+    found.close()
+    return found.scripts
+
+
+class _InlineScripts(HTMLParser):
+    """Reads the inline scripts of a document."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.scripts: list[str] = []
+        self._is_inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._is_inside = tag == "script" and "src" not in dict(attrs)
+        if self._is_inside:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_inside = self._is_inside and tag != "script"
+
+    def handle_data(self, data: str) -> None:
+        if self._is_inside:
+            self.scripts[-1] += data
 
 
 class _WithHeaders:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attention.figures.atlas import LIGHT, MAX_SIDE, Atlas, Tiles, by_layer
 from attention.steps import softmax
-from attention.ui import components as ui
+from attention.ui.components import of_figure
 
 # What 12 layers of 12 heads may take on their way to the browser: tokens, bytes, and the spread of the
 # scores, from which weights come that are broad or sharp. Of a long text, the sharp ones take most.
@@ -255,11 +255,9 @@ def test_what_heads_do_their_badges_and_the_current_one_are_sent():
         (None, []),
     ],
 )
-def test_only_a_head_that_there_is_can_be_chosen(monkeypatch, said, chosen):
-    mounted = {}
-    monkeypatch.setattr(ui, "mount", lambda part: mounted.update(part.acts))
+def test_only_a_head_that_there_is_can_be_chosen(said, chosen):
     found = []
     tiles = Tiles.of([random_weights(3, layers=1, heads=n)[0] for n in (3, 2)])
-    ui.atlas(atlas(tiles), key="atlas", on_choose=lambda *head: found.append(head), on_zoom=found.append)
-    mounted["choose"](said)
-    assert found == chosen
+    _, acts = of_figure(atlas(tiles), found.append)
+    acts["choose"](said)
+    assert [(int(each["layer"]) - 1, int(each["head"]) - 1) for each in found] == chosen

@@ -45,7 +45,7 @@ def respond(app, path="/step_by_step", method="GET", **headers):
 
     raw = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}
-    complete(DocumentLinks(app, LINKS)(scope, None, send))
+    complete(DocumentLinks(app, LINKS, lambda document: f"of {len(document)}")(scope, None, send))
     body = b"".join(each.get("body", b"") for each in said[1:])
     return said[0]["status"], Headers(raw=said[0]["headers"]), body
 
