@@ -97,8 +97,8 @@ class Content:
     has; it is None if the page reads no text in a head, and so has no worksheet and opens as no notebook. ``idle``
     returns what of the word, the layer and the head is no choice, since it would change nothing. Unless a page
     ``opens``, the whole of it has no more than the app shows, and a class sees that. If it ``heads_itself``, its name
-    is in its content. What it ``reads`` is the text of the view, many texts of which none is in the link, or nothing.
-    ``without`` names what there is no choice of on the page: "beside", "word", "parts", "mask", "layer", "head".
+    is in its content. Its ``source`` is the text that was typed, many texts of which none is in the link, or
+    nothing. ``without`` names what there is no choice of: "beside", "word", "parts", "mask", "layer", "head".
     """
 
     make: Make
@@ -113,7 +113,7 @@ class Content:
     compares: bool = False
     opens: bool = True
     heads_itself: bool = False
-    reads: Literal["text", "many", "nothing"] = "text"
+    source: Literal["typed", "many", "nothing"] = "typed"
     without: frozenset[str] = frozenset()
 
 
@@ -160,8 +160,8 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             sheet=_always("sum"),
             without=frozenset({"beside", "word"}),
         ),
-        pages.MANY_SENTENCES: Content(many_sentences.content, above=_nothing, reads="many", without=_OF_MANY),
-        pages.SYNTAX_CHECK: Content(syntax_check.content, above=_nothing, reads="many", without=_CHOICES),
+        pages.MANY_SENTENCES: Content(many_sentences.content, above=_nothing, source="many", without=_OF_MANY),
+        pages.SYNTAX_CHECK: Content(syntax_check.content, above=_nothing, source="many", without=_CHOICES),
         pages.FIND_IT: Content(
             find_it.content,
             run_as=find_it.run_as,
@@ -170,7 +170,7 @@ CONTENTS: Mapping[Page, Content] = MappingProxyType(
             sheet=_always("softmax"),
             without=_CHOICES,
         ),
-        pages.MODELS: Content(models.content, above=_nothing, reads="nothing", without=_CHOICES),
+        pages.MODELS: Content(models.content, above=_nothing, source="nothing", without=_CHOICES),
         pages.CLASSROOM: Content(classroom.content, run_as=_alone, above=_nothing, without=_CHOICES),
         **{
             found: Content(

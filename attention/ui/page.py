@@ -169,7 +169,7 @@ def _head(sheet: Sheet, view: View) -> list[Data]:
     second = compare_page.second if content.compares else no_field
     head: list[Data] = []
     if not is_presented(view):
-        reads = content.reads == "text"
+        reads = content.source == "typed"
         line = sheet.place(masthead(view, second, reads=reads))
         head.append(sheet.box("masthead", [line, *(fields.beside(sheet, view) if reads else [])]))
     return [*head, *sheet.write(notices())]

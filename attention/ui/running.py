@@ -240,7 +240,7 @@ def load_silently(info: ModelInfo) -> Model | ModelUnavailableError:
 
 def is_unread(view: View) -> bool:
     """Tell whether a page has nothing to read: its text is empty."""
-    return CONTENTS[view.page].reads == "text" and get_info(view.model).reading.is_empty(view.text)
+    return CONTENTS[view.page].source == "typed" and get_info(view.model).reading.is_empty(view.text)
 
 
 def run_page(view: View, load: Load, patience: float = COUNTED_WITHIN) -> list[Pane]:
@@ -254,7 +254,7 @@ def run_page(view: View, load: Load, patience: float = COUNTED_WITHIN) -> list[P
 def _run_page(view: View, load: Load) -> list[Pane]:
     content = CONTENTS[view.page]
     as_run = content.run_as(view)
-    if content.reads != "text":
+    if content.source != "typed":
         return [_unread(view, load)]
     if not content.compares:
         return run(as_run, load)
@@ -267,7 +267,7 @@ def _run_page(view: View, load: Load) -> list[Pane]:
 def _unread(view: View, load: Load) -> Pane:
     """Return the place of a model of which nothing is run on the text of a view."""
     info = get_info(view.model)
-    if CONTENTS[view.page].reads == "nothing" or not view.page.is_for(info):
+    if CONTENTS[view.page].source == "nothing" or not view.page.is_for(info):
         return Pane(info, is_other=False)
     model = load(info)
     if isinstance(model, ModelUnavailableError):
