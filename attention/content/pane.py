@@ -21,6 +21,7 @@ from attention.lesson.heads import head_thumbs
 from attention.lesson.next_token import Forecast
 from attention.lesson.proof import Proof, tell_proof
 from attention.lesson.scene import Scene
+from attention.lesson.steps.base import Step
 from attention.lesson.survey import Look, Survey
 from attention.measuring import Measured
 from attention.messages import message

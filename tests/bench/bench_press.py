@@ -10,6 +10,7 @@ from attention.lesson.steps import STEPS
 from tests.bench.report import ms, p95
 from tests.bench.walk import MODELS
 from tests.browser.chromium import launch_options
+from tests.browser.tab import IS_DRAWN
 
 MAX_HEADING_MS, MAX_LAST_MS = 70, 110
 N_ROUND_TRIPS = 3
@@ -36,7 +37,7 @@ WATCH = """() => {
   };
   const observer = new MutationObserver(change);
   const watched = { subtree: true, childList: true, characterData: true, attributes: true };
-  observer.observe(document.querySelector('.stMainBlockContainer'), watched);
+  observer.observe(document.querySelector('.page'), watched);
   // A picture lies in a shadow of its own, which is watched as soon as there is one.
   const attach = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (options) {
@@ -44,13 +45,12 @@ WATCH = """() => {
     observer.observe(shadow, watched);
     return shadow;
   };
-  for (const host of document.querySelectorAll('.stMainBlockContainer *')) {
+  for (const host of document.querySelectorAll('.page *')) {
     if (host.shadowRoot) observer.observe(host.shadowRoot, watched);
   }
 }"""
 # The page is whole, and nothing has changed for a while: what came last has come.
-SETTLED = """() => window.seen?.heading > 0 && performance.now() - window.seen.last > 300
-  && !!document.querySelector('[data-test-script-state="notRunning"]')"""
+SETTLED = """() => window.seen?.heading > 0 && performance.now() - window.seen.last > 300"""
 
 
 def test_a_press_is_soon_answered(report, server):
@@ -62,7 +62,7 @@ def test_a_press_is_soon_answered(report, server):
             page = chromium.new_page(viewport={"width": 1400, "height": 900}, reduced_motion="reduce")
             page.goto(f"{server.url}/step_by_step?model={info.model_id}")
             expect(page.get_by_role("note", name="Proof")).to_contain_text("✓", timeout=60_000)
-            page.locator('[data-test-script-state="notRunning"]').wait_for()
+            page.wait_for_function(IS_DRAWN)
             page.evaluate(WATCH)
             for index in range(N_ROUND_TRIPS + 1):
                 seen = _round_trip(page)

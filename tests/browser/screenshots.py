@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.chromium import launch_options
 from tests.browser.server import ROOT, serve
+from tests.browser.tab import IS_DRAWN
 
 FOLDER = ROOT / "assets" / "screenshots"
 STEP_PAGE = "step_by_step?step="

@@ -15,6 +15,7 @@ from numpy import ndarray as Array
 from attention.blocks import Blocks, Fold, Notice, Picture, Prose, Row, Setting, Table
 from attention.figures import charts
 from attention.figures.buttons import Button, Buttons
+from attention.figures.matrix import Matrix
 from attention.figures.order import OrderStrip, written
 from attention.labs.positions.knobs import MOST_MOVED, ORDER, PLACED, opened
 from attention.lesson.guess import Guess
