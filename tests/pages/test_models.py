@@ -397,7 +397,8 @@ def test_a_folder_that_is_overwritten_while_it_is_loaded_is_shown_as_it_is_now(
     # And a larger one in place of a smaller one.
     shutil.rmtree(place)
     shutil.copytree(folders["llama"], place)
-    assert open_page(f"pages/{page}.py", model="mine", layer="3", head="6").notices == []
+    again = open_page(f"pages/{page}.py", model="mine", layer="3", head="6")
+    assert (again.view.model, again.view.pane.layer, again.view.pane.head) == ("mine", 2, 5)
 
 
 @pytest.mark.slow
