@@ -10,7 +10,7 @@ LINK = "step_by_step?model=toy&step=scores"
 DRAWN = ["bars", "line", "matrix", "model_map", "page", "stepper", "styles"]
 # What came of the files of ours in this tab, and how many bytes of each had to travel.
 TRAVELLED = """() => Object.fromEntries(performance.getEntriesByType('resource')
-  .filter(({ name }) => name.includes('/_attention/'))
+  .filter(({ name }) => /_attention.[^/]+$/.test(name))
   .map(({ name, transferSize }) => [name.split('/').at(-1).split('.')[0], transferSize]))"""
 
 
