@@ -312,15 +312,13 @@ class LongText:
     """A field for a text of many lines, too long for a link, which the browser keeps while it is open.
 
     It has ``least`` characters at least and ``most`` at most; none at all is possible too, and ``hint`` says what then.
-    ``n_taken`` is how many texts have been taken from this session: the browser need not send that one again. One that
-    ``is_line`` is short and begins as ``value``.
+    One that ``is_line`` is short and begins as ``value``.
     """
 
     label: str
     hint: str
     least: int
     most: int
-    n_taken: int = 0
     is_line: bool = False
     value: str = ""
 

@@ -112,8 +112,8 @@ class Status:
 
     ``is_own`` tells whether the run that goes on was started by whoever asks. A private run of somebody else's is like
     another job. ``place`` is where in the queue whoever asks waits for this job, counted from 1, and 0 if nowhere;
-    ``n_waiting`` how long the queue is. ``n_given`` is how many texts whoever asks has given it to read, and
-    ``problem`` what was wrong with the last one.
+    ``n_waiting`` how long the queue is, and ``problem`` what was wrong with the last text that whoever asks has
+    given it to read.
     """
 
     now: Run | None = None
@@ -122,7 +122,6 @@ class Status:
     is_own: bool = False
     place: int = 0
     n_waiting: int = 0
-    n_given: int = 0
     problem: str = ""
 
 

@@ -9,7 +9,7 @@
  * @property {string} stops the label of the button that stops it; empty where there is nothing to stop
  * @property {LongText | null} text what it may be given to read
  *
- * @typedef {{label: string, hint: string, least: number, most: number, n_taken: number, is_line: boolean,
+ * @typedef {{label: string, hint: string, least: number, most: number, is_line: boolean,
  *   value: string}} LongText a line of text, or one of many lines
  */
 

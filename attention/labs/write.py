@@ -122,7 +122,6 @@ def _training(values: Values, status: Status, *, is_here: bool) -> Blocks:
         ),
         LEAST,
         MOST,
-        status.n_given,
     )
     options = tuple(Option(depth, str(depth)) for depth in DEPTHS)
     arguments = ("--layers", str(values[LAYERS]))

@@ -32,7 +32,7 @@ def status(job: Job) -> Status:
     run = None if own.turn is None else own.turn.run
     if run is not None and run.ending:
         found = replace(found, last=run)
-    return replace(found, n_given=own.n_given, problem=own.problem)
+    return replace(found, problem=own.problem)
 
 
 def follows(page: Page) -> bool:
@@ -59,7 +59,6 @@ def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
     own = _own(job)
     own.problem, text = "", ""
     if given and job.accepts is not None:
-        own.n_given += 1
         try:
             text = job.accepts(given)
         except ValueError as error:
@@ -73,9 +72,8 @@ def _start(job: Job, arguments: tuple[str, ...], given: str) -> None:
 
 @dataclass(slots=True)
 class _Own:
-    """How many texts a visitor has given a job, what was wrong with the last one, and whose turn it is to be read."""
+    """What was wrong with the last text that a visitor has given a job, and whose turn it is to be read."""
 
-    n_given: int = 0
     problem: str = ""
     turn: Turn | None = None
 

@@ -1,23 +1,14 @@
-"""Text on the page: the project's own HTML, and plain sentences in which nothing is interpreted."""
+"""The line of the proof, as HTML."""
 
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Sequence
 
 from attention.blocks import ProofLine
 from attention.messages import message
 
-__all__ = [
-    "plain",
-    "proof_lines",
-]
-
-
-def plain(label: str) -> str:
-    """Return a label in which nothing is interpreted as Markdown."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", label)
+__all__ = ["proof_lines"]
 
 
 def proof_lines(lines: Sequence[ProofLine]) -> str:

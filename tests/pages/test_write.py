@@ -42,7 +42,6 @@ def everywhere(shown):
 
 def test_a_text_is_learnt_by_the_visitor_who_has_given_it_and_nobody_else_sees_it(open_page, caplog, capfd):
     shown = opened(open_page, stage="7", n_layers="1")
-    assert shown.component("train")["text"]["n_taken"] == 0
     shown.send("train", "press", {"start": TEXT})
     assert shown.notices == []
     assert running(shown.visitor).is_private
@@ -54,7 +53,6 @@ def test_a_text_is_learnt_by_the_visitor_who_has_given_it_and_nobody_else_sees_i
     assert follows(OF_LABS[LAB])
     until(lambda: len(running(shown.visitor).frames) > 1)
     shown.run()
-    assert shown.component("train")["text"]["n_taken"] == 1
     assert re.search("step [1-9]", shown.component("train")["told"])
     assert shown.component("written_weights")["rows"][:4] == ["<", "b", ">", "v"]
     # A press that is not one leaves it be.
@@ -114,7 +112,6 @@ def test_what_cannot_be_learnt_starts_nothing_and_a_reason_is_given(open_page, w
     assert [said in notice for notice in shown.notices] == ([True] if said else [])
     # The next press that is one takes it away.
     if said:
-        assert shown.component("train")["text"]["n_taken"] == 1
         shown.send("train", "press", {"start": TEXT})
         assert shown.notices == []
         assert running(shown.visitor).is_private

@@ -77,7 +77,7 @@ def test_before_any_training_the_page_invites_to_one():
     assert (work.label, work.arguments, work.share, work.is_off) == ("Train", ("--layers", "3"), None, False)
     assert "Nothing" in work.told
     assert isinstance(work.text, LongText)
-    assert (work.text.least, work.text.most, work.text.n_taken) == (LEAST, MOST, 0)
+    assert (work.text.least, work.text.most) == (LEAST, MOST)
     assert [block.key for block in blocks if isinstance(block, Picture)] == ["parts"]
 
 
@@ -87,9 +87,9 @@ def test_in_a_file_nothing_can_be_pressed():
 
 @pytest.mark.parametrize("is_own", [True, False])
 def test_while_it_goes_on_the_newest_stage_is_shown(is_own):
-    blocks = shown(Runs(now=run(4, ending=""), last=run(), is_own=is_own, n_given=2))
+    blocks = shown(Runs(now=run(4, ending=""), last=run(), is_own=is_own))
     work = one(blocks, Work, "train")
-    assert (work.share, work.is_off, bool(work.stops), work.text.n_taken) == (0.1, False, is_own, 2)
+    assert (work.share, work.is_off, bool(work.stops)) == (0.1, False, is_own)
     assert says(work.told, "50", STEPS)
     assert one(blocks, Setting, "stage").value == 3
 
@@ -107,7 +107,7 @@ def test_the_last_training_is_shown_with_its_date_and_how_it_ended(ending, told)
 
 
 def test_what_was_wrong_with_a_text_is_said():
-    blocks = shown(Runs(problem="This text is <b>too</b> short.", n_given=1))
+    blocks = shown(Runs(problem="This text is <b>too</b> short."))
     assert [block.sentence for block in blocks if isinstance(block, Notice)] == ["This text is <b>too</b> short."]
     assert not [block for block in shown(Runs()) if isinstance(block, Notice)]
 
