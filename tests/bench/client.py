@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -64,20 +65,21 @@ def _walk(blocks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 class Visitor:
-    """One person's tab on one page."""
+    """One person's tab on one page; of several copies of the app, each answers in its turn."""
 
-    def __init__(self, url: str, page: str, link: str) -> None:
+    def __init__(self, urls: Sequence[str], page: str, link: str) -> None:
         """Open a tab that shows nothing yet."""
-        self._server = httpx2.AsyncClient(base_url=url, trust_env=False, timeout=60)
+        self._copies = [httpx2.AsyncClient(base_url=url, trust_env=False, timeout=60) for url in urls]
+        self._turns = cycle(self._copies)
         self._page = page
         self._link = link
         self._memory: Mapping[str, Any] = {}
         self.drawn = Drawn()
 
     @classmethod
-    async def open(cls, url: str, page: str = "", **query: str) -> Self:
+    async def open(cls, url: str | Sequence[str], page: str = "", **query: str) -> Self:
         """Open a page with a link's query; ``visitor.drawn`` is what it shows once all models are there."""
-        visitor = cls(url, page, urlencode(query))
+        visitor = cls([url] if isinstance(url, str) else url, page, urlencode(query))
         await visitor._ask()
         return visitor
 
@@ -88,7 +90,8 @@ class Visitor:
 
     async def close(self) -> None:
         """Close the tab."""
-        await self._server.aclose()
+        for copy in self._copies:
+            await copy.aclose()
 
     async def follow(self, **query: str) -> Drawn:
         """Follow a link to the same page."""
@@ -110,7 +113,7 @@ class Visitor:
         while True:
             said = {"link": self._link, "presses": presses, "memory": self._memory, "visitor": "somebody"}
             start = time.perf_counter()
-            answer = await self._server.post(f"{PAGES}/{self._page}", json=said)
+            answer = await next(self._turns).post(f"{PAGES}/{self._page}", json=said)
             seconds = time.perf_counter() - start
             if not answer.is_success:
                 raise PageError(f"The server answered {answer.status_code}.")

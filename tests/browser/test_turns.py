@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from attention.lesson.opening import first_place
+from tests.bench.client import STEP_PAGE, Visitor, visited
+from tests.browser.server import serve
 
 SENTENCE = "The old clock ticks in the hall"
 PAGES = "**/_attention/page/**"
@@ -153,3 +155,30 @@ def test_two_people_go_their_own_ways(new_tab):
     press(other, "ArrowLeft").expect_query(model="toy", text="Two owls sleep", step="qkv")
     for tab, text, step in ((one, "One owl hoots", "scale"), (other, "Two owls sleep", "qkv")):
         tab.select("Mask", "causal").expect_query(model="toy", text=text, step=step, mask="causal")
+
+
+async def walked(*urls):
+    """Go through pages, models and steps, and return what is shown after each press."""
+    visitor = await Visitor.open(urls, STEP_PAGE, model="toy", text=SENTENCE)
+    shown = [visitor.drawn.page]
+    for key, name, value in (
+        ("stepper", "choose", "softmax"),
+        ("context", "word", "3"),
+        ("map", "go", {"head": 2}),
+        ("header", "page", "all_heads"),
+        ("header", "model", "vit-digits"),
+        ("header", "model", "toy"),
+        ("header", "page", "masks"),
+        ("question", "show", True),
+        ("header", "page", STEP_PAGE),
+        ("header", "page", "masks"),
+    ):
+        await visitor.send(key, name, value)
+        shown.append(visitor.drawn.page)
+    await visitor.close()
+    return shown
+
+
+def test_two_copies_that_answer_in_turn_are_as_one(server, tmp_path):
+    with serve(tmp_path / "log") as other:
+        assert visited(walked(server.url, other.url)) == visited(walked(server.url))
