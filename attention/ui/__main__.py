@@ -13,6 +13,7 @@ import gc
 import importlib
 import os
 import runpy
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,6 +36,8 @@ def main() -> None:
     options = take_models(sys.argv[1:])
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
     sys.argv = ["streamlit", "run", str(APP / "app.py"), *options]
+    # By itself, Streamlit would call the end of a server by Ctrl+C an error, and make would say so once more.
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
     # As `python -m streamlit run` does it, in this process, which is warm sooner.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
