@@ -76,8 +76,8 @@ def middleware(script: str) -> list[Middleware]:
     frames = os.environ.get(FRAME_VARIABLE, "")
     return [
         Middleware(_WithHeaders, policy=content_policy((), frames)),
-        Middleware(_InTime),
         Middleware(_AtOnce),
+        Middleware(_InTime),
         Middleware(_KnownOriginsOnly),
         Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
         Middleware(
