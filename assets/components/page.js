@@ -12,6 +12,7 @@
  * @property {string} link its parameters
  * @property {Block[]} blocks
  * @property {object} memory what is to be remembered of it
+ * @property {string} waiting what is said while the next answer is long in coming; empty if nothing is
  * @property {number} follow after how many seconds it is to be asked for again; 0 if it need not
  *
  * @typedef {object} Part an element of the page, and what has to be known of it
@@ -143,10 +144,11 @@ function draw(state, blocks, isAnew) {
 
 /** Draw a page, and write it into the address if a press has led there. */
 function show(state, answer, isPressed) {
-  const { page, link, title, blocks, memory, follow: seconds } = answer;
+  const { page, link, title, blocks, memory, waiting, follow: seconds } = answer;
   const isOther = state.shown && state.shown.page !== page;
   if (isPressed && (isOther || link !== here().link)) history.pushState({}, "", addressOf(page, link));
   document.title = title;
+  setAttribute(state.root, "data-waiting", waiting || null);
   remember(memory);
   const said = JSON.stringify(blocks);
   const isSame = isPressed && said === state.said;
@@ -302,6 +304,20 @@ const written = (tag, className = "") => ({
   },
 });
 
+/** A sentence that a reader is told of when it comes. */
+const announced = (...classes) => ({
+  build: () => {
+    const element = make("div");
+    element.classList.add(...classes);
+    element.setAttribute("role", "status");
+    element.append(make("bdi"));
+    return element;
+  },
+  draw: (element, block) => {
+    element.firstChild.textContent = block.text;
+  },
+});
+
 /** How each kind of block is built once, and drawn whenever it changes. */
 const KINDS = {
   h1: written("h1"),
@@ -309,28 +325,8 @@ const KINDS = {
   h3: written("h3"),
   shapes: written("div", "shapes"),
   caption: written("p", "caption"),
-  notice: {
-    build: () => {
-      const element = make("div", "notice");
-      element.setAttribute("role", "status");
-      element.append(make("bdi"));
-      return element;
-    },
-    draw: (element, block) => {
-      element.firstChild.textContent = block.text;
-    },
-  },
-  news: {
-    build: () => {
-      const element = make("div", "prose news");
-      element.setAttribute("role", "status");
-      element.append(make("bdi"));
-      return element;
-    },
-    draw: (element, block) => {
-      element.firstChild.textContent = block.text;
-    },
-  },
+  notice: announced("notice"),
+  news: announced("prose", "news"),
   prose: {
     build: (block) => make("div", `prose ${block.look}`.trim()),
     // It comes from the project's own texts, in which every fact is escaped.

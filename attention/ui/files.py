@@ -13,7 +13,7 @@ import hashlib
 import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
@@ -158,7 +158,7 @@ class DocumentLinks:
         """Wrap an app."""
         self.app = app
         self.links = links
-        self.policy = cache(policy)
+        self.policy = lru_cache(maxsize=4)(policy)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""

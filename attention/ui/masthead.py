@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from attention.blocks import Blocks, Notice, Way
-from attention.content.registry import CONTENTS
 from attention.messages import message
 from attention.models import list_models
 from attention.pages import CLASSROOM, GROUP_TITLES, GROUPS, MODELS, PAGES, Page
@@ -96,9 +95,8 @@ def _actions(line: Line, page: Page) -> None:
         line.act("room", room)
     else:
         items.append(room)
-    if page in CONTENTS:
-        items.append({"label": message("Download this page"), "file": made.of_page(page)})
-        items += [{"label": label, "file": address} for label, address in made.notebooks_of(page).items()]
+    items.append({"label": message("Download this page"), "file": made.of_page(page)})
+    items += [{"label": label, "file": address} for label, address in made.notebooks_of(page).items()]
     if sheet := made.worksheet_of(page):
         items.append({"label": message("Worksheet to print"), "file": sheet, "opens": True})
     line.menu("more", message("More"), items, is_icon=True)

@@ -24,9 +24,9 @@ from attention.view import View
 __all__ = ["give", "where"]
 
 
-def where(view: View, key: str) -> AskAt | None:
-    """Return what gives the address of a fingerprint's numbers, from the page; None where a page is not made anew."""
-    return partial(_address, view, key) if view.page in CONTENTS else None
+def where(view: View, key: str) -> AskAt:
+    """Return what gives the address of a fingerprint's numbers, from the page."""
+    return partial(_address, view, key)
 
 
 def _address(view: View, key: str, fingerprint: str) -> str:

@@ -75,31 +75,36 @@ class _LoadingError(Exception):
 def answer(asked: Asked) -> dict[str, Any]:
     """Return the page that follows: its address, title and link, its blocks, and what the browser is to remember.
 
-    ``follow`` is after how many seconds the browser asks for it again by itself; 0 if it need not.
+    ``waiting`` is what is said while the next one is long in coming, and ``follow`` after how many seconds the browser
+    asks for it again by itself; 0 if it need not.
     """
     visit = state.opened(asked.page, asked.link, CONTENTS[asked.page].opening, asked.memory, asked.visitor)
     with state.visiting(visit):
-        link = dict(asked.link)
         if asked.presses:
             _take(asked.presses)
         if visit.way is None:
-            return _answered(visit, visit.view.to_query() if visit.is_changed else link)
-        page, link = visit.way[0], dict(state.along(visit.way[0]).to_query() if visit.way[1] is None else visit.way[1])
+            return _answered(visit, asked.link)
+        page, link = visit.way
+        if link is None:
+            link = state.along(page).to_query()
         there = state.opened(page, link, CONTENTS[page].opening, state.remembered(), asked.visitor)
     with state.visiting(there):
-        return _answered(there, there.view.to_query() if there.is_changed else link)
+        return _answered(there, link)
 
 
-def _answered(visit: state.Visit, link: Mapping[str, str]) -> dict[str, Any]:
+def _answered(visit: state.Visit, asked: Mapping[str, str]) -> dict[str, Any]:
+    """Return the page of a visit; its link stays as it was asked for until something is chosen."""
     page = visit.view.page
     blocks, follow = _drawn(visit.view)
     settle()
+    link = visit.view.to_query() if visit.is_changed else asked
     return {
         "page": page.address,
         "title": message("{title} · attention step by step", title=page.tab or page.title),
         "link": urlencode(link),
         "blocks": blocks,
         "memory": state.remembered(),
+        "waiting": CONTENTS[page].waiting,
         "follow": follow,
     }
 

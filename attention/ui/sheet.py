@@ -75,7 +75,7 @@ class Sheet:
 
     def write(self, blocks: Iterable[Block]) -> list[Data]:
         """Return blocks as they are drawn, and note what can be pressed in them."""
-        return self._all(tuple(blocks))
+        return [_WRITERS[type(block)](self, block) for block in blocks]
 
     def box(self, key: str, blocks: list[Data]) -> Data:
         """Return what is written already as one section."""
@@ -87,53 +87,51 @@ class Sheet:
 
     def place(self, part: components.Part) -> Data:
         """Return a component as it is drawn, and note what can be pressed in it."""
-        return self._component(part)
+        self.acts |= {f"{part.key}.{act}": told for act, told in part.acts.items()}
+        return {"kind": "picture", "key": part.key, "source": address_of(part.name), "data": part.data}
 
-    def _all(self, blocks: Blocks) -> list[dict[str, Any]]:
-        return [_WRITERS[type(block)](self, block) for block in blocks]
-
-    def _heading(self, block: Heading) -> dict[str, Any]:
+    def _heading(self, block: Heading) -> Data:
         return {"kind": f"h{block.level}", "text": block.text, "id": block.anchor}
 
-    def _formula(self, block: Formula) -> dict[str, Any]:
+    def _formula(self, block: Formula) -> Data:
         return {"kind": "formula", "html": _set(block.latex)}
 
-    def _code(self, block: Code) -> dict[str, Any]:
+    def _code(self, block: Code) -> Data:
         html_of_it = coloured(block.source, block.language)
         return {"kind": "code", "html": html_of_it, "label": message("Copy"), "done": message("Copied")}
 
-    def _panels(self, block: Panels) -> dict[str, Any]:
-        blocks = self._all((block.choice, *block.contents[block.value]))
+    def _panels(self, block: Panels) -> Data:
+        blocks = self.write((block.choice, *block.contents[block.value]))
         return {"kind": "section", "key": f"{block.key}_open", "look": "", "blocks": blocks}
 
-    def _prose(self, block: Prose) -> dict[str, Any]:
+    def _prose(self, block: Prose) -> Data:
         return {"kind": "prose", "look": "" if block.kind == "main" else block.kind, "html": block.html}
 
-    def _notice(self, block: Notice) -> dict[str, Any]:
+    def _notice(self, block: Notice) -> Data:
         kind = "news" if block.is_news else "caption" if block.is_quiet else "notice"
         return {"kind": kind, "text": block.sentence}
 
-    def _waiting(self, block: Waiting) -> dict[str, Any]:
+    def _waiting(self, block: Waiting) -> Data:
         return {"kind": "waiting", "text": block.told, "share": block.share}
 
-    def _shapes(self, block: Shapes) -> dict[str, Any]:
+    def _shapes(self, block: Shapes) -> Data:
         return {"kind": "shapes", "text": block.line}
 
-    def _fold(self, block: Fold) -> dict[str, Any]:
+    def _fold(self, block: Fold) -> Data:
         self.acts[f"{block.key}.open"] = partial(_open, _turning(block))
-        is_open, blocks = self.view.arranged.is_open(block), self._all(block.blocks)
+        is_open, blocks = self.view.arranged.is_open(block), self.write(block.blocks)
         return {"kind": "fold", "key": block.key, "title": block.title, "isOpen": is_open, "blocks": blocks}
 
-    def _row(self, block: Row) -> dict[str, Any]:
-        columns = [self._all(column) for column in block.columns]
+    def _row(self, block: Row) -> Data:
+        columns = [self.write(column) for column in block.columns]
         return {"kind": "row", "widths": block.widths, "gap": block.gap, "columns": columns}
 
-    def _section(self, block: Section) -> dict[str, Any]:
+    def _section(self, block: Section) -> Data:
         looks = {"framed": block.is_framed, "abreast": block.is_line}
         look = " ".join(name for name, has_it in looks.items() if has_it)
-        return {"kind": "section", "key": block.key, "look": look, "blocks": self._all(with_words(block))}
+        return {"kind": "section", "key": block.key, "look": look, "blocks": self.write(with_words(block))}
 
-    def _setting(self, block: Setting) -> dict[str, Any]:
+    def _setting(self, block: Setting) -> Data:
         line = Line(block.key, "content").group(block.label)
         take = partial(_choose, block.parameter, block.clears) if block.clears else None
         if block.options:
@@ -152,27 +150,27 @@ class Sheet:
             )
         else:
             line.switch(block.parameter, block.label, help=block.help, is_off=block.is_off, take=take)
-        return self._component(line.part())
+        return self.place(line.part())
 
-    def _entry(self, block: Entry) -> dict[str, Any]:
+    def _entry(self, block: Entry) -> Data:
         line = Line(block.key, "content").group(block.label)
         line.field(Field(block.parameter, block.label, block.hint))
-        return self._component(line.part())
+        return self.place(line.part())
 
-    def _way(self, block: Way) -> dict[str, Any]:
+    def _way(self, block: Way) -> Data:
         self.acts[f"{block.key}.go"] = partial(_go, block.page, block.query)
         address = f"./{block.page.address}?{urlencode(block.query)}"
         return {"kind": "way", "key": block.key, "text": block.label, "address": address}
 
-    def _download(self, block: Download) -> dict[str, Any]:
+    def _download(self, block: Download) -> Data:
         return self._file(block.label, block.file, block.file)
 
-    def _png(self, block: Png) -> dict[str, Any]:
+    def _png(self, block: Png) -> Data:
         source = made.where(self.view, block.source, block.source)
         drawer = address_of("chart")
         return {"kind": "png", "text": block.label, "file": block.file, "address": source, "drawer": drawer}
 
-    def _table(self, block: Table) -> dict[str, Any]:
+    def _table(self, block: Table) -> Data:
         name = f"{block.file}.csv"
         files = [self._file(name, block.key, name)] if block.file else []
         if not block.is_shown:
@@ -180,7 +178,7 @@ class Sheet:
         blocks = [self._rows(block), *files]
         return {"kind": "section", "key": f"{block.key}_whole", "look": "", "blocks": blocks} if files else blocks[0]
 
-    def _rows(self, block: Table) -> dict[str, Any]:
+    def _rows(self, block: Table) -> Data:
         columns = block.make()
         n_rows = rows_of(columns)
         if block.limit is not None and max(n_rows, len(columns)) > block.limit:
@@ -199,28 +197,28 @@ class Sheet:
             choose=None if block.choice is None else partial(_choose_row, block.choice),
             chosen=None if block.choice is None else block.choice.chosen,
         )
-        return self._component(part)
+        return self.place(part)
 
-    def _file(self, label: str, key: str, name: str) -> dict[str, Any]:
+    def _file(self, label: str, key: str, name: str) -> Data:
         address = made.where(self.view, key, name)
         return {"kind": "file", "key": key, "text": label, "file": name, "address": address}
 
-    def _proven(self, block: Proven) -> dict[str, Any]:
+    def _proven(self, block: Proven) -> Data:
         for line in block.lines:
             self.acts[f"{line.parameter.name}.open"] = partial(_open, state.setter(line.parameter))
         folds = [{"key": line.parameter.name, "isOpen": line.is_open} for line in block.lines]
         return {"kind": "proof", "label": message("Proof"), "html": markup.proof_lines(block.lines), "folds": folds}
 
-    def _picture(self, block: Picture) -> dict[str, Any]:
+    def _picture(self, block: Picture) -> Data:
         sets, key = tuple(block.sets.items()), block.place or block.key
         take = partial(_take, sets, block.clears, block.only_while) if sets else None
         if block.brush is not None:
             take = partial(_paint, block.brush)
         ask_at = numbers.where(self.view, block.key)
         data, acts = components.of_figure(block.figure, take, is_selectable=block.is_selectable, ask_at=ask_at)
-        return self._component(components.Part(block.figure.component, key, data, acts))
+        return self.place(components.Part(block.figure.component, key, data, acts))
 
-    def _work(self, block: Work) -> dict[str, Any]:
+    def _work(self, block: Work) -> Data:
         acts = {"press": partial(_work, block.job, block.arguments, block.clears)}
         text = None if block.text is None else asdict(block.text)
         data = {
@@ -231,9 +229,9 @@ class Sheet:
             "stops": block.stops,
             "text": text,
         }
-        return self._component(components.Part("work", block.key, data, acts))
+        return self.place(components.Part("work", block.key, data, acts))
 
-    def _upload(self, block: Upload) -> dict[str, Any]:
+    def _upload(self, block: Upload) -> Data:
         data = {
             "label": block.label,
             "hint": block.hint,
@@ -242,9 +240,9 @@ class Sheet:
             "most": block.most,
         }
         acts = {"take": partial(_keep_file, block.parameter, block.most)}
-        return self._component(components.Part("upload", block.key, data, acts))
+        return self.place(components.Part("upload", block.key, data, acts))
 
-    def _progress(self, block: Progress) -> dict[str, Any]:
+    def _progress(self, block: Progress) -> Data:
         data = {
             "label": block.goes,
             "told": block.told,
@@ -253,11 +251,7 @@ class Sheet:
             "stops": "" if block.share is None else block.stops,
             "text": None,
         }
-        return self._component(components.Part("work", block.key, data, {"press": partial(_hold, block.parameter)}))
-
-    def _component(self, part: components.Part) -> dict[str, Any]:
-        self.acts |= {f"{part.key}.{act}": told for act, told in part.acts.items()}
-        return {"kind": "picture", "key": part.key, "source": address_of(part.name), "data": part.data}
+        return self.place(components.Part("work", block.key, data, {"press": partial(_hold, block.parameter)}))
 
 
 def with_words(section: Section) -> Blocks:

@@ -217,7 +217,7 @@ def set(parameter: Parameter[T] | str, value: T) -> None:
     """
     found = _named(parameter) if isinstance(parameter, str) else parameter
     view = current()
-    if not found.fits(value, Context(_models(), view.model)):
+    if not found.fits(value, context()):
         if found is MODEL:
             change(lambda view: view, [message("{model} is no longer here: choose another model.", model=str(value))])
         return
@@ -232,8 +232,8 @@ def set(parameter: Parameter[T] | str, value: T) -> None:
 
 def set_all(chosen: Sequence[tuple[Parameter[Any], Any]], cleared: Sequence[Parameter[Any]] = ()) -> None:
     """Choose values together, as one press does: none of them resets another one. ``cleared`` go to their defaults."""
-    context = Context(_models(), current().model)
-    if not all(parameter.fits(value, context) for parameter, value in chosen):
+    bounds = context()
+    if not all(parameter.fits(value, bounds) for parameter, value in chosen):
         return
 
     def update(view: View) -> View:
