@@ -85,6 +85,8 @@ def test_a_press_waits_for_a_server_that_is_away_and_is_said_to_have_failed_if_i
     assert answers == [500]
     press(opened, "ArrowRight")
     expect(opened.notices).to_have_count(1)
+    # The row of steps, which has gone ahead with the press, goes back.
+    opened.settled()
     assert opened.query()["step"] == "scale"
     opened.page.unroute(PAGES)
     press(opened, "ArrowRight").expect_query(model="toy", text=SENTENCE, step="mask")
