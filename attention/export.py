@@ -11,12 +11,10 @@ import base64
 import hashlib
 import html
 import io
-import json
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -28,19 +26,16 @@ from PIL import Image
 from attention.blocks import Figure, Picture
 from attention.figures import colours
 from attention.figures.atlas import Atlas
-from attention.figures.charts import Chart, escaped
+from attention.figures.charts import Chart
 from attention.figures.format import MAX_LABELLED, number
 from attention.figures.head_view import HeadView
 from attention.figures.heatmaps import head_heatmap
 from attention.figures.matrix import Matrix, Palette
-from attention.messages import language
-from attention.notebook.cells import explained
 from attention.page_file import page, plain
 from attention.trace import LayerTrace, Trace
 
 __all__ = [
     "atlas_html",
-    "explanation",
     "figure_html",
     "figure_json",
     "head_view_html",
@@ -454,49 +449,3 @@ def _layer_arrays(layer: LayerTrace, *, whole: bool) -> dict[str, Array]:
         names = ("inputs", "key_inputs", "queries", "keys", "values", "bias", "model_output")
         arrays |= {name: getattr(layer, name) for name in names}
     return {name: array for name, array in arrays.items() if array is not None}
-
-
-# ------------------------------------------------------------------------------ in place of a file
-
-
-def explanation(file_name: str, sentence: str) -> str | bytes:
-    """Return a file of the type given by its name, which contains one sentence and nothing else.
-
-    Raises:
-        KeyError: this type of file is not used here.
-    """
-    kinds: dict[str, Callable[[str], str | bytes]] = {
-        ".html": _page,
-        ".svg": _drawing,
-        ".csv": _cell,
-        ".json": _figure,
-        ".npz": _array,
-        ".ipynb": explained,
-    }
-    return kinds[PurePath(file_name).suffix](sentence)
-
-
-def _page(sentence: str) -> str:
-    words = plain(sentence)
-    head = f'<head><meta charset="utf-8"><title>{words}</title></head>'
-    return f'<!doctype html>\n<html lang="{plain(language().name)}">\n{head}\n<body><p>{words}</p></body>\n</html>\n'
-
-
-def _figure(sentence: str) -> str:
-    """Return an empty figure with a title."""
-    return json.dumps({"data": [], "layout": {"title": {"text": escaped(sentence)}}})
-
-
-def _drawing(sentence: str) -> str:
-    width = round(2 * _EDGE + _width(sentence, _LABEL))
-    text = _text(sentence, {"x": _EDGE, "y": 2 * _EDGE, "fill": _INK, "font-size": _LABEL})
-    return _element("svg", {"xmlns": "http://www.w3.org/2000/svg", "width": width, "height": 3 * _EDGE}, text)
-
-
-def _cell(sentence: str) -> bytes:
-    quoted = sentence.replace('"', '""')
-    return f'"{quoted}"\r\n'.encode("utf-8-sig")
-
-
-def _array(sentence: str) -> bytes:
-    return _npz([("explanation", np.array(sentence))])

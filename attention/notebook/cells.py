@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 
 from attention.messages import language
 
-__all__ = ["Cell", "Code", "Text", "explained", "formula", "headed", "plain", "told", "written"]
+__all__ = ["Cell", "Code", "Text", "formula", "headed", "plain", "told", "written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,3 @@ def _node(number: int, cell: Cell) -> object:
         return v4.new_markdown_cell(cell.markdown, **named)
     folded = {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]} if cell.is_folded else {}
     return v4.new_code_cell(cell.source.rstrip("\n"), metadata=folded, **named)
-
-
-def explained(sentence: str) -> str:
-    """Return a notebook that has one sentence in place of what could not be made."""
-    return written(sentence, (Text(plain(sentence)),))

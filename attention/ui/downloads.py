@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 
-from attention.export import explanation
+from attention.explanation import explanation
 from attention.lesson.tables import to_csv
 from attention.messages import message
 from attention.models import ModelUnavailableError

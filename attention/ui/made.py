@@ -20,11 +20,12 @@ from starlette.responses import Response
 from attention.blocks import Download, Table, walk
 from attention.content.notebooks import NOTEBOOKS
 from attention.content.pane import Pane
-from attention.content.registry import CONTENTS, left_out, page_file, worksheet
+from attention.content.registry import CONTENTS
 from attention.lesson.scene import Scene
 from attention.messages import message
 from attention.models import ModelInfo, list_models
 from attention.models.bundled import TOY
+from attention.of_page import left_out, page_file, worksheet
 from attention.pages import PAGES, Page
 from attention.parameters import other_model
 from attention.settings import OTHER

@@ -12,7 +12,7 @@ from attention.ablation import Change, effects
 from attention.address import Address, RunKey
 from attention.blocks import Download, Fold, Formula, Heading, Panels, Picture, Section, Setting, Table, Way, Work, walk
 from attention.content.pane import Pane
-from attention.content.registry import CONTENTS, page_file
+from attention.content.registry import CONTENTS
 from attention.figures.bars import Bars
 from attention.figures.charts import Chart
 from attention.figures.matrix import Matrix
@@ -27,6 +27,7 @@ from attention.lesson.steps import STEPS, step_of
 from attention.lesson.survey import survey
 from attention.measures.induction import scores_of
 from attention.models import load
+from attention.of_page import page_file
 from attention.one_page import is_written
 from attention.one_page import run as run_page
 from attention.pages import CODE_LAB, OF_LABS, STEP_BY_STEP

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from attention.explanation import explanation
 from attention.lesson.prose import typed, word
-from attention.notebook.cells import Code, Text, explained, headed, plain, told, written
+from attention.notebook.cells import Code, Text, headed, plain, told, written
 
 # As notebooks read Markdown: with HTML, tables, and text struck through.
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -104,6 +105,6 @@ def test_the_same_cells_give_the_same_file_which_is_a_valid_notebook():
 
 
 def test_a_notebook_that_could_not_be_made_says_why():
-    notebook = nbformat.reads(explained("It is *not* here."), as_version=4)
+    notebook = nbformat.reads(explanation("head.ipynb", "It is *not* here."), as_version=4)
     nbformat.validate(notebook)
     assert seen(notebook.cells[0].source)[0] == "It is *not* here."

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attention import show
-from attention.export import explanation
+from attention.explanation import explanation
 from attention.models import load
 from attention.ui import asked, made
 
