@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
+from transformers import DynamicCache, EncoderDecoderCache
 
 from attention import masks
 from attention.kinds import CROSS, WRITTEN
-from attention.models.lean import DynamicCache, EncoderDecoderCache
 from attention.models.other_stack import OtherDecoder
 from attention.models.recorder import AttentionCall, recording
 from attention.models.stack import LayerStack

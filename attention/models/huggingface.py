@@ -13,6 +13,13 @@ import numpy as np
 import torch
 import transformers
 from numpy import ndarray as Array
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForImageClassification,
+    AutoModelForSeq2SeqLM,
+)
 
 from attention import masks
 from attention.ablation import Change, Output
@@ -23,14 +30,6 @@ from attention.models.architectures import Architecture, Stack, architecture_of,
 from attention.models.base import Answer, Batch, Encoded, NextToken, Unmasked, check_batch
 from attention.models.closed import refusal
 from attention.models.encoder_decoder import TargetReader
-from attention.models.lean import (
-    AutoConfig,
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForImageClassification,
-    AutoModelForSeq2SeqLM,
-    without_compiler,
-)
 from attention.models.other_stack import OtherDecoder, OtherStack
 from attention.models.own_attention import lead_through_recorder
 from attention.models.picture import PictureReader
@@ -463,7 +462,7 @@ def _config_of(folder: Path, architecture: Architecture) -> Any:
 def _load(kind: Any, folder: Path, config: Any, architecture: Architecture) -> Any:
     """Load a model, and make sure that no weights are missing: transformers would fill them in at random."""
     part = architecture.text_part
-    with _LOADING, without_compiler():
+    with _LOADING:
         model, found = kind.from_pretrained(
             folder,
             config=config,

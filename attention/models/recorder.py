@@ -20,8 +20,9 @@ from typing import Any
 from weakref import WeakSet
 
 import torch
-
-from attention.models.lean import ALL_ATTENTION_FUNCTIONS, AttentionInterface, AttentionMaskInterface, eager_mask
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import eager_mask
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 __all__ = [
     "ATTENTION_NAME",

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
+from transformers import Conv1D
 
 from attention import masks
 from attention.messages import message
 from attention.models import layout
-from attention.models.lean import Conv1D
 from attention.models.recorder import AttentionCall, note_added, note_lengths, note_turns
 from attention.positions import Rotary, sinusoidal
 from attention.structure import Branch, Structure, Sublayer

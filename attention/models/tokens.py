@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tokenizers import Encoding, Tokenizer, decoders, models
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from attention.messages import message
 from attention.models import byte_level
-from attention.models.lean import AutoTokenizer, PreTrainedTokenizerFast
 from attention.text import clean, last_words
 from attention.trace import Cut, Token
 from attention.words import SPACE

@@ -160,7 +160,7 @@ def brought_in(modules):
 
 
 def test_everything_but_ui_and_the_torch_models_imports_without_the_heavy_libraries():
-    names = ("altering", "encoder_decoder", "huggingface", "lean", "own_attention", "picture", "recorder", "stack")
+    names = ("altering", "encoder_decoder", "huggingface", "own_attention", "picture", "recorder", "stack")
     names = (*names, "other_stack", "tokens")
     needs_torch = [f"attention.models.{name}" for name in names] + TRAINING + FIVE_WAYS
     # The server starts these in a process of their own.

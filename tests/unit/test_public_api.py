@@ -9,8 +9,6 @@ from tests.sources import ROOT, parsed
 # Streamlit's insides.
 INSIDES = re.compile(r"streamlit\.(runtime|web|elements|proto|delta_generator|watcher|static)\b")
 OURS = re.compile(r"(attention|tests)(\.|$)")
-# It imports what is used of transformers without torch's compiler, which would take a second of a server's start.
-LEAN = "attention/models/lean.py"
 # Classes and attributes of Streamlit's own page that a style sheet of ours may name.
 STREAMLITS = re.compile(r"\.st[A-Z]\w+|data-test[\w-]*")
 
@@ -47,7 +45,7 @@ def test_no_private_name_of_another_package_is_used():
         parts = [part for module in others.values() for part in module.split(".") if module != "__future__.annotations"]
         taken = [node.attr for node in named(tree, others)]
         found += [(str(path), name) for name in (*parts, *taken) if name.startswith("_") and not name.endswith("__")]
-    assert [each for each in found if each[0] != LEAN] == []
+    assert found == []
 
 
 def test_nothing_of_another_package_is_replaced():
@@ -56,7 +54,7 @@ def test_nothing_of_another_package_is_replaced():
         stored = (node for node in named(tree, of_others(tree)) if isinstance(node.ctx, ast.Store | ast.Del))
         found += [(str(path), ast.unparse(node)) for node in stored]
     # The arguments of the command that this process goes on as.
-    assert [each for each in found if each[0] != LEAN] == [("attention/ui/__main__.py", "sys.argv")]
+    assert found == [("attention/ui/__main__.py", "sys.argv")]
 
 
 def test_one_style_sheet_names_a_few_things_of_streamlits_page():
