@@ -43,6 +43,7 @@ __all__ = [
     "middleware",
     "page_below",
     "raise_descriptor_limit",
+    "send_at_once",
 ]
 
 # If set to 1, the server answers any request for the memory of its caches and sessions.
@@ -50,6 +51,9 @@ METRICS_VARIABLE = "ATTENTION_METRICS"
 
 # An open tab takes four files or connections. macOS allows a process 256 by default, and 10,240 at most.
 MAX_DESCRIPTORS = 10_240
+
+# The descriptors of this process, by their numbers; Windows has no such folder.
+_DESCRIPTORS = Path("/dev/fd")
 
 # So long may the body of a request take, in seconds: the largest upload over a line of 0.5 Mbit/s.
 MAX_BODY_SECONDS = 120.0
@@ -76,7 +80,6 @@ def middleware(script: str) -> list[Middleware]:
     frames = os.environ.get(FRAME_VARIABLE, "")
     return [
         Middleware(_WithHeaders, policy=content_policy((), frames)),
-        Middleware(_AtOnce),
         Middleware(_InTime),
         Middleware(_KnownOriginsOnly),
         Middleware(_Ways, pages=pages, has_metrics=os.environ.get(METRICS_VARIABLE, "") == "1"),
@@ -96,6 +99,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     it asks a third party on the internet for this machine's address at every start.
     """
     raise_descriptor_limit()
+    send_at_once(st.get_option("server.port"))
     bound_to = str(st.get_option("server.address") or "")
     is_open = bound_to in EVERYBODY
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
@@ -144,6 +148,22 @@ def raise_descriptor_limit() -> None:
         return
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def send_at_once(port: int) -> None:
+    """Make the system send short answers at once, on all connections that this process accepts at a port from now on.
+
+    By default, it holds what is small back until what came before is acknowledged, which the browser's side delays by
+    40 ms (Nagle's algorithm, RFC 896, and delayed acknowledgements, RFC 1122, section 4.2.3.2), and uvicorn writes
+    the head of an answer and its body one after the other. asyncio switches this off for sockets that are declared as
+    TCP, but the one on which Streamlit listens is not. What it accepts has its options.
+    """
+    for each in _DESCRIPTORS.iterdir() if _DESCRIPTORS.is_dir() else ():
+        # What is no socket, and the folder itself, which is closed by now, raise an error.
+        with suppress(OSError), socket.socket(fileno=os.dup(int(each.name))) as found:
+            is_tcp = found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM
+            if is_tcp and found.getsockname()[1] == port:
+                found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 # ------------------------------------------------------------------------------- headers
@@ -280,31 +300,6 @@ class _InTime:
             if not has_begun:
                 late = PlainTextResponse("Request Timeout", status_code=408, headers={"Connection": "close"})
                 await late(scope, receive, send)
-
-
-# ------------------------------------------------------------------------------- without delay
-
-
-class _AtOnce:
-    """Makes the system send everything at once: small messages of a WebSocket, and short answers.
-
-    By default, the system holds what is small back until what came before is acknowledged, which the browser's side
-    delays by 40 ms (Nagle's algorithm, RFC 896, and delayed acknowledgements, RFC 1122, section 4.2.3.2). asyncio
-    switches this off for sockets that are declared as TCP, but the one on which Streamlit listens is not.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket"):
-            # ASGI does not expose the connection, but uvicorn passes methods of an object that has it. Starlette puts
-            # a function of its own in front of ``send``, but not in front of ``receive``.
-            transport = getattr(getattr(receive, "__self__", None), "transport", None)
-            connection = transport.get_extra_info("socket") if isinstance(transport, asyncio.Transport) else None
-            if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await self.app(scope, receive, send)
 
 
 # ------------------------------------------------------------------------------- who is let in

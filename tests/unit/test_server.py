@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from streamlit import config
-from websockets.asyncio.client import connect
 
 from attention.ui.hosts import address_for_others, in_network, is_known, own_address
-from attention.ui.server import MAX_DESCRIPTORS, _AtOnce, _InTime, address, content_policy, page_below
+from attention.ui.server import MAX_DESCRIPTORS, _InTime, address, content_policy, page_below, send_at_once
 from tests.loops import complete
 
 PAGES = frozenset({"models", "step_by_step"})
@@ -258,31 +257,28 @@ def test_only_the_wait_for_the_body_counts():
 
 
 @pytest.mark.parametrize("is_at_once", [False, True], ids=["left alone", "at once"])
-def test_a_small_message_is_not_kept_back(is_at_once):
+def test_what_is_small_is_not_kept_back(is_at_once):
     """On a socket as Streamlit opens one; left alone it would be, and when it no longer is, this is of no use."""
     found = []
 
-    async def app(scope, receive, send):
-        if scope["type"] != "websocket":
-            return
-        connection = send.__self__.transport.get_extra_info("socket")
-        found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-        await receive()
-        await send({"type": "websocket.accept"})
-        await send({"type": "websocket.close"})
+    def note(_, writer):
+        option = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        found.append(bool(option))
+        writer.close()
 
     async def visit():
-        served = _AtOnce(app) if is_at_once else app
-        config = uvicorn.Config(served, lifespan="off", ws="websockets-sansio", log_config=None)
-        with socket.socket(socket.AF_INET) as listener:
-            listener.bind(("127.0.0.1", 0))
-            listener.listen()
-            server = uvicorn.Server(config)
-            running = asyncio.create_task(server.serve(sockets=[listener]))
-            async with connect(f"ws://127.0.0.1:{listener.getsockname()[1]}/", proxy=None, open_timeout=30) as visitor:
-                await visitor.wait_closed()
-            server.should_exit = True
-            await running
+        with socket.socket(socket.AF_INET) as listener, socket.socket(socket.AF_INET) as other:
+            for each in (listener, other):
+                each.bind(("127.0.0.1", 0))
+                each.listen()
+            port = listener.getsockname()[1]
+            if is_at_once:
+                send_at_once(port)
+            assert not other.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            async with await asyncio.start_server(note, sock=listener):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                assert await reader.read() == b""
+                writer.close()
 
     complete(visit())
-    assert [bool(option) for option in found] == [is_at_once]
+    assert found == [is_at_once]
