@@ -264,7 +264,7 @@ function draw() {
   cover(isLarge);
   put(bar, shown);
   refocus(had, isLarge);
-  const theme = getComputedStyle(document.querySelector(".stApp") ?? document.body).colorScheme;
+  const theme = getComputedStyle(document.querySelector(".page") ?? document.body).colorScheme;
   if (host.style.colorScheme !== theme) host.style.colorScheme = theme;
 }
 
