@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from threading import Lock
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 __all__ = ["Kept"]
 
@@ -29,14 +31,11 @@ class Kept(Generic[K, V]):
         group: Callable[[K], Hashable] = lambda _: None,
     ) -> None:
         """Begin empty; ``size`` returns the number of bytes of a thing, ``group`` the group of a key (see ``drop``)."""
-        self._limit = limit
-        self._size_of = size
-        self._at_least = at_least
+        # No thing counts for more than its share, so that so many always fit.
+        share = limit // at_least
+        self._things: LRUCache[K, V] = LRUCache(limit, getsizeof=lambda thing: min(size(thing), share))
         self._group_of = group
         self._lock = Lock()
-        # The most recently used comes last; each with its size.
-        self._things: OrderedDict[K, tuple[V, int]] = OrderedDict()
-        self._size = 0
         self._n_drops: Counter[Hashable] = Counter()
 
     def get(self, key: K, make: Callable[[], V], turns: AbstractContextManager[object]) -> V:
@@ -62,23 +61,13 @@ class Kept(Generic[K, V]):
         with self._lock:
             self._n_drops[group] += 1
             for key in [key for key in self._things if self._group_of(key) == group]:
-                self._size -= self._things.pop(key)[1]
+                del self._things[key]
 
-    def _find(self, key: K) -> tuple[V, int] | None:
+    def _find(self, key: K) -> tuple[V] | None:
         with self._lock:
-            found = self._things.get(key)
-            if found is not None:
-                self._things.move_to_end(key)
-            return found
+            return (self._things[key],) if key in self._things else None
 
     def _keep(self, key: K, made: V, n_drops: int) -> None:
-        size = self._size_of(made)
         with self._lock:
-            if self._n_drops[self._group_of(key)] != n_drops:
-                return
-            _, before = self._things.pop(key, (made, 0))
-            self._things[key] = made, size
-            self._size += size - before
-            while self._size > self._limit and len(self._things) > self._at_least:
-                _, (_, gone) = self._things.popitem(last=False)
-                self._size -= gone
+            if self._n_drops[self._group_of(key)] == n_drops:
+                self._things[key] = made

@@ -1,6 +1,5 @@
-"""What sessions share: held against a reference that keeps a list, and under threads."""
+"""What sessions share: what is kept of it, and under threads."""
 
-from collections import OrderedDict
 from contextlib import nullcontext
 from functools import partial
 from threading import BoundedSemaphore, Event, Thread
@@ -23,44 +22,21 @@ def nothing():
     raise AssertionError("it is there already")
 
 
-class Reference:
-    """The same in the plainest way: a list in the order of use, cut at its beginning."""
-
-    def __init__(self, limit, at_least):
-        self.limit, self.at_least = limit, at_least
-        self.things = OrderedDict()
-
-    def get(self, key, size):
-        is_new = key not in self.things
-        thing = self.things.pop(key, (key, size))
-        self.things[key] = thing
-        if is_new:
-            while sum(map(size_of, self.things.values())) > self.limit and len(self.things) > self.at_least:
-                del self.things[next(iter(self.things))]
-        return thing, is_new
-
-    def drop(self, group):
-        for key in [key for key in self.things if key[0] == group]:
-            del self.things[key]
+@given(st.integers(3, 100), st.integers(1, 3), st.lists(st.integers(0, 200), min_size=1, max_size=30))
+def test_the_last_are_kept_however_large_and_all_that_fit(limit, at_least, sizes):
+    kept = Kept(limit, size_of, at_least=at_least)
+    things = [kept.get(key, partial(tuple, (key, size)), FREELY) for key, size in enumerate(sizes)]
+    for place, thing in enumerate(reversed(things)):
+        if place < at_least or sum(sizes[thing[0] :]) <= limit:
+            assert kept.get(thing[0], nothing, FREELY) is thing
 
 
-KEYS = st.tuples(st.sampled_from("ab"), st.integers(0, 4))
-ASKED = st.tuples(KEYS, st.integers(0, 60))
-
-
-@given(st.integers(1, 100), st.integers(1, 3), st.lists(st.one_of(ASKED, st.sampled_from("ab")), max_size=60))
-def test_it_keeps_what_was_used_last_and_never_less_than_it_was_told(limit, at_least, deeds):
-    kept = Kept(limit, size_of, at_least=at_least, group=lambda key: key[0])
-    reference = Reference(limit, at_least)
-    for deed in deeds:
-        if isinstance(deed, str):
-            kept.drop(deed)
-            reference.drop(deed)
-            continue
-        key, size = deed
-        wanted, is_new = reference.get(key, size)
-        make = partial(tuple, (key, size)) if is_new else nothing
-        assert kept.get(key, make, FREELY) == wanted
+def test_what_was_used_longest_ago_goes_first():
+    kept = Kept(10, size_of)
+    for key in "abac":
+        kept.get(key, partial(tuple, (key, 5)), FREELY)
+    assert kept.get("a", nothing, FREELY) == ("a", 5)
+    assert kept.get("b", lambda: ("b", 6), FREELY) == ("b", 6)
 
 
 def test_what_is_larger_than_the_limit_is_not_made_again():
