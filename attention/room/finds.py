@@ -1,4 +1,8 @@
-"""What is kept of a task that a class is set: which one, and the best link that each pupil has handed in."""
+"""What is kept of a task that a class is set: which one, and the best link that each pupil has handed in.
+
+It belongs to a room, and goes with it. Each function has the store that keeps the room as its first argument, and
+raises what the store raises.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,19 @@ from sqlalchemy import Column, Float, Integer, String, Table, Text
 
 from attention.room.store import SCHEMA, Store
 
-__all__ = ["BEST", "Find", "Finds", "SetTask", "Tally"]
+__all__ = [
+    "BEST",
+    "Find",
+    "SetTask",
+    "Tally",
+    "end_task",
+    "hand_in",
+    "own_find",
+    "reveal_task",
+    "set_task",
+    "tally",
+    "task",
+]
 
 # So many of the best links are shown.
 BEST = 5
@@ -71,91 +87,87 @@ class Tally:
     best: Sequence[Find]
 
 
-class Finds:
-    """The tasks of all rooms; all threads may use it.
+def set_task(store: Store, code: str, key: str, chosen: Mapping[str, Any]) -> None:
+    """Set a task, in place of the one before; raises NotYoursError."""
+    written = json.dumps(chosen, ensure_ascii=True)
+    before = sql.select(_TASKS.c.number).where(_TASKS.c.code == code)
+    with store.writing() as connection:
+        store.check(connection, code, key)
+        number = (connection.execute(before).scalar_one_or_none() or 0) + 1
+        values = {"task": written, "number": number, "is_revealed": 0}
+        connection.execute(store.upsert(_TASKS, {"code": code}, values))
+        store.notify(connection, code)
 
-    Raises:
-        StoreError: from all methods, if the database cannot be reached.
-    """
 
-    def __init__(self, store: Store) -> None:
-        """Keep them where the rooms are."""
-        self._store = store
+def reveal_task(store: Store, code: str, key: str) -> None:
+    """Show the best solutions; nobody can hand in from then on. Raises NotYoursError."""
+    _change(store, code, key, {"is_revealed": 1})
 
-    def set_task(self, code: str, key: str, task: Mapping[str, Any]) -> None:
-        """Set a task, in place of the one before; raises NotYoursError."""
-        written = json.dumps(task, ensure_ascii=True)
-        before = sql.select(_TASKS.c.number).where(_TASKS.c.code == code)
-        with self._store.writing() as connection:
-            self._store.check(connection, code, key)
-            number = (connection.execute(before).scalar_one_or_none() or 0) + 1
-            values = {"task": written, "number": number, "is_revealed": 0}
-            connection.execute(self._store.upsert(_TASKS, {"code": code}, values))
-            self._store.notify(connection, code)
 
-    def reveal_task(self, code: str, key: str) -> None:
-        """Show the best solutions; nobody can hand in from then on. Raises NotYoursError."""
-        self._change(code, key, {"is_revealed": 1})
+def end_task(store: Store, code: str, key: str) -> None:
+    """End the task; raises NotYoursError."""
+    _change(store, code, key, {"task": "", "is_revealed": 0})
 
-    def end_task(self, code: str, key: str) -> None:
-        """End the task; raises NotYoursError."""
-        self._change(code, key, {"task": "", "is_revealed": 0})
 
-    def task(self, code: str) -> SetTask | None:
-        """Return the task that is set in a room; None if there is none."""
-        with self._store.reading() as connection:
-            row = connection.execute(sql.select(_TASKS).where(_TASKS.c.code == code)).one_or_none()
-        return None if row is None or not row.task else _as_task(row)
+def task(store: Store, code: str) -> SetTask | None:
+    """Return the task that is set in a room; None if there is none."""
+    with store.reading() as connection:
+        row = connection.execute(sql.select(_TASKS).where(_TASKS.c.code == code)).one_or_none()
+    return None if row is None or not row.task else _as_task(row)
 
-    def hand_in(self, code: str, number: int, pupil: str, find: Find) -> bool:
-        """Take a link, unless the pupil has handed in a better one; tell whether the task still goes on."""
-        row = {"code": code, "number": number, "pupil": pupil}
-        values = {
-            "page": find.page,
-            "link": find.link,
-            "told": find.told,
-            "is_solved": int(find.is_solved),
-            "score": find.score,
-            "at": time.time(),
-        }
-        same = _FINDS.c.is_solved == values["is_solved"]
-        is_better = (_FINDS.c.is_solved < values["is_solved"]) | (same & (_FINDS.c.score < find.score))
-        with self._store.writing() as connection:
-            if self._store.held(connection, code) is None:
-                return False
-            found = connection.execute(sql.select(_TASKS).where(_TASKS.c.code == code)).one_or_none()
-            if found is None or not found.task or found.number != number or found.is_revealed:
-                return False
-            connection.execute(self._store.upsert(_FINDS, row, values, where=is_better))
-        return True
 
-    def own_find(self, code: str, number: int, pupil: str) -> Find | None:
-        """Return the best link that a pupil has handed in; None if there is none."""
-        where = (_FINDS.c.code == code, _FINDS.c.number == number, _FINDS.c.pupil == pupil)
-        with self._store.reading() as connection:
-            row = connection.execute(sql.select(_FINDS).where(*where)).one_or_none()
-        return None if row is None else _as_find(row)
+def hand_in(store: Store, code: str, number: int, pupil: str, find: Find) -> bool:
+    """Take a link, unless the pupil has handed in a better one; tell whether the task still goes on."""
+    row = {"code": code, "number": number, "pupil": pupil}
+    values = {
+        "page": find.page,
+        "link": find.link,
+        "told": find.told,
+        "is_solved": int(find.is_solved),
+        "score": find.score,
+        "at": time.time(),
+    }
+    same = _FINDS.c.is_solved == values["is_solved"]
+    is_better = (_FINDS.c.is_solved < values["is_solved"]) | (same & (_FINDS.c.score < find.score))
+    with store.writing() as connection:
+        if store.held(connection, code) is None:
+            return False
+        found = connection.execute(sql.select(_TASKS).where(_TASKS.c.code == code)).one_or_none()
+        if found is None or not found.task or found.number != number or found.is_revealed:
+            return False
+        connection.execute(store.upsert(_FINDS, row, values, where=is_better))
+    return True
 
-    def tally(self, code: str, number: int) -> Tally:
-        """Return how many have handed in and solved a task, and the best links, the best first."""
-        where = (_FINDS.c.code == code, _FINDS.c.number == number)
-        counted = sql.select(sql.func.count().label("n"), sql.func.sum(_FINDS.c.is_solved).label("n_solved"))
-        order = (_FINDS.c.is_solved.desc(), _FINDS.c.score.desc(), _FINDS.c.at)
-        # Of equal links, the first counts; a class may hand in the same one many times.
-        first = sql.func.row_number().over(partition_by=(_FINDS.c.page, _FINDS.c.link), order_by=order).label("place")
-        ranked = sql.select(_FINDS, first).where(*where).subquery()
-        order_of_ranked = (ranked.c.is_solved.desc(), ranked.c.score.desc(), ranked.c.at)
-        best = sql.select(ranked).where(ranked.c.place == 1).order_by(*order_of_ranked).limit(BEST)
-        with self._store.reading() as connection:
-            counts = connection.execute(counted.where(*where)).one()
-            rows = connection.execute(best).all()
-        return Tally(counts.n, int(counts.n_solved or 0), tuple(map(_as_find, rows)))
 
-    def _change(self, code: str, key: str, values: Mapping[str, Any]) -> None:
-        with self._store.writing() as connection:
-            self._store.check(connection, code, key)
-            connection.execute(sql.update(_TASKS).where(_TASKS.c.code == code).values(values))
-            self._store.notify(connection, code)
+def own_find(store: Store, code: str, number: int, pupil: str) -> Find | None:
+    """Return the best link that a pupil has handed in; None if there is none."""
+    where = (_FINDS.c.code == code, _FINDS.c.number == number, _FINDS.c.pupil == pupil)
+    with store.reading() as connection:
+        row = connection.execute(sql.select(_FINDS).where(*where)).one_or_none()
+    return None if row is None else _as_find(row)
+
+
+def tally(store: Store, code: str, number: int) -> Tally:
+    """Return how many have handed in and solved a task, and the best links, the best first."""
+    where = (_FINDS.c.code == code, _FINDS.c.number == number)
+    counted = sql.select(sql.func.count().label("n"), sql.func.sum(_FINDS.c.is_solved).label("n_solved"))
+    order = (_FINDS.c.is_solved.desc(), _FINDS.c.score.desc(), _FINDS.c.at)
+    # Of equal links, the first counts; a class may hand in the same one many times.
+    first = sql.func.row_number().over(partition_by=(_FINDS.c.page, _FINDS.c.link), order_by=order).label("place")
+    ranked = sql.select(_FINDS, first).where(*where).subquery()
+    order_of_ranked = (ranked.c.is_solved.desc(), ranked.c.score.desc(), ranked.c.at)
+    best = sql.select(ranked).where(ranked.c.place == 1).order_by(*order_of_ranked).limit(BEST)
+    with store.reading() as connection:
+        counts = connection.execute(counted.where(*where)).one()
+        rows = connection.execute(best).all()
+    return Tally(counts.n, int(counts.n_solved or 0), tuple(map(_as_find, rows)))
+
+
+def _change(store: Store, code: str, key: str, values: Mapping[str, Any]) -> None:
+    with store.writing() as connection:
+        store.check(connection, code, key)
+        connection.execute(sql.update(_TASKS).where(_TASKS.c.code == code).values(values))
+        store.notify(connection, code)
 
 
 def _as_task(row: Any) -> SetTask:

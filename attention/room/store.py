@@ -341,12 +341,6 @@ class Store:
         with self.reading() as connection:
             return {row.code: _as_room(row) for row in connection.execute(sql.select(_ROOMS).where(*where))}
 
-    def is_teacher(self, code: str, key: str) -> bool:
-        """Tell whether this is the key of a room."""
-        with self.reading() as connection:
-            row = connection.execute(_the_room(code)).one_or_none()
-        return row is not None and fits(key, row.key)
-
     def show(self, code: str, key: str, page: str, link: str) -> None:
         """Have a room show another link; a question about the one before ends."""
         self._change(code, key, {"page": page, "link": link, "question": "", "is_revealed": 0})
@@ -381,15 +375,11 @@ class Store:
 
     # ---------------------------------------------------------------------------------------- answers
 
-    def answer(self, code: str, number: int, pupil: str, answered: Answered) -> bool:
-        """Take an answer, in place of one before; tell whether it counts.
+    def take(self, sent: Sequence[Sent]) -> list[bool]:
+        """Take answers that have come together, the last of each pupil; tell of each whether it counts.
 
         It does not after the reveal, nor if it is one to another question.
         """
-        return self.take([Sent(code, number, pupil, answered)])[0]
-
-    def take(self, sent: Sequence[Sent]) -> list[bool]:
-        """Take answers that have come together, the last of each pupil; tell of each whether it counts."""
         codes = {each.code for each in sent}
         # In one order, so that no copy of the server holds what another waits for while it waits itself.
         asked = sql.select(_ROOMS.c.code, _ROOMS.c.number).order_by(_ROOMS.c.code)
@@ -409,8 +399,7 @@ class Store:
 
     def _insert_answers(self) -> Any:
         """Return the statement that inserts answers, each in place of the one before."""
-        dialect = sqlite_dialect if self.is_sqlite else postgresql
-        insert = dialect.insert(_ANSWERS)
+        insert = self._dialect.insert(_ANSWERS)
         new = {name: insert.excluded[name] for name in ("given", "verdict")}
         return insert.on_conflict_do_update(index_elements=list(_ANSWERS.primary_key), set_=new)
 

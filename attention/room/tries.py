@@ -109,12 +109,11 @@ def let_in(store: Store, limit: SharedLimit, wanted: Sequence[tuple[str, str]]) 
     return found
 
 
-def forget(store: Store, now: float | None = None) -> bool:
-    """Delete what is no longer counted; tell whether there is anything left.
+def forget(store: Store, now: float | None = None) -> None:
+    """Delete what is no longer counted.
 
     Raises:
         StoreError: the database cannot be reached.
     """
     with store.writing() as connection:
         connection.execute(sql.delete(_TRIES).where(_TRIES.c.ends <= (time.time() if now is None else now)))
-        return bool(connection.execute(sql.select(sql.func.count()).select_from(_TRIES)).scalar_one())

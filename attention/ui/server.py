@@ -385,10 +385,10 @@ class _Pages:
         await response(scope, receive, send)
 
 
-async def _class(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a screen of a class."""
+async def _class(path: str, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a screen of a class; its routes know nothing of the path below which the app lies."""
     found = await run_in_threadpool(importlib.import_module, _ROOMS)
-    await found.rooms()(scope, receive, send)
+    await found.rooms()({**scope, "path": path}, receive, send)
 
 
 class _Ways:
@@ -421,7 +421,7 @@ class _Ways:
 def _served(path: str, headers: Headers) -> ASGIApp | None:
     """Return what answers a path of ours; None if it is Streamlit's."""
     if path == "/room" or path.startswith(f"/{files.ROOMS}/"):
-        return _class
+        return partial(_class, path)
     for known, answer in _ANSWERS.items():
         if path.startswith(f"/{known}/"):
             return answer(path.removeprefix(f"/{known}/"))

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from attention.room.followers import event
-from attention.ui import rooms as of_rooms
+from attention.ui import room_screens
 from attention.ui.rooms import Rooms
 
 ROOM = "/_attention/room"
@@ -22,8 +22,8 @@ def copies(postgres, monkeypatch):
     both = Rooms(), Rooms()
     yield both
     for each in both:
-        if each._store is not None:
-            each._store.close()
+        if each.hall.database.store is not None:
+            each.hall.database.store.close()
 
 
 class Browser:
@@ -187,7 +187,7 @@ def test_what_is_shown_and_asked_on_one_copy_is_seen_and_answered_on_the_other(c
 def test_many_changes_at_once_lead_to_the_last_and_are_not_all_drawn(copies, monkeypatch):
     here, there = copies
     drawn = []
-    monkeypatch.setattr(of_rooms, "_drawn", lambda what: drawn.append(what) or event("view", {"link": what.link}))
+    monkeypatch.setattr(room_screens, "_drawn", lambda what: drawn.append(what) or event("view", {"link": what.link}))
 
     async def lesson():
         teacher, code = await opened(here)
@@ -195,7 +195,7 @@ def test_many_changes_at_once_lead_to_the_last_and_are_not_all_drawn(copies, mon
         async with pupil.follow(there, f"{code}/events") as screen:
             await screen.until("view", on("scores"))
             drawn.clear()
-            change = here._store.show
+            change = here.hall.database.store.show
             key = teacher.cookies["attention_class"].partition(".")[2]
             for step in ["scale", "mask", "softmax", "sum"] * 10 + ["heads"]:
                 change(code, key, "step_by_step", f"step={step}")

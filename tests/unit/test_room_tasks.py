@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from attention.pages import ALL_HEADS, COMPARE, FRONT, PAGES
 from attention.room.tasks import TASKS, UnfitError, task_of
-from attention.ui import room_tasks
 from attention.ui.handed_in import judge, place_of, view_of
+from attention.ui.room_limits import Limits
 from attention.ui.rooms import Rooms
 from tests.unit.saying import says
 
@@ -162,10 +162,10 @@ def test_one_pupil_cannot_try_every_head_in_no_time(teacher, code, new_pupil):
     assert hand_in(new_pupil(), code, RIGHT).status_code == 200
 
 
-def test_where_too_many_wait_one_is_told_so(teacher, code, new_pupil, monkeypatch):
+def test_where_too_many_wait_one_is_told_so(teacher, code, new_pupil):
     set_task(teacher, code, "previous")
-    monkeypatch.setattr(room_tasks, "MAX_WAITING", 0)
-    answer = hand_in(new_pupil(), code, RIGHT)
+    small = Rooms(limits=Limits(waiting_hand_ins=0))
+    answer = hand_in(TestClient(small, cookies=new_pupil().cookies), code, RIGHT)
     assert answer.status_code == 429
     assert answer.json()["told"].startswith("Many hand in")
 

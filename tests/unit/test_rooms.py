@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree as ET
 
@@ -21,10 +22,11 @@ from attention.pages import OF_LABS, STEP_BY_STEP
 from attention.room.followers import MOST_OF_ONE, event
 from attention.room.limits import Limit
 from attention.room.plans import plans
-from attention.ui import numbers, room_page, rooms
+from attention.ui import numbers, room_page
 from attention.ui.files import NUMBERS, STEMS, address_of, kept_file
 from attention.ui.room_drawing import Shown, questions_of, show
-from attention.ui.rooms import MAX_BODY, MAX_WALLS, Rooms
+from attention.ui.room_limits import Limits
+from attention.ui.rooms import Rooms
 from tests.sweep import sweep
 from tests.unit.test_room_copies import Browser, opened
 from tests.until import until
@@ -133,7 +135,7 @@ def test_a_pupil_hears_what_the_own_shares_are_worth_when_the_answers_are_shown_
 
 
 def asked_of(app, code):
-    return app._do(lambda store: store.room(code)).question
+    return app.hall.database.do(lambda store: store.room(code)).question
 
 
 def test_the_teacher_is_told_which_questions_fit_and_asks_one_by_its_name(app, teacher, code):
@@ -224,13 +226,18 @@ def test_a_place_in_a_room_cannot_be_made_up(app, teacher, code):
 def test_a_room_takes_so_many_newcomers_and_keeps_who_is_in(app, code):
     member = TestClient(app)
     assert member.post(f"{ROOM}/{code}/join").status_code == 200
-    few(app._newcomers, 3)
+    app = limited(newcomers=few("newcomers", 3))
     assert [TestClient(app).post(f"{ROOM}/{code}/join").status_code for _ in range(4)] == [200, 200, 429, 429]
     assert member.post(f"{ROOM}/{code}/join").status_code == 200
 
 
-def few(limit, attempts):
-    object.__setattr__(limit, "attempts", attempts)
+def few(name, attempts):
+    return replace(getattr(Limits(), name), attempts=attempts)
+
+
+def limited(**limits):
+    """Another copy of the server, with the same rooms."""
+    return Rooms(limits=Limits(**limits))
 
 
 def test_wrong_codes_shut_out_the_browser_that_tries_them_and_nobody_beside_it(app, code):
@@ -242,7 +249,7 @@ def test_wrong_codes_shut_out_the_browser_that_tries_them_and_nobody_beside_it(a
 
 @pytest.mark.parametrize("cookie", ["", "x" * 38])
 def test_who_drops_its_cookie_is_counted_by_its_address_apart_from_those_who_were_here(app, code, cookie):
-    few(app._wrong_codes_of_group, 5)
+    app = limited(wrong_codes_of_group=few("wrong_codes_of_group", 5))
     here, elsewhere = TestClient(app), TestClient(app, client=("192.0.2.7", 1))
     assert here.get("/room").status_code == 200
 
@@ -257,7 +264,7 @@ def test_who_drops_its_cookie_is_counted_by_its_address_apart_from_those_who_wer
 
 
 def test_a_script_that_comes_in_again_and_again_shuts_out_nobody_who_has_opened_the_page(app, code):
-    few(app._newcomers, 20)
+    app = limited(newcomers=few("newcomers", 20))
     here, elsewhere, greedy = TestClient(app), TestClient(app, client=("192.0.2.7", 1)), TestClient(app)
     for each in (here, greedy):
         each.get("/room", params={"code": code})
@@ -278,7 +285,7 @@ def test_the_teachers_own_wall_has_a_place_however_many_others_hang(app):
     async def follow():
         teacher, code = await opened(app)
         async with AsyncExitStack() as screens:
-            for _ in range(MAX_WALLS):
+            for _ in range(Limits().walls):
                 other = Browser()
                 await other.post(app, f"{code}/join")
                 wall = await screens.enter_async_context(other.follow(app, f"{code}/screen"))
@@ -287,7 +294,7 @@ def test_the_teachers_own_wall_has_a_place_however_many_others_hang(app):
             for _ in range(MOST_OF_ONE + 1):
                 wall = await screens.enter_async_context(teacher.follow(app, f"{code}/screen"))
                 await wall.until("view", bool)
-            assert len(app._live[code].walls) == MAX_WALLS + MOST_OF_ONE
+            assert len(app.hall.screens.live[code].walls) == Limits().walls + MOST_OF_ONE
 
     asyncio.run(follow())
 
@@ -298,10 +305,10 @@ def test_a_script_without_cookies_takes_a_few_places_on_the_wall(app):
         known = Browser()
         await known.post(app, f"{code}/join")
         async with AsyncExitStack() as screens:
-            for _ in range(2 * MAX_WALLS):
+            for _ in range(2 * Limits().walls):
                 script = await screens.enter_async_context(Browser().follow(app, f"{code}/screen"))
                 await script.until("view", bool)
-            assert len(app._live[code].walls) == MOST_OF_ONE
+            assert len(app.hall.screens.live[code].walls) == MOST_OF_ONE
             wall = await screens.enter_async_context(known.follow(app, f"{code}/screen"))
             await wall.until("view", bool)
 
@@ -330,7 +337,7 @@ def test_pages_of_others_can_do_nothing(teacher, code, act, headers):
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        (b"x" * (MAX_BODY + 1), 413),
+        (b"x" * (Limits().body + 1), 413),
         (b"[]", 400),
         (b"{", 400),
         (b"\xff", 400),
@@ -342,18 +349,18 @@ def test_pages_of_others_can_do_nothing(teacher, code, act, headers):
     ],
 )
 def test_what_is_no_view_is_not_shown(app, teacher, code, body, status):
-    before = app._do(lambda store: store.room(code))
+    before = app.hall.database.do(lambda store: store.room(code))
     answer = teacher.post(f"{ROOM}/{code}/show", content=body)
     assert answer.status_code == status
     assert answer.json()["told"].endswith(".")
-    assert app._do(lambda store: store.room(code)) == before
+    assert app.hall.database.do(lambda store: store.room(code)) == before
 
 
 @pytest.mark.parametrize("page", ["models", "classroom", ""])
 def test_a_room_that_is_opened_where_no_class_follows_begins_with_the_steps(app, teacher, page):
     link = "model=toy&text=Two+geese+fly&plan=90"
     code = teacher.post(f"{ROOM}/open", json={"page": page, "link": link}).json()["code"]
-    room = app._do(lambda store: store.room(code))
+    room = app.hall.database.do(lambda store: store.room(code))
     assert room.page == STEP_BY_STEP.address
     assert "text=Two+geese+fly" in room.link
     assert "plan" not in room.link
@@ -367,7 +374,7 @@ def test_there_is_nothing_else(teacher, code, path):
 def test_what_is_no_parameter_of_the_page_is_not_shown_to_a_class(app, teacher, code):
     shown = {"page": "step_by_step", "link": f"{LINK['link']}&me=Anna&answer=00000000-1"}
     assert teacher.post(f"{ROOM}/{code}/show", json=shown).status_code == 200
-    room = app._do(lambda store: store.room(code))
+    room = app.hall.database.do(lambda store: store.room(code))
     assert "Anna" not in room.link
     assert "text=Two+geese+fly" in room.link
 
@@ -494,7 +501,8 @@ def test_a_pupil_who_looks_around_is_told_whether_there_is_a_question(app, teach
 
 @pytest.mark.parametrize("act", ["show", "ask", "questions"])
 def test_even_a_teacher_has_only_so_much_run_at_once(app, teacher, code, act):
-    app._acts_of_teacher = Limit(2, 3600)
+    app = limited(acts_of_teacher=Limit(2, 3600))
+    teacher = TestClient(app, cookies=teacher.cookies)
 
     def does():
         at = f"{ROOM}/{code}/{act}"
@@ -574,7 +582,7 @@ def test_a_class_is_told_what_its_teacher_points_at_until_that_ends_or_the_view_
 
 
 def test_so_many_points_are_passed_on_and_one_that_is_not_is_sent_again(app, teacher, code):
-    app._points = Limit(2, 3600)
+    teacher = TestClient(limited(points=Limit(2, 3600)), cookies=teacher.cookies)
     answers = [teacher.post(f"{ROOM}/{code}/point", json=point_in("a1", 1)) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[-1].json()["isAway"]
@@ -607,22 +615,23 @@ def test_who_has_not_joined_follows_nothing_and_is_not_counted(app):
             await pupil.post(app, f"{code}/join")
             async with pupil.follow(app, f"{code}/events"), pupil.follow(app, f"{code}/events"):
                 await desk.until("here", lambda said: said["here"] == 1)
-                assert app._live[code].screens.n_seats == 1
+                assert app.hall.screens.live[code].screens.n_seats == 1
 
     asyncio.run(follow())
 
 
-def test_a_full_room_says_so(app, monkeypatch):
+def test_a_full_room_says_so(app):
+    small = limited(screens=1)
+
     async def follow():
         _, code = await opened(app)
         pupil, late = Browser(), Browser()
         await pupil.post(app, f"{code}/join")
         await late.post(app, f"{code}/join")
-        monkeypatch.setattr(rooms, "MAX_SCREENS", 1)
-        async with pupil.follow(app, f"{code}/events") as screen:
+        async with pupil.follow(small, f"{code}/events") as screen:
             await screen.until("view", bool)
-            assert await late.get(app, f"{code}/events") == 503
-            status, said = await late.post(app, f"{code}/join")
+            assert await late.get(small, f"{code}/events") == 503
+            status, said = await late.post(small, f"{code}/join")
             assert (status, said["isAway"], bool(said["told"])) == (503, False, True)
 
     asyncio.run(follow())

@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 
 from attention.room.limits import Limit
 from attention.ui import room_own
-from attention.ui.rooms import MAX_BODY, Rooms
+from attention.ui.room_limits import Limits
+from attention.ui.rooms import Rooms
 from tests.unit.test_room_copies import Browser, opened
 from tests.unit.test_rooms import ROOM
 
@@ -62,7 +63,7 @@ class Class:
         return list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"))))
 
     def told(self):
-        return asyncio.run(self.app._own.told_teacher(self.code))
+        return asyncio.run(self.app.hall.own.told_teacher(self.code))
 
 
 @pytest.fixture
@@ -221,7 +222,7 @@ def test_an_answer_needs_a_round_a_place_in_it_and_sense(school):
     school.teacher.post(school.at("own/finish"))
     assert school.answer(pupil, 1).status_code == 409
     assert school.told()["questions"][0]["answered"] == 1
-    assert pupil.post(school.at("own/begin"), content=b"x" * (MAX_BODY + 1)).status_code == 413
+    assert pupil.post(school.at("own/begin"), content=b"x" * (Limits().body + 1)).status_code == 413
 
 
 def test_an_answer_stays_as_it_is(school):
@@ -238,7 +239,7 @@ def test_an_answer_stays_as_it_is(school):
 def test_a_question_ends_as_everybody_is_on_their_own(school):
     school.teacher.post(school.at("ask"), json={"ready": "cost"})
     school.start()
-    assert school.app._do(lambda store: store.room(school.code)).question is None
+    assert school.app.hall.database.do(lambda store: store.room(school.code)).question is None
 
 
 def test_one_pupil_cannot_keep_the_model_busy(school):
@@ -252,8 +253,8 @@ def test_one_pupil_cannot_keep_the_model_busy(school):
     assert 429 in answers
 
 
-def test_one_room_cannot_keep_the_model_busy(school):
-    school.app._own._sentences_of_room = Limit(2, 60)
+def test_one_room_cannot_keep_the_model_busy(app):
+    school = Class(Rooms(limits=Limits(sentences_of_room=Limit(2, 60))))
     other = Class(school.app).start()
     school.start()
     assert [school.begin(school.pupil()).status_code for _ in range(3)] == [200, 200, 429]
@@ -317,7 +318,7 @@ def test_thirty_at_once_are_read_one_after_another(app, monkeypatch):
 
 
 def test_a_full_queue_says_so_and_a_small_room_does_not_wait_for_a_large_one(app, monkeypatch):
-    monkeypatch.setattr(room_own, "MAX_WAITING", 8)
+    app = Rooms(limits=Limits(waiting_sentences=8))
     order, asked, all_asked = [], [], threading.Event()
     questions, sentence = room_own._questions, room_own._sentence
 
@@ -402,8 +403,8 @@ def copies(postgres, monkeypatch):
     both = Rooms(), Rooms()
     yield both
     for each in both:
-        if each._store is not None:
-            each._store.close()
+        if each.hall.database.store is not None:
+            each.hall.database.store.close()
 
 
 @pytest.mark.slow

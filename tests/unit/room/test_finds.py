@@ -5,7 +5,8 @@ import sqlalchemy as sql
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attention.room.finds import BEST, Find, Finds
+from attention.room import finds
+from attention.room.finds import BEST, Find
 from attention.room.store import NotYoursError, Store
 from tests.until import until
 
@@ -30,35 +31,35 @@ def find(score, *, is_solved=False, link="text=One"):
 
 
 def test_a_task_is_set_by_its_teacher_alone_and_survives_the_server(store, room, address):
-    finds, (code, key) = Finds(store), room
-    assert finds.task(code) is None
-    for act in (lambda: finds.set_task(code, "wrong", TASK), lambda: finds.reveal_task(code, "wrong")):
+    code, key = room
+    assert finds.task(store, code) is None
+    for act in (lambda: finds.set_task(store, code, "wrong", TASK), lambda: finds.reveal_task(store, code, "wrong")):
         with pytest.raises(NotYoursError):
             act()
-    finds.set_task(code, key, TASK)
+    finds.set_task(store, code, key, TASK)
     again = Store(address)
-    found = Finds(again).task(code)
+    found = finds.task(again, code)
     again.close()
     assert (found.task, found.number, found.is_revealed) == (TASK, 1, False)
-    finds.reveal_task(code, key)
-    assert finds.task(code).is_revealed
-    finds.end_task(code, key)
-    assert finds.task(code) is None
-    finds.set_task(code, key, {**TASK, "name": "it"})
-    assert (finds.task(code).number, finds.task(code).is_revealed) == (2, False)
+    finds.reveal_task(store, code, key)
+    assert finds.task(store, code).is_revealed
+    finds.end_task(store, code, key)
+    assert finds.task(store, code) is None
+    finds.set_task(store, code, key, {**TASK, "name": "it"})
+    assert (finds.task(store, code).number, finds.task(store, code).is_revealed) == (2, False)
 
 
 def test_nothing_is_taken_without_a_task_after_the_reveal_or_for_another_one(store, room):
-    finds, (code, key) = Finds(store), room
-    assert not finds.hand_in(code, 1, "a", find(0.5))
-    finds.set_task(code, key, TASK)
-    assert not finds.hand_in(code, 2, "a", find(0.5))
-    assert not finds.hand_in("BBBBBB", 1, "a", find(0.5))
-    assert finds.hand_in(code, 1, "a", find(0.5))
-    finds.reveal_task(code, key)
-    assert not finds.hand_in(code, 1, "a", find(0.9))
-    assert finds.own_find(code, 1, "a") == find(0.5)
-    assert finds.own_find(code, 1, "b") is None
+    code, key = room
+    assert not finds.hand_in(store, code, 1, "a", find(0.5))
+    finds.set_task(store, code, key, TASK)
+    assert not finds.hand_in(store, code, 2, "a", find(0.5))
+    assert not finds.hand_in(store, "BBBBBB", 1, "a", find(0.5))
+    assert finds.hand_in(store, code, 1, "a", find(0.5))
+    finds.reveal_task(store, code, key)
+    assert not finds.hand_in(store, code, 1, "a", find(0.9))
+    assert finds.own_find(store, code, 1, "a") == find(0.5)
+    assert finds.own_find(store, code, 1, "b") is None
 
 
 def worth(each):
@@ -82,17 +83,16 @@ HANDED = st.lists(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(handed=HANDED)
 def test_the_best_of_each_counts_and_of_equal_links_one(store, handed):
-    finds = Finds(store)
     room, key = store.open("step_by_step", "text=One")
-    finds.set_task(room.code, key, TASK)
+    finds.set_task(store, room.code, key, TASK)
     own = {}
     for pupil, each in handed:
-        assert finds.hand_in(room.code, 1, pupil, each)
+        assert finds.hand_in(store, room.code, 1, pupil, each)
         if pupil not in own or worth(each) > worth(own[pupil]):
             own[pupil] = each
     for pupil, each in own.items():
-        assert finds.own_find(room.code, 1, pupil) == each
-    tally = finds.tally(room.code, 1)
+        assert finds.own_find(store, room.code, 1, pupil) == each
+    tally = finds.tally(store, room.code, 1)
     assert (tally.n, tally.n_solved) == (len(own), sum(each.is_solved for each in own.values()))
     links = {each.link: max(worth(other) for other in own.values() if other.link == each.link) for each in own.values()}
     assert [worth(each) for each in tally.best] == sorted(links.values(), reverse=True)[:BEST]
@@ -101,9 +101,9 @@ def test_the_best_of_each_counts_and_of_equal_links_one(store, handed):
 
 
 def test_everything_goes_with_the_room(store, room, address):
-    finds, (code, key) = Finds(store), room
-    finds.set_task(code, key, TASK)
-    finds.hand_in(code, 1, "a", find(0.5))
+    code, key = room
+    finds.set_task(store, code, key, TASK)
+    finds.hand_in(store, code, 1, "a", find(0.5))
     store.end(code, key)
     engine = sql.create_engine(address)
     with engine.connect() as connection:
@@ -118,10 +118,10 @@ def test_other_copies_hear_of_a_task(postgres):
     there.listen(heard.append, lambda: None)
     until(lambda: None in heard)
     room, key = here.open("step_by_step", "text=One")
-    for act in (lambda: Finds(here).set_task(room.code, key, TASK), lambda: Finds(here).reveal_task(room.code, key)):
+    for act in (lambda: finds.set_task(here, room.code, key, TASK), lambda: finds.reveal_task(here, room.code, key)):
         before = heard.count(room.code)
         act()
         until(lambda before=before: heard.count(room.code) > before)
-    assert Finds(there).task(room.code).is_revealed
+    assert finds.task(there, room.code).is_revealed
     for store in (here, there):
         store.close()
