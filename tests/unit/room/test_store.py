@@ -165,12 +165,12 @@ def test_a_thousand_answers_of_many_threads_are_all_counted_once(store):
     room, key = store.open("step_by_step", "")
     store.ask(room.code, key, QUESTION)
 
-    def answer(first):
+    def answer_every_eighth(first):
         for pupil in range(first, 1000, 8):
             assert answer(store, room.code, 1, f"pupil {pupil}", Answered((1,), "other"))
             assert answer(store, room.code, 1, f"pupil {pupil}", Answered((pupil % 2,), "right"))
 
-    threads = [threading.Thread(target=answer, args=(first,)) for first in range(8)]
+    threads = [threading.Thread(target=answer_every_eighth, args=(first,)) for first in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
